@@ -1,0 +1,66 @@
+/**
+ * A tool's result as the model reads it: text of bounded size. Head and tail are kept, because the end of a
+ * log says how it went, and the marker between them says how much is missing. The full text is handed back
+ * only when something was left out, for the caller to keep beside the log.
+ *
+ * @module
+ */
+
+import { valueToText } from "./value-to-text.ts";
+
+export interface RenderOptions {
+  /** Bytes of UTF-8, marker included. */
+  readonly maxModelBytes?: number;
+}
+
+export interface RenderedOutput {
+  readonly text: string;
+  readonly truncated: boolean;
+  readonly full?: string;
+}
+
+const MAX_MODEL_BYTES = 64 * 1024;
+
+/** Never throws, whatever the tool returned or threw. */
+export function renderToolOutput(value: unknown, options: RenderOptions = {}): RenderedOutput {
+  const { maxModelBytes = MAX_MODEL_BYTES } = options;
+  const full = valueToText(value);
+  // UTF-8 needs at most three bytes per UTF-16 unit, so short text needs no counting.
+  if (full.length * 3 <= maxModelBytes || Buffer.byteLength(full) <= maxModelBytes) {
+    return { text: full, truncated: false };
+  }
+  return { text: keepHeadAndTail(Buffer.from(full), maxModelBytes), truncated: true, full };
+}
+
+/** Below the size of the marker itself only the marker is left. */
+function keepHeadAndTail(bytes: Buffer, maxBytes: number): string {
+  const total = bytes.byteLength;
+  const room = Math.max(0, maxBytes - Buffer.byteLength(marker(total, total)));
+  const headEnd = boundaryBefore(bytes, Math.ceil(room / 2));
+  const tailStart = boundaryAfter(bytes, total - Math.floor(room / 2));
+  const head = bytes.toString("utf8", 0, headEnd);
+  const tail = bytes.toString("utf8", tailStart);
+  return head + marker(tailStart - headEnd, total) + tail;
+}
+
+function marker(leftOut: number, total: number): string {
+  return `\n\n[… ${leftOut} of ${total} bytes left out here …]\n\n`;
+}
+
+/** The nearest start of a character at or before `at`. */
+function boundaryBefore(bytes: Buffer, at: number): number {
+  let end = at;
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return end;
+}
+
+/** The nearest start of a character at or after `at`. */
+function boundaryAfter(bytes: Buffer, at: number): number {
+  let start = at;
+  while (start < bytes.byteLength && isContinuation(bytes[start])) start += 1;
+  return start;
+}
+
+function isContinuation(byte: number | undefined): boolean {
+  return byte !== undefined && (byte & 0xc0) === 0x80;
+}
