@@ -1,0 +1,383 @@
+/**
+ * The canonical events: what the log holds. Each has a `seq`, none is ever changed or removed.
+ * The same names and shapes in memory, in the file, over the wire to a viewer and in `--json`.
+ *
+ * @module
+ */
+
+import type { RawJson } from "../support/index.ts";
+import type { Origin } from "./origin.ts";
+import type { Settings } from "./settings.ts";
+
+export interface Envelope {
+  readonly v: 1;
+  readonly seq: number;
+  readonly id: string;
+  /** ISO 8601, wall time. */
+  readonly at: string;
+  /** Which writer wrote it; never goes down along `seq`. */
+  readonly epoch: number;
+  readonly turn?: string;
+  readonly response?: string;
+}
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** What a failure's kind means for the next request: failures.md §5. */
+export type ErrorClass =
+  | "PAIR"
+  | "ID"
+  | "GONE"
+  | "CRYPT"
+  | "PREFIX"
+  | "TOOLPAIR"
+  | "SCHEMA"
+  | "ECHO"
+  | "LIMIT"
+  | "RATE"
+  | "THINK"
+  | "PREFILL"
+  | "CAP"
+  | "FATAL"
+  | "TRUNC"
+  | "OTHER";
+
+export interface ErrorInfo {
+  readonly code: string;
+  readonly message: string;
+  readonly class?: ErrorClass;
+  readonly param?: string;
+  readonly status?: number;
+  readonly requestId?: string;
+  readonly retryAfterMs?: number;
+}
+
+export type InputPart =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly mediaType: string; readonly data: string }
+  | { readonly type: "image"; readonly mediaType: string; readonly blob: string }
+  | { readonly type: "image"; readonly url: string }
+  | { readonly type: "file"; readonly name: string; readonly mediaType: string; readonly data: string }
+  | { readonly type: "file"; readonly name: string; readonly mediaType: string; readonly blob: string };
+
+export interface SessionStart extends Envelope {
+  readonly type: "session_start";
+  readonly session: string;
+  /** The first ancestor: the prompt cache is shared along a family of forks. */
+  readonly root: string;
+  readonly parent?: { readonly session: string; readonly seq: number };
+  readonly cwd?: string;
+  readonly writer: string;
+}
+
+export interface SettingsEvent extends Envelope {
+  readonly type: "settings";
+  readonly settings: Settings;
+}
+
+export interface Title extends Envelope {
+  readonly type: "title";
+  readonly title: string;
+}
+
+export interface UserMessage extends Envelope {
+  readonly type: "user_message";
+  readonly by: "person" | "runtime";
+  readonly content: readonly InputPart[];
+}
+
+/** Which item events a request did not carry, by reason, as inclusive ranges of `seq`. */
+export interface LeftOut {
+  readonly reason: string;
+  readonly seqs: readonly (readonly [from: number, to: number])[];
+}
+
+export interface ResponseStart extends Envelope {
+  readonly type: "response_start";
+  readonly response: string;
+  readonly step: number;
+  readonly attempt: number;
+  readonly origin: Origin;
+  /** SHA-256 of the exact request body. */
+  readonly bodyHash: string;
+  /** SHA-256 of all that stands before the answer: instructions, tools and input. */
+  readonly prefixHash: string;
+  readonly leftOut?: readonly LeftOut[];
+  /** Instead of `leftOut`, when it equals that of an earlier response_start. */
+  readonly leftOutAs?: number;
+}
+
+interface ItemEnvelope extends Envelope {
+  readonly response: string;
+  readonly outputIndex: number;
+  readonly itemType: string;
+  /** The vendor's id. Payload, not a key: ids repeat and rotate (failures.md I08, I13). */
+  readonly itemId?: string;
+  readonly item: RawJson;
+}
+
+export interface ReasoningPart {
+  readonly kind: "summary" | "text";
+  readonly text: string;
+}
+
+export interface Reasoning extends ItemEnvelope {
+  readonly type: "reasoning";
+  /** Whether the item carries a payload only its maker can read. */
+  readonly opaque: boolean;
+  readonly parts: readonly ReasoningPart[];
+  readonly startedAt: string;
+  readonly durationMs: number;
+}
+
+export interface AssistantMessage extends ItemEnvelope {
+  readonly type: "assistant_message";
+  readonly text: string;
+  readonly refusal?: string;
+  readonly phase?: string;
+}
+
+export interface ToolCall extends ItemEnvelope {
+  readonly type: "tool_call";
+  readonly callId: string;
+  readonly name: string;
+  /** The exact text the model wrote; for a custom tool its free-form input. */
+  readonly arguments: string;
+  readonly custom?: true;
+}
+
+/** Run by the provider: web search, code interpreter, MCP … */
+export interface HostedItem extends ItemEnvelope {
+  readonly type: "hosted_item";
+}
+
+/** A type we do not know: kept, shown, never sent back (law 8). */
+export interface OtherItem extends ItemEnvelope {
+  readonly type: "other_item";
+}
+
+/** What a person saw of an item that never finished. For people, never sent. */
+export interface Partial_ extends Envelope {
+  readonly type: "partial";
+  readonly response: string;
+  readonly outputIndex: number;
+  readonly kind: "reasoning" | "text" | "tool_call";
+  readonly parts: readonly string[];
+  readonly name?: string;
+}
+
+export type ResponseStatus = "completed" | "incomplete" | "failed" | "cancelled" | "cut";
+
+/** A field only the terminal event delivered (Azure ciphertext): the whole item as it came then. */
+export interface LateItem {
+  readonly outputIndex: number;
+  readonly item: RawJson;
+}
+
+export interface ResponseEnd extends Envelope {
+  readonly type: "response_end";
+  readonly response: string;
+  readonly status: ResponseStatus;
+  /** Why a response is incomplete: `max_output_tokens`, `content_filter` … */
+  readonly reason?: string;
+  readonly usage?: Usage;
+  readonly providerResponseId?: string;
+  readonly requestId?: string;
+  readonly servedModel?: string;
+  /** The effective `reasoning.context` the provider reported (failures.md K07). */
+  readonly reasoningContext?: string;
+  readonly durationMs: number;
+  readonly error?: ErrorInfo;
+  /** Wire events and item types we did not know, with their counts (law 8). */
+  readonly unknown?: Readonly<Record<string, number>>;
+  readonly late?: readonly LateItem[];
+}
+
+export interface PermissionRequest extends Envelope {
+  readonly type: "permission_request";
+  readonly response: string;
+  readonly requestId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly access: "read" | "write" | "execute";
+  readonly arguments: string;
+  /** An approval is bound to this hash: other arguments ask again. */
+  readonly argumentsHash: string;
+}
+
+export interface PermissionDecisionEvent extends Envelope {
+  readonly type: "permission_decision";
+  readonly response: string;
+  readonly requestId?: string;
+  readonly callId: string;
+  readonly decision: "allow" | "deny";
+  readonly by: "policy" | "person" | "function";
+  readonly reason?: string;
+  readonly argumentsHash: string;
+}
+
+export interface ToolStart extends Envelope {
+  readonly type: "tool_start";
+  readonly response: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly idempotencyKey: string;
+}
+
+export type ToolStatus =
+  | "ok"
+  | "error"
+  | "denied"
+  | "timeout"
+  | "cancelled"
+  | "not_executed"
+  | "outcome_unknown";
+
+export interface ToolResult extends Envelope {
+  readonly type: "tool_result";
+  readonly response: string;
+  readonly callId: string;
+  readonly status: ToolStatus;
+  /** What the model reads. */
+  readonly text: string;
+  /** The whole output when `text` is a bounded preview: a blob beside the log. */
+  readonly blob?: string;
+  readonly durationMs?: number;
+}
+
+export type OverrideAction = "omit_reasoning" | "omit_ids" | "strip_field" | "close_call";
+
+export type OverrideScope =
+  | { readonly kind: "group"; readonly response: string }
+  | { readonly kind: "all" }
+  | { readonly kind: "field"; readonly itemType?: string; readonly field: string }
+  | { readonly kind: "call"; readonly callId: string };
+
+/** A correction for one origin, learnt from its refusal. Later requests stay clean without another 400. */
+export interface ReplayOverride extends Envelope {
+  readonly type: "replay_override";
+  readonly what: OverrideScope;
+  readonly action: OverrideAction;
+  readonly target: Origin;
+  readonly cause: ErrorInfo;
+}
+
+/** The active path is what came up to `to`, followed by what comes after this event. */
+export interface Branch extends Envelope {
+  readonly type: "branch";
+  readonly to: number;
+  readonly why: "retry" | "edit" | "undo" | "truncate";
+}
+
+/** Everything before `before` is replaced, in requests, by the summary; empty: by nothing. */
+export interface Compaction extends Envelope {
+  readonly type: "compaction";
+  readonly before: number;
+  readonly summary: string;
+}
+
+export interface Notice extends Envelope {
+  readonly type: "notice";
+  readonly code: string;
+  readonly message: string;
+}
+
+export type TurnStatus = "completed" | "incomplete" | "failed" | "cancelled" | "interrupted";
+
+export interface TurnEnd extends Envelope {
+  readonly type: "turn_end";
+  readonly turn: string;
+  readonly status: TurnStatus;
+  /** For `incomplete`: which limit. */
+  readonly reason?: string;
+  readonly error?: ErrorInfo;
+  readonly steps: number;
+  readonly usage: Usage;
+  readonly durationMs: number;
+}
+
+export type ItemEvent = Reasoning | AssistantMessage | ToolCall | HostedItem | OtherItem;
+
+export type CanonicalEvent =
+  | SessionStart
+  | SettingsEvent
+  | Title
+  | UserMessage
+  | ResponseStart
+  | ItemEvent
+  | Partial_
+  | ResponseEnd
+  | PermissionRequest
+  | PermissionDecisionEvent
+  | ToolStart
+  | ToolResult
+  | ReplayOverride
+  | Branch
+  | Compaction
+  | Notice
+  | TurnEnd;
+
+/** An event of a later version: kept exactly, shown as unknown, skipped by every fold. */
+export interface UnknownEvent extends Envelope {
+  readonly type: "unknown";
+  readonly unknownType: string;
+  /** The whole line without its checksum. */
+  readonly raw: RawJson;
+}
+
+export type LoggedEvent = CanonicalEvent | UnknownEvent;
+
+type Unstamped<T> = T extends CanonicalEvent ? Omit<T, "v" | "seq" | "id" | "at" | "epoch"> : never;
+
+/** An event before the log has stamped it. */
+export type EventDraft = Unstamped<CanonicalEvent>;
+
+export const CANONICAL_TYPES = [
+  "session_start",
+  "settings",
+  "title",
+  "user_message",
+  "response_start",
+  "reasoning",
+  "assistant_message",
+  "tool_call",
+  "hosted_item",
+  "other_item",
+  "partial",
+  "response_end",
+  "permission_request",
+  "permission_decision",
+  "tool_start",
+  "tool_result",
+  "replay_override",
+  "branch",
+  "compaction",
+  "notice",
+  "turn_end",
+] as const satisfies readonly CanonicalEvent["type"][];
+
+export function isItemEvent(event: LoggedEvent): event is ItemEvent {
+  return (
+    event.type === "reasoning" ||
+    event.type === "assistant_message" ||
+    event.type === "tool_call" ||
+    event.type === "hosted_item" ||
+    event.type === "other_item"
+  );
+}
+
+export const NO_USAGE: Usage = { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    cachedTokens: a.cachedTokens + b.cachedTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * The ephemeral events: live only, never logged. What they showed is in the log as an item or a `partial`.
+ *
+ * @module
+ */
+
+import type { ErrorInfo, LoggedEvent, Usage } from "./canonical.ts";
+
+interface Live {
+  readonly turn: string;
+  readonly response: string;
+  readonly outputIndex: number;
+}
+
+export type EphemeralEvent =
+  | (Live & { readonly type: "reasoning_start" })
+  /** Sent once the title is known, or known to be absent. */
+  | (Live & {
+      readonly type: "reasoning_part_start";
+      readonly part: number;
+      readonly kind: "summary" | "text";
+      readonly title?: string;
+    })
+  | (Live & { readonly type: "reasoning_delta"; readonly part: number; readonly delta: string })
+  | (Live & { readonly type: "reasoning_end"; readonly durationMs: number })
+  | (Live & { readonly type: "text_start"; readonly phase?: string })
+  | (Live & { readonly type: "text_delta"; readonly delta: string })
+  | (Live & { readonly type: "text_end" })
+  | (Live & { readonly type: "tool_call_start"; readonly callId?: string; readonly name: string })
+  | (Live & { readonly type: "tool_call_delta"; readonly delta: string })
+  | {
+      readonly type: "tool_progress";
+      readonly turn: string;
+      readonly response: string;
+      readonly callId: string;
+      readonly text: string;
+    }
+  | {
+      readonly type: "retry";
+      readonly turn: string;
+      readonly response: string;
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly error: ErrorInfo;
+    }
+  | { readonly type: "usage"; readonly turn: string; readonly response: string; readonly usage: Usage };
+
+export type SessionEvent = LoggedEvent | EphemeralEvent;
+
+const EPHEMERAL_TYPES: ReadonlySet<string> = new Set([
+  "reasoning_start",
+  "reasoning_part_start",
+  "reasoning_delta",
+  "reasoning_end",
+  "text_start",
+  "text_delta",
+  "text_end",
+  "tool_call_start",
+  "tool_call_delta",
+  "tool_progress",
+  "retry",
+  "usage",
+] satisfies readonly EphemeralEvent["type"][]);
+
+export function isEphemeral(event: SessionEvent): event is EphemeralEvent {
+  return EPHEMERAL_TYPES.has(event.type);
+}

@@ -1,0 +1,36 @@
+/**
+ * Who made an item, and to whom a request goes. Opaque payloads go back only to an equal origin (law 1).
+ *
+ * @module
+ */
+
+export type Dialect = "openai-responses" | "openai-chat" | "anthropic-messages";
+
+export interface Origin {
+  readonly provider: string;
+  readonly dialect: Dialect;
+  /** The model that was asked for. The served snapshot is recorded beside it but not guarded on. */
+  readonly model: string;
+  readonly endpoint: string;
+  /** A fingerprint, never the key: ciphertext is bound to the account (failures.md E04). */
+  readonly credential: string;
+}
+
+export function sameOrigin(a: Origin, b: Origin): boolean {
+  return (
+    a.provider === b.provider &&
+    a.dialect === b.dialect &&
+    a.model === b.model &&
+    a.endpoint === b.endpoint &&
+    a.credential === b.credential
+  );
+}
+
+/** Names the first thing in which two origins differ, for reasons a person can read. */
+export function originDifference(a: Origin, b: Origin): string {
+  if (a.provider !== b.provider) return `made by ${a.provider}`;
+  if (a.dialect !== b.dialect) return `made on ${a.dialect}`;
+  if (a.model !== b.model) return `made by ${a.model}`;
+  if (a.endpoint !== b.endpoint) return `made at ${a.endpoint}`;
+  return "made under another account";
+}

@@ -1,0 +1,200 @@
+/**
+ * The guard: per group and target `replay`, `translate` or `omit`, always with a reason. Pure.
+ *
+ * @module
+ */
+
+import {
+  type AssistantMessage,
+  type ItemEvent,
+  originDifference,
+  type ReplayOverride,
+  type ResponseStatus,
+  sameOrigin,
+  type Settings,
+} from "../events/index.ts";
+import { type RawJson, sliceMember } from "../support/index.ts";
+import type { Group } from "./entries.ts";
+import type { PlannedItem, Reason } from "./plan.ts";
+
+export interface GuardContext {
+  readonly settings: Settings;
+  /** Overrides for this target. */
+  readonly overrides: readonly ReplayOverride[];
+  /** The replay policy lets this group's reasoning through. */
+  readonly policyAllows: boolean;
+  /** Item ids that stand in the request already. */
+  readonly sentIds: ReadonlySet<string>;
+}
+
+export interface GuardedGroup {
+  readonly items: readonly PlannedItem[];
+  readonly withIds: boolean;
+}
+
+export function guardGroup(group: Group, context: GuardContext): GuardedGroup {
+  const closed = closeReason(group);
+  if (closed?.omit === true) return { items: omitAll(group, closed.reason, closed.why), withIds: false };
+  if (closed !== undefined) return plain(group, closed.reason, closed.why);
+  if (!sameOrigin(group.origin, context.settings.target)) {
+    return plain(group, "foreign_origin", originDifference(group.origin, context.settings.target));
+  }
+  return atHome(group, context);
+}
+
+interface CloseReason {
+  readonly omit: boolean;
+  readonly reason: Reason;
+  readonly why: string;
+}
+
+/** The close table: only a completed response is replayed whole (law 3). */
+function closeReason(group: Group): CloseReason | undefined {
+  if (group.superseded) return { omit: true, reason: "superseded", why: "a later attempt took its place" };
+  if (group.end === undefined)
+    return { omit: true, reason: "response_open", why: "the response never ended" };
+  return CLOSE_TABLE[group.end.status];
+}
+
+const CLOSE_TABLE: Readonly<Record<ResponseStatus, CloseReason | undefined>> = {
+  completed: undefined,
+  incomplete: { omit: false, reason: "response_incomplete", why: "the response is incomplete" },
+  failed: { omit: true, reason: "response_failed", why: "the response failed" },
+  cancelled: { omit: true, reason: "response_cancelled", why: "the response was cancelled" },
+  cut: { omit: true, reason: "response_cut", why: "the stream was cut" },
+};
+
+function atHome(group: Group, context: GuardContext): GuardedGroup {
+  const items = group.items.map((event) => homeItem(event, group, context));
+  const lost = reasonToDropReasoning(group, items, context);
+  if (lost === undefined)
+    return { items, withIds: context.settings.profile.itemIds === "keep" && hasIds(items) };
+  return {
+    items: items.map((item) =>
+      item.event.type === "reasoning" && item.action !== "omit" ? { ...item, action: "omit", ...lost } : item,
+    ),
+    withIds: false,
+  };
+}
+
+/** Some endpoints give no ids at all: then there is nothing to keep together. */
+function hasIds(items: readonly PlannedItem[]): boolean {
+  return items.every((item) => item.action === "omit" || item.event.itemId !== undefined);
+}
+
+function homeItem(event: ItemEvent, group: Group, context: GuardContext): PlannedItem {
+  const item = lateItem(event, group) ?? event.item;
+  const omit = (reason: Reason, why: string): PlannedItem => ({ event, item, action: "omit", reason, why });
+  if (event.type === "other_item")
+    return omit("unknown_type", `"${event.itemType}" is not a known item type`);
+  if (event.type === "hosted_item" && context.settings.profile.hostedOmit.includes(event.itemType)) {
+    return omit("item_not_replayable", `${event.itemType} cannot be sent back without server state`);
+  }
+  if (event.type === "tool_call" && isClosedByOverride(event.callId, context)) {
+    return omit("override", "the provider refused this call");
+  }
+  if (event.type === "assistant_message" && isEmpty(event)) return omit("empty", "no text");
+  return { event, item, action: "replay", reason: "same_origin", why: "its own origin" };
+}
+
+/** Never sent: some servers answer an empty assistant message with a 500 (failures.md S06). */
+function isEmpty(event: AssistantMessage): boolean {
+  return event.text === "" && (event.refusal ?? "") === "";
+}
+
+/** Laid over only where the finished item lacked what came late; equality of payloads means nothing (failures.md E08). */
+function lateItem(event: ItemEvent, group: Group): RawJson | undefined {
+  return group.late.find((late) => late.outputIndex === event.outputIndex)?.item;
+}
+
+/** Law 2: if any part of a group cannot go, its ids and its reasoning cannot either. */
+function reasonToDropReasoning(
+  group: Group,
+  items: readonly PlannedItem[],
+  context: GuardContext,
+): { readonly reason: Reason; readonly why: string } | undefined {
+  const { profile, capabilities } = context.settings;
+  const reasoning = items.filter((item) => item.event.type === "reasoning");
+  if (!capabilities.reasoning && reasoning.length > 0) {
+    return { reason: "not_a_reasoning_model", why: "the model takes no reasoning" };
+  }
+  const override = context.overrides.find((one) => coversGroup(one, group));
+  if (override !== undefined) return { reason: "override", why: `refused: ${override.cause.message}` };
+  if (!context.policyAllows) return { reason: "replay_policy", why: "the replay policy leaves it out" };
+  const left = items.find((item) => item.action === "omit");
+  if (left !== undefined) return { reason: left.reason, why: left.why };
+  if (reasoning.length > 0 && items.at(-1)?.event.type === "reasoning") {
+    return { reason: "no_follower", why: "nothing of the same response follows it" };
+  }
+  if (profile.reasoningPayload === "required" && reasoning.some((item) => !hasPayload(item))) {
+    return { reason: "no_payload", why: "it came without an encrypted payload" };
+  }
+  return profile.itemIds === "keep" ? idProblem(items, context) : undefined;
+}
+
+function hasPayload(item: PlannedItem): boolean {
+  if (item.event.type === "reasoning" && item.event.opaque) return true;
+  const value = sliceMember(item.item, "encrypted_content");
+  return value !== undefined && value !== "null" && value !== '""';
+}
+
+/** An id the endpoint would refuse; ids are never hashed or rewritten (failures.md I04–I07, E03). */
+function idProblem(
+  items: readonly PlannedItem[],
+  context: GuardContext,
+): { readonly reason: Reason; readonly why: string } | undefined {
+  const seen = new Set<string>();
+  const some = items.some((item) => item.event.itemId !== undefined);
+  for (const { event } of items) {
+    const id = event.itemId;
+    if (id === undefined) {
+      if (some) return { reason: "id_invalid", why: "an item of its response came without an id" };
+      continue;
+    }
+    if (id.length > context.settings.profile.maxItemIdLength || !/^[A-Za-z0-9_-]+$/.test(id)) {
+      return {
+        reason: "id_invalid",
+        why: `the id of an item of its response cannot be sent back (${id.length} characters)`,
+      };
+    }
+    if (seen.has(id) || context.sentIds.has(id)) {
+      return { reason: "id_repeated", why: `the id ${id} stands in the request already` };
+    }
+    seen.add(id);
+  }
+  return undefined;
+}
+
+function coversGroup(override: ReplayOverride, group: Group): boolean {
+  if (override.action !== "omit_reasoning" && override.action !== "omit_ids") return false;
+  return (
+    // "all" means all that was there when it was refused: what came later was made under the new state of affairs.
+    (override.what.kind === "all" && group.start.seq < override.seq) ||
+    (override.what.kind === "group" && override.what.response === group.start.response)
+  );
+}
+
+function isClosedByOverride(callId: string, context: GuardContext): boolean {
+  return context.overrides.some(
+    (one) => one.action === "close_call" && one.what.kind === "call" && one.what.callId === callId,
+  );
+}
+
+/** As plain meaning: text and calls, no ids, no reasoning, nothing opaque. */
+function plain(group: Group, reason: Reason, why: string): GuardedGroup {
+  const items = group.items.map((event): PlannedItem => {
+    const base = { event, item: event.item, why };
+    if (event.type === "tool_call") return { ...base, action: "translate", reason };
+    if (event.type === "assistant_message") {
+      return isEmpty(event)
+        ? { ...base, action: "omit", reason: "empty", why: "no text" }
+        : { ...base, action: "translate", reason };
+    }
+    return { ...base, action: "omit", reason };
+  });
+  return { items, withIds: false };
+}
+
+function omitAll(group: Group, reason: Reason, why: string): readonly PlannedItem[] {
+  return group.items.map((event) => ({ event, item: event.item, action: "omit", reason, why }));
+}

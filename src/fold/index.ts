@@ -1,0 +1,30 @@
+/**
+ * log → plan: what the next request contains, and why. Pure.
+ *
+ * @module
+ */
+
+export { activePath } from "./active-path.ts";
+export { type Entry, Group } from "./entries.ts";
+export { explain, leftOutOf } from "./explain.ts";
+export { Fold, planOf } from "./fold.ts";
+export {
+  CUT_OFF,
+  NEVER_STARTED,
+  type OpenEnd,
+  openEndOf,
+  OUTCOME_UNKNOWN,
+  RUNNING_IN_PARENT,
+} from "./open-ends.ts";
+export {
+  type Action,
+  type Decision,
+  type Plan,
+  type PlanEntry,
+  type PlannedGroup,
+  type PlannedItem,
+  type PlannedResult,
+  type Reason,
+  sendsReasoning,
+  withoutReasoning,
+} from "./plan.ts";

@@ -1,0 +1,116 @@
+/**
+ * The plan: every event that could be sent, with what happens to it and why. Requests are rendered from it, `explain`
+ * prints it.
+ *
+ * @module
+ */
+
+import type { Compaction, ItemEvent, ReplayOverride, Settings, UserMessage } from "../events/index.ts";
+import type { RawJson } from "../support/index.ts";
+import type { Group } from "./entries.ts";
+
+/** replay: the provider's own text. translate: plain meaning. omit: not sent. */
+export type Action = "replay" | "translate" | "omit";
+
+export type Reason =
+  | "user_input"
+  | "same_origin"
+  | "foreign_origin"
+  | "response_incomplete"
+  | "response_failed"
+  | "response_cancelled"
+  | "response_cut"
+  | "response_open"
+  | "superseded"
+  | "no_follower"
+  | "no_payload"
+  | "id_invalid"
+  | "id_repeated"
+  | "item_not_replayable"
+  | "unknown_type"
+  | "empty"
+  | "replay_policy"
+  | "override"
+  | "not_a_reasoning_model"
+  | "prefix_changed"
+  | "call_result"
+  | "open_call"
+  | "compacted"
+  | "left_branch"
+  | "for_people";
+
+export interface Decision {
+  readonly seq: number;
+  readonly type: string;
+  readonly action: Action;
+  readonly reason: Reason;
+  /** In words, for people. */
+  readonly why: string;
+}
+
+export interface PlannedItem {
+  readonly event: ItemEvent;
+  /** The item's text, with what came late laid over it. */
+  readonly item: RawJson;
+  readonly action: Action;
+  readonly reason: Reason;
+  readonly why: string;
+  /** The call id as sent; differs from the vendor's only abroad or where ids repeat. */
+  readonly callId?: string;
+}
+
+export interface PlannedResult {
+  readonly callId: string;
+  readonly text: string;
+  readonly custom: boolean;
+  /** The tool_result event, or none for a call that never got one. */
+  readonly seq: number | undefined;
+}
+
+export interface PlannedGroup {
+  readonly kind: "group";
+  readonly group: Group;
+  /** Item ids are sent: all of the group's or none (law 2). */
+  readonly withIds: boolean;
+  readonly items: readonly PlannedItem[];
+  readonly results: readonly PlannedResult[];
+}
+
+export interface PlannedUser {
+  readonly kind: "user";
+  readonly event: UserMessage;
+}
+
+export interface PlannedSummary {
+  readonly kind: "summary";
+  readonly event: Compaction;
+}
+
+export type PlanEntry = PlannedUser | PlannedSummary | PlannedGroup;
+
+export interface Plan {
+  readonly settings: Settings;
+  readonly entries: readonly PlanEntry[];
+  /** Entries of equal revision and index are the same objects: what was rendered from them stays valid. */
+  readonly revision: number;
+  /** Fields this origin has refused; `itemType` absent means a field of the request itself. */
+  readonly strip: readonly { readonly itemType?: string; readonly field: string }[];
+  readonly overrides: readonly ReplayOverride[];
+}
+
+/** The group with its reasoning and ids left out, because of something only the renderer can see. */
+export function withoutReasoning(entry: PlannedGroup, reason: Reason, why: string): PlannedGroup {
+  return {
+    ...entry,
+    withIds: false,
+    items: entry.items.map((item) =>
+      item.event.type === "reasoning" && item.action !== "omit"
+        ? { ...item, action: "omit", reason, why }
+        : item,
+    ),
+  };
+}
+
+export function sendsReasoning(entry: PlannedGroup): boolean {
+  return entry.items.some((item) => item.event.type === "reasoning" && item.action === "replay");
+}

@@ -1,0 +1,24 @@
+/**
+ * The system calls the file log makes, as a port: tests count them and make them fail.
+ *
+ * @module
+ */
+
+import { fdatasync, fstatSync, ftruncateSync, writeSync } from "node:fs";
+
+export interface FileIo {
+  write(file: number, bytes: Uint8Array, offset: number, position: number): number;
+  size(file: number): number;
+  truncate(file: number, length: number): void;
+  sync(file: number): Promise<void>;
+}
+
+export const systemFileIo: FileIo = {
+  write: (file, bytes, offset, position) => writeSync(file, bytes, offset, bytes.length - offset, position),
+  size: (file) => fstatSync(file).size,
+  truncate: (file, length) => ftruncateSync(file, length),
+  sync: (file) =>
+    new Promise((resolve, reject) => {
+      fdatasync(file, (error) => (error === null ? resolve() : reject(error)));
+    }),
+};

@@ -1,0 +1,324 @@
+/**
+ * The file-backed log: one append-only JSONL file per session.
+ * An append that has resolved survives the death of the process, a durable one the loss of power. A torn last line is
+ * saved aside and cut by the next writer (docs/log-format.md).
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+import type { EventDraft, LoggedEvent } from "../events/index.ts";
+import { type Clock, codeOf, messageOf, ThroughlineError } from "../support/index.ts";
+import type { FileIo } from "./file-io.ts";
+import { frameLine, scanLines } from "./line-framing.ts";
+import type { AppendOptions, Log, Scratch } from "./log.ts";
+import { closed, readOnly } from "./memory-store.ts";
+import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
+
+export interface FileLogOptions {
+  readonly id: string;
+  readonly path: string;
+  readonly mode: "write" | "read";
+  readonly clock: Clock;
+  readonly io: FileIo;
+  release(): Promise<void>;
+}
+
+export class FileLog implements Log {
+  readonly session: string;
+  readonly mode: "write" | "read";
+  readonly place: string;
+  readonly events: LoggedEvent[] = [];
+  readonly scratch: Scratch;
+  readonly #options: FileLogOptions;
+  readonly #stamper: Stamper;
+  #epoch = 1;
+  /** Undefined until the first append makes the file. */
+  #file: number | undefined;
+  #size = 0;
+  #syncedSize = 0;
+  #syncing: Promise<void> | undefined;
+  #failure: ThroughlineError | undefined;
+  #open = true;
+  #repaired: string | undefined;
+
+  constructor(options: FileLogOptions) {
+    this.#options = options;
+    this.session = options.id;
+    this.mode = options.mode;
+    this.place = options.path;
+    this.#stamper = createStamper(options.clock);
+    this.scratch = createFileScratch(options.path.replace(/\.jsonl$/, ".live"));
+    this.#load();
+    this.#epoch = nextEpoch(this.events);
+  }
+
+  async append(drafts: readonly EventDraft[], options: AppendOptions = {}): Promise<readonly LoggedEvent[]> {
+    if (this.mode === "read") throw readOnly(this.session);
+    if (!this.#open) throw closed(this.session);
+    if (this.#failure !== undefined) throw this.#failure;
+    const first = this.#takeRepairNotice();
+    const stamped = this.#stamper.stamp([...first, ...drafts], this.events.length, this.#epoch);
+    if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));
+    this.events.push(...stamped);
+    if (options.durable === true) await this.#sync();
+    return stamped.slice(first.length);
+  }
+
+  async refresh(): Promise<readonly LoggedEvent[]> {
+    if (this.mode === "write") return [];
+    const file = openRegular(this.place, constants.O_RDONLY);
+    if (file === undefined) return [];
+    try {
+      const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - this.#size));
+      readSync(file, bytes, 0, bytes.length, this.#size);
+      return this.#take(bytes);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  async putBlob(bytes: Uint8Array): Promise<string> {
+    const name = createHash("sha256").update(bytes).digest("hex");
+    const folder = this.#blobFolder();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    writeWholeFile(join(folder, name), bytes);
+    return name;
+  }
+
+  async getBlob(name: string): Promise<Uint8Array | undefined> {
+    if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
+    try {
+      return await readFile(join(this.#blobFolder(), name));
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    try {
+      if (this.#file !== undefined && this.#failure === undefined && this.mode === "write")
+        await this.#sync();
+    } finally {
+      if (this.#file !== undefined) closeSync(this.#file);
+      this.#file = undefined;
+      await this.#options.release();
+    }
+  }
+
+  #blobFolder(): string {
+    return this.place.replace(/\.jsonl$/, ".blobs");
+  }
+
+  #load(): void {
+    const writing = this.mode === "write";
+    const file = openRegular(this.place, writing ? constants.O_RDWR : constants.O_RDONLY);
+    if (file === undefined) return;
+    try {
+      const bytes = readFileSync(file);
+      this.#take(bytes);
+      if (!writing) return;
+      if (bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));
+      this.#file = file;
+      this.#syncedSize = this.#size;
+    } finally {
+      if (this.#file === undefined) closeSync(file);
+    }
+  }
+
+  #take(bytes: Buffer): readonly LoggedEvent[] {
+    const { events, goodBytes } = scanLines(bytes, {
+      from: 0,
+      firstSeq: this.events.length,
+      lowestEpoch: this.events.at(-1)?.epoch ?? 0,
+    });
+    this.events.push(...events);
+    this.#size += goodBytes;
+    return events;
+  }
+
+  /** The copy is durable before the original is cut: killed in between, the next writer does it again. */
+  #saveTornTail(file: number, tail: Uint8Array): void {
+    const saved = this.place.replace(/\.jsonl$/, `.torn-${this.#size}`);
+    writeWholeFile(saved, tail);
+    this.#options.io.truncate(file, this.#size);
+    fsyncSync(file);
+    this.#repaired = `${tail.length} bytes of an unfinished write at the end of the log were moved to ${saved}`;
+  }
+
+  #takeRepairNotice(): readonly EventDraft[] {
+    if (this.#repaired === undefined) return [];
+    const message = this.#repaired;
+    this.#repaired = undefined;
+    return [{ type: "notice", code: "log_tail_cut", message }];
+  }
+
+  #write(bytes: Buffer): void {
+    this.#file ??= this.#create();
+    const { io } = this.#options;
+    const size = io.size(this.#file);
+    if (size !== this.#size)
+      throw this.#fail(
+        "session_fenced",
+        `the file has ${size} bytes, expected ${this.#size}: another process wrote to it`,
+      );
+    let done = 0;
+    try {
+      while (done < bytes.length) done += io.write(this.#file, bytes, done, this.#size + done);
+      this.#size += bytes.length;
+    } catch (error) {
+      this.#cutBack(error);
+      throw new ThroughlineError({
+        code: "log_write_failed",
+        message: `could not write to ${this.place}: ${messageOf(error)}. Nothing that was acknowledged is lost`,
+        details: { errno: codeOf(error) },
+        cause: error,
+      });
+    }
+  }
+
+  /** After a failed write the file ends with the last good line again; if even that fails, nothing more is written. */
+  #cutBack(cause: unknown): void {
+    try {
+      if (this.#file !== undefined) this.#options.io.truncate(this.#file, this.#size);
+    } catch (error) {
+      this.#fail(
+        "log_failed",
+        `a write failed (${messageOf(cause)}) and could not be undone (${messageOf(error)})`,
+      );
+    }
+  }
+
+  /** Concurrent callers share a sync. After a failed one the kernel may drop dirty pages silently, so it is final. */
+  async #sync(): Promise<void> {
+    const target = this.#size;
+    while (this.#syncedSize < target) {
+      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#syncing === undefined) {
+        const covered = this.#size;
+        this.#syncing = this.#options.io
+          .sync(this.#file ?? -1)
+          .then(
+            () => {
+              this.#syncedSize = Math.max(this.#syncedSize, covered);
+            },
+            (error: unknown) => {
+              throw this.#fail("log_failed", `the disk did not confirm a write: ${messageOf(error)}`);
+            },
+          )
+          .finally(() => {
+            this.#syncing = undefined;
+          });
+      }
+      await this.#syncing;
+    }
+  }
+
+  #create(): number {
+    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    const file = openSync(this.place, flags, 0o600);
+    syncFolder(dirname(this.place));
+    return file;
+  }
+
+  #fail(code: string, why: string): ThroughlineError {
+    this.#failure = new ThroughlineError({
+      code,
+      message: `session "${this.session}" cannot be written any more: ${why}. Open it again to go on`,
+    });
+    return this.#failure;
+  }
+}
+
+/** Refuses links, pipes and devices, and files other users could read. Undefined when there is none. */
+function openRegular(path: string, flags: number): number | undefined {
+  let file: number;
+  try {
+    file = openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw unreadable(path, codeOf(error) === "ELOOP" ? "it is a symbolic link" : messageOf(error), error);
+  }
+  const stat = fstatSync(file);
+  if (!stat.isFile()) {
+    closeSync(file);
+    throw unreadable(path, "it is not a regular file");
+  }
+  if ((stat.mode & 0o077) !== 0 && stat.uid === process.getuid?.()) fchmodSync(file, 0o600);
+  return file;
+}
+
+function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
+  return new ThroughlineError({ code: "log_unreadable", message: `cannot open ${path}: ${why}`, cause });
+}
+
+/** Complete or absent: a temporary file beside it, synced, then renamed. */
+function writeWholeFile(path: string, bytes: Uint8Array): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  rmSync(temporary, { force: true });
+  const file = openSync(temporary, "wx", 0o600);
+  try {
+    writeFileSync(file, bytes);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(temporary, path);
+  syncFolder(dirname(path));
+}
+
+export function syncFolder(path: string): void {
+  const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function createFileScratch(path: string): Scratch {
+  let file: number | undefined;
+  return {
+    write(text) {
+      file ??= openSync(
+        path,
+        constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
+        0o600,
+      );
+      writeSync(file, text);
+    },
+    async read() {
+      try {
+        return await readFile(path, "utf8");
+      } catch (error) {
+        if (codeOf(error) === "ENOENT") return "";
+        throw error;
+      }
+    },
+    clear() {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+      rmSync(path, { force: true });
+    },
+  };
+}

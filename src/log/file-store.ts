@@ -1,0 +1,105 @@
+/**
+ * A folder of sessions: `<id>.jsonl`, and beside it `.blobs/`, `.live` and `.torn-*`. Folder 0700, files 0600.
+ *
+ * @module
+ */
+
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { opendir, readdir, rm, stat } from "node:fs/promises";
+import { join, resolve } from "node:path";
+
+import { type Clock, codeOf, messageOf, systemClock, ThroughlineError } from "../support/index.ts";
+import { type FileIo, systemFileIo } from "./file-io.ts";
+import { FileLog } from "./file-log.ts";
+import type { Log, OpenOptions, Store, StoredSession } from "./log.ts";
+import { locked, notFound } from "./memory-store.ts";
+import { assertSessionId, SESSION_ID } from "./stamp.ts";
+import { acquireWriterLock } from "./writer-lock.ts";
+
+export interface FileStoreOptions {
+  readonly clock?: Clock;
+  /** For tests: counts and fails the system calls. */
+  readonly io?: FileIo;
+}
+
+export function fileStore(folder: string, options: FileStoreOptions = {}): Store {
+  const root = resolve(folder);
+  const clock = options.clock ?? systemClock;
+  const io = options.io ?? systemFileIo;
+  const pathOf = (id: string): string => {
+    assertSessionId(id);
+    return join(root, `${id}.jsonl`);
+  };
+  return {
+    open: (id, openOptions) => openSession(id, pathOf(id), root, openOptions, { clock, io }),
+    async exists(id) {
+      return existsSync(pathOf(id));
+    },
+    list: () => listSessions(root),
+    async remove(id) {
+      const path = pathOf(id);
+      if (!existsSync(path)) throw notFound(id);
+      const lock = await acquireWriterLock(join(realpathSync(root), `${id}.jsonl`));
+      if (!lock.held) throw locked(id, lock.holder);
+      try {
+        for (const name of await readdir(root)) {
+          if (name.startsWith(`${id}.`)) await rm(join(root, name), { recursive: true, force: true });
+        }
+      } finally {
+        await lock.release();
+      }
+    },
+  };
+}
+
+async function openSession(
+  id: string,
+  path: string,
+  root: string,
+  { mode }: OpenOptions,
+  parts: { readonly clock: Clock; readonly io: FileIo },
+): Promise<Log> {
+  if (mode === "read") {
+    if (!existsSync(path)) throw notFound(id);
+    return new FileLog({ id, path, mode, ...parts, release: async () => undefined });
+  }
+  makeFolder(root);
+  // The lock is named by the real folder: two links to one folder are one session.
+  const lock = await acquireWriterLock(join(realpathSync(root), `${id}.jsonl`));
+  if (!lock.held) throw locked(id, lock.holder);
+  try {
+    return new FileLog({ id, path, mode, ...parts, release: () => lock.release() });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+function makeFolder(root: string): void {
+  try {
+    // A folder that was there before keeps its mode: it may be shared on purpose, and the files in it are 0600.
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new ThroughlineError({
+      code: "store_unusable",
+      message: `cannot use ${root} for sessions: ${messageOf(error)}. Choose another folder or mend its permissions`,
+      cause: error,
+    });
+  }
+}
+
+async function* listSessions(root: string): AsyncGenerator<StoredSession> {
+  let folder: Awaited<ReturnType<typeof opendir>>;
+  try {
+    folder = await opendir(root);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return;
+    throw error;
+  }
+  for await (const entry of folder) {
+    const id = entry.name.endsWith(".jsonl") ? entry.name.slice(0, -".jsonl".length) : "";
+    if (!SESSION_ID.test(id) || !entry.isFile()) continue;
+    const { mtimeMs, size } = await stat(join(root, entry.name));
+    yield { id, modifiedAt: mtimeMs, bytes: size };
+  }
+}

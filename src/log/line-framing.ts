@@ -1,0 +1,101 @@
+/**
+ * Lines of the file: JSON, checksum as the last field, LF. docs/log-format.md is the specification.
+ *
+ * Damage and a torn tail are told apart by where and how it is broken. A crash can only leave the end of the file
+ * unfinished: no line break, or sectors that were never written and read as zeros. Anything else is damage; it is
+ * named by line and byte and never skipped.
+ *
+ * @module
+ */
+
+import { crc32 } from "node:zlib";
+
+import { type LoggedEvent, parseLine, toOpenLine } from "../events/index.ts";
+import { messageOf, ThroughlineError } from "../support/index.ts";
+
+export function frameLine(event: LoggedEvent): Buffer {
+  const open = Buffer.from(toOpenLine(event), "utf8");
+  return Buffer.concat([open, Buffer.from(`,"sum":"${checksum(open)}"}\n`, "latin1")]);
+}
+
+export interface ScannedLines {
+  readonly events: readonly LoggedEvent[];
+  /** Bytes of the complete, verified lines. */
+  readonly goodBytes: number;
+  /** Bytes after them that a crash left unfinished. */
+  readonly tornBytes: number;
+}
+
+/** Reads every line from `from` on; `firstSeq` and `lowestEpoch` continue what was read before. */
+export function scanLines(
+  bytes: Buffer,
+  options: { readonly from: number; readonly firstSeq: number; readonly lowestEpoch: number },
+): ScannedLines {
+  const events: LoggedEvent[] = [];
+  let at = options.from;
+  let seq = options.firstSeq;
+  let epoch = options.lowestEpoch;
+  while (at < bytes.length) {
+    const end = bytes.indexOf(0x0a, at);
+    if (end === -1) break;
+    const line = readLine(bytes.subarray(at, end));
+    if (line.ok && line.event.seq === seq && line.event.epoch >= epoch) {
+      events.push(line.event);
+      seq += 1;
+      epoch = line.event.epoch;
+      at = end + 1;
+      continue;
+    }
+    if (!line.ok && isUnwritten(bytes, at)) break;
+    throw damaged(line.ok ? orderProblem(line.event, seq, epoch) : line.problem, seq + 1, at);
+  }
+  return { events, goodBytes: at, tornBytes: bytes.length - at };
+}
+
+const SUM_BYTES = ',"sum":"00000000"}'.length;
+
+type ReadLine =
+  | { readonly ok: true; readonly event: LoggedEvent }
+  | { readonly ok: false; readonly problem: string };
+
+function readLine(line: Buffer): ReadLine {
+  const openEnd = line.length - SUM_BYTES;
+  if (openEnd <= 0) return { ok: false, problem: "too short to be an event" };
+  const open = line.subarray(0, openEnd);
+  if (line.toString("latin1", openEnd) !== `,"sum":"${checksum(open)}"}`) {
+    return { ok: false, problem: "the checksum does not match" };
+  }
+  try {
+    return { ok: true, event: parseLine(line.toString("utf8")) };
+  } catch (error) {
+    return { ok: false, problem: messageOf(error) };
+  }
+}
+
+/**
+ * Zeros in a line are sectors of the last, unsynced write that never reached the disk; later lines of that same write
+ * may be whole. A write is bounded, so zeros far from the end were synced long ago: that is damage.
+ */
+function isUnwritten(bytes: Buffer, lineStart: number): boolean {
+  const lineEnd = bytes.indexOf(0x0a, lineStart);
+  return bytes.length - lineStart <= LAST_WRITE_BYTES && bytes.subarray(lineStart, lineEnd).includes(0x00);
+}
+
+const LAST_WRITE_BYTES = 1024 * 1024;
+
+function orderProblem(event: LoggedEvent, seq: number, epoch: number): string {
+  if (event.seq !== seq) return `seq is ${event.seq}, expected ${seq}`;
+  return `epoch went down from ${epoch} to ${event.epoch}`;
+}
+
+function checksum(bytes: Buffer): string {
+  return crc32(bytes).toString(16).padStart(8, "0");
+}
+
+function damaged(problem: string, line: number, byte: number): ThroughlineError {
+  return new ThroughlineError({
+    code: "log_damaged",
+    message: `the log is damaged at line ${line}, byte ${byte}: ${problem}. Nothing was changed; restore the file from a copy, or cut it before that line`,
+    details: { line, byte, problem },
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * The Log contract. One session, one append-only list of events, one writer.
+ *
+ * - `append` stamps the drafts (`seq` contiguous from 0, `epoch` of this writer) and writes them in order, all or none.
+ *   When it has resolved, the events survive the death of the process; with `durable` also the loss of power.
+ * - `events` is everything read or appended so far, in `seq` order. Nothing in it ever changes.
+ * - A second writer of the same session is refused (`session_locked`); readers never are.
+ * - A writer that was overtaken, or whose disk failed, gets an error from every further append and writes nothing.
+ * - `scratch` holds what is live and not yet an event. It may be lost; it is never the truth.
+ *
+ * Fit for a database: nothing is synchronous for the caller, and an append is one guarded statement.
+ *
+ * @module
+ */
+
+import type { EventDraft, LoggedEvent } from "../events/index.ts";
+
+export interface AppendOptions {
+  readonly durable?: boolean;
+}
+
+export interface Scratch {
+  /** Adds text; cheap, not durable. */
+  write(text: string): void;
+  read(): Promise<string>;
+  clear(): void;
+}
+
+export interface Log {
+  readonly session: string;
+  readonly mode: "write" | "read";
+  /** Where a person finds it: a path, or a word for a log that has none. */
+  readonly place: string;
+  readonly events: readonly LoggedEvent[];
+  append(drafts: readonly EventDraft[], options?: AppendOptions): Promise<readonly LoggedEvent[]>;
+  /** Reads what another writer has added since; resolves to the new events. A writer has nothing to read. */
+  refresh(): Promise<readonly LoggedEvent[]>;
+  readonly scratch: Scratch;
+  /** Stores bytes beside the log and resolves to their name: the SHA-256 in hex. */
+  putBlob(bytes: Uint8Array): Promise<string>;
+  getBlob(name: string): Promise<Uint8Array | undefined>;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly mode: "write" | "read";
+}
+
+export interface StoredSession {
+  readonly id: string;
+  readonly modifiedAt: number;
+  readonly bytes: number;
+}
+
+export interface Store {
+  /** A session that does not exist is made by its first append; opening it to read is `session_not_found`. */
+  open(id: string, options: OpenOptions): Promise<Log>;
+  exists(id: string): Promise<boolean>;
+  list(): AsyncIterable<StoredSession>;
+  /** Removes the session and everything beside it. */
+  remove(id: string): Promise<void>;
+}

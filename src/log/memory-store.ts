@@ -1,0 +1,123 @@
+/**
+ * The log in memory: the same contract, gone with the process. Events are kept as lines, so that what is read back has
+ * been through the same text as in a file.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+import { type LoggedEvent, parseLine, toLine } from "../events/index.ts";
+import { type Clock, systemClock, ThroughlineError } from "../support/index.ts";
+import type { Log, Store } from "./log.ts";
+import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
+
+interface Kept {
+  readonly lines: string[];
+  readonly blobs: Map<string, Uint8Array>;
+  scratch: string;
+  held: boolean;
+  modifiedAt: number;
+}
+
+export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
+  const clock = options.clock ?? systemClock;
+  const kept = new Map<string, Kept>();
+  return {
+    async open(id, { mode }) {
+      assertSessionId(id);
+      let session = kept.get(id);
+      if (session === undefined) {
+        if (mode === "read") throw notFound(id);
+        session = { lines: [], blobs: new Map(), scratch: "", held: false, modifiedAt: clock.now() };
+        kept.set(id, session);
+      }
+      if (mode === "write") {
+        if (session.held) throw locked(id, "this process");
+        session.held = true;
+      }
+      return openMemoryLog(id, mode, session, clock);
+    },
+    async exists(id) {
+      return (kept.get(id)?.lines.length ?? 0) > 0;
+    },
+    async *list() {
+      for (const [id, { lines, modifiedAt }] of kept) {
+        if (lines.length === 0) continue;
+        yield { id, modifiedAt, bytes: lines.reduce((sum, line) => sum + line.length + 1, 0) };
+      }
+    },
+    async remove(id) {
+      if (kept.get(id)?.held === true) throw locked(id, "this process");
+      kept.delete(id);
+    },
+  };
+}
+
+export function notFound(id: string): ThroughlineError {
+  return new ThroughlineError({ code: "session_not_found", message: `there is no session "${id}"` });
+}
+
+export function locked(id: string, holder: string): ThroughlineError {
+  return new ThroughlineError({
+    code: "session_locked",
+    message: `session "${id}" is being written by ${holder}: close it there first, or open it to read`,
+    details: { holder },
+  });
+}
+
+export function readOnly(id: string): ThroughlineError {
+  return new ThroughlineError({ code: "log_read_only", message: `session "${id}" was opened to read` });
+}
+
+function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Clock): Log {
+  const events: LoggedEvent[] = kept.lines.map((line) => parseLine(line));
+  const epoch = nextEpoch(events);
+  const stamper = createStamper(clock);
+  let open = true;
+  return {
+    session: id,
+    mode,
+    place: "memory",
+    events,
+    async append(drafts) {
+      if (mode === "read") throw readOnly(id);
+      if (!open) throw closed(id);
+      const stamped = stamper.stamp(drafts, events.length, epoch);
+      for (const event of stamped) kept.lines.push(toLine(event));
+      events.push(...stamped);
+      kept.modifiedAt = clock.now();
+      return stamped;
+    },
+    async refresh() {
+      const added = kept.lines.slice(events.length).map((line) => parseLine(line));
+      events.push(...added);
+      return added;
+    },
+    scratch: {
+      write: (text) => {
+        kept.scratch += text;
+      },
+      read: async () => kept.scratch,
+      clear: () => {
+        kept.scratch = "";
+      },
+    },
+    async putBlob(bytes) {
+      const name = createHash("sha256").update(bytes).digest("hex");
+      kept.blobs.set(name, Uint8Array.from(bytes));
+      return name;
+    },
+    async getBlob(name) {
+      return kept.blobs.get(name);
+    },
+    async close() {
+      if (open && mode === "write") kept.held = false;
+      open = false;
+    },
+  };
+}
+
+export function closed(id: string): ThroughlineError {
+  return new ThroughlineError({ code: "log_closed", message: `session "${id}" was closed` });
+}

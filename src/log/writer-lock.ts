@@ -1,0 +1,95 @@
+/**
+ * One writer across processes. On Linux an abstract Unix socket: the kernel frees it with its holder, whatever kills
+ * that, and it tells who holds it. Elsewhere a lock file naming a process, taken over when that process is gone.
+ * Neither reaches across containers that share a volume: there the size check before each append still refuses to
+ * interleave (`session_fenced`).
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { connect, createServer } from "node:net";
+
+import { codeOf } from "../support/index.ts";
+
+export type LockAttempt =
+  | { readonly held: true; release(): Promise<void> }
+  | { readonly held: false; readonly holder: string };
+
+export async function acquireWriterLock(path: string): Promise<LockAttempt> {
+  return process.platform === "linux" ? lockBySocket(path) : lockByFile(`${path}.lock`);
+}
+
+function lockBySocket(path: string): Promise<LockAttempt> {
+  const name = `\0throughline-${createHash("sha256").update(path).digest("hex").slice(0, 40)}`;
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => {
+      socket.on("error", () => socket.destroy());
+      socket.end(String(process.pid));
+    });
+    server.once("error", (error) => {
+      if (codeOf(error) !== "EADDRINUSE") reject(error);
+      else void askHolder(name).then((holder) => resolve({ held: false, holder }));
+    });
+    server.listen(name, () => {
+      server.unref();
+      resolve({
+        held: true,
+        release: () =>
+          new Promise((done) => {
+            server.close(() => done());
+          }),
+      });
+    });
+  });
+}
+
+/** A holder that is stopped or busy cannot answer; that it holds the name is certain all the same. */
+function askHolder(name: string): Promise<string> {
+  return new Promise((resolve) => {
+    let pid = "";
+    const socket = connect(name);
+    const finish = (): void => {
+      socket.destroy();
+      resolve(
+        /^\d+$/.test(pid)
+          ? Number(pid) === process.pid
+            ? "this process"
+            : `process ${pid}`
+          : "another process",
+      );
+    };
+    socket.setTimeout(200, finish);
+    socket.on("data", (data) => (pid += data.toString("latin1")));
+    socket.on("end", finish);
+    socket.on("error", finish);
+  });
+}
+
+function lockByFile(path: string): Promise<LockAttempt> {
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    try {
+      const file = openSync(path, "wx", 0o600);
+      writeSync(file, String(process.pid));
+      closeSync(file);
+      return Promise.resolve({ held: true, release: async () => rmSync(path, { force: true }) });
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") return Promise.reject(error as Error);
+      const pid = Number(readFileSync(path, "latin1"));
+      if (isAlive(pid)) return Promise.resolve({ held: false, holder: `process ${pid}` });
+      rmSync(path, { force: true });
+    }
+  }
+  return Promise.resolve({ held: false, holder: "another process" });
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === "EPERM";
+  }
+}

@@ -1,0 +1,23 @@
+import { type ItemView } from "./item-view.ts";
+import type { Rule } from "./rule.ts";
+
+export const idsAllOrNone: Rule = {
+  id: "R02",
+  title: "The item ids of one response are all sent or none is",
+  evidence: "P02, P03, P05",
+  todo: "Send every item of the response with its id, or none, and then no reasoning.",
+  start() {
+    const groups = new Map<string, { readonly withId: boolean; readonly first: ItemView }>();
+    return {
+      item(item) {
+        if (item.group === undefined) return undefined;
+        const withId = item.id !== undefined;
+        const known = groups.get(item.group);
+        if (known === undefined) groups.set(item.group, { withId, first: item });
+        if (known === undefined || known.withId === withId) return undefined;
+        const kept = withId ? item : known.first;
+        return `Item '${kept.id ?? ""}' of type '${kept.type}' was provided without its required 'reasoning' item.`;
+      },
+    };
+  },
+};

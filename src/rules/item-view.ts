@@ -1,0 +1,75 @@
+/**
+ * What the rules look at: the outline of an input item. Made from its text without parsing payloads.
+ *
+ * @module
+ */
+
+import { sliceArray, sliceMember, sliceObject } from "../support/index.ts";
+
+export interface ItemView {
+  readonly index: number;
+  readonly type: string;
+  readonly keys: ReadonlySet<string>;
+  readonly id: string | undefined;
+  readonly callId: string | undefined;
+  readonly role: string | undefined;
+  readonly payload: "present" | "null" | "empty" | "absent";
+  readonly summary: "array" | "missing" | "wrong";
+  /** Types of the parts of `content`; undefined when it is a string or absent. */
+  readonly contentTypes: readonly string[] | undefined;
+  /** Which response it came from, where that is known: our own requests. Foreign histories do not say. */
+  readonly group: string | undefined;
+  /** Made by another origin than the request goes to. */
+  readonly foreign: boolean;
+}
+
+export interface ViewContext {
+  readonly index: number;
+  readonly group?: string;
+  readonly foreign?: boolean;
+}
+
+export function viewItem(text: string, context: ViewContext): ItemView {
+  const members = new Map(sliceObject(text).map((member) => [member.key, member.value]));
+  const role = textOf(members.get("role"));
+  return {
+    index: context.index,
+    type: textOf(members.get("type")) ?? (role === undefined ? "unknown" : "message"),
+    keys: new Set(members.keys()),
+    id: textOf(members.get("id")),
+    callId: textOf(members.get("call_id")),
+    role,
+    payload: payloadState(members.get("encrypted_content")),
+    summary: members.has("summary")
+      ? members.get("summary")?.startsWith("[") === true
+        ? "array"
+        : "wrong"
+      : "missing",
+    contentTypes: partTypes(members.get("content")),
+    group: context.group,
+    foreign: context.foreign ?? false,
+  };
+}
+
+function textOf(value: string | undefined): string | undefined {
+  return value?.startsWith('"') === true ? (JSON.parse(value) as string) : undefined;
+}
+
+function payloadState(value: string | undefined): ItemView["payload"] {
+  if (value === undefined) return "absent";
+  if (value === "null") return "null";
+  return value === '""' ? "empty" : "present";
+}
+
+function partTypes(content: string | undefined): readonly string[] | undefined {
+  if (content?.startsWith("[") !== true) return undefined;
+  return sliceArray(content).map((part) => textOf(sliceMember(part, "type")) ?? "unknown");
+}
+
+export function isCall(item: ItemView): boolean {
+  return item.type === "function_call" || item.type === "custom_tool_call";
+}
+
+export function isOutput(item: ItemView): boolean {
+  return item.type === "function_call_output" || item.type === "custom_tool_call_output";
+}

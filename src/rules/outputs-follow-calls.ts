@@ -1,0 +1,21 @@
+import { isCall, isOutput } from "./item-view.ts";
+import type { Rule } from "./rule.ts";
+
+export const outputsFollowCalls: Rule = {
+  id: "R08",
+  title: "Outputs stand directly behind the calls of their response",
+  evidence: "T03, T04, P10",
+  todo: "Move what stands between behind the outputs.",
+  start() {
+    const open = new Set<string>();
+    return {
+      item(item) {
+        if (isCall(item) && item.callId !== undefined) open.add(item.callId);
+        else if (isOutput(item) && item.callId !== undefined) open.delete(item.callId);
+        else if (open.size > 0 && item.role === "user")
+          return `No tool output found for function call ${[...open][0]}.`;
+        return undefined;
+      },
+    };
+  },
+};

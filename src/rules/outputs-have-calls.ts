@@ -1,0 +1,20 @@
+import { isCall, isOutput } from "./item-view.ts";
+import type { Rule } from "./rule.ts";
+
+export const outputsHaveCalls: Rule = {
+  id: "R07",
+  title: "Every output answers one call before it, once",
+  evidence: "T02, T10",
+  todo: "Leave the output out, or send its call.",
+  start() {
+    const open = new Set<string>();
+    return {
+      item(item) {
+        if (item.callId === undefined) return undefined;
+        if (isCall(item)) open.add(item.callId);
+        if (!isOutput(item) || open.delete(item.callId)) return undefined;
+        return `No tool call found for function call output with call_id ${item.callId}.`;
+      },
+    };
+  },
+};

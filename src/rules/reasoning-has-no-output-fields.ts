@@ -1,0 +1,16 @@
+import type { Rule } from "./rule.ts";
+
+export const reasoningHasNoOutputFields: Rule = {
+  id: "R11",
+  title: "Reasoning carries no status",
+  evidence: "S03",
+  todo: "Remove the field.",
+  start() {
+    return {
+      item: (item) =>
+        item.type === "reasoning" && item.keys.has("status")
+          ? `Unknown parameter: 'input[${item.index}].status'.`
+          : undefined,
+    };
+  },
+};

@@ -1,0 +1,16 @@
+import type { Rule } from "./rule.ts";
+
+export const reasoningHasSummary: Rule = {
+  id: "R10",
+  title: "Reasoning has a summary array, if an empty one",
+  evidence: "S01, S02",
+  todo: 'Add "summary": [].',
+  start() {
+    return {
+      item: (item) =>
+        item.type === "reasoning" && item.summary !== "array"
+          ? `Missing required parameter: 'input[${item.index}].summary'.`
+          : undefined,
+    };
+  },
+};

@@ -1,0 +1,29 @@
+import { isOutput, type ItemView } from "./item-view.ts";
+import type { Rule } from "./rule.ts";
+
+export const reasoningNeedsFollower: Rule = {
+  id: "R01",
+  title: "Reasoning is followed by an item of its own response",
+  evidence: "P01, P12, P15",
+  todo: "Leave the reasoning out, or send what followed it.",
+  start() {
+    let open: ItemView | undefined;
+    const problem = (item: ItemView): string =>
+      `Item '${item.id ?? ""}' of type 'reasoning' was provided without its required following item.`;
+    return {
+      item(item) {
+        const before = open;
+        open = item.type === "reasoning" ? item : undefined;
+        if (before === undefined) return undefined;
+        const follows = item.role !== "user" && !isOutput(item) && sameGroup(before, item);
+        return follows ? undefined : problem(before);
+      },
+      end: () => (open === undefined ? [] : [{ index: open.index, message: problem(open) }]),
+    };
+  },
+};
+
+/** Where the groups are known they decide; in a foreign history only the position can. */
+function sameGroup(a: ItemView, b: ItemView): boolean {
+  return a.group === undefined || b.group === undefined || a.group === b.group;
+}

@@ -1,0 +1,21 @@
+import type { Rule } from "./rule.ts";
+
+export const responsesAreContiguous: Rule = {
+  id: "R15",
+  title: "The items of one response stand together",
+  evidence: "P09, P10",
+  todo: "Keep what one response produced together, in its order.",
+  start() {
+    const closed = new Set<string>();
+    let current: string | undefined;
+    return {
+      item(item) {
+        if (item.group === current) return undefined;
+        if (current !== undefined) closed.add(current);
+        current = item.group;
+        if (current === undefined || !closed.has(current)) return undefined;
+        return `items of response ${current} stand apart`;
+      },
+    };
+  },
+};

@@ -1,0 +1,22 @@
+import { isCall, isOutput } from "./item-view.ts";
+import type { Rule } from "./rule.ts";
+
+export const validCallIds: Rule = {
+  id: "R09",
+  title: "Call ids are 1 to 64 characters long",
+  evidence: "T05, T06",
+  todo: "Map the id, for the call and its output alike.",
+  start() {
+    return {
+      item(item) {
+        if (!isCall(item) && !isOutput(item)) return undefined;
+        const length = item.callId?.length ?? 0;
+        if (length === 0) {
+          return `Invalid 'input[${item.index}].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.`;
+        }
+        if (length <= 64) return undefined;
+        return `Invalid 'input[${item.index}].call_id': string too long. Expected a string with maximum length 64, but got a string with length ${length} instead.`;
+      },
+    };
+  },
+};

@@ -1,0 +1,30 @@
+/**
+ * What knows nothing of the domain. Runs in a browser too: no `node:` import here.
+ *
+ * @module
+ */
+
+export { assertNever } from "./assert-never.ts";
+export { Broadcast } from "./async-queue.ts";
+export { type Clock, isoTime, systemClock } from "./clock.ts";
+export { codeOf, isThroughlineError, messageOf, ThroughlineError } from "./errors.ts";
+export {
+  escapeLineSeparators,
+  jsonDepth,
+  type Member,
+  type RawJson,
+  sliceArray,
+  sliceMember,
+  sliceObject,
+  toRawJson,
+} from "./json-slices.ts";
+export {
+  arrayOf,
+  isObject,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  stringOf,
+  tryParseJson,
+} from "./json-types.ts";
+export { createIdSource, type IdSource } from "./new-id.ts";

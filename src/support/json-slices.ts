@@ -1,0 +1,130 @@
+/**
+ * Cutting JSON text without parsing it. Provider items are kept and sent back as the exact text they came in:
+ * JSON.parse + JSON.stringify would lose big integers, -0 and key order, and costs 69 copies of a 4 MB payload.
+ * Input must be valid JSON (callers have parsed it, or read it from a checksummed line).
+ *
+ * @module
+ */
+
+/** JSON text that is handed on exactly as it came. On one line, with U+2028/2029 escaped: see `toRawJson`. */
+export type RawJson = string & { readonly __rawJson: true };
+
+export interface Member {
+  readonly key: string;
+  /** The value's exact text. */
+  readonly value: string;
+}
+
+/**
+ * Makes JSON text fit for a line of a log. Raw line breaks can only stand between tokens, so a space replaces them;
+ * U+2028/2029 can only stand inside a string, where the escape means the same character. Everything else is untouched.
+ */
+export function toRawJson(text: string): RawJson {
+  const oneLine = /[\n\r]/.test(text) ? text.replaceAll(/[\n\r]+/g, " ") : text;
+  return escapeLineSeparators(oneLine) as RawJson;
+}
+
+export function escapeLineSeparators(text: string): string {
+  return /[\u2028\u2029]/.test(text)
+    ? text.replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029")
+    : text;
+}
+
+/** The members of a JSON object in order, values as text. Anything but an object has none. */
+export function sliceObject(text: string): readonly Member[] {
+  const members: Member[] = [];
+  let at = skipSpace(text, 0);
+  if (text[at] !== "{") return members;
+  at = skipSpace(text, at + 1);
+  while (at < text.length && text[at] !== "}") {
+    const keyEnd = endOfString(text, at);
+    const key = JSON.parse(text.slice(at, keyEnd)) as string;
+    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const valueEnd = endOfValue(text, valueStart);
+    members.push({ key, value: text.slice(valueStart, valueEnd) });
+    at = skipSpace(text, valueEnd);
+    if (text[at] === ",") at = skipSpace(text, at + 1);
+  }
+  return members;
+}
+
+/** The elements of a JSON array in order, as text. Anything but an array has none. */
+export function sliceArray(text: string): readonly string[] {
+  const elements: string[] = [];
+  let at = skipSpace(text, 0);
+  if (text[at] !== "[") return elements;
+  at = skipSpace(text, at + 1);
+  while (at < text.length && text[at] !== "]") {
+    const end = endOfValue(text, at);
+    elements.push(text.slice(at, end));
+    at = skipSpace(text, end);
+    if (text[at] === ",") at = skipSpace(text, at + 1);
+  }
+  return elements;
+}
+
+/** The exact text of one member's value. With duplicate keys the last one counts, as in JSON.parse. */
+export function sliceMember(text: string, key: string): string | undefined {
+  return sliceObject(text).findLast((member) => member.key === key)?.value;
+}
+
+/** How deep arrays and objects nest. JSON.parse takes a million levels, JSON.stringify and any recursion do not. */
+export function jsonDepth(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) at = endOfString(text, at) - 1;
+    else if (char === OPEN_BRACE || char === OPEN_BRACKET) deepest = Math.max(deepest, (depth += 1));
+    else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) depth -= 1;
+  }
+  return deepest;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const COMMA = 0x2c;
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
+  return at;
+}
+
+/** `from` is at the opening quote; the result is just past the closing one. */
+function endOfString(text: string, from: number): number {
+  let quote = text.indexOf('"', from + 1);
+  while (quote !== -1) {
+    let backslashes = 0;
+    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return quote + 1;
+    quote = text.indexOf('"', quote + 1);
+  }
+  return text.length;
+}
+
+function endOfValue(text: string, from: number): number {
+  const first = text.charCodeAt(from);
+  if (first === QUOTE) return endOfString(text, from);
+  const nested = first === OPEN_BRACE || first === OPEN_BRACKET;
+  let depth = 0;
+  for (let at = from; at < text.length; at += 1) {
+    const char = text.charCodeAt(at);
+    if (char === QUOTE) {
+      at = endOfString(text, at) - 1;
+    } else if (char === OPEN_BRACE || char === OPEN_BRACKET) {
+      depth += 1;
+    } else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) {
+      if (!nested) return at; // a scalar ends where its container does
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    } else if (!nested && (char === COMMA || char <= 0x20)) {
+      return at;
+    }
+  }
+  return text.length;
+}
