@@ -1,0 +1,237 @@
+/**
+ * A reply becomes a response: items with ids, events in order, faults applied, the ledger and the store told how it
+ * ended. Nothing enters the accepted set before the terminal event has gone out whole.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../support/index.ts";
+import { objectOf, stringOf } from "../support/index.ts";
+import type { Engine, Judged } from "./engine.ts";
+import { type Script, toScript } from "./faults/apply.ts";
+import { type Fault, faultMessages } from "./faults/fault.ts";
+import { ciphertextRefused } from "./judge/refusal.ts";
+import type { Draft, Reply } from "./output/draft.ts";
+import { itemEvents, type StreamEvent } from "./output/events.ts";
+import { type IssuedItem, issueItems } from "./output/issue.ts";
+import { responseObject, type ResponseState } from "./output/response-object.ts";
+import { draftTokens, usageOf } from "./output/usage.ts";
+import type { Outcome } from "./report.ts";
+import { storedOutput, withIds } from "./store.ts";
+
+export interface Answer {
+  readonly id: string;
+  readonly object: JsonObject;
+  readonly script: Script | undefined;
+  ended(outcome: Outcome): void;
+}
+
+interface Ending {
+  readonly status: "completed" | "incomplete" | "failed";
+  readonly drafts: readonly Draft[];
+  readonly reason?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+  /** An `error` event before the end, and whether the end comes at all. */
+  readonly errorEvent?: "nested" | "flat";
+}
+
+export function composeAnswer(
+  engine: Engine,
+  judged: Judged,
+  options: {
+    readonly reply: Reply;
+    readonly faults: readonly Fault[];
+    readonly prompt: { readonly input: number; readonly cached: number };
+  },
+): Answer {
+  const { request } = judged;
+  const { faults } = options;
+  const at = engine.seconds();
+  const uid = engine.seal.newUid();
+  const id = engine.seal.responseId(uid, at);
+  const ending = endingOf(judged, options.reply, faults);
+  const withCiphertext = wantsCiphertext(engine, judged);
+  const items = issueItems({
+    drafts: ending.drafts,
+    seal: engine.seal,
+    uid,
+    at,
+    model: request.model,
+    account: judged.account,
+    switches: engine.switches,
+    prefix: judged.chain.at(-1) ?? "",
+    withCiphertext,
+  });
+  const object = (state: ResponseState): JsonObject => responseObject({ id, at, request, state });
+  const output = items.map((item) => finalView(item, ending));
+  const final = object({
+    status: ending.status,
+    output,
+    usage: ending.status === "failed" ? null : usageOf(options.prompt, ending.drafts),
+    ...(ending.reason === undefined ? {} : { incompleteReason: ending.reason }),
+    ...(ending.error === undefined ? {} : { error: ending.error }),
+  });
+  engine.ledger.opened(judged.conversation, uid, items);
+  const script = request.stream
+    ? toScript(eventsOf(engine, { items, ending, object, final, request: judged.request.body, id }), faults, {
+        doneMarker: engine.switches.doneMarker,
+        seed: uid,
+      })
+    : undefined;
+  return {
+    id,
+    object: final,
+    script,
+    ended(outcome) {
+      if (outcome !== "completed") return;
+      engine.ledger.completed(judged.conversation, items, {
+        epoch: engine.seal.epoch,
+        opaque: withCiphertext,
+      });
+      if (request.store && !engine.switches.zeroDataRetention) {
+        engine.store.put(id, {
+          object: final,
+          account: judged.account,
+          previous: stringOf(request.body["previous_response_id"]),
+          inputItems: withIds(
+            judged.context.filter((one) => one.index !== undefined),
+            engine.seal,
+            at,
+          ),
+          output: storedOutput(items),
+          final: undefined,
+        });
+      }
+    },
+  };
+}
+
+function wantsCiphertext(engine: Engine, { request }: Judged): boolean {
+  if (!request.traits.reasoning || !request.traits.encryptedContent) return false;
+  const asked = request.include.includes("reasoning.encrypted_content");
+  return asked || engine.switches.ciphertextWithoutInclude === "send";
+}
+
+function endingOf(judged: Judged, reply: Reply, faults: readonly Fault[]): Ending {
+  let drafts = reply.output;
+  if (faults.some((fault) => fault.type === "unknown-item")) {
+    const surprise: Draft = {
+      type: "raw",
+      item: { type: "surprise_call", status: "completed", payload: { depth: 1 } },
+    };
+    drafts = [...drafts.slice(0, -1), surprise, ...drafts.slice(-1)];
+  }
+  for (const fault of faults) {
+    const forced = forcedEnding(fault, drafts, judged);
+    if (forced !== undefined) return forced;
+  }
+  const limit = judged.request.body["max_output_tokens"];
+  if (typeof limit === "number") {
+    let tokens = 0;
+    for (const [index, draft] of drafts.entries()) {
+      tokens += draftTokens(draft);
+      if (tokens > limit)
+        return { status: "incomplete", reason: "max_output_tokens", drafts: halved(drafts, index) };
+    }
+  }
+  return {
+    status: reply.status ?? "completed",
+    drafts,
+    ...(reply.incompleteReason === undefined ? {} : { reason: reply.incompleteReason }),
+    ...(reply.error === undefined ? {} : { error: reply.error }),
+  };
+}
+
+function forcedEnding(fault: Fault, drafts: readonly Draft[], judged: Judged): Ending | undefined {
+  if (fault.type === "incomplete") {
+    return { status: "incomplete", reason: fault.reason, drafts: halved(drafts, fault.items) };
+  }
+  if (fault.type === "invalid-encrypted-content") {
+    return { status: "failed", drafts: [], error: cipherError(judged), errorEvent: "nested" };
+  }
+  if (fault.type !== "failed" && fault.type !== "error-event") return undefined;
+  const code = fault.code ?? "server_error";
+  const message = fault.message ?? faultMessages[code] ?? `Emulated failure ${code}.`;
+  const all = fault.type === "failed" ? drafts.length : 0;
+  return {
+    status: "failed",
+    drafts: drafts.slice(0, fault.items ?? all),
+    error: { code, message },
+    ...(fault.type === "error-event" ? { errorEvent: fault.shape } : {}),
+  };
+}
+
+/** The first `count` items whole; a message after them comes half, with status "incomplete". */
+function halved(drafts: readonly Draft[], count: number): readonly Draft[] {
+  const kept = drafts.slice(0, count);
+  const next = drafts[count];
+  if (next?.type !== "message") return kept;
+  return [...kept, { ...next, text: next.text.slice(0, Math.ceil(next.text.length / 2)) }];
+}
+
+function finalView(item: IssuedItem, ending: Ending): JsonObject {
+  const view = item.view("completed");
+  const last = item.index === ending.drafts.length - 1;
+  return ending.status === "incomplete" && last && view["type"] === "message"
+    ? { ...view, status: "incomplete" }
+    : view;
+}
+
+function cipherError(judged: Judged): { readonly code: string; readonly message: string } {
+  const first = judged.context.find((one) => typeof one.item["encrypted_content"] === "string");
+  const refusal = ciphertextRefused({
+    rule: "E12",
+    reason: "E02",
+    id: first?.id,
+    ciphertext: stringOf(first?.item["encrypted_content"]) ?? "",
+  });
+  return { code: "invalid_encrypted_content", message: refusal.message };
+}
+
+function eventsOf(
+  engine: Engine,
+  options: {
+    readonly items: readonly IssuedItem[];
+    readonly ending: Ending;
+    readonly object: (state: ResponseState) => JsonObject;
+    readonly final: JsonObject;
+    readonly request: JsonObject;
+    readonly id: string;
+  },
+): readonly StreamEvent[] {
+  const { ending, items } = options;
+  const obfuscate = objectOf(options.request["stream_options"])["include_obfuscation"] !== false;
+  const open = options.object({ status: "in_progress" });
+  const events: StreamEvent[] = [
+    { body: { type: "response.created", response: open } },
+    { body: { type: "response.in_progress", response: open } },
+  ];
+  for (const item of items) {
+    const ofItem = itemEvents(item, {
+      obfuscate,
+      reasoningText: engine.switches.reasoningText,
+      seed: options.id,
+    });
+    events.push(...ofItem.slice(0, -1));
+    const done = ofItem.at(-1);
+    const cut = ending.status === "incomplete" && item.index === items.length - 1 && item.type === "message";
+    if (done !== undefined) events.push(cut ? markIncomplete(done) : done);
+  }
+  if (ending.errorEvent !== undefined && ending.error !== undefined) {
+    const error = { type: "invalid_request_error", ...ending.error, param: null };
+    if (ending.errorEvent === "flat") {
+      events.push({ body: { type: "error", ...ending.error, param: null } });
+      return events;
+    }
+    events.push({ body: { type: "error", error } });
+  }
+  events.push({ body: { type: `response.${ending.status}`, response: options.final } });
+  return events;
+}
+
+function markIncomplete(event: StreamEvent): StreamEvent {
+  return {
+    ...event,
+    body: { ...event.body, item: { ...objectOf(event.body["item"]), status: "incomplete" } },
+  };
+}

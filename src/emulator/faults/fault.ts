@@ -1,0 +1,115 @@
+/**
+ * Faults: what a provider, a proxy or the network does wrong. One union for options, scenario files and the request
+ * header; `faultNames` is the documented list.
+ *
+ * @module
+ */
+
+/** `before-item:1`, `after-item:0`, `after-event:7`, `after-byte:512` in text form. Counting starts at 0 (bytes: a count). */
+export interface FaultPoint {
+  readonly where: "before" | "after";
+  readonly unit: "item" | "event" | "byte";
+  readonly index: number;
+}
+
+export type Fault =
+  /** Takes a place in the list and does nothing. */
+  | { readonly type: "none" }
+  /** Several at once, for one request. */
+  | { readonly type: "all"; readonly faults: readonly Fault[] }
+  /** The body ends early and properly, as behind a proxy that lost its upstream. */
+  | { readonly type: "end"; readonly at: FaultPoint }
+  /** The connection ends (FIN) in the middle of the body. */
+  | { readonly type: "cut"; readonly at: FaultPoint }
+  /** The connection breaks (RST). */
+  | { readonly type: "reset"; readonly at: FaultPoint }
+  /** Nothing more comes; the connection stays open until the client leaves. */
+  | { readonly type: "stall"; readonly at: FaultPoint }
+  | { readonly type: "slow"; readonly delayMs: number }
+  /** An HTTP error instead of an answer, with headers. */
+  | {
+      readonly type: "http";
+      readonly status: number;
+      readonly code?: string;
+      readonly message?: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  /** A proxy's page instead of JSON. */
+  | { readonly type: "html"; readonly status: number }
+  | {
+      readonly type: "incomplete";
+      readonly reason: string;
+      /** Whole items before the end; the next message, if any, comes half done. */
+      readonly items: number;
+    }
+  /** `response.failed` after so many good items (all, when absent). */
+  | { readonly type: "failed"; readonly code: string; readonly message?: string; readonly items?: number }
+  /** An `error` event: nested (real wire, `response.failed` follows) or flat (SDK types, nothing follows). */
+  | {
+      readonly type: "error-event";
+      readonly shape: "nested" | "flat";
+      readonly code?: string;
+      readonly message?: string;
+      readonly items?: number;
+    }
+  /** E12: HTTP 200, then the refusal inside the stream. */
+  | { readonly type: "invalid-encrypted-content" }
+  /** Before this request is judged, all earlier ciphertext becomes unreadable. */
+  | { readonly type: "rotate-key" }
+  /** Azure: ciphertext only in the terminal event. */
+  | { readonly type: "late-ciphertext" }
+  /** I08, Copilot: another id in every event. */
+  | { readonly type: "rotate-ids"; readonly length?: number }
+  /** R05: no deltas, no part events. */
+  | { readonly type: "done-only" }
+  /** R01: a clean end without a terminal event. */
+  | { readonly type: "no-terminal" }
+  /** R04: `output` of the terminal event is empty, or the key is missing. */
+  | { readonly type: "empty-output" }
+  | { readonly type: "missing-output" }
+  | { readonly type: "double-terminal" }
+  /** U10: an event type nobody knows. */
+  | { readonly type: "unknown-event"; readonly index?: number }
+  /** An output item type nobody knows, before the last item. */
+  | { readonly type: "unknown-item" }
+  | { readonly type: "duplicate-event"; readonly index: number }
+  | { readonly type: "drop-event"; readonly index: number }
+  /** Event `index` and the one after it change places. */
+  | { readonly type: "swap-events"; readonly index: number }
+  /** The JSON of this event ends in the middle. */
+  | { readonly type: "bad-json"; readonly index: number }
+  | { readonly type: "crlf" }
+  | { readonly type: "bom" }
+  /** Bytes are written in chunks of this size, also inside UTF-8 characters. */
+  | { readonly type: "split"; readonly bytes: number }
+  /** A `keepalive` event after every `every` events. */
+  | { readonly type: "keepalive"; readonly every: number };
+
+export type FaultName = Fault["type"];
+
+/** The usual message of a status or code, in the words of the API. */
+export const faultMessages: Readonly<Record<string, string>> = {
+  rate_limit_exceeded:
+    "Rate limit reached for this model in organization org-emulator on tokens per min (TPM): Limit 30000, Used 30000, Requested 1200. Please try again in 2.4s. Visit https://platform.openai.com/account/rate-limits to learn more.",
+  insufficient_quota:
+    "You exceeded your current quota, please check your plan and billing details. For more information on this error, read the docs: https://platform.openai.com/docs/guides/error-codes/api-errors.",
+  server_error:
+    "The server had an error processing your request. Sorry about that! You can retry your request, or contact us through our help center at help.openai.com if you keep seeing this error.",
+  server_is_overloaded: "Our servers are currently overloaded. Please try again later.",
+  context_length_exceeded:
+    "Your input exceeds the context window of this model. Please adjust your input and try again.",
+};
+
+export const defaultCodes: Readonly<Record<number, { readonly code: string | null; readonly type: string }>> =
+  {
+    401: { code: "invalid_api_key", type: "invalid_request_error" },
+    403: { code: null, type: "permission_error" },
+    404: { code: null, type: "invalid_request_error" },
+    408: { code: null, type: "timeout_error" },
+    409: { code: null, type: "conflict_error" },
+    429: { code: "rate_limit_exceeded", type: "tokens" },
+    500: { code: "server_error", type: "server_error" },
+    502: { code: null, type: "server_error" },
+    503: { code: "server_is_overloaded", type: "service_unavailable_error" },
+    504: { code: null, type: "server_error" },
+  };

@@ -1,0 +1,183 @@
+/**
+ * Faults as text: `name`, `name=value`, `name=value,key:value`; several with `;`. Used by the request header
+ * `x-emulator-fault`, by `--fault` and by scenario files.
+ *
+ * @module
+ */
+
+import { ThroughlineError } from "../../support/index.ts";
+import type { Fault, FaultName, FaultPoint } from "./fault.ts";
+
+interface Arguments {
+  readonly name: string;
+  readonly first: string | undefined;
+  readonly named: Readonly<Record<string, string>>;
+}
+
+type Reader = (args: Arguments) => Fault;
+
+const point: (type: "end" | "cut" | "reset" | "stall") => Reader = (type) => (args) => ({
+  type,
+  at: parsePoint(args),
+});
+const plain: (
+  type:
+    | "none"
+    | "invalid-encrypted-content"
+    | "rotate-key"
+    | "late-ciphertext"
+    | "done-only"
+    | "no-terminal"
+    | "empty-output"
+    | "missing-output"
+    | "double-terminal"
+    | "unknown-item"
+    | "crlf"
+    | "bom",
+) => Reader = (type) => () => ({ type });
+const indexed: (type: "duplicate-event" | "drop-event" | "swap-events" | "bad-json") => Reader =
+  (type) => (args) => ({
+    type,
+    index: whole(args, args.first, { negative: true }),
+  });
+
+const readers: { readonly [Name in Exclude<FaultName, "all">]: Reader } = {
+  none: plain("none"),
+  end: point("end"),
+  cut: point("cut"),
+  reset: point("reset"),
+  stall: point("stall"),
+  slow: (args) => ({ type: "slow", delayMs: whole(args, args.first) }),
+  http: (args) => httpFault(args, whole(args, args.first)),
+  html: (args) => ({ type: "html", status: args.first === undefined ? 502 : whole(args, args.first) }),
+  incomplete: (args) => ({
+    type: "incomplete",
+    reason: args.first ?? "max_output_tokens",
+    items: args.named["items"] === undefined ? 1 : whole(args, args.named["items"]),
+  }),
+  failed: (args) => ({ type: "failed", code: args.first ?? "server_error", ...itemsOf(args) }),
+  "error-event": (args) => {
+    const shape = args.first ?? "nested";
+    if (shape !== "nested" && shape !== "flat") throw invalid(args.name, "takes nested or flat");
+    const code = args.named["code"];
+    return { type: "error-event", shape, ...(code === undefined ? {} : { code }), ...itemsOf(args) };
+  },
+  "invalid-encrypted-content": plain("invalid-encrypted-content"),
+  "rotate-key": plain("rotate-key"),
+  "late-ciphertext": plain("late-ciphertext"),
+  "rotate-ids": (args) => ({
+    type: "rotate-ids",
+    ...(args.first === undefined ? {} : { length: whole(args, args.first) }),
+  }),
+  "done-only": plain("done-only"),
+  "no-terminal": plain("no-terminal"),
+  "empty-output": plain("empty-output"),
+  "missing-output": plain("missing-output"),
+  "double-terminal": plain("double-terminal"),
+  "unknown-event": (args) => ({
+    type: "unknown-event",
+    ...(args.first === undefined ? {} : { index: whole(args, args.first) }),
+  }),
+  "unknown-item": plain("unknown-item"),
+  "duplicate-event": indexed("duplicate-event"),
+  "drop-event": indexed("drop-event"),
+  "swap-events": indexed("swap-events"),
+  "bad-json": indexed("bad-json"),
+  crlf: plain("crlf"),
+  bom: plain("bom"),
+  split: (args) => ({ type: "split", bytes: Math.max(1, whole(args, args.first)) }),
+  keepalive: (args) => ({
+    type: "keepalive",
+    every: args.first === undefined ? 3 : Math.max(1, whole(args, args.first)),
+  }),
+};
+
+export const faultNames: readonly string[] = Object.keys(readers);
+
+/** Throws ThroughlineError "fault_invalid" with what would be allowed. */
+export function parseFaults(text: string): readonly Fault[] {
+  return text
+    .split(";")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map(parseFault);
+}
+
+function parseFault(text: string): Fault {
+  const equals = text.indexOf("=");
+  const name = (equals === -1 ? text : text.slice(0, equals)).trim();
+  const values =
+    equals === -1
+      ? []
+      : text
+          .slice(equals + 1)
+          .split(",")
+          .map((value) => value.trim());
+  const named: Record<string, string> = {};
+  let first: string | undefined;
+  for (const value of values) {
+    const colon = value.indexOf(":");
+    if (colon === -1) first ??= value;
+    else named[value.slice(0, colon)] = value.slice(colon + 1);
+  }
+  const args: Arguments = { name, first, named };
+  if (/^[45]\d\d$/.test(name)) return httpFault(args, Number(name)); // `429` is short for `http=429`
+  if (!isFaultName(name)) {
+    throw invalid(
+      name,
+      `is not a fault; known are: ${faultNames.join(", ")}, and an HTTP status such as 429`,
+    );
+  }
+  return readers[name](args);
+}
+
+function isFaultName(name: string): name is Exclude<FaultName, "all"> {
+  return Object.hasOwn(readers, name);
+}
+
+function httpFault(args: Arguments, status: number): Fault {
+  if (status < 400 || status > 599) throw invalid(args.name, "takes an HTTP status from 400 to 599");
+  const { code, message, ...headers } = args.named;
+  return {
+    type: "http",
+    status,
+    ...(code === undefined ? {} : { code }),
+    ...(message === undefined ? {} : { message }),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+  };
+}
+
+function itemsOf(args: Arguments): { readonly items?: number } {
+  return args.named["items"] === undefined ? {} : { items: whole(args, args.named["items"]) };
+}
+
+function parsePoint(args: Arguments): FaultPoint {
+  for (const [key, value] of Object.entries(args.named)) {
+    const match = /^(before|after)-(item|event|byte)$/.exec(key);
+    if (match === null) continue;
+    return {
+      where: match[1] as FaultPoint["where"],
+      unit: match[2] as FaultPoint["unit"],
+      index: whole(args, value),
+    };
+  }
+  throw invalid(args.name, "takes a place: before-item:N, after-item:N, after-event:N or after-byte:N");
+}
+
+function whole(
+  args: Arguments,
+  text: string | undefined,
+  options: { readonly negative?: boolean } = {},
+): number {
+  const pattern = options.negative === true ? /^-?\d{1,9}$/ : /^\d{1,9}$/;
+  if (text === undefined || !pattern.test(text)) throw invalid(args.name, "takes a whole number");
+  return Number(text);
+}
+
+function invalid(name: string, problem: string): ThroughlineError {
+  return new ThroughlineError({
+    code: "fault_invalid",
+    message: `Fault '${name}' ${problem}.`,
+    details: { name },
+  });
+}

@@ -1,0 +1,94 @@
+/**
+ * The emulator: a strict stand-in for the Responses API, with verdicts of its own. It shares no logic with the client
+ * it judges: it imports only `support`.
+ *
+ * @module
+ */
+
+import { type Clock, systemClock } from "../support/index.ts";
+import { Engine } from "./engine.ts";
+import type { Fault } from "./faults/fault.ts";
+import { openHttpServer } from "./http-server.ts";
+import type { ModelTraits } from "./model-traits.ts";
+import { type RecordedExchange, type Report, toReport } from "./report.ts";
+import type { Scenario } from "./scenario/scenario.ts";
+import type { Switches } from "./switches.ts";
+
+export { type Fault, type FaultPoint } from "./faults/fault.ts";
+export { faultNames, parseFaults } from "./faults/parse-fault.ts";
+export { documentedModels, type ModelTraits } from "./model-traits.ts";
+export type { Outcome, RecordedExchange, Report, RequestReport } from "./report.ts";
+export type { Scenario, ScenarioStep } from "./scenario/scenario.ts";
+export { defaultSwitches, parseSwitch, type Switches, switchValues } from "./switches.ts";
+
+export interface EmulatorOptions {
+  /** Default "127.0.0.1"; anything else must be asked for. */
+  readonly host?: string;
+  /** Default 0: any free one. */
+  readonly port?: number;
+  /** Default "strict". Lenient answers where strict refuses, and says so in the report. */
+  readonly mode?: "strict" | "lenient";
+  readonly switches?: Partial<Switches>;
+  readonly scenario?: Scenario;
+  /** Consumed one per request to the responses endpoint, in order. */
+  readonly faults?: readonly Fault[];
+  /** Between deltas; default 0. */
+  readonly paceMs?: number;
+  /** Key of ids and ciphertext. The default is public and fixed, so that sessions survive a restart. */
+  readonly secret?: string;
+  /** API key → organisation. Default: every key is accepted and is an organisation of its own. */
+  readonly accounts?: Readonly<Record<string, string>>;
+  /** Traits of model ids, over the built-in table. */
+  readonly models?: Readonly<Record<string, Partial<ModelTraits>>>;
+  readonly record?: (entry: RecordedExchange) => void;
+  readonly clock?: Clock;
+  /** With a seed every id and ciphertext is the same in each run. */
+  readonly seed?: string;
+  /** The socket does not keep the process alive. */
+  readonly unref?: boolean;
+}
+
+export interface Emulator {
+  /** http://127.0.0.1:PORT */
+  readonly url: string;
+  /** `url` + "/v1": what a client takes as its base. */
+  readonly baseUrl: string;
+  readonly exchanges: readonly RecordedExchange[];
+  report(): Report;
+  addFaults(...faults: readonly Fault[]): void;
+  /** All earlier ciphertext becomes invalid_encrypted_content. */
+  rotateKey(): void;
+  /** Ends open streams and frees the port. */
+  close(): Promise<void>;
+}
+
+export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+  const engine = new Engine({
+    mode: options.mode ?? "strict",
+    switches: options.switches ?? {},
+    scenario: options.scenario,
+    models: options.models ?? {},
+    accounts: options.accounts,
+    secret: options.secret ?? "throughline emulator: a public secret",
+    seed: options.seed,
+    clock: options.clock ?? systemClock,
+  });
+  engine.addFaults(options.faults ?? []);
+  const server = await openHttpServer({
+    engine,
+    host: options.host ?? "127.0.0.1",
+    port: options.port ?? 0,
+    paceMs: options.paceMs ?? 0,
+    unref: options.unref ?? false,
+    record: options.record,
+  });
+  return {
+    url: server.url,
+    baseUrl: `${server.url}/v1`,
+    exchanges: server.exchanges,
+    report: () => toReport(engine.options.mode, server.reports),
+    addFaults: (...faults) => engine.addFaults(faults),
+    rotateKey: () => engine.seal.rotate(),
+    close: () => server.close(),
+  };
+}

@@ -1,0 +1,126 @@
+/**
+ * The history a request stands on: its own input items and, in stored mode, those of the responses before it.
+ * Also the hash chain over what precedes each position (H06), in a form that does not depend on ids or ciphertext.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../support/index.ts";
+import type { ModelTraits } from "../model-traits.ts";
+import { hashText, type Seal, type Sealed } from "../seal.ts";
+import type { Switches } from "../switches.ts";
+import { typeOfItem } from "./item-shape.ts";
+
+export interface ContextItem {
+  readonly item: JsonObject;
+  readonly type: string;
+  readonly id: string | undefined;
+  readonly callId: string | undefined;
+  /** Index in the request's `input`; `undefined` for what the server itself had stored. */
+  readonly index: number | undefined;
+  /** Response and output index, when the item's id or call id proves them. */
+  readonly place: { readonly uid: string; readonly index: number } | undefined;
+  /** What the server kept for a stored reasoning item: it needs no ciphertext. */
+  readonly stored: Sealed | undefined;
+}
+
+export interface HistoryQuestion {
+  readonly context: readonly ContextItem[];
+  /** `chain[i]`: hash of what precedes context item i. */
+  readonly chain: readonly string[];
+  readonly model: string;
+  readonly traits: ModelTraits;
+  readonly account: string;
+  readonly store: boolean;
+  readonly switches: Switches;
+  readonly seal: Seal;
+}
+
+export function toContextItem(
+  item: JsonObject,
+  options: {
+    readonly seal: Seal;
+    readonly index?: number | undefined;
+    readonly stored?: Sealed | undefined;
+  },
+): ContextItem {
+  const type = typeOfItem(item);
+  const id = stringOf(item["id"]);
+  const callId = stringOf(item["call_id"]);
+  const isCall = !type.endsWith("_output") && callId !== undefined;
+  const place =
+    (id === undefined ? undefined : options.seal.readId(id)) ??
+    (isCall ? options.seal.readCallId(callId) : undefined);
+  return {
+    item,
+    type,
+    id,
+    callId,
+    index: options.index,
+    place: place === undefined ? undefined : { uid: place.uid, index: place.index },
+    stored: options.stored,
+  };
+}
+
+/** All text of a message, in order: what a person would call "the same message". */
+export function messageText(item: JsonObject): string {
+  const { content } = item;
+  if (typeof content === "string") return content;
+  return arrayOf(content)
+    .map((part) => {
+      const { text, refusal } = objectOf(part);
+      return stringOf(text) ?? stringOf(refusal) ?? JSON.stringify(part);
+    })
+    .join("");
+}
+
+export function messageHash(item: JsonObject): string {
+  return hashText(messageText(item));
+}
+
+export function outputText(output: unknown): string {
+  if (typeof output === "string") return output;
+  return arrayOf(output)
+    .map((part) => (isObject(part) ? (stringOf(part["text"]) ?? `[${String(part["type"])}]`) : ""))
+    .join("");
+}
+
+/**
+ * The chain before each item and after the last one: `chain[i]` covers items 0..i-1. Reasoning does not count itself:
+ * the guide speaks of messages that were edited, shortened or inserted.
+ */
+export function prefixChain(head: string, items: readonly JsonObject[]): readonly string[] {
+  let link = hashText(head);
+  const chain = [link];
+  for (const item of items) {
+    link = nextLink(link, item);
+    chain.push(link);
+  }
+  return chain;
+}
+
+export function nextLink(link: string, item: JsonObject): string {
+  const type = typeOfItem(item);
+  if (type === "reasoning") return link;
+  return createHash("sha256").update(link).update(meaningOf(item, type)).digest("base64url").slice(0, 22);
+}
+
+function meaningOf(item: JsonObject, type: string): string {
+  switch (type) {
+    case "message":
+      return JSON.stringify(["message", item["role"], messageText(item)]);
+    case "function_call":
+      return JSON.stringify([type, item["call_id"], item["name"], item["arguments"]]);
+    case "custom_tool_call":
+      return JSON.stringify([type, item["call_id"], item["name"], item["input"]]);
+    case "function_call_output":
+    case "custom_tool_call_output":
+      return JSON.stringify([type, item["call_id"], outputText(item["output"])]);
+    case "compaction":
+      return JSON.stringify([type]);
+    default:
+      return JSON.stringify([type, stringOf(item["id"]) ?? null]);
+  }
+}

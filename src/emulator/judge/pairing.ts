@@ -1,0 +1,104 @@
+/**
+ * Pairing (P01–P13). Two directions: a reasoning item needs the item that followed it in its response, next after it;
+ * an item sent with its id needs the reasoning of its response, sent with its id. The second check is by id and not by
+ * position (failures.md §0, law 1), the first is by position.
+ *
+ * @module
+ */
+
+import type { Sealed } from "../seal.ts";
+import { type ContextItem, type HistoryQuestion, messageHash } from "./context.ts";
+import { type Refusal, withoutFollower, withoutReasoning } from "./refusal.ts";
+
+export function checkFollower(options: {
+  readonly position: number;
+  readonly question: HistoryQuestion;
+  readonly sealed: Sealed | undefined;
+}): Refusal | undefined {
+  const { position, question, sealed } = options;
+  const { context, switches } = question;
+  const one = context[position];
+  if (one === undefined) return undefined;
+  const id = one.id ?? sealed?.id ?? "";
+  const uid = sealed?.uid ?? one.place?.uid;
+  let next = position + 1;
+  // A run of reasoning items of one response shares its follower (rs, rs, fc).
+  while (context[next]?.type === "reasoning" && uidOfReasoning(context[next], question) === uid) {
+    if (switches.consecutiveReasoning === "refuse") return withoutFollower("P01", id);
+    next += 1;
+  }
+  const candidate = context[next];
+  const follower = sealed?.follower;
+  if (sealed === undefined || follower === undefined) {
+    // Unreadable ciphertext was refused already; position is all that can still be judged.
+    return candidate === undefined || (candidate.type === "message" && candidate.item["role"] !== "assistant")
+      ? withoutFollower("P01", id)
+      : undefined;
+  }
+  if (follower === null) return withoutFollower("P01", id);
+  const isFollower = (other: ContextItem): boolean => matches(other, sealed, question);
+  if (candidate !== undefined && isFollower(candidate)) {
+    // P06: under store:true the inline follower needs its id as well.
+    return question.store && candidate.id === undefined && one.id !== undefined
+      ? withoutFollower("P06", id)
+      : undefined;
+  }
+  const later = context.findIndex((other, at) => at > next && isFollower(other));
+  if (later === -1) return withoutFollower("P01", id);
+  const regrouped = context.slice(next, later).every((other) => other.place?.uid === sealed.uid);
+  return withoutFollower(regrouped ? "P09" : "P10", id);
+}
+
+function uidOfReasoning(one: ContextItem | undefined, question: HistoryQuestion): string | undefined {
+  if (one?.place !== undefined) return one.place.uid;
+  const ciphertext = one?.item["encrypted_content"];
+  if (typeof ciphertext !== "string") return undefined;
+  const opened = question.seal.open(ciphertext);
+  return opened.ok ? opened.sealed.uid : undefined;
+}
+
+function matches(other: ContextItem, sealed: Sealed, question: HistoryQuestion): boolean {
+  const { follower } = sealed;
+  if (follower === null) return false;
+  if (other.place !== undefined)
+    return other.place.uid === sealed.uid && other.place.index === follower.index;
+  if (other.id !== undefined && question.switches.unknownItemIds === "refuse") return false;
+  if (other.type !== follower.type) return false;
+  if (other.callId !== undefined) return other.callId === follower.callId;
+  if (other.type !== "message" || other.item["role"] !== "assistant") return other.type !== "message";
+  return question.switches.followerText === "any" || messageHash(other.item) === follower.text;
+}
+
+const rules: Readonly<Record<string, string>> = {
+  message: "P03",
+  function_call: "P02",
+  custom_tool_call: "P02",
+};
+
+export function checkNeeded(options: {
+  readonly one: ContextItem;
+  readonly question: HistoryQuestion;
+  readonly usable: ReadonlyMap<number, Sealed>;
+}): Refusal | undefined {
+  const { one, question, usable } = options;
+  if (one.id === undefined) return undefined;
+  const signed = question.seal.readId(one.id);
+  if (signed === undefined || signed.needs.length === 0) return undefined;
+  const present = new Set(question.context.filter((other) => other.type === "reasoning").map(({ id }) => id));
+  const needs =
+    question.switches.requiredReasoning === "all-preceding" ? signed.needs : nearestRun(signed.needs);
+  for (const index of needs) {
+    const needed = question.seal.itemId({ uid: signed.uid, at: signed.at, index }, "reasoning");
+    if (present.has(needed)) continue;
+    // P05: it is there, but somebody took its id off.
+    const stripped = [...usable.values()].some((sealed) => sealed.id === needed);
+    return withoutReasoning(stripped ? "P05" : (rules[one.type] ?? "P04"), one.id, one.type, needed);
+  }
+  return undefined;
+}
+
+function nearestRun(indexes: readonly number[]): readonly number[] {
+  let from = indexes.length - 1;
+  while (from > 0 && indexes[from - 1] === (indexes[from] ?? 0) - 1) from -= 1;
+  return indexes.slice(from);
+}

@@ -1,0 +1,269 @@
+/**
+ * The words of every refusal. One function per text, so that a text exists once; docs/emulator.md lists them with their
+ * evidence. `rule` is the id in failures.md where there is one, else a name of our own (X-…).
+ *
+ * @module
+ */
+
+export interface Refusal {
+  readonly rule: string;
+  readonly status: number;
+  readonly message: string;
+  readonly type: string;
+  readonly param: string | null;
+  readonly code: string | null;
+}
+
+type Draft = Pick<Refusal, "rule" | "message"> & Partial<Refusal>;
+
+/** HTTP 400, invalid_request_error, param null, code null, unless said otherwise. */
+export function refuse(draft: Draft): Refusal {
+  return { status: 400, type: "invalid_request_error", param: null, code: null, ...draft };
+}
+
+export function errorBody(refusal: Refusal): { readonly error: Readonly<Record<string, string | null>> } {
+  const { message, type, param, code } = refusal;
+  return { error: { message, type, param, code } };
+}
+
+export const missingParameter = (rule: string, param: string): Refusal =>
+  refuse({
+    rule,
+    message: `Missing required parameter: '${param}'.`,
+    param,
+    code: "missing_required_parameter",
+  });
+
+export const unknownParameter = (rule: string, param: string): Refusal =>
+  refuse({ rule, message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" });
+
+export const invalidType = (param: string, expected: string, got: unknown): Refusal =>
+  refuse({
+    rule: "X-type",
+    message: `Invalid type for '${param}': expected ${expected}, but got ${typeName(got)} instead.`,
+    param,
+    code: "invalid_type",
+  });
+
+export const invalidValue = (
+  rule: string,
+  param: string,
+  value: string,
+  supported: readonly string[],
+): Refusal =>
+  refuse({
+    rule,
+    message: `Invalid value: '${value}'. Supported values are: ${listed(supported)}.`,
+    param,
+    code: "invalid_value",
+  });
+
+export const stringTooLong = (rule: string, param: string, length: number, max = 64): Refusal =>
+  refuse({
+    rule,
+    message: `Invalid '${param}': string too long. Expected a string with maximum length ${max}, but got a string with length ${length} instead.`,
+    param,
+    code: "string_above_max_length",
+  });
+
+export const arrayTooLong = (rule: string, param: string, length: number, max: number): Refusal =>
+  refuse({
+    rule,
+    message: `Invalid '${param}': array too long. Expected an array with maximum length ${max}, but got an array with length ${length} instead.`,
+    param,
+    code: "array_above_max_length",
+  });
+
+export const emptyString = (rule: string, param: string): Refusal =>
+  refuse({
+    rule,
+    message: `Invalid '${param}': empty string. Expected a string with minimum length 1, but got an empty string instead.`,
+    param,
+    code: "empty_string",
+  });
+
+export const integerTooSmall = (param: string, value: number, min: number): Refusal =>
+  refuse({
+    rule: "X-minimum",
+    message: `Invalid '${param}': integer below minimum value. Expected a value >= ${min}, but got ${value} instead.`,
+    param,
+    code: "integer_below_min_value",
+  });
+
+export const badIdCharacters = (param: string, id: string): Refusal =>
+  refuse({
+    rule: "I07",
+    message: `Invalid '${param}': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.`,
+    param,
+    code: "invalid_value",
+  });
+
+export const badIdPrefix = (param: string, id: string, prefix: string): Refusal =>
+  refuse({
+    rule: "I06",
+    message: `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`,
+    param,
+    code: "invalid_id_prefix",
+  });
+
+export const withoutFollower = (rule: string, id: string): Refusal =>
+  refuse({
+    rule,
+    message: `Item '${id}' of type 'reasoning' was provided without its required following item.`,
+    param: "input",
+  });
+
+export const withoutReasoning = (rule: string, id: string, type: string, needed: string): Refusal =>
+  refuse({
+    rule,
+    message: `Item '${id}' of type '${type}' was provided without its required 'reasoning' item: '${needed}'.`,
+    param: "input",
+  });
+
+export const notAReasoningModel = (): Refusal =>
+  refuse({
+    rule: "P14",
+    message: "Reasoning input items can only be provided to a reasoning or computer use model.",
+    param: "input",
+  });
+
+export const itemNotPersisted = (rule: string, id: string): Refusal =>
+  refuse({
+    rule,
+    status: 404,
+    message: `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+    param: "input",
+  });
+
+export const itemNotFound = (rule: string, id: string): Refusal =>
+  refuse({ rule, status: 404, message: `Item with id '${id}' not found.`, param: "input" });
+
+export const itemNotRetained = (id: string): Refusal =>
+  refuse({
+    rule: "I02",
+    status: 404,
+    message: `Item with id '${id}' not found. Items are not persisted for Zero Data Retention organizations.`,
+    param: "input",
+  });
+
+export const duplicateItem = (id: string): Refusal =>
+  refuse({
+    rule: "I04",
+    message: `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
+    param: "input",
+  });
+
+export const previousNotFound = (id: string): Refusal =>
+  refuse({
+    rule: "I10",
+    message: `Previous response with id '${id}' not found.`,
+    param: "previous_response_id",
+    code: "previous_response_not_found",
+  });
+
+export const previousNotRetained = (): Refusal =>
+  refuse({
+    rule: "I10",
+    message: "Previous response cannot be used for this organization due to Zero Data Retention.",
+    param: "previous_response_id",
+    code: "unsupported_parameter",
+  });
+
+const reasons = {
+  E01: "",
+  E02: " Reason: Encrypted content could not be decrypted or parsed.",
+  E03: " Reason: Encrypted content item_id did not match the target item id.",
+  E04: " Reason: Encrypted content organization_id did not match the target organization.",
+} as const;
+
+/** With an id the text names the item, without one it quotes the first and last four characters (E01, E02). */
+export const ciphertextRefused = (options: {
+  readonly rule: string;
+  readonly reason: keyof typeof reasons;
+  readonly id: string | undefined;
+  readonly ciphertext: string;
+}): Refusal => {
+  const quoted =
+    options.ciphertext.length <= 8
+      ? options.ciphertext
+      : `${options.ciphertext.slice(0, 4)}...${options.ciphertext.slice(-4)}`;
+  // The bare form never names the item (openai/codex#8119); the others do when there is an id.
+  const what = options.id === undefined || options.reason === "E01" ? quoted : `for item ${options.id}`;
+  return refuse({
+    rule: options.rule,
+    message: `The encrypted content ${what} could not be verified.${reasons[options.reason]}`,
+    code: "invalid_encrypted_content",
+  });
+};
+
+export const ciphertextUnsupported = (): Refusal =>
+  refuse({ rule: "E11", message: "Encrypted content is not supported with this model.", param: "include" });
+
+export const prefixChanged = (id: string): Refusal =>
+  refuse({
+    rule: "H06",
+    message: `The encrypted content for item ${id} could not be verified. Reason: The reasoning item is bound to a different conversation.`,
+    code: "invalid_encrypted_content",
+  });
+
+const callNouns: Readonly<Record<string, string>> = {
+  function_call: "function call",
+  custom_tool_call: "custom tool call",
+};
+
+export const noToolOutput = (type: string, callId: string): Refusal =>
+  refuse({
+    rule: "T01",
+    message: `No tool output found for ${callNouns[type] ?? "tool call"} ${callId}.`,
+    param: "input",
+  });
+
+export const noToolCall = (rule: string, outputType: string, callId: string): Refusal =>
+  refuse({
+    rule,
+    message: `No tool call found for ${callNouns[outputType.replace(/_output$/, "")] ?? "tool call"} output with call_id ${callId}.`,
+    param: "input",
+  });
+
+export const unsupportedParameter = (param: string): Refusal =>
+  refuse({
+    rule: "S08",
+    message: `Unsupported parameter: '${param}' is not supported with this model.`,
+    param,
+  });
+
+export const unknownModel = (model: string): Refusal =>
+  refuse({
+    rule: "X-model",
+    message: `The requested model '${model}' does not exist.`,
+    param: "model",
+    code: "model_not_found",
+  });
+
+export const malformedJson = (): Refusal =>
+  refuse({
+    rule: "X-json",
+    message:
+      "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)",
+  });
+
+export const contextTooLong = (): Refusal =>
+  refuse({
+    rule: "X-context",
+    message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    param: "input",
+    code: "context_length_exceeded",
+  });
+
+function listed(values: readonly string[]): string {
+  const quoted = values.map((value) => `'${value}'`);
+  if (quoted.length < 3) return quoted.join(" and ");
+  return `${quoted.slice(0, -1).join(", ")}, and ${quoted.at(-1)}`;
+}
+
+export function typeName(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "an array";
+  if (typeof value === "number") return Number.isInteger(value) ? "an integer" : "a decimal";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+}

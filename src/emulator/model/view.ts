@@ -1,0 +1,34 @@
+/**
+ * What a model gets to see of a request: the conversation as plain meaning, its tools, and the notes in the reasoning
+ * that came back readable. Nothing else: what was not replayed is gone.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../support/index.ts";
+
+export type Seen =
+  | { readonly type: "user"; readonly text: string }
+  | { readonly type: "system"; readonly text: string }
+  | { readonly type: "assistant"; readonly text: string }
+  | { readonly type: "call"; readonly callId: string; readonly name: string; readonly arguments: string }
+  | { readonly type: "result"; readonly callId: string; readonly text: string }
+  /** Reasoning that came back and could be read. */
+  | { readonly type: "notes"; readonly text: string }
+  | { readonly type: "other"; readonly itemType: string };
+
+export interface ModelView {
+  readonly seen: readonly Seen[];
+  readonly instructions: string;
+  readonly tools: readonly JsonObject[];
+  readonly toolChoice: unknown;
+  readonly parallel: boolean;
+  readonly reasons: boolean;
+  readonly effort: string;
+  /** `null`: summaries were not asked for. */
+  readonly summary: string | null;
+  readonly format: JsonObject;
+  /** Reasoning items of this conversation that were issued and did not come back. */
+  readonly lost: number;
+  readonly model: string;
+}

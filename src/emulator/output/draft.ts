@@ -1,0 +1,49 @@
+/**
+ * What a model decided to say, before it has ids and ciphertext. The built-in model and scenario files both write
+ * drafts; everything after this point is the same for them.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../support/index.ts";
+
+export type Draft =
+  | {
+      readonly type: "reasoning";
+      readonly summary: readonly string[];
+      /** Sealed into the ciphertext; the model reads it again only if the item comes back. */
+      readonly notes?: string;
+      /** The reasoning itself, for `reasoning_text`; also what reasoning tokens are counted from. */
+      readonly text?: string;
+      /** `null`: the key with null, as Copilot sends it; `false`: no key at all. */
+      readonly ciphertext?: null | false;
+    }
+  | {
+      readonly type: "message";
+      readonly text: string;
+      readonly phase?: "commentary" | "final_answer";
+      readonly annotations?: readonly JsonObject[];
+      readonly refusal?: boolean;
+    }
+  | {
+      readonly type: "function_call";
+      readonly name: string;
+      readonly arguments: string;
+      readonly callId?: string;
+    }
+  | {
+      readonly type: "custom_tool_call";
+      readonly name: string;
+      readonly input: string;
+      readonly callId?: string;
+    }
+  | { readonly type: "web_search_call"; readonly action: JsonObject }
+  /** Any other item, sent as it is: `added` and `done`, an id only if it has none. */
+  | { readonly type: "raw"; readonly item: JsonObject };
+
+export interface Reply {
+  readonly output: readonly Draft[];
+  readonly status?: "completed" | "incomplete" | "failed";
+  readonly incompleteReason?: string;
+  readonly error?: { readonly code: string; readonly message: string };
+}

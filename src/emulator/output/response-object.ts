@@ -1,0 +1,85 @@
+/**
+ * The response object: every field of the recordings, in their order, echoing the request.
+ *
+ * @module
+ */
+
+import { isObject, type JsonObject, objectOf } from "../../support/index.ts";
+import type { ParsedRequest } from "../judge/request-shape.ts";
+
+export interface ResponseState {
+  readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+  readonly output?: readonly JsonObject[];
+  readonly usage?: JsonObject | null;
+  readonly error?: JsonObject | null;
+  readonly incompleteReason?: string;
+  readonly completedAt?: number;
+}
+
+export function responseObject(options: {
+  readonly id: string;
+  readonly at: number;
+  readonly request: ParsedRequest;
+  readonly state: ResponseState;
+}): JsonObject {
+  const { request, state } = options;
+  const { body } = request;
+  const open = state.status === "in_progress" || state.status === "queued";
+  const text = objectOf(body["text"]);
+  return {
+    id: options.id,
+    object: "response",
+    created_at: options.at,
+    status: state.status,
+    background: body["background"] ?? false,
+    ...(state.completedAt === undefined ? {} : { completed_at: state.completedAt }),
+    error: state.error ?? null,
+    incomplete_details: state.incompleteReason === undefined ? null : { reason: state.incompleteReason },
+    instructions: body["instructions"] ?? null,
+    max_output_tokens: body["max_output_tokens"] ?? null,
+    max_tool_calls: body["max_tool_calls"] ?? null,
+    model: request.model,
+    output: state.output ?? [],
+    parallel_tool_calls: body["parallel_tool_calls"] ?? true,
+    previous_response_id: body["previous_response_id"] ?? null,
+    prompt_cache_key: body["prompt_cache_key"] ?? null,
+    prompt_cache_retention: body["prompt_cache_retention"] ?? null,
+    reasoning: reasoningOf(request),
+    safety_identifier: body["safety_identifier"] ?? null,
+    service_tier: open ? (body["service_tier"] ?? "auto") : "default",
+    store: request.store,
+    temperature: body["temperature"] ?? 1,
+    text: { format: text["format"] ?? { type: "text" }, verbosity: text["verbosity"] ?? "medium" },
+    tool_choice: body["tool_choice"] ?? "auto",
+    tools: request.tools.map(echoTool),
+    top_logprobs: body["top_logprobs"] ?? 0,
+    top_p: body["top_p"] ?? 1,
+    truncation: body["truncation"] ?? "disabled",
+    usage: state.usage ?? null,
+    user: body["user"] ?? null,
+    metadata: body["metadata"] ?? {},
+  };
+}
+
+function reasoningOf(request: ParsedRequest): JsonObject {
+  const asked = request.body["reasoning"];
+  const effort = request.traits.reasoning ? "medium" : null;
+  if (!isObject(asked)) return { effort, summary: null };
+  return {
+    effort: asked["effort"] ?? effort,
+    summary: asked["summary"] ?? null,
+    ...(asked["context"] === undefined ? {} : { context: asked["context"] }),
+  };
+}
+
+/** The API fills in what was left out: `strict` is true unless said otherwise. */
+function echoTool(tool: JsonObject): JsonObject {
+  if (tool["type"] !== "function") return tool;
+  return {
+    type: "function",
+    description: tool["description"] ?? null,
+    name: tool["name"],
+    parameters: tool["parameters"] ?? null,
+    strict: tool["strict"] ?? true,
+  };
+}

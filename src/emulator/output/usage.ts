@@ -1,0 +1,97 @@
+/**
+ * Token counts and the prompt cache. Tokens are an estimate (four characters each); what is cached is a real prefix
+ * match, item by item on the exact bytes, per account and model, so that a broken prefix shows in the numbers (K01).
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+import { assertNever, type JsonObject } from "../../support/index.ts";
+import type { Draft } from "./draft.ts";
+
+const maxLinks = 50_000;
+
+export class PromptCache {
+  /** Every prefix that was ever sent, as a chain of hashes. Oldest first. */
+  readonly #links = new Set<string>();
+  readonly #minimum: number;
+
+  constructor(minimum: number) {
+    this.#minimum = minimum;
+  }
+
+  /** How many of `texts`' tokens were sent before, from the start; then remembers them. */
+  take(
+    owner: string,
+    head: string,
+    texts: readonly string[],
+  ): { readonly input: number; readonly cached: number } {
+    let link = createHash("sha256").update(owner).update("\0").update(head).digest("base64");
+    let tokens = tokensIn(head);
+    let cached = this.#links.has(link) ? tokens : 0;
+    let matching = this.#links.has(link);
+    this.#remember(link);
+    for (const text of texts) {
+      link = createHash("sha256").update(link).update(text).digest("base64");
+      tokens += tokensIn(text);
+      matching &&= this.#links.has(link);
+      if (matching) cached = tokens;
+      this.#remember(link);
+    }
+    if (cached < this.#minimum) cached = 0;
+    return { input: tokens, cached: this.#minimum === 0 ? cached : Math.floor(cached / 128) * 128 };
+  }
+
+  #remember(link: string): void {
+    this.#links.delete(link);
+    this.#links.add(link);
+    if (this.#links.size <= maxLinks) return;
+    for (const oldest of this.#links) {
+      this.#links.delete(oldest);
+      return;
+    }
+  }
+}
+
+export function tokensIn(text: string): number {
+  return Math.ceil(text.length / 4);
+}
+
+export function draftTokens(draft: Draft): number {
+  switch (draft.type) {
+    case "reasoning":
+      return 16 + tokensIn(draft.text ?? draft.summary.join("")) * 4;
+    case "message":
+      return tokensIn(draft.text) + 4;
+    case "function_call":
+      return tokensIn(draft.name + draft.arguments) + 8;
+    case "custom_tool_call":
+      return tokensIn(draft.name + draft.input) + 8;
+    case "web_search_call":
+    case "raw":
+      return 8;
+    default:
+      return assertNever(draft, "draft");
+  }
+}
+
+export function usageOf(
+  prompt: { readonly input: number; readonly cached: number },
+  drafts: readonly Draft[],
+): JsonObject {
+  let reasoning = 0;
+  let output = 0;
+  for (const draft of drafts) {
+    const tokens = draftTokens(draft);
+    output += tokens;
+    if (draft.type === "reasoning") reasoning += tokens;
+  }
+  return {
+    input_tokens: prompt.input,
+    input_tokens_details: { cached_tokens: prompt.cached },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: prompt.input + output,
+  };
+}

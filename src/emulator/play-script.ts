@@ -1,0 +1,116 @@
+/**
+ * Plays a script into an HTTP response: each event in one write, deltas at a pace, endings as the fault says.
+ * Says how it ended; never throws and never waits for a client that has left.
+ *
+ * @module
+ */
+
+import type { ServerResponse } from "node:http";
+
+import type { Clock } from "../support/index.ts";
+import type { Script } from "./faults/apply.ts";
+import type { Outcome } from "./report.ts";
+
+const outcomes: Readonly<Record<string, Outcome>> = {
+  "response.completed": "completed",
+  "response.incomplete": "incomplete",
+  "response.failed": "failed",
+};
+
+/** How many events may go out before other streams get their turn. */
+const burst = 64;
+
+export async function playScript(
+  response: ServerResponse,
+  script: Script,
+  options: {
+    readonly paceMs: number;
+    readonly clock: Clock;
+    readonly closing: AbortSignal;
+    /** Told before the connection ends: a client that has read the end may ask again at once. */
+    readonly settled: (outcome: Outcome) => void;
+  },
+): Promise<void> {
+  const pace = script.delayMs ?? options.paceMs;
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  let told = false;
+  const settle = (outcome: Outcome): void => {
+    if (!told) options.settled(outcome);
+    told = true;
+  };
+  response.once("close", leave);
+  options.closing.addEventListener("abort", leave, { once: true });
+  try {
+    response.flushHeaders();
+    for (const [index, frame] of script.frames.entries()) {
+      if (frame.delta && pace > 0) await options.clock.sleep(pace, left.signal);
+      else if (index % burst === burst - 1) await new Promise((resolve) => setImmediate(resolve));
+      if (left.signal.aborted) break;
+      const ready = write(response, frame.partial ?? frame.text, script.splitBytes);
+      // Before any waiting: whoever has read the terminal event may send the next request at once.
+      if (index === script.terminalAt) settle(outcomeOf(script));
+      if (!ready && !(await drained(response, left.signal))) break;
+    }
+    settle(left.signal.aborted ? "client_left" : outcomeOf(script));
+    if (!left.signal.aborted) await finish(response, script.ending, left.signal);
+  } catch {
+    settle("client_left"); // only the abort of a sleep comes here
+  } finally {
+    response.off("close", leave);
+    options.closing.removeEventListener("abort", leave);
+  }
+}
+
+function outcomeOf(script: Script): Outcome {
+  const delivered = script.terminal === undefined ? undefined : outcomes[script.terminal];
+  if (delivered !== undefined) return delivered;
+  if (script.ending === "end") return "no_terminal";
+  return script.ending === "stall" ? "stalled" : "cut";
+}
+
+async function finish(response: ServerResponse, ending: Script["ending"], left: AbortSignal): Promise<void> {
+  if (ending === "end") {
+    response.end();
+  } else if (ending === "stall") {
+    if (left.aborted) return;
+    await new Promise<void>((resolve) => {
+      left.addEventListener("abort", () => resolve(), { once: true });
+    });
+  } else {
+    await flushed(response);
+    if (ending === "cut") response.socket?.end(); // FIN without the last chunk: the body ends early
+    else response.socket?.resetAndDestroy();
+  }
+}
+
+/** What was written must reach the client before the connection goes: the cut is where the fault says. */
+function flushed(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    if (response.destroyed || response.socket === null) resolve();
+    else response.write("", () => setImmediate(resolve));
+  });
+}
+
+function drained(response: ServerResponse, left: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (ready: boolean): void => {
+      response.off("drain", onDrain);
+      left.removeEventListener("abort", onLeave);
+      resolve(ready);
+    };
+    const onDrain = (): void => settle(true);
+    const onLeave = (): void => settle(false);
+    response.once("drain", onDrain);
+    left.addEventListener("abort", onLeave, { once: true });
+    if (left.aborted) settle(false);
+  });
+}
+
+function write(response: ServerResponse, bytes: string | Buffer, size: number | undefined): boolean {
+  if (size === undefined) return response.write(bytes);
+  const all = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+  let ready = true;
+  for (let at = 0; at < all.length; at += size) ready = response.write(all.subarray(at, at + size));
+  return ready;
+}

@@ -1,0 +1,110 @@
+/**
+ * What the emulator tells about the requests it saw: verdicts, recall, retention, prefix stability. The shapes of
+ * `GET /__emulator/report` and of the recorded exchanges; property tests and the conformance report stand on them.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../support/index.ts";
+
+/** How a response ended, as far as the server can know. Only `completed` puts items into the accepted set. */
+export type Outcome =
+  | "completed"
+  | "incomplete"
+  | "failed"
+  | "refused"
+  | "cut"
+  | "stalled"
+  | "no_terminal"
+  | "client_left"
+  | "http_error"
+  | "open";
+
+export interface RequestReport {
+  /** Counts requests to the responses endpoint, from 0. */
+  readonly request: number;
+  readonly conversation: string;
+  readonly model: string;
+  readonly account: string;
+  readonly verdict: "accepted" | "refused" | "fault";
+  /** Rule id (failures.md or X-…) of the refusal. */
+  readonly rule: string | null;
+  readonly message: string | null;
+  /** Lenient mode: what a strict server would have refused. */
+  readonly tolerated: readonly string[];
+  /** Ids of the opaque payloads in the request that were accepted and used. */
+  readonly sent: readonly string[];
+  /** Ids of the payloads it would have accepted in this very request. */
+  readonly acceptable: readonly string[];
+  /** acceptable − sent. */
+  readonly missing: readonly string[];
+  /** Everything issued so far in completed responses of this conversation, to any model or account. */
+  readonly issued: readonly string[];
+  /** Sent, readable, and ignored all the same because the prefix changed (H06). */
+  readonly dropped: readonly string[];
+  /** sent ∩ acceptable ÷ acceptable; 1 when nothing was acceptable. */
+  readonly recall: number;
+  /** sent ÷ issued; 1 when nothing was issued. */
+  readonly retention: number;
+  /** The input starts with the previous accepted input of this conversation, item by item, byte for byte. */
+  readonly prefixStable: boolean;
+  /** Index of the first input item that differs from the previous request, or null. */
+  readonly prefixDiffersAt: number | null;
+  readonly inputItems: number;
+  readonly cachedTokens: number;
+  readonly faults: readonly string[];
+  readonly responseId: string | null;
+  readonly outcome: Outcome;
+}
+
+export interface Report {
+  readonly emulator: "throughline";
+  readonly mode: "strict" | "lenient";
+  readonly requests: readonly RequestReport[];
+  readonly totals: {
+    readonly requests: number;
+    readonly accepted: number;
+    readonly refused: number;
+    /** Over all accepted requests: payloads sent ÷ payloads that would have been accepted. */
+    readonly recall: number;
+    readonly retention: number;
+    readonly prefixBreaks: number;
+  };
+}
+
+export interface RecordedExchange {
+  readonly index: number;
+  readonly method: string;
+  readonly path: string;
+  /** Lower case; the key is redacted. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requestText: string;
+  readonly status: number;
+  readonly responseHeaders: Readonly<Record<string, string>>;
+  /** Events as sent, in order, for a stream. */
+  readonly events: readonly JsonObject[];
+  /** The body, when it was no stream. */
+  readonly responseText: string;
+  readonly report: RequestReport | null;
+}
+
+export function toReport(mode: "strict" | "lenient", requests: readonly RequestReport[]): Report {
+  const accepted = requests.filter((one) => one.verdict === "accepted");
+  const sum = (count: (one: RequestReport) => number): number =>
+    accepted.reduce((total, one) => total + count(one), 0);
+  const acceptable = sum((one) => one.acceptable.length);
+  const issued = sum((one) => one.issued.length);
+  return {
+    emulator: "throughline",
+    mode,
+    requests,
+    totals: {
+      requests: requests.length,
+      accepted: accepted.length,
+      refused: requests.filter((one) => one.verdict === "refused").length,
+      recall: acceptable === 0 ? 1 : (acceptable - sum((one) => one.missing.length)) / acceptable,
+      retention: issued === 0 ? 1 : Math.min(1, sum((one) => one.sent.length) / issued),
+      prefixBreaks: accepted.filter((one) => !one.prefixStable).length,
+    },
+  };
+}

@@ -1,0 +1,25 @@
+/**
+ * A scenario: scripted answers, one per accepted request, each with its faults. Parsed by `loadScenario`.
+ *
+ * @module
+ */
+
+import type { Fault } from "../faults/fault.ts";
+import type { ModelTraits } from "../model-traits.ts";
+import type { Reply } from "../output/draft.ts";
+import type { Switches } from "../switches.ts";
+
+export interface ScenarioStep extends Reply {
+  /** Only for a request whose last user message contains this text; otherwise the step waits. */
+  readonly when?: string;
+  readonly faults: readonly Fault[];
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly steps: readonly ScenarioStep[];
+  /** What answers after the last step: the built-in model, the steps again, or an error. */
+  readonly then: "model" | "repeat" | "error";
+  readonly switches: Partial<Switches>;
+  readonly models: Readonly<Record<string, Partial<ModelTraits>>>;
+}
