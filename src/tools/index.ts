@@ -6,6 +6,7 @@
  */
 
 export { parseArguments, type ParseArgumentsOptions, type ParsedArguments } from "./arguments.ts";
+export { builtinTools, type BuiltinToolsOptions } from "./builtin/index.ts";
 export type { InputVerdict } from "./input-schema.ts";
 export { jsonSchemaValidator, type SchemaVerdict } from "./json-schema.ts";
 export { type RenderedOutput, type RenderOptions, renderToolOutput } from "./output.ts";

@@ -1,0 +1,78 @@
+/**
+ * The environment a command runs with: an allow-list. Names that carry secrets cannot be listed completely,
+ * names that a shell needs can, so a key is never inherited whatever it is called. Names known to hold keys
+ * are left out even if they are on the list, and so is any variable that repeats such a key's value.
+ *
+ * @module
+ */
+
+const ALLOWED: ReadonlySet<string> = new Set([
+  // who and where
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "SHELL",
+  "TMPDIR",
+  "TMP",
+  "TEMP",
+  "TZ",
+  // terminal
+  "TERM",
+  "COLORTERM",
+  "NO_COLOR",
+  "FORCE_COLOR",
+  "COLUMNS",
+  "LINES",
+  // language; spelled out, because LC_ANYTHING could be anything
+  "LANG",
+  "LANGUAGE",
+  "LC_ALL",
+  "LC_ADDRESS",
+  "LC_COLLATE",
+  "LC_CTYPE",
+  "LC_IDENTIFICATION",
+  "LC_MEASUREMENT",
+  "LC_MESSAGES",
+  "LC_MONETARY",
+  "LC_NAME",
+  "LC_NUMERIC",
+  "LC_PAPER",
+  "LC_TELEPHONE",
+  "LC_TIME",
+  // where tools keep their files
+  "XDG_CACHE_HOME",
+  "XDG_CONFIG_HOME",
+  "XDG_DATA_HOME",
+  "XDG_RUNTIME_DIR",
+  "XDG_STATE_HOME",
+  "CARGO_HOME",
+  "GOPATH",
+  "GOROOT",
+  "JAVA_HOME",
+  "NVM_DIR",
+  "PNPM_HOME",
+  "PYENV_ROOT",
+  "RUSTUP_HOME",
+  "VIRTUAL_ENV",
+]);
+
+/** Shorter values occur by chance in a PATH. */
+const MIN_SECRET_LENGTH = 8;
+
+export function childEnvironment(
+  env: Readonly<NodeJS.ProcessEnv>,
+  secretNames: readonly string[] = [],
+): Record<string, string> {
+  const secrets = secretNames.flatMap((name) => {
+    const value = env[name];
+    return value !== undefined && value.length >= MIN_SECRET_LENGTH ? [value] : [];
+  });
+  const passed: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined || !ALLOWED.has(name) || secretNames.includes(name)) continue;
+    if (secrets.some((secret) => value.includes(secret))) continue;
+    passed[name] = value;
+  }
+  return passed;
+}
