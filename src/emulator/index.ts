@@ -18,6 +18,7 @@ export { type Fault, type FaultPoint } from "./faults/fault.ts";
 export { faultNames, parseFaults } from "./faults/parse-fault.ts";
 export { documentedModels, type ModelTraits } from "./model-traits.ts";
 export type { Outcome, RecordedExchange, Report, RequestReport } from "./report.ts";
+export { loadScenario } from "./scenario/load-scenario.ts";
 export type { Scenario, ScenarioStep } from "./scenario/scenario.ts";
 export { defaultSwitches, parseSwitch, type Switches, switchValues } from "./switches.ts";
 

@@ -28,7 +28,7 @@ export function nextStep(engine: Engine, judged: Judged): NextStep | Refusal {
   if (scenario === undefined) return { reply: answer(view), faults: [] };
   const state = progress.get(engine) ?? { next: 0 };
   progress.set(engine, state);
-  if (state.next >= scenario.steps.length && scenario.then === "repeat") state.next = 0;
+  if (state.next >= scenario.steps.length && scenario.afterwards === "repeat") state.next = 0;
   const step = scenario.steps[state.next];
   const user = view.seen.findLast((one) => one.type === "user");
   if (
@@ -38,7 +38,7 @@ export function nextStep(engine: Engine, judged: Judged): NextStep | Refusal {
     state.next += 1;
     return { reply: step, faults: step.faults };
   }
-  if (step === undefined && scenario.then === "error") {
+  if (step === undefined && scenario.afterwards === "error") {
     return refuse({
       rule: "X-scenario",
       status: 500,

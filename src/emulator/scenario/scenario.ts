@@ -19,7 +19,7 @@ export interface Scenario {
   readonly name: string;
   readonly steps: readonly ScenarioStep[];
   /** What answers after the last step: the built-in model, the steps again, or an error. */
-  readonly then: "model" | "repeat" | "error";
+  readonly afterwards: "model" | "repeat" | "error";
   readonly switches: Partial<Switches>;
   readonly models: Readonly<Record<string, Partial<ModelTraits>>>;
 }

@@ -1,0 +1,175 @@
+/**
+ * Scenario files, JSON or YAML, to `Scenario`. Every problem says the file, the line, and what would be right;
+ * nothing is guessed and unknown keys are refused, because a misspelt fault that does nothing hides a failing test.
+ *
+ * @module
+ */
+
+import { type Document, isNode, LineCounter, parseDocument } from "yaml";
+
+import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../support/index.ts";
+import type { Fault } from "../faults/fault.ts";
+import { parseFaults } from "../faults/parse-fault.ts";
+import type { ModelTraits } from "../model-traits.ts";
+import { maxOutputItems } from "../seal.ts";
+import { parseSwitch, type Switches } from "../switches.ts";
+import { readDraft } from "./read-draft.ts";
+import type { Scenario, ScenarioStep } from "./scenario.ts";
+
+export type Path = readonly (string | number)[];
+
+/** Throws ThroughlineError "scenario_invalid". `file` is only for messages. */
+export function loadScenario(text: string, file: string): Scenario {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const reader = new ScenarioReader(document, lines, file);
+  const [broken] = document.errors;
+  if (broken !== undefined) {
+    throw reader.problemAt(
+      lines.linePos(broken.pos[0]).line,
+      `it is neither JSON nor YAML: ${broken.message}`,
+    );
+  }
+  return reader.read();
+}
+
+export class ScenarioReader {
+  readonly #document: Document;
+  readonly #lines: LineCounter;
+  readonly #file: string;
+
+  constructor(document: Document, lines: LineCounter, file: string) {
+    this.#document = document;
+    this.#lines = lines;
+    this.#file = file;
+  }
+
+  read(): Scenario {
+    const root: unknown = this.#document.toJS();
+    if (!isObject(root)) throw this.problem([], "the file must hold an object with `steps`");
+    this.onlyKeys(root, ["name", "afterwards", "switches", "models", "steps"], []);
+    const { name, afterwards, steps } = root;
+    if (!Array.isArray(steps)) throw this.problem(["steps"], "`steps` must be a list of answers");
+    if (
+      afterwards !== undefined &&
+      afterwards !== "model" &&
+      afterwards !== "repeat" &&
+      afterwards !== "error"
+    ) {
+      throw this.problem(["afterwards"], "`afterwards` takes model, repeat or error");
+    }
+    if (name !== undefined && typeof name !== "string") throw this.problem(["name"], "`name` must be text");
+    return {
+      name: name ?? this.#file,
+      afterwards: afterwards ?? "model",
+      steps: steps.map((step, index) => this.#step(step, ["steps", index])),
+      switches: this.#switches(root["switches"]),
+      models: this.#models(root["models"]),
+    };
+  }
+
+  #step(step: unknown, path: Path): ScenarioStep {
+    if (!isObject(step)) throw this.problem(path, "a step must be an object with `output`");
+    this.onlyKeys(step, ["when", "output", "status", "reason", "error", "faults"], path);
+    const { when, output, status, reason, error } = step;
+    if (when !== undefined && typeof when !== "string") {
+      throw this.problem([...path, "when"], "`when` must be text that the user message contains");
+    }
+    if (!Array.isArray(output)) throw this.problem([...path, "output"], "`output` must be a list of items");
+    if (output.length > maxOutputItems) {
+      throw this.problem([...path, "output"], `a response has at most ${maxOutputItems} items`);
+    }
+    if (status !== undefined && status !== "completed" && status !== "incomplete" && status !== "failed") {
+      throw this.problem([...path, "status"], "`status` takes completed, incomplete or failed");
+    }
+    if (reason !== undefined && typeof reason !== "string") {
+      throw this.problem([...path, "reason"], "`reason` must be text, such as max_output_tokens");
+    }
+    return {
+      output: output.map((item, index) => readDraft(this, item, [...path, "output", index])),
+      ...(when === undefined ? {} : { when }),
+      ...(status === undefined ? {} : { status }),
+      ...(status === "incomplete" ? { incompleteReason: reason ?? "max_output_tokens" } : {}),
+      ...(status === "failed" ? { error: this.#error(error, [...path, "error"]) } : {}),
+      faults: this.#faults(step["faults"], [...path, "faults"]),
+    };
+  }
+
+  #error(error: unknown, path: Path): { readonly code: string; readonly message: string } {
+    if (error === undefined) return { code: "server_error", message: "The scenario says that this fails." };
+    if (!isObject(error) || typeof error["code"] !== "string" || typeof error["message"] !== "string") {
+      throw this.problem(path, "`error` needs the texts `code` and `message`");
+    }
+    return { code: error["code"], message: error["message"] };
+  }
+
+  #faults(faults: unknown, path: Path): readonly Fault[] {
+    if (faults === undefined) return [];
+    const list = Array.isArray(faults) ? faults : [faults];
+    return list.flatMap((fault: unknown, index) => {
+      const place = Array.isArray(faults) ? [...path, index] : path;
+      const text = typeof fault === "number" ? String(fault) : fault; // `429` alone is a number in YAML
+      if (typeof text !== "string") throw this.problem(place, 'a fault is text, such as "cut=after-item:0"');
+      try {
+        return parseFaults(text);
+      } catch (error) {
+        throw this.problem(place, messageOf(error));
+      }
+    });
+  }
+
+  #switches(switches: unknown): Partial<Switches> {
+    if (switches === undefined) return {};
+    if (!isObject(switches)) throw this.problem(["switches"], "`switches` must be an object");
+    let all: Partial<Switches> = {};
+    for (const [name, value] of Object.entries(switches)) {
+      const one = parseSwitch(name, value);
+      if ("problem" in one) throw this.problem(["switches", name], one.problem);
+      all = { ...all, ...one };
+    }
+    return all;
+  }
+
+  #models(models: unknown): Readonly<Record<string, Partial<ModelTraits>>> {
+    if (models === undefined) return {};
+    if (!isObject(models)) throw this.problem(["models"], "`models` must be an object: model id → traits");
+    for (const [id, traits] of Object.entries(models)) {
+      if (!isObject(traits)) throw this.problem(["models", id], "traits must be an object");
+      this.onlyKeys(
+        traits,
+        ["reasoning", "encryptedContent", "sampling", "prefixBound", "contextTokens"],
+        ["models", id],
+      );
+      for (const [name, value] of Object.entries(traits)) {
+        const expected = name === "contextTokens" ? "number" : "boolean";
+        if (typeof value !== expected)
+          throw this.problem(["models", id, name], `\`${name}\` must be a ${expected}`);
+      }
+    }
+    return models as Readonly<Record<string, Partial<ModelTraits>>>;
+  }
+
+  onlyKeys(object: JsonObject, known: readonly string[], path: Path): void {
+    const unknown = Object.keys(object).find((key) => !known.includes(key));
+    if (unknown === undefined) return;
+    throw this.problem([...path, unknown], `unknown key \`${unknown}\`; known are: ${known.join(", ")}`);
+  }
+
+  problem(path: Path, problem: string): ThroughlineError {
+    for (let length = path.length; length >= 0; length -= 1) {
+      const node = length === 0 ? this.#document.contents : this.#document.getIn(path.slice(0, length), true);
+      const start = isNode(node) ? node.range?.[0] : undefined;
+      if (start !== undefined) return this.problemAt(this.#lines.linePos(start).line, problem, path);
+    }
+    return this.problemAt(1, problem, path);
+  }
+
+  problemAt(line: number, problem: string, path: Path = []): ThroughlineError {
+    const where = path.length === 0 ? "" : ` (${path.join(".")})`;
+    return new ThroughlineError({
+      code: "scenario_invalid",
+      message: `${this.#file}:${line}: ${problem}${where}.`,
+      details: { file: this.#file, line, path: path.join(".") },
+    });
+  }
+}
