@@ -275,6 +275,21 @@ describe("write_file", () => {
     expect(readdirSync(work).toSorted()).toEqual(["dir", "f"]);
   });
 
+  test("a write cancelled before its last step leaves the old content and no temporary file", async () => {
+    put("f", "old");
+    const abort = new AbortController();
+    let checks = 0;
+    abort.signal.throwIfAborted = () => {
+      checks += 1;
+      if (checks < 2) return;
+      abort.abort(new Error("late"));
+      throw abort.signal.reason;
+    };
+    await expect(call("write_file", { path: "f", content: "new" }, abort.signal)).rejects.toThrow("late");
+    expect(readdirSync(work)).toEqual(["f"]);
+    expect(get("f")).toBe("old");
+  });
+
   test("does nothing once the call is cancelled", async () => {
     await expect(
       call("write_file", { path: "f", content: "x" }, AbortSignal.abort(new Error("stop"))),

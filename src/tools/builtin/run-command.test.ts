@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { getEventListeners } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -116,7 +117,10 @@ describe("a command that must be ended", () => {
 
   test("on abort it is ended at once, with what it had printed", async () => {
     const abort = new AbortController();
-    const result = run({ command: "echo begun; sleep 60 & echo $! > child; wait" }, { signal: abort.signal });
+    const result = run(
+      { command: "echo begun; sleep 60 & echo $! > child; wait" },
+      { signal: abort.signal, graceMs: 60_000 },
+    );
     const child = await pidFrom("child");
     expect(isRunning(child)).toBe(true);
     abort.abort();
@@ -163,7 +167,9 @@ describe("a command that must be ended", () => {
 
   test("leaves no listener on the signal and no hook on the process", async () => {
     const before = process.listenerCount("exit");
-    await run({ command: "true" });
+    const { signal } = new AbortController();
+    await run({ command: "true" }, { signal });
+    expect(getEventListeners(signal, "abort")).toEqual([]);
     expect(process.listenerCount("exit")).toBe(before);
   });
 

@@ -104,7 +104,7 @@ async function follow(
   try {
     const how = await ending;
     if (how.type === "exited") await within(DRAIN_MS, closed);
-    const leftBehind = isGroupAlive(pid);
+    const leftBehind = await isGroupAlive(pid);
     if (leftBehind) await endGroup(pid, limits.graceMs);
     // Only a process that left the group can still hold the output now, and it is not waited for.
     await within(DRAIN_MS, closed);
