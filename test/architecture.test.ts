@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ["support"],
   tools: ["events", "support"],
   providers: ["events", "fold", "rules", "wire", "trace", "support"],
+  models: ["providers", "emulator", "support"],
   turn: ["events", "fold", "log", "providers", "tools", "trace", "support"],
   session: ["api", "events", "fold", "log", "providers", "tools", "turn", "trace", "config", "support"],
   emulator: ["wire", "support"],

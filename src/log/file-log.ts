@@ -28,7 +28,7 @@ import type { EventDraft, LoggedEvent } from "../events/index.ts";
 import { type Clock, codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 import type { FileIo } from "./file-io.ts";
 import { frameLine, scanLines } from "./line-framing.ts";
-import type { AppendOptions, Log, Scratch } from "./log.ts";
+import type { AppendDraft, Log, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
 
@@ -70,7 +70,7 @@ export class FileLog implements Log {
     this.#epoch = nextEpoch(this.events);
   }
 
-  async append(drafts: readonly EventDraft[], options: AppendOptions = {}): Promise<readonly LoggedEvent[]> {
+  async append(drafts: readonly AppendDraft[]): Promise<readonly LoggedEvent[]> {
     if (this.mode === "read") throw readOnly(this.session);
     if (!this.#open) throw closed(this.session);
     if (this.#failure !== undefined) throw this.#failure;
@@ -78,8 +78,12 @@ export class FileLog implements Log {
     const stamped = this.#stamper.stamp([...first, ...drafts], this.events.length, this.#epoch);
     if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));
     this.events.push(...stamped);
-    if (options.durable === true) await this.#sync();
     return stamped.slice(first.length);
+  }
+
+  async sync(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.mode === "write" && this.#open) await this.#sync();
   }
 
   async refresh(): Promise<readonly LoggedEvent[]> {

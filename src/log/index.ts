@@ -7,6 +7,6 @@
 export type { FileIo } from "./file-io.ts";
 export { systemFileIo } from "./file-io.ts";
 export { fileStore, type FileStoreOptions } from "./file-store.ts";
-export type { AppendOptions, Log, OpenOptions, Scratch, Store, StoredSession } from "./log.ts";
+export type { AppendDraft, Log, OpenOptions, Scratch, Store, StoredSession } from "./log.ts";
 export { memoryStore } from "./memory-store.ts";
 export { assertSessionId, SESSION_ID } from "./stamp.ts";

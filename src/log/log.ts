@@ -2,7 +2,8 @@
  * The Log contract. One session, one append-only list of events, one writer.
  *
  * - `append` stamps the drafts (`seq` contiguous from 0, `epoch` of this writer) and writes them in order, all or none.
- *   When it has resolved, the events survive the death of the process; with `durable` also the loss of power.
+ *   When it has resolved, the events survive the death of the process.
+ * - When `sync` has resolved, everything appended before the call survives the loss of power too.
  * - `events` is everything read or appended so far, in `seq` order. Nothing in it ever changes.
  * - A second writer of the same session is refused (`session_locked`); readers never are.
  * - A writer that was overtaken, or whose disk failed, gets an error from every further append and writes nothing.
@@ -15,9 +16,8 @@
 
 import type { EventDraft, LoggedEvent } from "../events/index.ts";
 
-export interface AppendOptions {
-  readonly durable?: boolean;
-}
+/** A draft, or an event copied from another log, which keeps its id and time. */
+export type AppendDraft = EventDraft & { readonly id?: string; readonly at?: string };
 
 export interface Scratch {
   /** Adds text; cheap, not durable. */
@@ -32,7 +32,8 @@ export interface Log {
   /** Where a person finds it: a path, or a word for a log that has none. */
   readonly place: string;
   readonly events: readonly LoggedEvent[];
-  append(drafts: readonly EventDraft[], options?: AppendOptions): Promise<readonly LoggedEvent[]>;
+  append(drafts: readonly AppendDraft[]): Promise<readonly LoggedEvent[]>;
+  sync(): Promise<void>;
   /** Reads what another writer has added since; resolves to the new events. A writer has nothing to read. */
   refresh(): Promise<readonly LoggedEvent[]>;
   readonly scratch: Scratch;

@@ -89,6 +89,9 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
       kept.modifiedAt = clock.now();
       return stamped;
     },
+    async sync() {
+      // Memory has nothing more durable to offer.
+    },
     async refresh() {
       const added = kept.lines.slice(events.length).map((line) => parseLine(line));
       events.push(...added);

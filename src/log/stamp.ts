@@ -4,8 +4,9 @@
  * @module
  */
 
-import type { EventDraft, LoggedEvent } from "../events/index.ts";
+import type { LoggedEvent } from "../events/index.ts";
 import { type Clock, createIdSource, type IdSource, isoTime, ThroughlineError } from "../support/index.ts";
+import type { AppendDraft } from "./log.ts";
 
 export const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
@@ -18,23 +19,23 @@ export function assertSessionId(id: string): void {
 }
 
 export interface Stamper {
-  stamp(drafts: readonly EventDraft[], nextSeq: number, epoch: number): readonly LoggedEvent[];
+  stamp(drafts: readonly AppendDraft[], nextSeq: number, epoch: number): readonly LoggedEvent[];
 }
 
 export function createStamper(clock: Clock, ids: IdSource = createIdSource(() => clock.now())): Stamper {
   return {
     stamp(drafts, nextSeq, epoch) {
-      const at = isoTime(clock.now());
+      const now = isoTime(clock.now());
       return drafts.map((draft, index): LoggedEvent => {
-        const { turn, response, type, ...fields } = draft as EventDraft & {
+        const { id, at, turn, response, type, ...fields } = draft as AppendDraft & {
           turn?: string;
           response?: string;
         };
         return {
           v: 1,
           seq: nextSeq + index,
-          id: ids.next("ev"),
-          at,
+          id: id ?? ids.next("ev"),
+          at: at ?? now,
           epoch,
           ...(turn === undefined ? {} : { turn }),
           ...(response === undefined ? {} : { response }),

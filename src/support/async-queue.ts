@@ -11,16 +11,23 @@ interface Node<T> {
 }
 
 export class Broadcast<T> implements AsyncIterable<T> {
-  readonly #head: Node<T> = { batch: [], next: undefined };
+  #head: Node<T> = { batch: [], next: undefined };
   #tail: Node<T> = this.#head;
+  readonly #keepAll: boolean;
   #ended = false;
   #waiting: (() => void)[] = [];
+
+  /** `keepAll`: a later reader still sees everything from the start; otherwise only what comes. */
+  constructor(options: { readonly keepAll: boolean }) {
+    this.#keepAll = options.keepAll;
+  }
 
   push(batch: readonly T[]): void {
     if (this.#ended || batch.length === 0) return;
     const node: Node<T> = { batch, next: undefined };
     this.#tail.next = node;
     this.#tail = node;
+    if (!this.#keepAll) this.#head = node;
     this.#wake();
   }
 
@@ -29,7 +36,7 @@ export class Broadcast<T> implements AsyncIterable<T> {
     this.#wake();
   }
 
-  /** Walks everything from the start. */
+  /** Walks everything that is kept, from the start. */
   [Symbol.asyncIterator](): AsyncIterator<T> {
     return this.#walk(this.#head);
   }

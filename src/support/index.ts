@@ -27,4 +27,5 @@ export {
   stringOf,
   tryParseJson,
 } from "./json-types.ts";
+export { GrowingBytes } from "./growing-bytes.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";

@@ -1,0 +1,9 @@
+/**
+ * The models a user can name.
+ *
+ * @module
+ */
+
+export { emulator, type EmulatorModelOptions } from "./emulator.ts";
+export { modelFrom } from "./model-from.ts";
+export { openai, type OpenAiOptions } from "./openai.ts";

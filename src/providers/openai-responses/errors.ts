@@ -1,0 +1,278 @@
+/**
+ * The error classifier: HTTP, in-stream and connection errors alike (failures.md §5). Code first, then text.
+ *
+ * @module
+ */
+
+import type { ErrorClass, ErrorInfo } from "../../events/index.ts";
+import {
+  codeOf,
+  isObject,
+  messageOf,
+  numberOf,
+  objectOf,
+  stringOf,
+  tryParseJson,
+} from "../../support/index.ts";
+
+interface Evidence {
+  readonly status?: number;
+  readonly code: string;
+  readonly message: string;
+  readonly param?: string;
+}
+
+const MAX_MESSAGE = 2048;
+
+/** The body of an HTTP error, whatever it is: the API's shape, a string (xAI), HTML, nothing. */
+export function httpError(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>>,
+): ErrorInfo {
+  const parsed = tryParseJson(body);
+  const shape = errorShape(parsed);
+  const html = /^\s*<(?:!doctype|html)/i.test(body);
+  const message =
+    shape.message ??
+    (html
+      ? `the server answered with a web page (status ${status}): is the base URL right?`
+      : `status ${status}: ${body.slice(0, 200).trim() || "no body"}`);
+  const info = classify({
+    status,
+    code: shape.code ?? (html ? "not_an_api" : `http_${status}`),
+    message,
+    ...param(shape.param),
+  });
+  const requestId = headers["x-request-id"];
+  const retryAfterMs = retryAfter(headers) ?? info.retryAfterMs;
+  return {
+    ...info,
+    status,
+    ...(requestId === undefined ? {} : { requestId }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+/** The `error` of a stream event or of a failed response; flat or nested (failures.md R06). */
+export function streamError(value: unknown): ErrorInfo {
+  const shape = errorShape(value);
+  return classify({
+    code: shape.code ?? "stream_error",
+    message: shape.message ?? "the provider reported an error",
+    ...param(shape.param),
+  });
+}
+
+/** What our own wire layer threw. */
+export function connectionError(error: unknown): ErrorInfo {
+  return classify({ code: codeOf(error) ?? "connection_lost", message: messageOf(error) });
+}
+
+export function classify(evidence: Evidence): ErrorInfo {
+  const { status, code, message } = evidence;
+  const errorClass = CLASSES.find(([, test]) => test(evidence))?.[0] ?? classOfStatus(status);
+  const delay = /try again in\s*(\d+(?:\.\d+)?)\s*(ms|s|seconds?)/i.exec(message);
+  return {
+    code,
+    message: message.slice(0, MAX_MESSAGE),
+    class: errorClass,
+    ...param(evidence.param),
+    ...(status === undefined ? {} : { status }),
+    ...(delay === null ? {} : { retryAfterMs: Math.ceil(Number(delay[1]) * (delay[2] === "ms" ? 1 : 1000)) }),
+  };
+}
+
+type Test = (evidence: Evidence) => boolean;
+
+const text =
+  (pattern: RegExp): Test =>
+  ({ message }) =>
+    pattern.test(message);
+const codes =
+  (...known: readonly string[]): Test =>
+  ({ code }) =>
+    known.includes(code);
+const either =
+  (...tests: readonly Test[]): Test =>
+  (evidence) =>
+    tests.some((test) => test(evidence));
+const idParam: Test = ({ param: where, message }) =>
+  /\.id$/.test(where ?? "") || /'input\[\d+\]\.id'/.test(message);
+
+/** In order: the first that matches names the class. */
+const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
+  [
+    "FATAL",
+    either(
+      codes(
+        "insufficient_quota",
+        "usage_limit_reached",
+        "usage_not_included",
+        "invalid_api_key",
+        "bio_policy",
+        "cyber_policy",
+        "misalignment_policy_violation",
+        "invalid_prompt",
+        "api_key_missing",
+        "model_not_found",
+      ),
+      ({ status }) => status === 401 || status === 403,
+    ),
+  ],
+  [
+    "CRYPT",
+    either(
+      codes("invalid_encrypted_content"),
+      text(
+        /could not be verified|Could not decrypt|Could not decode the compaction blob|not issued to this caller|different account or model|Invalid `signature`|thought.signature/i,
+      ),
+    ),
+  ],
+  ["PREFIX", text(/bound to a different conversation/)],
+  ["PAIR", text(/without its required/)],
+  ["TOOLPAIR", text(/No tool output found|No tool call found|`tool_use` ids were found without/)],
+  [
+    "GONE",
+    either(
+      codes("previous_response_not_found"),
+      text(/not persisted when|not persisted for|Zero Data Retention/),
+    ),
+  ],
+  ["ID", either(codes("invalid_id_prefix"), text(/Duplicate item found/), idParam)],
+  ["ECHO", text(/passed back to the API|is missing in assistant tool call message/)],
+  [
+    "CAP",
+    text(
+      /can only be provided to a reasoning|not supported with this model|not supported with the|Encrypted content is not supported/,
+    ),
+  ],
+  [
+    "LIMIT",
+    either(
+      codes("context_length_exceeded", "max_output_tokens"),
+      text(/context window|maximum context length/i),
+    ),
+  ],
+  [
+    "THINK",
+    text(
+      /cannot be modified|Expected `thinking`|final block .* cannot be `thinking`|When thinking is disabled/,
+    ),
+  ],
+  ["PREFILL", text(/assistant message prefill|must end with a user message/)],
+  [
+    "RATE",
+    either(
+      codes("rate_limit_exceeded", "slow_down", "server_is_overloaded", "overloaded_error"),
+      ({ status }) => status === 429 || status === 529,
+    ),
+  ],
+  [
+    "SCHEMA",
+    either(
+      codes(
+        "unknown_parameter",
+        "missing_required_parameter",
+        "array_above_max_length",
+        "invalid_value",
+        "unsupported_parameter",
+        "extra_forbidden",
+        "unsupported_value",
+      ),
+      text(/is unsupported|Extra inputs are not permitted|Unknown parameter|Unsupported parameter/),
+    ),
+  ],
+  [
+    "TRUNC",
+    codes(
+      "stream_cut",
+      "connection_lost",
+      "connect_refused",
+      "timeout_first_byte",
+      "timeout_idle",
+      "stream_error",
+      "server_error",
+      "bad_event",
+    ),
+  ],
+];
+
+/** An unknown code is judged by its HTTP class, never guessed at (failures.md S11). */
+function classOfStatus(status: number | undefined): ErrorClass {
+  if (status === undefined) return "OTHER";
+  if (status === 408 || status === 409 || status >= 500) return "TRUNC";
+  return "OTHER";
+}
+
+function errorShape(value: unknown): {
+  readonly code?: string;
+  readonly message?: string;
+  readonly param?: string;
+} {
+  if (!isObject(value)) return {};
+  const inner = value["error"];
+  if (typeof inner === "string") return { message: inner, ...code(value["code"]) }; // xAI (failures.md E10)
+  const source = isObject(inner) ? inner : value;
+  const message = stringOf(source["message"]);
+  const where = stringOf(source["param"]);
+  return {
+    ...code(source["code"] ?? source["type"]),
+    ...(message === undefined ? {} : { message }),
+    ...(where === undefined ? {} : { param: where }),
+  };
+}
+
+function code(value: unknown): { readonly code?: string } {
+  if (typeof value === "string" && value !== "") return { code: value };
+  return typeof value === "number" ? { code: String(value) } : {};
+}
+
+function param(value: string | undefined): { readonly param?: string } {
+  return value === undefined || value === "" ? {} : { param: value };
+}
+
+const MAX_RETRY_AFTER_MS = 120_000;
+
+function retryAfter(headers: Readonly<Record<string, string>>): number | undefined {
+  const milliseconds = numberOf(Number(headers["retry-after-ms"] ?? Number.NaN));
+  if (milliseconds !== undefined && milliseconds >= 0) return Math.min(milliseconds, MAX_RETRY_AFTER_MS);
+  const seconds = numberOf(Number(headers["retry-after"] ?? Number.NaN));
+  if (seconds !== undefined && seconds >= 0) return Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
+  const date = Date.parse(headers["retry-after"] ?? "");
+  const now = Date.parse(headers["date"] ?? "");
+  return date > now ? Math.min(date - now, MAX_RETRY_AFTER_MS) : undefined;
+}
+
+/** The parts of an error that say where: used by healing. */
+export function namedInError(info: ErrorInfo): {
+  readonly itemIds: readonly string[];
+  readonly index?: number;
+  readonly field?: string;
+  readonly callId?: string;
+} {
+  const where = info.param ?? /'(input\[\d+\][^']*)'/.exec(info.message)?.[1] ?? "";
+  const position = /^input\[(\d+)\](?:\.([A-Za-z_]+))?/.exec(where);
+  const top = position === null ? (/parameter: '([A-Za-z_.]+)'/.exec(info.message)?.[1] ?? where) : undefined;
+  const callId =
+    /(?:function call|tool call|call_id|custom tool call) (call_[A-Za-z0-9_-]+|[A-Za-z0-9_-]{8,64})\.?$/.exec(
+      info.message,
+    )?.[1];
+  return {
+    itemIds: [...info.message.matchAll(/\b(?:rs|msg|fc|ctc|ws|cmp|ig|mcp)_[A-Za-z0-9_-]+/g)].map(
+      ([id]) => id,
+    ),
+    ...(position === null ? {} : { index: Number(position[1]) }),
+    ...(position?.[2] !== undefined
+      ? { field: position[2] }
+      : top === undefined || top === "" || top === "input"
+        ? {}
+        : { field: top }),
+    ...(callId === undefined ? {} : { callId }),
+  };
+}
+
+/** For callers that only have an object. */
+export function errorOf(value: unknown): ErrorInfo | undefined {
+  return isObject(value) && Object.keys(objectOf(value)).length > 0 ? streamError(value) : undefined;
+}

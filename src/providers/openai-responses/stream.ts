@@ -1,0 +1,405 @@
+/**
+ * Frames of a Responses stream → stream events.
+ *
+ * Correlated by `output_index` only: ids rotate inside one stream on some servers (failures.md I08). An item counts when
+ * its `output_item.done` came, or when the terminal event shows one that never got it. Exactly one terminal state: the
+ * first terminal event, an error, or "cut" at the end of the bytes. Each frame is parsed once; items are cut out of it as
+ * their exact text.
+ *
+ * @module
+ */
+
+import type { LateItem, ResponseStatus } from "../../events/index.ts";
+import {
+  isObject,
+  isThroughlineError,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  type RawJson,
+  sliceArray,
+  sliceMember,
+  sliceObject,
+  stringOf,
+  toRawJson,
+  tryParseJson,
+} from "../../support/index.ts";
+import { RESPONSES_EVENTS, type SseFrame } from "../../wire/index.ts";
+import type { DeltaChannel, ItemDraft, StreamEnd, StreamEvent } from "../provider.ts";
+import { streamError } from "./errors.ts";
+import { understandItem } from "./understand.ts";
+import { usageOf } from "./usage.ts";
+
+type AssistantDraft = Extract<ItemDraft, { readonly type: "assistant_message" }>;
+
+interface OpenItem {
+  kind: "reasoning" | "message" | "tool_call" | "other";
+  /** Characters passed on so far, per channel and part. */
+  readonly streamed: Map<string, number>;
+  done: ItemDraft | undefined;
+}
+
+export class ResponsesDecoder {
+  readonly #items = new Map<number, OpenItem>();
+  readonly #unknown: Record<string, number> = {};
+  #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "reasoningContext"> = {};
+  #error: ReturnType<typeof streamError> | undefined;
+  #ended = false;
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  feed(frames: readonly SseFrame[]): readonly StreamEvent[] {
+    const events: StreamEvent[] = [];
+    for (const frame of frames) this.#frame(frame, events);
+    return events;
+  }
+
+  /** A whole response object: the non-streaming form. */
+  feedResponse(text: string): readonly StreamEvent[] {
+    const events: StreamEvent[] = [];
+    const value = tryParseJson(text);
+    if (!isObject(value) || value["object"] !== "response")
+      this.#fail("the answer is not a response object", events);
+    else this.#terminal(text, undefined, events);
+    return events;
+  }
+
+  /** The bytes are over. Without a terminal event the response was cut, however complete it looks (failures.md R01). */
+  close(): readonly StreamEvent[] {
+    if (this.#ended) return [];
+    const error = this.#error ?? {
+      code: "stream_cut",
+      message: "the stream ended before the response did",
+      class: "TRUNC" as const,
+    };
+    return [this.#end({ status: this.#error === undefined ? "cut" : "failed", error })];
+  }
+
+  #frame(frame: SseFrame, events: StreamEvent[]): void {
+    if (frame.data === "[DONE]") return;
+    const value = tryParseJson(frame.data);
+    const type = isObject(value) ? stringOf(value["type"]) : undefined;
+    if (!isObject(value) || type === undefined) {
+      this.#fail(`an event is not a JSON object with a type: ${frame.data.slice(0, 200)}`, events);
+      return;
+    }
+    if (this.#ended || !RESPONSES_EVENTS.has(type)) {
+      this.#count(this.#ended ? `after the end: ${type}` : type);
+      return;
+    }
+    try {
+      this.#known(type, value, frame.data, events);
+    } catch (error) {
+      if (!isThroughlineError(error)) throw error;
+      this.#fail(error.message, events);
+    }
+  }
+
+  #known(type: string, value: JsonObject, data: string, events: StreamEvent[]): void {
+    switch (type) {
+      case "response.created":
+      case "response.in_progress":
+      case "response.queued":
+        this.#takeFacts(sliceMember(data, "response") ?? "{}");
+        break;
+      case "response.output_item.added":
+        this.#added(value, events);
+        break;
+      case "response.output_item.done":
+        this.#done(data, events);
+        break;
+      case "response.completed":
+        this.#terminal(sliceMember(data, "response") ?? "{}", "completed", events);
+        break;
+      case "response.incomplete":
+        this.#terminal(sliceMember(data, "response") ?? "{}", "incomplete", events);
+        break;
+      case "response.failed":
+        this.#terminal(sliceMember(data, "response") ?? "{}", "failed", events);
+        break;
+      case "error":
+        // A response.failed usually follows (failures.md R06); if not, `close` ends it.
+        this.#error = streamError(value);
+        break;
+      default:
+        this.#text(type, value, events);
+    }
+  }
+
+  #added(event: JsonObject, events: StreamEvent[]): void {
+    const item = objectOf(event["item"] ?? event["output_item"]);
+    const kind = kindOf(stringOf(item["type"]) ?? "");
+    const name = stringOf(item["name"]);
+    const callId = stringOf(item["call_id"]);
+    const phase = stringOf(item["phase"]);
+    this.#start(indexOf(event), kind, events, {
+      ...(name === undefined ? {} : { name }),
+      ...(callId === undefined ? {} : { callId }),
+      ...(phase === undefined ? {} : { phase }),
+    });
+  }
+
+  #start(
+    outputIndex: number,
+    kind: OpenItem["kind"],
+    events: StreamEvent[],
+    facts: { readonly name?: string; readonly callId?: string; readonly phase?: string } = {},
+  ): OpenItem {
+    const known = this.#items.get(outputIndex);
+    if (known !== undefined) return known;
+    const item: OpenItem = { kind, streamed: new Map(), done: undefined };
+    this.#items.set(outputIndex, item);
+    events.push({ type: "item_start", outputIndex, kind, ...facts });
+    return item;
+  }
+
+  #text(type: string, event: JsonObject, events: StreamEvent[]): void {
+    const source = TEXT_EVENTS[type];
+    if (source === undefined) return; // known, but nothing a person or the log needs before the item is done
+    const outputIndex = indexOf(event);
+    const item = this.#start(outputIndex, source.kind, events);
+    if (item.done !== undefined) return;
+    const part = source.part === undefined ? 0 : (numberOf(event[source.part]) ?? 0);
+    const value = stringOf(event[source.field]) ?? "";
+    if (source.whole) this.#rest(outputIndex, item, source.channel, part, value, events);
+    else this.#delta(outputIndex, item, source.channel, part, value, events);
+  }
+
+  #delta(
+    outputIndex: number,
+    item: OpenItem,
+    channel: DeltaChannel,
+    part: number,
+    value: string,
+    events: StreamEvent[],
+  ): void {
+    const key = `${channel}${part}`;
+    const before = item.streamed.get(key);
+    item.streamed.set(key, (before ?? 0) + value.length);
+    // A part that begins is told even while it is empty: its title may come later.
+    if (value !== "" || before === undefined)
+      events.push({ type: "delta", outputIndex, channel, part, text: value });
+  }
+
+  /** What was not streamed is passed on as one delta: some servers send only `done` (failures.md R05). */
+  #rest(
+    outputIndex: number,
+    item: OpenItem,
+    channel: DeltaChannel,
+    part: number,
+    whole: string,
+    events: StreamEvent[],
+  ): void {
+    const missing = whole.slice(item.streamed.get(`${channel}${part}`) ?? 0);
+    if (missing !== "") this.#delta(outputIndex, item, channel, part, missing, events);
+  }
+
+  /** A message's parts are joined in what we understood of it, so they are counted together. */
+  #restOfMessage(outputIndex: number, item: OpenItem, draft: AssistantDraft, events: StreamEvent[]): void {
+    const streamed = [...item.streamed.values()].reduce((sum, count) => sum + count, 0);
+    const missing = `${draft.text}${draft.refusal ?? ""}`.slice(streamed);
+    if (missing !== "") this.#delta(outputIndex, item, "text", 0, missing, events);
+  }
+
+  #done(data: string, events: StreamEvent[]): void {
+    const text = sliceMember(data, "item") ?? sliceMember(data, "output_item");
+    const outputIndex = Number(sliceMember(data, "output_index") ?? "0");
+    if (text?.startsWith("{") !== true || !Number.isSafeInteger(outputIndex) || outputIndex < 0) {
+      this.#fail("output_item.done without an item or an index", events);
+      return;
+    }
+    this.#finish(outputIndex, text, events);
+  }
+
+  #finish(outputIndex: number, text: string, events: StreamEvent[]): void {
+    const draft = understandItem(text, outputIndex);
+    const item = this.#start(
+      outputIndex,
+      kindOf(draft.itemType),
+      events,
+      draft.type === "tool_call" ? { name: draft.name } : {},
+    );
+    if (item.done !== undefined) {
+      this.#count("repeated output_item.done");
+      return;
+    }
+    if (draft.type === "assistant_message") this.#restOfMessage(outputIndex, item, draft, events);
+    for (const [channel, part, whole] of textsOf(draft))
+      this.#rest(outputIndex, item, channel, part, whole, events);
+    item.done = draft;
+    if (draft.type === "other_item") this.#count(`item ${draft.itemType}`);
+    events.push({ type: "item_done", outputIndex, draft });
+  }
+
+  #terminal(response: string, told: ResponseStatus | undefined, events: StreamEvent[]): void {
+    this.#takeFacts(response);
+    const members = new Map(sliceObject(response).map(({ key, value }) => [key, value]));
+    const read = (key: string): unknown => tryParseJson(members.get(key) ?? "null");
+    const status = statusOf(stringOf(read("status")), told);
+    const late = this.#compareWithTerminal(sliceArray(members.get("output") ?? "[]"), status, events);
+    const reason = stringOf(objectOf(read("incomplete_details"))["reason"]);
+    const failure = read("error");
+    const error =
+      status === "failed" || status === "cancelled"
+        ? isObject(failure)
+          ? streamError(failure)
+          : this.#error
+        : undefined;
+    const usage = usageOf(read("usage"));
+    events.push(
+      this.#end({
+        status,
+        ...(reason === undefined ? {} : { reason }),
+        ...(usage === undefined ? {} : { usage }),
+        ...(error === undefined ? {} : { error: { ...this.#error, ...error } }),
+        ...(late.length === 0 ? {} : { late }),
+      }),
+    );
+  }
+
+  /**
+   * The terminal event lists the items again. Usually it adds nothing, and on some servers it lists none (R04). It counts
+   * for an item that never got its `done`, and for a payload that only it delivered (Azure).
+   */
+  #compareWithTerminal(
+    output: readonly string[],
+    status: ResponseStatus,
+    events: StreamEvent[],
+  ): readonly LateItem[] {
+    const late: LateItem[] = [];
+    const finished = [...this.#items]
+      .filter(([, item]) => item.done !== undefined)
+      .toSorted(([a], [b]) => a - b);
+    const ids = new Set(finished.map(([, item]) => item.done?.itemId));
+    const inOrder = output.length === finished.length;
+    for (const [position, text] of output.entries()) {
+      const id = stringOf(tryParseJson(sliceMember(text, "id") ?? "null"));
+      const match = inOrder ? finished[position] : finished.find(([, item]) => item.done?.itemId === id);
+      if (match !== undefined) {
+        const [outputIndex, item] = match;
+        if (item.done?.type === "reasoning" && !item.done.opaque && hasPayload(text)) {
+          late.push({ outputIndex, item: toRawJson(text) as RawJson });
+        }
+      } else if (status === "completed" && !ids.has(id)) {
+        this.#finish(this.#freeIndex(position), text, events);
+      }
+    }
+    return late;
+  }
+
+  #freeIndex(position: number): number {
+    const taken = this.#items.get(position);
+    return taken?.done === undefined ? position : Math.max(...this.#items.keys()) + 1;
+  }
+
+  #takeFacts(response: string): void {
+    const read = (key: string): unknown => tryParseJson(sliceMember(response, key) ?? "null");
+    const providerResponseId = stringOf(read("id"));
+    const servedModel = stringOf(read("model"));
+    const reasoningContext = stringOf(objectOf(read("reasoning"))["context"]);
+    this.#facts = {
+      ...this.#facts,
+      ...(providerResponseId === undefined ? {} : { providerResponseId }),
+      ...(servedModel === undefined ? {} : { servedModel }),
+      ...(reasoningContext === undefined ? {} : { reasoningContext }),
+    };
+  }
+
+  #fail(message: string, events: StreamEvent[]): void {
+    if (this.#ended) return;
+    events.push(
+      this.#end({
+        status: "failed",
+        error: { code: "bad_event", message: message.slice(0, 2048), class: "TRUNC" },
+      }),
+    );
+  }
+
+  #end(end: StreamEnd): StreamEvent {
+    this.#ended = true;
+    const unknown = Object.keys(this.#unknown).length === 0 ? {} : { unknown: this.#unknown };
+    return { type: "end", end: { ...this.#facts, ...end, ...unknown } };
+  }
+
+  #count(what: string): void {
+    this.#unknown[what] = (this.#unknown[what] ?? 0) + 1;
+  }
+}
+
+interface TextSource {
+  readonly kind: OpenItem["kind"];
+  readonly channel: DeltaChannel;
+  readonly field: string;
+  /** The member that counts parts. */
+  readonly part?: string;
+  /** The event carries the whole text, not a piece. */
+  readonly whole: boolean;
+}
+
+const source = (
+  kind: TextSource["kind"],
+  channel: DeltaChannel,
+  field: string,
+  part?: string,
+): TextSource => ({
+  kind,
+  channel,
+  field,
+  ...(part === undefined ? {} : { part }),
+  whole: field !== "delta",
+});
+
+const TEXT_EVENTS: Readonly<Record<string, TextSource>> = {
+  "response.reasoning_summary_part.added": {
+    ...source("reasoning", "summary", "part-text", "summary_index"),
+    whole: false,
+  },
+  "response.reasoning_summary_text.delta": source("reasoning", "summary", "delta", "summary_index"),
+  "response.reasoning_summary_text.done": source("reasoning", "summary", "text", "summary_index"),
+  "response.reasoning_text.delta": source("reasoning", "reasoning", "delta", "content_index"),
+  "response.reasoning_text.done": source("reasoning", "reasoning", "text", "content_index"),
+  "response.reasoning.delta": source("reasoning", "reasoning", "delta", "content_index"),
+  "response.reasoning.done": source("reasoning", "reasoning", "text", "content_index"),
+  "response.output_text.delta": source("message", "text", "delta", "content_index"),
+  "response.output_text.done": source("message", "text", "text", "content_index"),
+  "response.refusal.delta": source("message", "text", "delta", "content_index"),
+  "response.refusal.done": source("message", "text", "refusal", "content_index"),
+  "response.function_call_arguments.delta": source("tool_call", "arguments", "delta"),
+  "response.function_call_arguments.done": source("tool_call", "arguments", "arguments"),
+  "response.custom_tool_call_input.delta": source("tool_call", "arguments", "delta"),
+  "response.custom_tool_call_input.done": source("tool_call", "arguments", "input"),
+};
+
+function statusOf(said: string | undefined, told: ResponseStatus | undefined): ResponseStatus {
+  // The object's own status wins over the event's name: an incomplete answer in a `completed` event is incomplete (R02).
+  if (said === "completed" || said === "incomplete" || said === "failed" || said === "cancelled") return said;
+  return told ?? "cut";
+}
+
+function indexOf(event: JsonObject): number {
+  return numberOf(event["output_index"]) ?? 0;
+}
+
+function kindOf(itemType: string): OpenItem["kind"] {
+  if (itemType === "reasoning") return "reasoning";
+  if (itemType === "message") return "message";
+  return itemType === "function_call" || itemType === "custom_tool_call" ? "tool_call" : "other";
+}
+
+function hasPayload(item: string): boolean {
+  const value = sliceMember(item, "encrypted_content");
+  return value !== undefined && value !== "null" && value !== '""';
+}
+
+function textsOf(draft: ItemDraft): readonly (readonly [DeltaChannel, number, string])[] {
+  if (draft.type === "tool_call") return [["arguments", 0, draft.arguments]];
+  if (draft.type !== "reasoning") return [];
+  const counts = { summary: 0, text: 0 };
+  return draft.parts.map(({ kind, text }) => [
+    kind === "summary" ? "summary" : "reasoning",
+    counts[kind]++,
+    text,
+  ]);
+}

@@ -1,0 +1,115 @@
+/**
+ * One request to a Responses endpoint and its stream of events. Never rejects: what goes wrong is the `end`.
+ *
+ * @module
+ */
+
+import { ThroughlineError } from "../../support/index.ts";
+import { type HttpResponse, postStream, readText, SseDecoder } from "../../wire/index.ts";
+import type { SendOptions, StreamEvent } from "../provider.ts";
+import { connectionError, httpError } from "./errors.ts";
+import { ResponsesDecoder } from "./stream.ts";
+
+export interface Endpoint {
+  /** With `/v1`, as the ecosystem writes it. */
+  readonly baseUrl: () => Promise<string>;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly apiKey: () => Promise<string | undefined>;
+  /** Named in the error when the key is missing. */
+  readonly keyName: string;
+}
+
+const MAX_ERROR_BODY = 64 * 1024;
+const MAX_JSON_BODY = 64 * 1024 * 1024;
+
+export async function* sendResponses(
+  endpoint: Endpoint,
+  body: readonly Uint8Array[],
+  options: SendOptions,
+): AsyncGenerator<readonly StreamEvent[]> {
+  let requestId: string | undefined;
+  try {
+    const response = await post(endpoint, body, options);
+    requestId = response.headers["x-request-id"];
+    for await (const batch of decode(response, options))
+      yield batch.map((event) => withRequestId(event, requestId));
+  } catch (error) {
+    const end = options.signal.aborted
+      ? ({ status: "cancelled" } as const)
+      : ({ status: "cut", error: connectionError(error) } as const);
+    yield [withRequestId({ type: "end", end }, requestId)];
+  }
+}
+
+async function post(
+  endpoint: Endpoint,
+  body: readonly Uint8Array[],
+  options: SendOptions,
+): Promise<HttpResponse> {
+  const key = await endpoint.apiKey();
+  if (key === undefined || key === "") {
+    throw new ThroughlineError({
+      code: "api_key_missing",
+      message: `no API key: set ${endpoint.keyName}, or pass apiKey, or use the built-in emulator (no key needed)`,
+    });
+  }
+  return postStream({
+    url: `${(await endpoint.baseUrl()).replace(/\/+$/, "")}/responses`,
+    headers: {
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      "accept-encoding": "identity",
+      "user-agent": "throughline/0.1",
+      ...endpoint.headers,
+      authorization: `Bearer ${key}`,
+    },
+    body,
+    signal: options.signal,
+    timeouts: options.timeouts,
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  });
+}
+
+async function* decode(response: HttpResponse, options: SendOptions): AsyncGenerator<readonly StreamEvent[]> {
+  const type = response.headers["content-type"] ?? "";
+  const html = /^text\/html/i.test(type);
+  if (response.status < 200 || response.status > 299 || html) {
+    const text = await readText(response.body, MAX_ERROR_BODY);
+    yield [{ type: "end", end: { status: "failed", error: refusal(response, text, html) } }];
+    return;
+  }
+  const decoder = new ResponsesDecoder();
+  if (/^application\/json/i.test(type)) {
+    yield decoder.feedResponse(await readText(response.body, MAX_JSON_BODY));
+    yield decoder.close();
+    return;
+  }
+  const frames = new SseDecoder();
+  for await (const chunk of response.body) {
+    options.onBytes?.(chunk);
+    const events = decoder.feed(frames.feed(chunk));
+    if (events.length > 0) yield events;
+    // Nothing after the terminal event is waited for: some servers keep the connection open.
+    if (decoder.ended) return;
+  }
+  yield decoder.close();
+}
+
+function refusal(response: HttpResponse, text: string, html: boolean): ReturnType<typeof httpError> {
+  if (response.status >= 300 && response.status < 400) {
+    const message = `the server redirects to ${response.headers["location"] ?? "another place"}; a request with a key is not sent elsewhere: correct the base URL`;
+    return { code: "redirected", message, class: "OTHER", status: response.status };
+  }
+  // A page with status 200 is a wrong address, not an outage: it is not retried.
+  const info = httpError(
+    response.status,
+    html && !/^\s*</.test(text) ? `<html>${text}` : text,
+    response.headers,
+  );
+  return html && response.status < 500 ? { ...info, class: "OTHER" } : info;
+}
+
+function withRequestId(event: StreamEvent, requestId: string | undefined): StreamEvent {
+  if (event.type !== "end" || requestId === undefined) return event;
+  return { type: "end", end: { requestId, ...event.end } };
+}

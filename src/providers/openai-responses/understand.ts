@@ -1,0 +1,95 @@
+/**
+ * A finished item: its exact text, and what we understood of it. Payloads are not parsed.
+ *
+ * @module
+ */
+
+import type { ReasoningPart } from "../../events/index.ts";
+import {
+  arrayOf,
+  isObject,
+  jsonDepth,
+  objectOf,
+  sliceObject,
+  stringOf,
+  ThroughlineError,
+  toRawJson,
+  tryParseJson,
+} from "../../support/index.ts";
+import { HOSTED_ITEMS } from "../../wire/index.ts";
+import type { ItemDraft } from "../provider.ts";
+
+const MAX_DEPTH = 128;
+
+export function understandItem(text: string, outputIndex: number): ItemDraft {
+  // Deeper nesting than any vendor uses breaks every recursive walk later on; refused before it is stored.
+  if (jsonDepth(text) > MAX_DEPTH) {
+    throw new ThroughlineError({
+      code: "bad_event",
+      message: `an item nests deeper than ${MAX_DEPTH} levels`,
+    });
+  }
+  const members = new Map(sliceObject(text).map(({ key, value }) => [key, value]));
+  const read = (key: string): unknown => tryParseJson(members.get(key) ?? "null");
+  const itemType = stringOf(read("type")) ?? "unknown";
+  const id = stringOf(read("id"));
+  const base = {
+    outputIndex,
+    itemType,
+    ...(id === undefined || id === "" ? {} : { itemId: id }),
+    item: toRawJson(text),
+  };
+  if (itemType === "reasoning") {
+    return { ...base, type: "reasoning", opaque: hasPayload(members), parts: reasoningParts(read) };
+  }
+  if (itemType === "message") {
+    return {
+      ...base,
+      type: "assistant_message",
+      ...messageText(read("content")),
+      ...optional("phase", stringOf(read("phase"))),
+    };
+  }
+  if (itemType === "function_call" || itemType === "custom_tool_call") {
+    const custom = itemType === "custom_tool_call";
+    return {
+      ...base,
+      type: "tool_call",
+      callId: stringOf(read("call_id")) ?? "",
+      name: stringOf(read("name")) ?? "",
+      arguments: stringOf(read(custom ? "input" : "arguments")) ?? "",
+      ...(custom ? { custom: true as const } : {}),
+    };
+  }
+  return { ...base, type: HOSTED_ITEMS.has(itemType) ? "hosted_item" : "other_item" };
+}
+
+function hasPayload(members: ReadonlyMap<string, string>): boolean {
+  const value = members.get("encrypted_content");
+  return value !== undefined && value !== "null" && value !== '""';
+}
+
+function reasoningParts(read: (key: string) => unknown): readonly ReasoningPart[] {
+  const texts = (value: unknown): readonly string[] =>
+    arrayOf(value).flatMap((part) =>
+      isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
+    );
+  return [
+    ...texts(read("summary")).map((text) => ({ kind: "summary" as const, text })),
+    ...texts(read("content")).map((text) => ({ kind: "text" as const, text })),
+  ];
+}
+
+function messageText(content: unknown): { readonly text: string; readonly refusal?: string } {
+  let text = "";
+  let refusal = "";
+  for (const part of arrayOf(content).map((one) => objectOf(one))) {
+    text += stringOf(part["text"]) ?? "";
+    refusal += stringOf(part["refusal"]) ?? "";
+  }
+  return { text, ...(refusal === "" ? {} : { refusal }) };
+}
+
+function optional<K extends string>(key: K, value: string | undefined): { readonly [P in K]?: string } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: string });
+}

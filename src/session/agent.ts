@@ -1,0 +1,53 @@
+/**
+ * `createAgent`: a model, tools and a policy; sessions are opened from it.
+ *
+ * @module
+ */
+
+import { memoryStore, type Store } from "../log/index.ts";
+import { createIdSource, messageOf, systemClock } from "../support/index.ts";
+import { createRegistry } from "../tools/index.ts";
+import { LocalSession } from "./session.ts";
+import type { Agent, AgentOptions, OpenSessionOptions, Session, SessionSummary } from "./types.ts";
+
+export function createAgent(options: AgentOptions): Agent {
+  createRegistry(options.tools ?? []); // two tools of one name are a programmer's error, said at once
+  const clock = options.clock ?? systemClock;
+  const ids = createIdSource(() => clock.now());
+  let memory: Store | undefined;
+  const storeOf = (store: Store | undefined): Store => store ?? (memory ??= memoryStore({ clock }));
+
+  const open = async (openOptions: OpenSessionOptions): Promise<Session> => {
+    const store = storeOf(openOptions.store);
+    const id = openOptions.id ?? ids.next("s");
+    const log = await store.open(id, { mode: openOptions.mode ?? "write" });
+    return new LocalSession({ log, store, options, open: (other) => open({ store, id: other }) });
+  };
+
+  return {
+    open: (openOptions = {}) => open(openOptions),
+    sessions: (store) => summaries(storeOf(store)),
+  };
+}
+
+async function* summaries(store: Store): AsyncGenerator<SessionSummary> {
+  for await (const stored of store.list()) yield { ...stored, ...(await describe(store, stored.id)) };
+}
+
+async function describe(
+  store: Store,
+  id: string,
+): Promise<Pick<SessionSummary, "title" | "cwd" | "problem">> {
+  try {
+    const log = await store.open(id, { mode: "read" });
+    const [first] = log.events;
+    const title = log.events.findLast((event) => event.type === "title")?.title;
+    await log.close();
+    return {
+      ...(title === undefined ? {} : { title }),
+      ...(first?.type === "session_start" && first.cwd !== undefined ? { cwd: first.cwd } : {}),
+    };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}

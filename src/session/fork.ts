@@ -1,0 +1,97 @@
+/**
+ * A fork: the active path up to a point, copied with its ids into a new log. The parent is not touched.
+ * References by seq are moved along; what was open in the parent is closed in the child.
+ *
+ * @module
+ */
+
+import {
+  type EventDraft,
+  isItemEvent,
+  type LeftOut,
+  type LoggedEvent,
+  type ResponseStart,
+} from "../events/index.ts";
+import { activePath, Fold, RUNNING_IN_PARENT } from "../fold/index.ts";
+import type { AppendDraft } from "../log/index.ts";
+import { ThroughlineError } from "../support/index.ts";
+import { closeTurn, findOpenTurn } from "../turn/index.ts";
+
+export interface ForkOptions {
+  readonly events: readonly LoggedEvent[];
+  readonly id: string;
+  readonly parent: string;
+  /** The last event to take along; default: all. */
+  readonly at?: number;
+}
+
+export function forkDrafts({ events, id, parent, at }: ForkOptions): readonly AppendDraft[] {
+  const whole = activePath(events);
+  const last = at ?? whole.at(-1)?.seq ?? -1;
+  const path = whole.filter(
+    (event) => event.seq <= last && event.type !== "branch" && event.type !== "unknown",
+  );
+  const [start, ...rest] = path;
+  if (start?.type !== "session_start" || (at !== undefined && !whole.some((event) => event.seq === at))) {
+    throw new ThroughlineError({
+      code: "seq_unknown",
+      message: `cannot fork at ${last}: there is no such event on the active path`,
+    });
+  }
+  const newSeq = new Map(path.map((event, index) => [event.seq, index]));
+  const copied = rest.map((event) => copy(event, newSeq));
+  return [
+    {
+      ...bare(start),
+      type: "session_start",
+      session: id,
+      root: start.root,
+      writer: start.writer,
+      parent: { session: parent, seq: last },
+      ...(start.cwd === undefined ? {} : { cwd: start.cwd }),
+    },
+    ...copied,
+    ...closing(path),
+  ];
+}
+
+/** Calls that ran in the parent have an outcome there, which the child cannot know. */
+function closing(path: readonly LoggedEvent[]): readonly EventDraft[] {
+  const fold = new Fold();
+  fold.add(path);
+  const open = findOpenTurn(path, fold);
+  if (open === undefined) return [];
+  return closeTurn(open, "").map((draft) =>
+    draft.type === "tool_result" && draft.status === "outcome_unknown"
+      ? { ...draft, ...RUNNING_IN_PARENT }
+      : draft,
+  );
+}
+
+function copy(event: LoggedEvent, newSeq: ReadonlyMap<number, number>): AppendDraft {
+  const { v: _v, seq: _seq, epoch: _epoch, ...draft } = event;
+  if (isItemEvent(event)) return draft as AppendDraft;
+  if (event.type === "compaction") return { ...draft, before: newSeq.get(event.before) ?? 0 } as AppendDraft;
+  if (event.type === "response_start") return { ...draft, ...movedLeftOut(event, newSeq) } as AppendDraft;
+  return draft as AppendDraft;
+}
+
+function movedLeftOut(
+  event: ResponseStart,
+  newSeq: ReadonlyMap<number, number>,
+): Pick<ResponseStart, "leftOut" | "leftOutAs"> {
+  const as = event.leftOutAs === undefined ? undefined : newSeq.get(event.leftOutAs);
+  const leftOut = event.leftOut?.map(({ reason, seqs }): LeftOut => ({
+    reason,
+    seqs: seqs.flatMap(([from, to]) => {
+      const first = newSeq.get(from);
+      const lastOne = newSeq.get(to);
+      return first === undefined || lastOne === undefined ? [] : [[first, lastOne] as const];
+    }),
+  }));
+  return { ...(leftOut === undefined ? {} : { leftOut }), ...(as === undefined ? {} : { leftOutAs: as }) };
+}
+
+function bare(event: LoggedEvent): { readonly at: string } {
+  return { at: event.at };
+}

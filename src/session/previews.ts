@@ -1,0 +1,95 @@
+/**
+ * Looking before sending: the exact next request, and what a switch of model would leave behind.
+ *
+ * @module
+ */
+
+import type { LoggedEvent, Settings } from "../events/index.ts";
+import { explain, planOf } from "../fold/index.ts";
+import type { Model, RenderContext } from "../providers/index.ts";
+import { isObject, stringOf, ThroughlineError, tryParseJson } from "../support/index.ts";
+import type { PreviewItem, RequestPreview, SwitchPreview } from "./types.ts";
+
+export interface PreviewParts extends RenderContext {
+  readonly events: readonly LoggedEvent[];
+  readonly model: Model;
+  readonly settings: Settings;
+}
+
+export function previewRequest({ events, model, settings, cacheKey, blob }: PreviewParts): RequestPreview {
+  const plan = planOf(events, settings);
+  if (plan === undefined)
+    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  const rendered = model.createRenderer().render(plan, { cacheKey, blob });
+  const body = Buffer.concat(rendered.body).toString("utf8");
+  return {
+    body,
+    bodyHash: rendered.bodyHash,
+    items: itemsOf(body),
+    decisions: explain(events, rendered.entries),
+    violations: rendered.violations,
+  };
+}
+
+const HEAD_LENGTH = 60;
+
+function itemsOf(body: string): readonly PreviewItem[] {
+  const parsed = tryParseJson(body);
+  const input =
+    isObject(parsed) && Array.isArray(parsed["input"]) ? (parsed["input"] as readonly unknown[]) : [];
+  return input.filter(isObject).map((item) => {
+    const role = stringOf(item["role"]);
+    return {
+      type: stringOf(item["type"]) ?? "message",
+      ...(role === undefined ? {} : { role }),
+      bytes: Buffer.byteLength(JSON.stringify(item)),
+      head: headOf(item),
+    };
+  });
+}
+
+/** The beginning of what can be read in an item; never of a payload. */
+function headOf(item: Readonly<Record<string, unknown>>): string {
+  const content = item["content"];
+  const first: unknown = Array.isArray(content) ? content[0] : content;
+  const text =
+    stringOf(item["output"]) ??
+    (stringOf(item["name"]) === undefined
+      ? undefined
+      : `${String(item["name"])}(${stringOf(item["arguments"]) ?? ""})`) ??
+    (isObject(first) ? (stringOf(first["text"]) ?? stringOf(first["refusal"])) : stringOf(first)) ??
+    "";
+  return text.replaceAll(/\s+/g, " ").slice(0, HEAD_LENGTH);
+}
+
+export function switchPreview(events: readonly LoggedEvent[], settings: Settings): SwitchPreview {
+  const entries = planOf(events, settings)?.entries ?? [];
+  const reasons: Record<string, number> = {};
+  let kept = 0;
+  let left = 0;
+  for (const entry of entries) {
+    if (entry.kind !== "group") continue;
+    for (const { event, action, reason } of entry.items) {
+      if (event.type !== "reasoning") continue;
+      if (action === "replay") kept += 1;
+      else {
+        left += 1;
+        reasons[reason] = (reasons[reason] ?? 0) + 1;
+      }
+    }
+  }
+  return { kept, left, reasons };
+}
+
+/** The log as it stood when the nth request was made. */
+export function requestEvents(events: readonly LoggedEvent[], request: number): readonly LoggedEvent[] {
+  const starts = events.filter((event) => event.type === "response_start");
+  const start = starts[request - 1];
+  if (start === undefined) {
+    throw new ThroughlineError({
+      code: "request_unknown",
+      message: `there is no request ${request}: the session has made ${starts.length}`,
+    });
+  }
+  return events.slice(0, start.seq);
+}

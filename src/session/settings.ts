@@ -1,0 +1,24 @@
+/**
+ * The settings of a step, from the model and the agent's options. What the fold reads is this, from the log.
+ *
+ * @module
+ */
+
+import type { Settings } from "../events/index.ts";
+import type { Model } from "../providers/index.ts";
+import type { AgentOptions } from "./types.ts";
+
+export function settingsFor(model: Model, options: AgentOptions, output?: Settings["output"]): Settings {
+  return {
+    ...model.settings,
+    ...(options.system === undefined ? {} : { system: options.system }),
+    tools: (options.tools ?? []).map(({ name, description, parameters, strict }) => ({
+      name,
+      description,
+      parameters,
+      strict,
+    })),
+    replay: options.replay?.reasoning ?? "all",
+    ...(output === undefined ? {} : { output }),
+  };
+}

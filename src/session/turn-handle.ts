@@ -1,0 +1,58 @@
+/**
+ * A turn in the caller's hands. Leaving its loop early, iterating twice or not at all changes nothing about the turn.
+ *
+ * @module
+ */
+
+import type { SessionEvent } from "../events/index.ts";
+import { Broadcast, ThroughlineError } from "../support/index.ts";
+import type { Turn, TurnResult } from "./types.ts";
+
+export class TurnHandle implements Turn {
+  readonly #events = new Broadcast<SessionEvent>({ keepAll: true });
+  readonly #controller = new AbortController();
+  readonly #result: Promise<TurnResult>;
+
+  /** `run` must not reject. */
+  constructor(run: (handle: TurnHandle) => Promise<TurnResult>, signal: AbortSignal | undefined) {
+    const cancel = (): void => this.cancel();
+    if (signal?.aborted === true) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    this.#result = run(this).finally(() => {
+      signal?.removeEventListener("abort", cancel);
+      this.#events.end();
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  push(events: readonly SessionEvent[]): void {
+    this.#events.push(events);
+  }
+
+  result(): Promise<TurnResult> {
+    return this.#result;
+  }
+
+  async text(): Promise<string> {
+    const { status, text, error, reason } = await this.#result;
+    if (status === "completed") return text;
+    throw new ThroughlineError({
+      code: error?.code ?? `turn_${status}`,
+      message: error?.message ?? `the turn ended ${status}${reason === undefined ? "" : `: ${reason}`}`,
+      details: { status, ...(reason === undefined ? {} : { reason }) },
+    });
+  }
+
+  cancel(): void {
+    this.#controller.abort(
+      new ThroughlineError({ code: "turn_cancelled", message: "the turn was cancelled" }),
+    );
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<SessionEvent> {
+    return this.#events[Symbol.asyncIterator]();
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * The loop.
+ *
+ * @module
+ */
+
+export {
+  DEFAULT_LIMITS,
+  type PermissionAsk,
+  type PermissionDecision,
+  type PermissionPolicy,
+  type StepSetup,
+  type TurnContext,
+  type TurnLimits,
+  type WireRecord,
+} from "./context.ts";
+export { closeCall, closeResponses, closeTurn, findOpenTurn, openCalls, type OpenTurn } from "./recover.ts";
+export { render } from "./step.ts";
+export { runTurn, type TurnOutcome, type TurnPlan } from "./turn.ts";

@@ -1,0 +1,148 @@
+/**
+ * Stream events → canonical events in the log and live events for viewers, in the order they arrive.
+ * An item is logged when it is done; what never finished becomes a `partial` when its response closes.
+ *
+ * @module
+ */
+
+import type { EphemeralEvent, EventDraft, SessionEvent } from "../events/index.ts";
+import type { ItemDraft, StreamEnd, StreamEvent } from "../providers/index.ts";
+import { isoTime } from "../support/index.ts";
+import type { TurnContext } from "./context.ts";
+import { LiveItem } from "./live-item.ts";
+import { type ScratchDelta, toScratch } from "./scratch-journal.ts";
+
+export class ResponseRecorder {
+  readonly #context: TurnContext;
+  readonly #response: string;
+  readonly #startedMonotonic: number;
+  readonly #open = new Map<number, LiveItem>();
+  /** Live events of one batch, sent together: one wake-up per network chunk, not per token. */
+  #live: EphemeralEvent[] = [];
+  #scratch: ScratchDelta[] = [];
+  #end: StreamEnd | undefined;
+
+  constructor(context: TurnContext, response: string) {
+    this.#context = context;
+    this.#response = response;
+    this.#startedMonotonic = context.clock.monotonic();
+    context.setSnapshot(() => this.#snapshot());
+  }
+
+  /** Undefined until the stream has ended. */
+  get end(): StreamEnd | undefined {
+    return this.#end;
+  }
+
+  async take(batch: readonly StreamEvent[]): Promise<void> {
+    for (const event of batch) {
+      switch (event.type) {
+        case "item_start":
+          this.#start(event);
+          break;
+        case "delta":
+          this.#delta(event);
+          break;
+        case "item_done":
+          await this.#done(event.draft);
+          break;
+        case "end":
+          this.#end = event.end;
+          break;
+      }
+    }
+    this.#flush();
+  }
+
+  /** Records how the response ended. Not durable by itself: the next sync point covers it. */
+  async close(end: StreamEnd): Promise<void> {
+    const { turn, clock } = this.#context;
+    const drafts: EventDraft[] = [...this.#open].flatMap(([outputIndex, item]) =>
+      this.#partial(outputIndex, item),
+    );
+    this.#open.clear();
+    const { status, ...facts } = end;
+    drafts.push({
+      type: "response_end",
+      turn,
+      response: this.#response,
+      status,
+      durationMs: Math.round(clock.monotonic() - this.#startedMonotonic),
+      ...facts,
+    });
+    await this.#context.append(drafts);
+    this.#context.log.scratch.clear();
+    this.#context.setSnapshot(undefined);
+    if (end.usage !== undefined) {
+      this.#context.emit([{ type: "usage", turn, response: this.#response, usage: end.usage }]);
+    }
+  }
+
+  #start(event: Extract<StreamEvent, { type: "item_start" }>): void {
+    const { turn, clock } = this.#context;
+    const { outputIndex } = event;
+    const time = { now: clock.now(), monotonic: clock.monotonic() };
+    const item = new LiveItem(event, { turn, response: this.#response, outputIndex }, time);
+    this.#open.set(outputIndex, item);
+    this.#live.push(...item.started());
+  }
+
+  #delta(event: Extract<StreamEvent, { type: "delta" }>): void {
+    const item = this.#open.get(event.outputIndex);
+    if (item === undefined) return;
+    this.#live.push(...item.delta(event.channel, event.part, event.text));
+    if (item.kind === "other" || event.text === "") return;
+    this.#scratch.push({
+      outputIndex: event.outputIndex,
+      kind: item.kind === "message" ? "text" : item.kind,
+      part: `${event.channel}${event.part}`,
+      text: event.text,
+      ...(item.name === undefined ? {} : { name: item.name }),
+    });
+  }
+
+  async #done(draft: ItemDraft): Promise<void> {
+    const { turn, clock } = this.#context;
+    const item = this.#open.get(draft.outputIndex);
+    const durationMs = Math.round(clock.monotonic() - (item?.startedMonotonic ?? clock.monotonic()));
+    this.#open.delete(draft.outputIndex);
+    this.#live.push(...(item?.ended(durationMs) ?? []));
+    this.#flush();
+    const base = { ...draft, turn, response: this.#response };
+    const started = isoTime(item?.startedAtMs ?? clock.now());
+    await this.#context.append([
+      base.type === "reasoning" ? { ...base, startedAt: started, durationMs } : base,
+    ]);
+  }
+
+  #partial(outputIndex: number, item: LiveItem): readonly EventDraft[] {
+    const parts = item.parts.filter((text) => text !== "");
+    if (item.kind === "other" || (parts.length === 0 && item.kind !== "tool_call")) return [];
+    return [
+      {
+        type: "partial",
+        turn: this.#context.turn,
+        response: this.#response,
+        outputIndex,
+        kind: item.kind === "message" ? "text" : item.kind,
+        parts,
+        ...(item.name === undefined ? {} : { name: item.name }),
+      },
+    ];
+  }
+
+  #flush(): void {
+    if (this.#scratch.length > 0) {
+      this.#context.log.scratch.write(toScratch(this.#response, this.#scratch));
+      this.#scratch = [];
+    }
+    if (this.#live.length === 0) return;
+    const live = this.#live;
+    this.#live = [];
+    this.#context.emit(live);
+  }
+
+  #snapshot(): readonly SessionEvent[] {
+    return [...this.#open.values()].flatMap((item) => item.snapshot());
+  }
+}
