@@ -42,7 +42,10 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     void connection.serve(request, response);
   });
-  if (options.unref) server.unref();
+  if (options.unref) {
+    server.unref();
+    server.on("connection", (socket) => socket.unref());
+  }
   await listen(server, options);
   const { address, port, family } = server.address() as AddressInfo;
   const host = family === "IPv6" ? `[${address}]` : address;

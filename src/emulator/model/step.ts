@@ -1,0 +1,79 @@
+/**
+ * What the model does in one step, in its own words: think, say, call. `toDrafts` turns it into output items, with the
+ * notes sealed into the last thought of the step.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../support/index.ts";
+import type { Draft } from "../output/draft.ts";
+import { argumentsFor } from "./arguments.ts";
+import { type Note, type Turn, writeNote } from "./turn.ts";
+
+export type Part =
+  /** Summary parts as [title, body]. */
+  | { readonly think: readonly (readonly [title: string, body: string])[]; readonly silent?: true }
+  | { readonly call: string; readonly with: JsonObject }
+  | { readonly custom: string; readonly input: string }
+  | { readonly search: string }
+  | { readonly comment: string }
+  | { readonly say: string; readonly annotations?: readonly JsonObject[] }
+  | { readonly refuse: string }
+  /** Text that must stay as it is: structured output. */
+  | { readonly exactly: string };
+
+export interface Step {
+  readonly parts: readonly Part[];
+  readonly number?: number;
+}
+
+export const introduction =
+  "I am the Throughline emulator: a stand-in that follows fixed rules, with no real model behind it. ";
+
+export function toDrafts(turn: Turn, step: Step): readonly Draft[] {
+  const note: Note = { about: turn.text.slice(0, 80), number: step.number };
+  return step.parts.flatMap((part) => toDraft(turn, part, note));
+}
+
+function toDraft(turn: Turn, part: Part, note: Note): readonly Draft[] {
+  const { view } = turn;
+  if ("think" in part) {
+    if (!view.reasons) return [];
+    const brief = view.effort === "minimal" || view.effort === "low";
+    const thoughts = part.think.slice(0, brief ? 1 : part.think.length);
+    const hidden = view.summary === null || part.silent === true;
+    return [
+      {
+        type: "reasoning",
+        summary: hidden ? [] : thoughts.map(([title, body]) => `**${title}**\n\n${body}`),
+        text: thoughts.map(([, body]) => body).join("\n\n"),
+        notes: writeNote(note),
+      },
+    ];
+  }
+  if ("call" in part) {
+    const value = argumentsFor(turn, part.call, part.with);
+    return [{ type: "function_call", name: part.call, arguments: JSON.stringify(value) }];
+  }
+  if ("custom" in part) return [{ type: "custom_tool_call", name: part.custom, input: part.input }];
+  if ("search" in part) return [{ type: "web_search_call", action: { type: "search", query: part.search } }];
+  if ("comment" in part) return [{ type: "message", text: part.comment, phase: "commentary" }];
+  if ("refuse" in part) return [{ type: "message", text: part.refuse, refusal: true, phase: "final_answer" }];
+  if ("exactly" in part) return [{ type: "message", text: part.exactly, phase: "final_answer" }];
+  const text = (turn.first ? introduction : "") + part.say + lossOf(turn);
+  return [
+    {
+      type: "message",
+      text,
+      phase: "final_answer",
+      ...(part.annotations === undefined ? {} : { annotations: part.annotations }),
+    },
+  ];
+}
+
+/** The loss made visible: what the model wrote down and did not get back. */
+function lossOf({ view }: Turn): string {
+  if (view.lost === 0) return "";
+  const what = view.lost === 1 ? "one earlier thought" : `${view.lost} earlier thoughts`;
+  return `\n\n(I no longer have my notes from ${what}: that reasoning was not sent back to me.)`;
+}

@@ -1,0 +1,118 @@
+/**
+ * The turn the model is in: what the user wants now, which calls it has made since, what it can still remember.
+ * Everything comes from the request; the model keeps nothing.
+ *
+ * @module
+ */
+
+import { isObject, numberOf, stringOf, tryParseJson } from "../../support/index.ts";
+import type { ModelView } from "./view.ts";
+
+export interface MadeCall {
+  readonly name: string;
+  readonly arguments: string;
+  /** `undefined`: not answered yet. */
+  readonly result: string | undefined;
+}
+
+/** Notes the model sealed into earlier reasoning. */
+export interface Note {
+  readonly about: string;
+  readonly number: number | undefined;
+}
+
+export interface Turn {
+  readonly view: ModelView;
+  /** The user's words since the model last spoke, joined. */
+  readonly text: string;
+  readonly calls: readonly MadeCall[];
+  /** User messages of earlier turns. */
+  readonly earlier: readonly string[];
+  /** True until the model has said something in this conversation. */
+  readonly first: boolean;
+  readonly notes: readonly Note[];
+}
+
+export function turnOf(view: ModelView): Turn {
+  const { seen } = view;
+  const start = seen.findLastIndex((one) => one.type === "user");
+  const now = seen.slice(start + 1);
+  const results = new Map(
+    now.flatMap((one) => (one.type === "result" ? [[one.callId, one.text] as const] : [])),
+  );
+  return {
+    view,
+    text: seen[start]?.type === "user" ? seen[start].text : "",
+    calls: now.flatMap((one) =>
+      one.type === "call"
+        ? [{ name: one.name, arguments: one.arguments, result: results.get(one.callId) }]
+        : [],
+    ),
+    earlier: seen.slice(0, Math.max(0, start)).flatMap((one) => (one.type === "user" ? [one.text] : [])),
+    first: !seen.some((one) => one.type === "assistant"),
+    notes: seen.flatMap((one) => (one.type === "notes" ? [readNote(one.text)] : [])),
+  };
+}
+
+export function writeNote(note: Note): string {
+  return JSON.stringify(note);
+}
+
+function readNote(text: string): Note {
+  const value = tryParseJson(text);
+  if (!isObject(value)) return { about: text, number: undefined };
+  return { about: stringOf(value["about"]) ?? "", number: numberOf(value["number"]) };
+}
+
+/** Tools by name; hosted tools have none. */
+export function toolNamed(turn: Turn, pattern: RegExp): string | undefined {
+  if (turn.view.toolChoice === "none") return undefined;
+  return turn.view.tools
+    .filter((tool) => tool["type"] === "function")
+    .map((tool) => stringOf(tool["name"]) ?? "")
+    .find((name) => pattern.test(name));
+}
+
+/** A word that looks like a path, preferring quoted ones. */
+export function pathIn(text: string): string | undefined {
+  const quoted = /[`"']([^`"'\s]+[./][^`"'\s]*)[`"']/.exec(text)?.[1];
+  return (
+    quoted ??
+    /(?:^|\s)((?:[\w.-]+\/)*[\w-]+\.[a-z]\w{0,7}|(?:[\w.-]+\/)+[\w.-]*)(?=[\s,;:?!.]|$)/.exec(text)?.[1]
+  );
+}
+
+export function quotedIn(text: string): readonly string[] {
+  return [...text.matchAll(/[`"“']([^`"”']+)[`"”']/g)].map((match) => match[1] ?? "");
+}
+
+/** Capitalised names after "in", "of", "for", "and" or a comma: good enough for cities. */
+export function placesIn(text: string): readonly string[] {
+  const found = [
+    ...text.matchAll(/(?:\b(?:in|of|for|and|or|at)|,)\s+((?:[A-Z][\p{L}'-]+)(?:\s[A-Z][\p{L}'-]+)*)/gu),
+  ];
+  return [...new Set(found.map((match) => match[1] ?? ""))];
+}
+
+/** A number that depends only on the text: what the model "thinks of". */
+export function numberFrom(text: string): number {
+  let value = 7;
+  for (const char of text) value = (value * 31 + (char.codePointAt(0) ?? 0)) % 899;
+  return value + 100;
+}
+
+/** A result in a sentence: the first lines, cut. */
+export function shortly(text: string, limit = 240): string {
+  const flat = text.trim().replaceAll(/\s+/g, " ");
+  return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).trimEnd()}…`;
+}
+
+export function looksRefused(result: string): boolean {
+  return /\b(denied|refused|not executed|not allowed|declined|permission)\b/i.test(result);
+}
+
+export function looksFailed(result: string): boolean {
+  return /\b(error|failed|enoent|not found|no such file|does not exist|exception|timed out)\b/i.test(
+    result.slice(0, 400),
+  );
+}
