@@ -12,7 +12,7 @@ import type { Decision, PlanEntry, Reason } from "./plan.ts";
 export function explain(events: readonly LoggedEvent[], entries: readonly PlanEntry[]): readonly Decision[] {
   const decisions = new Map<number, Decision>();
   for (const entry of entries) {
-    for (const decision of decisionsOf(entry)) decisions.set(decision.seq, decision);
+    for (const one of decisionsOf(entry)) decisions.set(one.seq, one);
   }
   const onPath = new Set(activePath(events).map((event) => event.seq));
   for (const event of events) {

@@ -218,23 +218,19 @@ export class FileLog implements Log {
     const target = this.#size;
     while (this.#syncedSize < target) {
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.#syncing === undefined) {
-        const covered = this.#size;
-        this.#syncing = this.#options.io
-          .sync(this.#file ?? -1)
-          .then(
-            () => {
-              this.#syncedSize = Math.max(this.#syncedSize, covered);
-            },
-            (error: unknown) => {
-              throw this.#fail("log_failed", `the disk did not confirm a write: ${messageOf(error)}`);
-            },
-          )
-          .finally(() => {
-            this.#syncing = undefined;
-          });
-      }
+      this.#syncing ??= this.#syncOnce(this.#size).finally(() => {
+        this.#syncing = undefined;
+      });
       await this.#syncing;
+    }
+  }
+
+  async #syncOnce(covered: number): Promise<void> {
+    try {
+      await this.#options.io.sync(this.#file ?? -1);
+      this.#syncedSize = Math.max(this.#syncedSize, covered);
+    } catch (error) {
+      throw this.#fail("log_failed", `the disk did not confirm a write: ${messageOf(error)}`);
     }
   }
 

@@ -9,7 +9,7 @@
 
 import { createHash } from "node:crypto";
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect, createServer, type Server } from "node:net";
 
 import { codeOf } from "../support/index.ts";
 
@@ -21,27 +21,28 @@ export async function acquireWriterLock(path: string): Promise<LockAttempt> {
   return process.platform === "linux" ? lockBySocket(path) : lockByFile(`${path}.lock`);
 }
 
-function lockBySocket(path: string): Promise<LockAttempt> {
+async function lockBySocket(path: string): Promise<LockAttempt> {
   const name = `\0throughline-${createHash("sha256").update(path).digest("hex").slice(0, 40)}`;
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.end(String(process.pid));
+  });
+  if (!(await listens(server, name))) return { held: false, holder: await askHolder(name) };
+  server.unref();
+  return {
+    held: true,
+    release: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** False when somebody else has the name. */
+function listens(server: Server, name: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const server = createServer((socket) => {
-      socket.on("error", () => socket.destroy());
-      socket.end(String(process.pid));
-    });
-    server.once("error", (error) => {
-      if (codeOf(error) !== "EADDRINUSE") reject(error);
-      else void askHolder(name).then((holder) => resolve({ held: false, holder }));
-    });
-    server.listen(name, () => {
-      server.unref();
-      resolve({
-        held: true,
-        release: () =>
-          new Promise((done) => {
-            server.close(() => done());
-          }),
-      });
-    });
+    server.once("error", (error) => (codeOf(error) === "EADDRINUSE" ? resolve(false) : reject(error)));
+    server.listen(name, () => resolve(true));
   });
 }
 
@@ -75,7 +76,7 @@ function lockByFile(path: string): Promise<LockAttempt> {
       closeSync(file);
       return Promise.resolve({ held: true, release: async () => rmSync(path, { force: true }) });
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") return Promise.reject(error as Error);
+      if (codeOf(error) !== "EEXIST") return Promise.reject(error);
       const pid = Number(readFileSync(path, "latin1"));
       if (isAlive(pid)) return Promise.resolve({ held: false, holder: `process ${pid}` });
       rmSync(path, { force: true });

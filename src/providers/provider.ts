@@ -92,7 +92,7 @@ export interface RenderedRequest {
 export interface RenderContext {
   /** The root session: forks share a prompt cache. */
   readonly cacheKey: string;
-  blob(name: string): Uint8Array | undefined;
+  readonly blob: (name: string) => Uint8Array | undefined;
 }
 
 /** Keeps what it rendered: a step costs what is new. */

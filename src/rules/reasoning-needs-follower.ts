@@ -8,8 +8,6 @@ export const reasoningNeedsFollower: Rule = {
   todo: "Leave the reasoning out, or send what followed it.",
   start() {
     let open: ItemView | undefined;
-    const problem = (item: ItemView): string =>
-      `Item '${item.id ?? ""}' of type 'reasoning' was provided without its required following item.`;
     return {
       item(item) {
         const before = open;
@@ -22,6 +20,10 @@ export const reasoningNeedsFollower: Rule = {
     };
   },
 };
+
+function problem(item: ItemView): string {
+  return `Item '${item.id ?? ""}' of type 'reasoning' was provided without its required following item.`;
+}
 
 /** Where the groups are known they decide; in a foreign history only the position can. */
 function sameGroup(a: ItemView, b: ItemView): boolean {

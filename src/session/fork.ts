@@ -13,9 +13,41 @@ import {
   type ResponseStart,
 } from "../events/index.ts";
 import { activePath, Fold, RUNNING_IN_PARENT } from "../fold/index.ts";
-import type { AppendDraft } from "../log/index.ts";
+import type { AppendDraft, Log, Store } from "../log/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import { closeTurn, findOpenTurn } from "../turn/index.ts";
+
+/** Writes the child: its log, and the blobs its messages name. */
+export async function forkInto(
+  store: Store,
+  parent: Log,
+  options: { readonly id: string; readonly at?: number },
+): Promise<void> {
+  const { id } = options;
+  const drafts = forkDrafts({ events: parent.events, parent: parent.session, ...options });
+  if (await store.exists(id)) {
+    throw new ThroughlineError({ code: "session_exists", message: `there is a session "${id}" already` });
+  }
+  const log = await store.open(id, { mode: "write" });
+  try {
+    await log.append(drafts);
+    for (const name of blobsIn(log.events)) {
+      const bytes = await parent.getBlob(name);
+      if (bytes !== undefined) await log.putBlob(bytes);
+    }
+    await log.sync();
+  } finally {
+    await log.close();
+  }
+}
+
+function blobsIn(events: readonly LoggedEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.type === "tool_result" && event.blob !== undefined) return [event.blob];
+    if (event.type !== "user_message") return [];
+    return event.content.flatMap((part) => ("blob" in part ? [part.blob] : []));
+  });
+}
 
 export interface ForkOptions {
   readonly events: readonly LoggedEvent[];

@@ -13,7 +13,7 @@ const INLINE_BYTES = 64 * 1024;
 
 export function assertInput(input: Input): void {
   const parts = typeof input === "string" ? [{ type: "text" as const, text: input }] : input;
-  const empty = parts.length === 0 || parts.every((part) => part.type === "text" && part.text.trim() === "");
+  const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");
   if (empty)
     throw new ThroughlineError({
       code: "input_empty",

@@ -1,50 +1,42 @@
 /**
- * The local session: one log, one fold, one turn at a time.
+ * The local session: one log, one turn at a time.
  *
  * @module
  */
 
 import {
-  addUsage,
   type EventDraft,
   type LoggedEvent,
   NO_USAGE,
   type SessionEvent,
-  type Settings,
   type Usage,
   type UserMessage,
 } from "../events/index.ts";
-import { activePath, type Decision, explain, Fold } from "../fold/index.ts";
+import { type Decision, explain, Fold } from "../fold/index.ts";
 import type { Log, Store } from "../log/index.ts";
-import type { Model, Renderer } from "../providers/index.ts";
+import type { Model } from "../providers/index.ts";
 import {
-  Broadcast,
-  type Clock,
+  codeOf,
   createIdSource,
   type IdSource,
+  messageOf,
   systemClock,
   ThroughlineError,
 } from "../support/index.ts";
-import {
-  closeCall,
-  closeResponses,
-  closeTurn,
-  DEFAULT_LIMITS,
-  findOpenTurn,
-  openCalls,
-  runTurn,
-  type TurnContext,
-  type TurnPlan,
-} from "../turn/index.ts";
-import { forkDrafts } from "./fork.ts";
+import { DEFAULT_LIMITS, runTurn, type TurnContext, type TurnPlan } from "../turn/index.ts";
+import { forkInto } from "./fork.ts";
 import { cutBefore, lastTurnsFrom, previousOnPath } from "./history-edits.ts";
-import { assertInput, BlobCache, toContent } from "./input.ts";
-import { createOutputFormat, type OutputFormat } from "./output-schema.ts";
+import { assertInput, toContent } from "./input.ts";
+import { Journal } from "./journal.ts";
+import { createOutputFormat } from "./output-schema.ts";
 import { PendingPermissions } from "./pending-permissions.ts";
 import { previewRequest, requestEvents, switchPreview } from "./previews.ts";
 import { createRedactor } from "./redact.ts";
+import { resumePlan } from "./resume.ts";
 import { settingsFor } from "./settings.ts";
+import { titleOf } from "./title.ts";
 import { TurnHandle } from "./turn-handle.ts";
+import { SetupCache, type TurnOverrides } from "./turn-setup.ts";
 import type {
   AgentOptions,
   ExplainOptions,
@@ -62,56 +54,44 @@ export interface LocalSessionParts {
   readonly store: Store;
   readonly options: AgentOptions;
   /** Opens a fork with the same agent. */
-  open(id: string): Promise<Session>;
-}
-
-/** What is special about one turn. */
-interface TurnOverrides {
-  readonly model?: Model;
-  readonly output?: OutputFormat;
+  readonly open: (id: string) => Promise<Session>;
 }
 
 type Prepare = (turn: string) => Promise<TurnPlan> | TurnPlan;
+type SignalOption = Pick<SendOptions, "signal">;
 
 export class LocalSession implements Session {
   readonly #parts: LocalSessionParts;
-  readonly #log: Log;
-  readonly #fold = new Fold();
-  readonly #bus = new Broadcast<SessionEvent>({ keepAll: false });
-  readonly #clock: Clock;
+  readonly #journal: Journal;
   readonly #ids: IdSource;
-  readonly #blobs: BlobCache;
   readonly #permissions = new PendingPermissions();
   readonly #redact: (text: string) => string;
+  readonly #setup: SetupCache;
   readonly #seenModels = new Set<Model>();
   #model: Model;
-  #renderer: { readonly model: Model; readonly renderer: Renderer } | undefined;
-  #settings: { readonly key: unknown; readonly value: Settings } | undefined;
   /** Turns run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #current: TurnHandle | undefined;
-  #snapshot: (() => readonly SessionEvent[]) | undefined;
   #closed = false;
 
   constructor(parts: LocalSessionParts) {
     const { log, options } = parts;
+    const clock = options.clock ?? systemClock;
     this.#parts = parts;
-    this.#log = log;
+    this.#journal = new Journal(log, clock);
+    this.#ids = createIdSource(() => clock.now());
+    this.#setup = new SetupCache(options);
     this.#model = options.model;
-    this.#clock = options.clock ?? systemClock;
-    this.#ids = createIdSource(() => this.#clock.now());
-    this.#blobs = new BlobCache(log);
     this.#seenModels.add(options.model);
     this.#redact = createRedactor(() => [
       ...(options.secrets ?? []),
       ...[...this.#seenModels].flatMap((model) => model.secrets()),
     ]);
-    this.#fold.add(log.events);
   }
 
   get id(): string {
-    return this.#log.session;
+    return this.#journal.log.session;
   }
 
   get model(): Model {
@@ -119,23 +99,19 @@ export class LocalSession implements Session {
   }
 
   get place(): string {
-    return this.#log.place;
+    return this.#journal.log.place;
   }
 
   get title(): string | undefined {
-    return this.#log.events.findLast((event) => event.type === "title")?.title;
+    return this.#journal.title;
   }
 
   get usage(): Usage {
-    return this.#log.events.reduce(
-      (sum, event) =>
-        event.type === "response_end" && event.usage !== undefined ? addUsage(sum, event.usage) : sum,
-      NO_USAGE,
-    );
+    return this.#journal.usage;
   }
 
   get interrupted(): boolean {
-    return this.#current === undefined && findOpenTurn(this.#log.events, this.#fold) !== undefined;
+    return this.#current === undefined && this.#journal.openTurn !== undefined;
   }
 
   send(input: Input, options: SendOptions = {}): Turn {
@@ -146,97 +122,63 @@ export class LocalSession implements Session {
         message: `session "${this.id}" is in the middle of a turn`,
       });
     }
-    const model = options.model ?? this.#model;
-    const overrides: TurnOverrides = {
-      ...(options.effort !== undefined
-        ? { model: model.withEffort(options.effort) }
-        : options.model === undefined
-          ? {}
-          : { model }),
-      ...(options.output === undefined ? {} : { output: createOutputFormat(options.output) }),
+    const base = options.model ?? this.#model;
+    const model = options.effort === undefined ? options.model : base.withEffort(options.effort);
+    const output = options.output === undefined ? undefined : createOutputFormat(options.output);
+    const overrides = {
+      ...(model === undefined ? {} : { model }),
+      ...(output === undefined ? {} : { output }),
     };
-    return this.#turn(options.signal, overrides, async (turn) => ({
-      opening: [
-        ...(await this.#closeOpenTurn()),
-        await this.#userMessage(turn, input),
-        ...this.#titleFrom(input),
-      ],
-      owed: [],
-      firstStep: 1,
-    }));
+    return this.#turn(options.signal, overrides, (turn) =>
+      this.#opening(async () => [await this.#userMessage(turn, input), ...this.#firstTitle(input)]),
+    );
   }
 
-  resume(options: Pick<SendOptions, "signal"> = {}): Turn {
-    const open = findOpenTurn(this.#log.events, this.#fold);
+  resume(options: SignalOption = {}): Turn {
+    const open = this.#journal.openTurn;
     if (open === undefined || this.#current !== undefined) {
       throw new ThroughlineError({
         code: "nothing_to_resume",
         message: `session "${this.id}" has no interrupted turn`,
       });
     }
-    return this.#turn(
-      options.signal,
-      {},
-      async () => {
-        const scratch = await this.#log.scratch.read();
-        const calls = openCalls(open);
-        const again = calls.filter(({ group, call }) => {
-          if (group.end?.status !== "completed") return false;
-          const known = this.#parts.options.tools?.find(({ name }) => name === call.name);
-          return !group.wasStarted(call.callId) || known?.idempotent === true;
-        });
-        const closing = calls
-          .filter((one) => !again.includes(one))
-          .map(({ group, call }) => closeCall(open.turn, group, call));
-        const last = open.groups.at(-1);
-        const whole = last?.end?.status === "completed";
-        const answered = whole && calls.length === 0 && last.items.at(-1)?.type === "assistant_message";
-        return {
-          opening: [...closeResponses(open, scratch), ...closing],
-          owed: again.map(({ call }) => call),
-          firstStep: Math.max(1, whole && !answered ? open.steps + 1 : open.steps),
-          answered,
-        };
-      },
-      open.turn,
-    );
+    const tools = this.#parts.options.tools ?? [];
+    const prepare = async (): Promise<TurnPlan> =>
+      resumePlan(open, await this.#journal.log.scratch.read(), tools);
+    return this.#turn(options.signal, {}, prepare, open.turn);
   }
 
-  retry(options: Pick<SendOptions, "signal"> = {}): Turn {
-    const last = this.#path().findLast(
+  retry(options: SignalOption = {}): Turn {
+    const last = this.#journal.path.findLast(
       (event): event is UserMessage => event.type === "user_message" && event.by === "person",
     );
-    if (last === undefined)
+    if (last === undefined) {
       throw new ThroughlineError({
         code: "nothing_to_retry",
         message: "there is no message to answer again",
       });
-    return this.#turn(options.signal, {}, async (turn) => ({
-      opening: [...(await this.#closeOpenTurn()), { type: "branch", turn, to: last.seq, why: "retry" }],
-      owed: [],
-      firstStep: 1,
-    }));
+    }
+    return this.#turn(options.signal, {}, (turn) =>
+      this.#opening(async () => [{ type: "branch", turn, to: last.seq, why: "retry" }]),
+    );
   }
 
-  edit(seq: number, input: Input, options: Pick<SendOptions, "signal"> = {}): Turn {
+  edit(seq: number, input: Input, options: SignalOption = {}): Turn {
     assertInput(input);
-    const old = this.#path().find((event) => event.seq === seq);
-    if (old?.type !== "user_message") {
+    const { path } = this.#journal;
+    if (path.find((event) => event.seq === seq)?.type !== "user_message") {
       throw new ThroughlineError({
         code: "not_a_message",
         message: `event ${seq} is not a user message of the active path`,
       });
     }
-    const to = previousOnPath(this.#path(), seq);
-    return this.#turn(options.signal, {}, async (turn) => ({
-      opening: [
-        ...(await this.#closeOpenTurn()),
+    const to = previousOnPath(path, seq);
+    return this.#turn(options.signal, {}, (turn) =>
+      this.#opening(async () => [
         { type: "branch", turn, to, why: "edit" },
         await this.#userMessage(turn, input),
-      ],
-      owed: [],
-      firstStep: 1,
-    }));
+      ]),
+    );
   }
 
   approve(requestId: string): void {
@@ -254,97 +196,61 @@ export class LocalSession implements Session {
   }
 
   async previewSwitch(model: Model): Promise<SwitchPreview> {
-    return switchPreview(this.#log.events, settingsFor(model, this.#parts.options));
+    return switchPreview(this.#journal.log.events, settingsFor(model, this.#parts.options));
   }
 
   async fork(options: { readonly at?: number; readonly id?: string } = {}): Promise<Session> {
     const id = options.id ?? this.#ids.next("s");
-    const drafts = forkDrafts({
-      events: this.#log.events,
+    await forkInto(this.#parts.store, this.#journal.log, {
       id,
-      parent: this.id,
       ...(options.at === undefined ? {} : { at: options.at }),
     });
-    if (await this.#parts.store.exists(id)) {
-      throw new ThroughlineError({ code: "session_exists", message: `there is a session "${id}" already` });
-    }
-    const log = await this.#parts.store.open(id, { mode: "write" });
-    try {
-      await log.append(drafts);
-      for (const event of log.events) {
-        if (event.type !== "user_message") continue;
-        for (const part of event.content) {
-          const bytes = "blob" in part ? await this.#log.getBlob(part.blob) : undefined;
-          if (bytes !== undefined) await log.putBlob(bytes);
-        }
-      }
-      await log.sync();
-    } finally {
-      await log.close();
-    }
     return this.#parts.open(id);
   }
 
   async truncate(cut: { readonly keepTurns: number } | { readonly from: number }): Promise<void> {
-    const path = this.#path();
+    const { path } = this.#journal;
     const draft: EventDraft =
       "from" in cut
         ? { type: "branch", to: cutBefore(path, cut.from), why: "truncate" }
         : { type: "compaction", before: lastTurnsFrom(path, cut.keepTurns), summary: "" };
-    await this.#append([...(await this.#closeOpenTurn()), draft], { durable: true });
+    await this.#last;
+    await this.#journal.append([...(await this.#journal.closing()), draft], { durable: true });
   }
 
-  async *events(
+  events(
     options: { readonly after?: number; readonly path?: "active" | "all" } = {},
-  ): AsyncGenerator<LoggedEvent> {
-    const events = options.path === "active" ? this.#path() : this.#log.events;
-    for (const event of events) {
-      if (event.seq > (options.after ?? -1)) yield event;
-    }
+  ): AsyncIterable<LoggedEvent> {
+    return this.#journal.events(options.after ?? -1, options.path ?? "all");
   }
 
-  async *follow(
+  follow(
     options: { readonly after?: number; readonly signal?: AbortSignal } = {},
-  ): AsyncGenerator<SessionEvent> {
-    // Listening starts before history is read: an event in between is seen once, by its seq.
-    const live = this.#bus.fromNow(options.signal);
-    const snapshot = this.#snapshot?.() ?? [];
-    let seen = options.after ?? -1;
-    for (const event of [...this.#log.events]) {
-      if (event.seq <= seen) continue;
-      seen = event.seq;
-      yield event;
-    }
-    yield* snapshot;
-    if (this.#log.mode === "read") yield* this.#poll(options.signal);
-    else {
-      for await (const event of live) {
-        if ("seq" in event && event.seq <= seen) continue;
-        yield event;
-      }
-    }
+  ): AsyncIterable<SessionEvent> {
+    return this.#journal.follow(options.after ?? -1, options.signal);
   }
 
   async preview(options: { readonly model?: Model } = {}): Promise<RequestPreview> {
-    await this.#blobs.load();
+    const { log, blobs, rootSession } = this.#journal;
+    await blobs.load();
     const model = options.model ?? this.#model;
     return previewRequest({
-      events: this.#log.events,
+      events: log.events,
       model,
       settings: settingsFor(model, this.#parts.options),
-      cacheKey: this.#rootSession(),
-      blob: (name) => this.#blobs.get(name),
+      cacheKey: rootSession,
+      blob: (name) => blobs.get(name),
     });
   }
 
   async explain(options: ExplainOptions = {}): Promise<readonly Decision[]> {
-    const settings =
-      options.request === undefined ? settingsFor(this.#model, this.#parts.options) : undefined;
-    const events =
-      options.request === undefined ? this.#log.events : requestEvents(this.#log.events, options.request);
+    const all = this.#journal.log.events;
+    const next = options.request === undefined;
+    const events = options.request === undefined ? all : requestEvents(all, options.request);
     const fold = new Fold();
     fold.add(events);
-    return explain(events, fold.plan(settings)?.entries ?? []);
+    const plan = fold.plan(next ? settingsFor(this.#model, this.#parts.options) : undefined);
+    return explain(events, plan?.entries ?? []);
   }
 
   async close(): Promise<void> {
@@ -352,8 +258,7 @@ export class LocalSession implements Session {
     this.#closed = true;
     this.#current?.cancel();
     await this.#last;
-    this.#bus.end();
-    await this.#log.close();
+    await this.#journal.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -366,7 +271,7 @@ export class LocalSession implements Session {
     prepare: Prepare,
     turn = this.#ids.next("tn"),
   ): Turn {
-    if (this.#log.mode === "read") {
+    if (this.#journal.log.mode === "read") {
       throw new ThroughlineError({
         code: "log_read_only",
         message: `session "${this.id}" was opened to read`,
@@ -379,10 +284,12 @@ export class LocalSession implements Session {
     const handle = new TurnHandle(async (own) => {
       await before;
       this.#current = own;
+      this.#journal.listener = (events) => own.push(events);
       try {
-        return await this.#runTurn(own, turn, overrides, prepare);
+        return await this.#run(own, turn, overrides, prepare);
       } finally {
         this.#current = undefined;
+        this.#journal.listener = undefined;
         this.#waiting -= 1;
       }
     }, signal);
@@ -390,7 +297,7 @@ export class LocalSession implements Session {
     return handle;
   }
 
-  async #runTurn(
+  async #run(
     handle: TurnHandle,
     turn: string,
     overrides: TurnOverrides,
@@ -398,36 +305,35 @@ export class LocalSession implements Session {
   ): Promise<TurnResult> {
     const nothing = { text: "", steps: 0, usage: NO_USAGE };
     if (handle.signal.aborted) return { status: "cancelled", ...nothing };
-    let plan: TurnPlan;
     try {
-      plan = await prepare(turn);
-      await this.#blobs.load();
+      const plan = await prepare(turn);
+      await this.#journal.blobs.load();
+      const { output } = overrides;
+      const outcome = await runTurn(this.#context(handle, turn, overrides), {
+        ...plan,
+        opening: [...this.#sessionStart(), ...plan.opening],
+        ...(output === undefined ? {} : { judge: (text) => output.judge(text) }),
+      });
+      if (output === undefined || outcome.status !== "completed") return outcome;
+      return { ...outcome, output: output.read(outcome.text) };
     } catch (error) {
-      const code = error instanceof ThroughlineError ? error.code : "internal";
       return {
         status: "failed",
         ...nothing,
-        error: { code, message: error instanceof Error ? error.message : String(error) },
+        error: { code: codeOf(error) ?? "internal", message: messageOf(error) },
       };
     }
-    const { output } = overrides;
-    const outcome = await runTurn(this.#context(handle, turn, overrides), {
-      ...plan,
-      opening: [...this.#sessionStart(), ...plan.opening],
-      ...(output === undefined ? {} : { judge: (text) => output.judge(text) }),
-    });
-    if (output === undefined || outcome.status !== "completed") return outcome;
-    return { ...outcome, output: output.read(outcome.text) };
   }
 
   #context(handle: TurnHandle, turn: string, overrides: TurnOverrides): TurnContext {
     const { options } = this.#parts;
+    const journal = this.#journal;
     return {
       turn,
-      rootSession: this.#rootSession(),
-      log: this.#log,
-      fold: this.#fold,
-      clock: this.#clock,
+      rootSession: journal.rootSession,
+      log: journal.log,
+      fold: journal.fold,
+      clock: options.clock ?? systemClock,
       ids: this.#ids,
       signal: handle.signal,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
@@ -436,105 +342,46 @@ export class LocalSession implements Session {
       canAsk: options.canAsk ?? true,
       fetch: options.fetch,
       onWire: options.trace,
-      setup: () => this.#setup(overrides),
-      append: (drafts, appendOptions) => this.#append(drafts, appendOptions),
-      emit: (events) => this.#publish(events),
+      setup: () => this.#setup.get(this.#model, overrides),
+      append: (drafts, appendOptions) => journal.append(drafts, appendOptions),
+      emit: (events) => journal.publish(events),
       ask: (ask) => this.#permissions.ask(ask.requestId, handle.signal),
       redact: this.#redact,
-      blob: (name) => this.#blobs.get(name),
+      blob: (name) => journal.blobs.get(name),
       random: () => Math.random(),
       setSnapshot: (snapshot) => {
-        this.#snapshot = snapshot;
+        journal.snapshot = snapshot;
       },
     };
   }
 
-  #setup(overrides: TurnOverrides): ReturnType<TurnContext["setup"]> {
-    const model = overrides.model ?? this.#model;
-    if (this.#renderer?.model !== model) this.#renderer = { model, renderer: model.createRenderer() };
-    const key = [model, overrides.output];
-    const known = this.#settings?.key as typeof key | undefined;
-    if (known?.[0] !== key[0] || known?.[1] !== key[1]) {
-      this.#settings = { key, value: settingsFor(model, this.#parts.options, overrides.output?.format) };
-    }
-    return {
-      model,
-      renderer: this.#renderer.renderer,
-      settings: (this.#settings as { readonly value: Settings }).value,
-    };
-  }
-
-  async #append(
-    drafts: readonly EventDraft[],
-    options: { readonly durable?: boolean } = {},
-  ): Promise<readonly LoggedEvent[]> {
-    const events = await this.#log.append(drafts);
-    this.#fold.add(events);
-    this.#publish(events);
-    if (options.durable === true) await this.#log.sync();
-    return events;
-  }
-
-  #publish(events: readonly SessionEvent[]): void {
-    this.#bus.push(events);
-    this.#current?.push(events);
-  }
-
-  #path(): readonly LoggedEvent[] {
-    return activePath(this.#log.events);
-  }
-
-  #rootSession(): string {
-    const [first] = this.#log.events;
-    return first?.type === "session_start" ? first.root : this.id;
-  }
-
   #sessionStart(): readonly EventDraft[] {
-    if (this.#log.events.length > 0) return [];
+    if (this.#journal.log.events.length > 0) return [];
     const { cwd } = this.#parts.options;
     return [
       {
         type: "session_start",
         session: this.id,
         root: this.id,
-        writer: "throughline/0.1.0",
+        writer: WRITER,
         ...(cwd === undefined ? {} : { cwd }),
       },
     ];
   }
 
-  async #closeOpenTurn(): Promise<readonly EventDraft[]> {
-    const open = findOpenTurn(this.#log.events, this.#fold);
-    return open === undefined ? [] : closeTurn(open, await this.#log.scratch.read());
+  /** A turn that begins at its first step, after whatever a crash left open has been closed. */
+  async #opening(drafts: () => Promise<readonly EventDraft[]>): Promise<TurnPlan> {
+    return { opening: [...(await this.#journal.closing()), ...(await drafts())], owed: [], firstStep: 1 };
   }
 
   async #userMessage(turn: string, input: Input): Promise<EventDraft> {
-    return { type: "user_message", turn, by: "person", content: await toContent(input, this.#log) };
+    return { type: "user_message", turn, by: "person", content: await toContent(input, this.#journal.log) };
   }
 
-  /** Until somebody gives it a better one, a session is called by its first words. */
-  #titleFrom(input: Input): readonly EventDraft[] {
-    if (this.title !== undefined) return [];
-    const text =
-      typeof input === "string"
-        ? input
-        : input.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(" ");
-    const title = text
-      .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ")
-      .trim()
-      .slice(0, MAX_TITLE);
-    return title === "" ? [] : [{ type: "title", title: this.#redact(title) }];
-  }
-
-  async *#poll(signal: AbortSignal | undefined): AsyncGenerator<LoggedEvent> {
-    while (signal?.aborted !== true && !this.#closed) {
-      const added = await this.#log.refresh();
-      this.#fold.add(added);
-      yield* added;
-      if (added.length === 0) await this.#clock.sleep(POLL_MS, signal).catch(() => undefined);
-    }
+  #firstTitle(input: Input): readonly EventDraft[] {
+    const title = this.title === undefined ? this.#redact(titleOf(input)) : "";
+    return title === "" ? [] : [{ type: "title", title }];
   }
 }
 
-const POLL_MS = 200;
-const MAX_TITLE = 60;
+const WRITER = "throughline/0.1.0";

@@ -51,7 +51,8 @@ export class Broadcast<T> implements AsyncIterable<T> {
     const wake = (): void => this.#wake();
     signal?.addEventListener("abort", wake, { once: true });
     try {
-      while (signal?.aborted !== true) {
+      const stopped = (): boolean => signal?.aborted === true;
+      while (!stopped()) {
         if (node.next !== undefined) {
           node = node.next;
           yield* node.batch;

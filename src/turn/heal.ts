@@ -9,6 +9,7 @@
 
 import type { ErrorInfo, EventDraft, Origin, OverrideAction, OverrideScope } from "../events/index.ts";
 import { namedInError, type RenderedRequest } from "../providers/index.ts";
+import { assertNever } from "../support/index.ts";
 
 export interface Refusal {
   readonly error: ErrorInfo;
@@ -69,6 +70,8 @@ function named(refusal: Refusal): readonly Correction[] | undefined {
     case "OTHER":
     case undefined:
       return [];
+    default:
+      return assertNever(error.class, "error class");
   }
 }
 
@@ -154,15 +157,17 @@ function everything({ error, rendered }: Refusal): readonly Correction[] | undef
 }
 
 function describe(corrections: readonly Correction[]): string {
-  const [first] = corrections;
-  switch (first?.what.kind) {
+  const what = corrections[0]?.what ?? { kind: "all" };
+  switch (what.kind) {
     case "group":
       return `without the reasoning and ids of ${corrections.length} response${corrections.length === 1 ? "" : "s"}`;
     case "field":
-      return `without "${first.what.field}"`;
+      return `without "${what.field}"`;
     case "call":
-      return `without the call ${first.what.callId}`;
-    default:
+      return `without the call ${what.callId}`;
+    case "all":
       return "without earlier reasoning";
+    default:
+      return assertNever(what, "correction");
   }
 }

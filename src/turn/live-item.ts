@@ -6,6 +6,7 @@
 
 import { type EphemeralEvent, readPartTitle } from "../events/index.ts";
 import type { DeltaChannel, StreamEvent } from "../providers/index.ts";
+import { assertNever } from "../support/index.ts";
 
 interface Part {
   readonly number: number;
@@ -65,6 +66,8 @@ export class LiveItem {
         return [{ type: "tool_call_start", ...identity, name, ...(callId === undefined ? {} : { callId }) }];
       case "other":
         return [];
+      default:
+        return assertNever(this.kind, "kind of item");
     }
   }
 

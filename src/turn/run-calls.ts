@@ -11,7 +11,7 @@
 import { createHash } from "node:crypto";
 
 import type { EventDraft, ToolCall, ToolStatus } from "../events/index.ts";
-import { messageOf } from "../support/index.ts";
+import { assertNever, messageOf } from "../support/index.ts";
 import {
   createRegistry,
   expandParallelCall,
@@ -29,7 +29,7 @@ interface Ready {
   readonly call: ToolCall;
   readonly access: ToolAccess;
   readonly timeoutMs: number;
-  run(context: ToolContext): Promise<unknown>;
+  readonly run: (context: ToolContext) => Promise<unknown>;
 }
 
 interface Settled {
@@ -258,7 +258,7 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
               turn,
               response: call.response,
               callId: call.callId,
-              text: context.redact(String(text)),
+              text: context.redact(text),
             },
           ]);
         },
@@ -317,5 +317,7 @@ function readOutcome(
           ? "cancelled: the user stopped the turn while this tool was running; it may have taken effect in part"
           : "cancelled: the user stopped the turn; this tool did not stop in time, so its outcome is unknown",
       };
+    default:
+      return assertNever(outcome, "outcome");
   }
 }

@@ -16,7 +16,7 @@ export interface SettleOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly graceMs: number;
-  onLate(what: string): void;
+  readonly onLate: (what: string) => void;
 }
 
 export function settleInTime(

@@ -89,23 +89,23 @@ const text =
   (pattern: RegExp): Test =>
   ({ message }) =>
     pattern.test(message);
-const codes =
+const codeIn =
   (...known: readonly string[]): Test =>
-  ({ code }) =>
-    known.includes(code);
+  (evidence) =>
+    known.includes(evidence.code);
 const either =
   (...tests: readonly Test[]): Test =>
   (evidence) =>
     tests.some((test) => test(evidence));
 const idParam: Test = ({ param: where, message }) =>
-  /\.id$/.test(where ?? "") || /'input\[\d+\]\.id'/.test(message);
+  (where ?? "").endsWith(".id") || /'input\[\d+\]\.id'/.test(message);
 
 /** In order: the first that matches names the class. */
 const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
   [
     "FATAL",
     either(
-      codes(
+      codeIn(
         "insufficient_quota",
         "usage_limit_reached",
         "usage_not_included",
@@ -123,7 +123,7 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
   [
     "CRYPT",
     either(
-      codes("invalid_encrypted_content"),
+      codeIn("invalid_encrypted_content"),
       text(
         /could not be verified|Could not decrypt|Could not decode the compaction blob|not issued to this caller|different account or model|Invalid `signature`|thought.signature/i,
       ),
@@ -135,11 +135,11 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
   [
     "GONE",
     either(
-      codes("previous_response_not_found"),
+      codeIn("previous_response_not_found"),
       text(/not persisted when|not persisted for|Zero Data Retention/),
     ),
   ],
-  ["ID", either(codes("invalid_id_prefix"), text(/Duplicate item found/), idParam)],
+  ["ID", either(codeIn("invalid_id_prefix"), text(/Duplicate item found/), idParam)],
   ["ECHO", text(/passed back to the API|is missing in assistant tool call message/)],
   [
     "CAP",
@@ -150,7 +150,7 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
   [
     "LIMIT",
     either(
-      codes("context_length_exceeded", "max_output_tokens"),
+      codeIn("context_length_exceeded", "max_output_tokens"),
       text(/context window|maximum context length/i),
     ),
   ],
@@ -164,14 +164,14 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
   [
     "RATE",
     either(
-      codes("rate_limit_exceeded", "slow_down", "server_is_overloaded", "overloaded_error"),
+      codeIn("rate_limit_exceeded", "slow_down", "server_is_overloaded", "overloaded_error"),
       ({ status }) => status === 429 || status === 529,
     ),
   ],
   [
     "SCHEMA",
     either(
-      codes(
+      codeIn(
         "unknown_parameter",
         "missing_required_parameter",
         "array_above_max_length",
@@ -185,7 +185,7 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
   ],
   [
     "TRUNC",
-    codes(
+    codeIn(
       "stream_cut",
       "connection_lost",
       "connect_refused",
@@ -212,18 +212,18 @@ function errorShape(value: unknown): {
 } {
   if (!isObject(value)) return {};
   const inner = value["error"];
-  if (typeof inner === "string") return { message: inner, ...code(value["code"]) }; // xAI (failures.md E10)
+  if (typeof inner === "string") return { message: inner, ...codeField(value["code"]) }; // xAI (failures.md E10)
   const source = isObject(inner) ? inner : value;
   const message = stringOf(source["message"]);
   const where = stringOf(source["param"]);
   return {
-    ...code(source["code"] ?? source["type"]),
+    ...codeField(source["code"] ?? source["type"]),
     ...(message === undefined ? {} : { message }),
     ...(where === undefined ? {} : { param: where }),
   };
 }
 
-function code(value: unknown): { readonly code?: string } {
+function codeField(value: unknown): { readonly code?: string } {
   if (typeof value === "string" && value !== "") return { code: value };
   return typeof value === "number" ? { code: String(value) } : {};
 }

@@ -16,7 +16,6 @@ import {
   type JsonObject,
   numberOf,
   objectOf,
-  type RawJson,
   sliceArray,
   sliceMember,
   sliceObject,
@@ -280,7 +279,7 @@ export class ResponsesDecoder {
       if (match !== undefined) {
         const [outputIndex, item] = match;
         if (item.done?.type === "reasoning" && !item.done.opaque && hasPayload(text)) {
-          late.push({ outputIndex, item: toRawJson(text) as RawJson });
+          late.push({ outputIndex, item: toRawJson(text) });
         }
       } else if (status === "completed" && !ids.has(id)) {
         this.#finish(this.#freeIndex(position), text, events);

@@ -70,14 +70,16 @@ function hasPayload(members: ReadonlyMap<string, string>): boolean {
 }
 
 function reasoningParts(read: (key: string) => unknown): readonly ReasoningPart[] {
-  const texts = (value: unknown): readonly string[] =>
-    arrayOf(value).flatMap((part) =>
-      isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
-    );
   return [
-    ...texts(read("summary")).map((text) => ({ kind: "summary" as const, text })),
-    ...texts(read("content")).map((text) => ({ kind: "text" as const, text })),
+    ...textsIn(read("summary")).map((text) => ({ kind: "summary" as const, text })),
+    ...textsIn(read("content")).map((text) => ({ kind: "text" as const, text })),
   ];
+}
+
+function textsIn(parts: unknown): readonly string[] {
+  return arrayOf(parts).flatMap((part) =>
+    isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
+  );
 }
 
 function messageText(content: unknown): { readonly text: string; readonly refusal?: string } {

@@ -1,0 +1,127 @@
+/**
+ * A session's log with everything that is derived from it as it grows: the fold, the listeners, the blobs.
+ * One way in (`append`), so that log, fold and viewers never disagree.
+ *
+ * @module
+ */
+
+import {
+  addUsage,
+  type EventDraft,
+  type LoggedEvent,
+  NO_USAGE,
+  type SessionEvent,
+  type Usage,
+} from "../events/index.ts";
+import { activePath, Fold } from "../fold/index.ts";
+import type { Log } from "../log/index.ts";
+import { Broadcast, type Clock } from "../support/index.ts";
+import { closeTurn, findOpenTurn, type OpenTurn } from "../turn/index.ts";
+import { BlobCache } from "./input.ts";
+
+const POLL_MS = 200;
+
+export class Journal {
+  readonly log: Log;
+  readonly fold = new Fold();
+  readonly blobs: BlobCache;
+  readonly #clock: Clock;
+  readonly #bus = new Broadcast<SessionEvent>({ keepAll: false });
+  /** The turn under way hears everything too. */
+  listener: ((events: readonly SessionEvent[]) => void) | undefined;
+  /** What is open right now, for a viewer who joins late. */
+  snapshot: (() => readonly SessionEvent[]) | undefined;
+
+  constructor(log: Log, clock: Clock) {
+    this.log = log;
+    this.#clock = clock;
+    this.blobs = new BlobCache(log);
+    this.fold.add(log.events);
+  }
+
+  get path(): readonly LoggedEvent[] {
+    return activePath(this.log.events);
+  }
+
+  /** The first ancestor of a family of forks. */
+  get rootSession(): string {
+    const [first] = this.log.events;
+    return first?.type === "session_start" ? first.root : this.log.session;
+  }
+
+  get title(): string | undefined {
+    return this.log.events.findLast((event) => event.type === "title")?.title;
+  }
+
+  get usage(): Usage {
+    return this.log.events.reduce(
+      (sum, event) =>
+        event.type === "response_end" && event.usage !== undefined ? addUsage(sum, event.usage) : sum,
+      NO_USAGE,
+    );
+  }
+
+  get openTurn(): OpenTurn | undefined {
+    return findOpenTurn(this.log.events, this.fold);
+  }
+
+  /** The events that close what a crash left open. */
+  async closing(): Promise<readonly EventDraft[]> {
+    const open = this.openTurn;
+    return open === undefined ? [] : closeTurn(open, await this.log.scratch.read());
+  }
+
+  async append(
+    drafts: readonly EventDraft[],
+    options: { readonly durable?: boolean } = {},
+  ): Promise<readonly LoggedEvent[]> {
+    const events = await this.log.append(drafts);
+    this.fold.add(events);
+    this.publish(events);
+    if (options.durable === true) await this.log.sync();
+    return events;
+  }
+
+  publish(events: readonly SessionEvent[]): void {
+    this.#bus.push(events);
+    this.listener?.(events);
+  }
+
+  async *events(after: number, path: "active" | "all"): AsyncGenerator<LoggedEvent> {
+    for (const event of path === "active" ? this.path : this.log.events) {
+      if (event.seq > after) yield event;
+    }
+  }
+
+  /** History, then what is open, then live. */
+  async *follow(after: number, signal: AbortSignal | undefined): AsyncGenerator<SessionEvent> {
+    // Listening starts before history is read: an event in between is seen once, by its seq.
+    const live = this.#bus.fromNow(signal);
+    const open = this.snapshot?.() ?? [];
+    const history = this.log.events.slice(0);
+    for (const event of history) {
+      if (event.seq > after) yield event;
+    }
+    yield* open;
+    const seen = Math.max(after, history.at(-1)?.seq ?? -1);
+    for await (const event of this.log.mode === "read" ? this.#poll(signal) : live) {
+      if (!("seq" in event) || event.seq > seen) yield event;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#bus.end();
+    await this.log.close();
+  }
+
+  /** Another process writes: its events are read as they come. */
+  async *#poll(signal: AbortSignal | undefined): AsyncGenerator<LoggedEvent> {
+    const stopped = (): boolean => signal?.aborted === true;
+    while (!stopped()) {
+      const added = await this.log.refresh();
+      this.fold.add(added);
+      yield* added;
+      if (added.length === 0) await this.#clock.sleep(POLL_MS, signal).catch(() => undefined);
+    }
+  }
+}

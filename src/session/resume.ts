@@ -1,0 +1,34 @@
+/**
+ * How an interrupted turn goes on: what was open is closed, what never started is run, and of what was running only
+ * idempotent tools run again; the others are "outcome unknown" (law 5).
+ *
+ * @module
+ */
+
+import type { Tool } from "../tools/index.ts";
+import { closeCall, closeResponses, openCalls, type OpenTurn, type TurnPlan } from "../turn/index.ts";
+
+export function resumePlan(open: OpenTurn, scratch: string, tools: readonly Tool[]): TurnPlan {
+  const calls = openCalls(open);
+  const owed = calls.filter(({ group, call }) => {
+    if (group.end?.status !== "completed") return false;
+    return (
+      !group.wasStarted(call.callId) || tools.find(({ name }) => name === call.name)?.idempotent === true
+    );
+  });
+  const closed = calls.filter((one) => !owed.includes(one));
+  const last = open.groups.at(-1);
+  const whole = last?.end?.status === "completed";
+  const hasCalls = last?.items.some((item) => item.type === "tool_call") === true;
+  const answered = whole && !hasCalls && last.items.some((item) => item.type === "assistant_message");
+  return {
+    opening: [
+      ...closeResponses(open, scratch),
+      ...closed.map(({ group, call }) => closeCall(open.turn, group, call)),
+    ],
+    owed: owed.map(({ call }) => call),
+    // A response that was cut is asked for again: another attempt of the same step.
+    firstStep: whole ? open.steps + 1 : Math.max(1, open.steps),
+    answered,
+  };
+}
