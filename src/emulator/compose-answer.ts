@@ -78,30 +78,35 @@ export function composeAnswer(
         seed: uid,
       })
     : undefined;
+  const complete = (): JsonObject => {
+    engine.ledger.completed(judged.conversation, items, { epoch: engine.seal.epoch, opaque: withCiphertext });
+    return final;
+  };
+  const background = request.body["background"] === true && !request.stream;
+  const queued = object({ status: "queued" });
+  const keep = (): void => {
+    if (!request.store || engine.switches.zeroDataRetention) return;
+    engine.store.put(id, {
+      object: background ? queued : final,
+      account: judged.account,
+      previous: stringOf(request.body["previous_response_id"]),
+      inputItems: withIds(
+        judged.context.filter((one) => one.index !== undefined),
+        engine.seal,
+        at,
+      ),
+      output: storedOutput(items),
+      ...(background ? { finish: complete } : {}),
+    });
+  };
   return {
     id,
-    object: final,
+    object: background ? queued : final,
     script,
     ended(outcome) {
       if (outcome !== "completed") return;
-      engine.ledger.completed(judged.conversation, items, {
-        epoch: engine.seal.epoch,
-        opaque: withCiphertext,
-      });
-      if (request.store && !engine.switches.zeroDataRetention) {
-        engine.store.put(id, {
-          object: final,
-          account: judged.account,
-          previous: stringOf(request.body["previous_response_id"]),
-          inputItems: withIds(
-            judged.context.filter((one) => one.index !== undefined),
-            engine.seal,
-            at,
-          ),
-          output: storedOutput(items),
-          final: undefined,
-        });
-      }
+      if (!background) complete();
+      keep();
     },
   };
 }

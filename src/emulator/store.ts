@@ -17,8 +17,8 @@ export interface StoredResponse {
   readonly previous: string | undefined;
   readonly inputItems: readonly JsonObject[];
   readonly output: readonly { readonly item: JsonObject; readonly sealed: Sealed | undefined }[];
-  /** Events of a background response, for later streaming; also its state when it ends. */
-  readonly final: JsonObject | undefined;
+  /** A background response: called when it ends, gives its last state. */
+  readonly finish?: () => JsonObject;
 }
 
 const maxStored = 5000;

@@ -8,7 +8,8 @@
 import type { JsonObject } from "../../support/index.ts";
 import type { Draft } from "../output/draft.ts";
 import { argumentsFor } from "./arguments.ts";
-import { type Note, type Turn, writeNote } from "./turn.ts";
+import { type Note, writeNote } from "./notes.ts";
+import type { Turn } from "./turn.ts";
 
 export type Part =
   /** Summary parts as [title, body]. */

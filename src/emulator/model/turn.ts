@@ -5,7 +5,8 @@
  * @module
  */
 
-import { isObject, numberOf, stringOf, tryParseJson } from "../../support/index.ts";
+import { stringOf } from "../../support/index.ts";
+import { type Note, readNote } from "./notes.ts";
 import type { ModelView } from "./view.ts";
 
 export interface MadeCall {
@@ -13,12 +14,6 @@ export interface MadeCall {
   readonly arguments: string;
   /** `undefined`: not answered yet. */
   readonly result: string | undefined;
-}
-
-/** Notes the model sealed into earlier reasoning. */
-export interface Note {
-  readonly about: string;
-  readonly number: number | undefined;
 }
 
 export interface Turn {
@@ -52,16 +47,6 @@ export function turnOf(view: ModelView): Turn {
     first: !seen.some((one) => one.type === "assistant"),
     notes: seen.flatMap((one) => (one.type === "notes" ? [readNote(one.text)] : [])),
   };
-}
-
-export function writeNote(note: Note): string {
-  return JSON.stringify(note);
-}
-
-function readNote(text: string): Note {
-  const value = tryParseJson(text);
-  if (!isObject(value)) return { about: text, number: undefined };
-  return { about: stringOf(value["about"]) ?? "", number: numberOf(value["number"]) };
 }
 
 /** Tools by name; hosted tools have none. */

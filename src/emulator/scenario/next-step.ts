@@ -12,6 +12,7 @@ import type { Fault } from "../faults/fault.ts";
 import { messageText, outputText } from "../judge/context.ts";
 import { refuse, type Refusal } from "../judge/refusal.ts";
 import { answer } from "../model/built-in.ts";
+import { coveredBy } from "../model/notes.ts";
 import type { ModelView, Seen } from "../model/view.ts";
 import type { Reply } from "../output/draft.ts";
 
@@ -55,7 +56,10 @@ function viewOf(engine: Engine, judged: Judged): ModelView {
   const { body } = request;
   const reasoning = objectOf(body["reasoning"]);
   const effort = stringOf(reasoning["effort"]) ?? "medium";
-  const known = new Set([...history.usable.values()].map((sealed) => sealed.id));
+  // What a compaction item covers is not lost: its notes are in there.
+  const known = new Set(
+    [...history.usable.values()].flatMap((sealed) => [sealed.id, ...coveredBy(sealed.notes)]),
+  );
   const format = formatOf(body);
   return {
     seen: judged.context.map((one, position): Seen => {

@@ -1,0 +1,32 @@
+/**
+ * Notes the model seals into its reasoning: text to everybody else, memory to itself.
+ *
+ * @module
+ */
+
+import { arrayOf, isObject, numberOf, stringOf, tryParseJson } from "../../support/index.ts";
+
+export interface Note {
+  readonly about: string;
+  readonly number: number | undefined;
+  /** Ids of the reasoning whose notes live on in this one (compaction). */
+  readonly covers?: readonly string[];
+}
+
+export function writeNote(note: Note): string {
+  return JSON.stringify(note);
+}
+
+export function readNote(text: string): Note {
+  const value = tryParseJson(text);
+  if (!isObject(value)) return { about: text, number: undefined };
+  return {
+    about: stringOf(value["about"]) ?? "",
+    number: numberOf(value["number"]),
+    covers: arrayOf(value["covers"]).filter((id): id is string => typeof id === "string"),
+  };
+}
+
+export function coveredBy(text: string): readonly string[] {
+  return readNote(text).covers ?? [];
+}
