@@ -31,7 +31,9 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     return join(root, `${id}.jsonl`);
   };
   return {
-    open: (id, openOptions) => openSession(id, pathOf(id), root, openOptions, { clock, io }),
+    async open(id, openOptions) {
+      return openSession(id, pathOf(id), root, openOptions, { clock, io });
+    },
     async exists(id) {
       return existsSync(pathOf(id));
     },

@@ -39,6 +39,7 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       return openMemoryLog(id, mode, session, clock);
     },
     async exists(id) {
+      assertSessionId(id);
       return (kept.get(id)?.lines.length ?? 0) > 0;
     },
     async *list() {
@@ -48,7 +49,10 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       }
     },
     async remove(id) {
-      if (kept.get(id)?.held === true) throw locked(id, "this process");
+      assertSessionId(id);
+      const session = kept.get(id);
+      if (session?.held === true) throw locked(id, "this process");
+      if (session === undefined || session.lines.length === 0) throw notFound(id);
       kept.delete(id);
     },
   };
