@@ -1,0 +1,455 @@
+/** What every store must do, whatever it keeps its logs in (src/log/log.ts). Run once per store. */
+
+import { afterEach, describe, expect, test } from "vitest";
+
+import type { EventDraft, LoggedEvent } from "../../src/events/index.ts";
+import type { AppendDraft, Log, Store } from "../../src/log/index.ts";
+import type { RawJson } from "../../src/support/index.ts";
+
+export interface StoreUnderTest {
+  readonly store: Store;
+  /** The same sessions as another process would see them; absent where there is no other process. */
+  again?(): Store;
+  dispose?(): Promise<void>;
+}
+
+export const notice = (message: string): EventDraft => ({ type: "notice", code: "test", message });
+
+export const messagesOf = (events: readonly LoggedEvent[]): readonly string[] =>
+  events.map((event) => (event.type === "notice" ? event.message : event.type));
+
+const raw = (text: string): RawJson => text as RawJson;
+
+const itemDraft = (item: string): EventDraft => ({
+  type: "other_item",
+  turn: "tn_1",
+  response: "rsp_1",
+  outputIndex: 0,
+  itemType: "weird",
+  item: raw(item),
+});
+
+/** An event as a newer version might write it; a draft's type does not know it. */
+const newer = (fields: Readonly<Record<string, unknown>>): AppendDraft => fields as unknown as AppendDraft;
+
+const codeOf = async (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => "no error",
+    (error: unknown) => (error as { readonly code?: unknown }).code,
+  );
+
+export function describeLogContract(
+  name: string,
+  create: () => Promise<StoreUnderTest> | StoreUnderTest,
+): void {
+  describe(`the log contract, kept by ${name}`, () => {
+    const made: StoreUnderTest[] = [];
+    const logs: Log[] = [];
+
+    afterEach(async () => {
+      await Promise.all(logs.splice(0).map((log) => log.close()));
+      await Promise.all(made.splice(0).map((one) => one.dispose?.()));
+    });
+
+    const setUp = async (): Promise<StoreUnderTest> => {
+      const one = await create();
+      made.push(one);
+      return one;
+    };
+    const open = async (store: Store, mode: "write" | "read" = "write", id = "s1"): Promise<Log> => {
+      const log = await store.open(id, { mode });
+      logs.push(log);
+      return log;
+    };
+
+    test("seq is contiguous from 0 over appends of any size", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      const first = await log.append([notice("a"), notice("b")]);
+      const none = await log.append([]);
+      const second = await log.append([notice("c")]);
+      expect([...first, ...none, ...second].map(({ seq }) => seq)).toEqual([0, 1, 2]);
+      expect(messagesOf(log.events)).toEqual(["a", "b", "c"]);
+      expect(log.events).toEqual([...first, ...second]);
+    });
+
+    test("every event gets the whole envelope, and ids differ", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      const [a, b] = await log.append([{ ...notice("a"), turn: "tn_1" } as AppendDraft, notice("b")]);
+      expect(a).toEqual({
+        v: 1,
+        seq: 0,
+        id: expect.stringMatching(/^ev_[0-9a-z]{20,}$/),
+        at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        epoch: 1,
+        turn: "tn_1",
+        type: "notice",
+        code: "test",
+        message: "a",
+      });
+      expect(a?.id).not.toBe(b?.id);
+    });
+
+    test("an event copied from another log keeps its id and time", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      const copied = { ...notice("a"), id: "ev_copied", at: "2020-01-02T03:04:05.678Z" };
+      await log.append([copied]);
+      expect(log.events[0]).toMatchObject({ id: "ev_copied", at: "2020-01-02T03:04:05.678Z", seq: 0 });
+    });
+
+    test("each writer has an epoch above all before it; an epoch that wrote nothing is not used up", async () => {
+      const { store } = await setUp();
+      for (const expected of [1, 2, 3]) {
+        const idle = await open(store);
+        await idle.close();
+        const log = await open(store);
+        const [event] = await log.append([notice(`writer ${expected}`)]);
+        expect(event?.epoch).toBe(expected);
+        await log.close();
+      }
+      const reader = await open(store, "read");
+      expect(reader.events.map(({ epoch }) => epoch)).toEqual([1, 2, 3]);
+    });
+
+    test("what was appended is read back equal, and in the same order", async () => {
+      const { store, again } = await setUp();
+      const log = await open(store);
+      const written: LoggedEvent[] = [];
+      for (let round = 0; round < 20; round += 1) {
+        written.push(...(await log.append([notice(`${round}a`), itemDraft(`{"n":${round}}`)])));
+      }
+      const reader = await open((again ?? (() => store))(), "read");
+      expect(reader.events).toEqual(written);
+      expect(log.events).toEqual(written);
+    });
+
+    test("appends that were not awaited keep the order of their calls", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await Promise.all(["a", "b", "c", "d"].map((message) => log.append([notice(message)])));
+      expect(messagesOf(log.events)).toEqual(["a", "b", "c", "d"]);
+    });
+
+    test("a second writer is refused, and the holder is named; closing frees the session", async () => {
+      const { store, again } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      const refused = await (again ?? (() => store))()
+        .open("s1", { mode: "write" })
+        .catch((error: unknown) => error);
+      expect(refused).toMatchObject({ code: "session_locked", details: { holder: "this process" } });
+      await log.close();
+      const next = await open(store);
+      await next.append([notice("b")]);
+      expect(messagesOf(next.events)).toEqual(["a", "b"]);
+    });
+
+    test("two sessions of one store have nothing to do with each other", async () => {
+      const { store } = await setUp();
+      const one = await open(store, "write", "one");
+      const two = await open(store, "write", "two");
+      await one.append([notice("in one")]);
+      await two.append([notice("in two")]);
+      expect([messagesOf(one.events), messagesOf(two.events)]).toEqual([["in one"], ["in two"]]);
+    });
+
+    test("readers are always let in, however many, while a writer holds the session", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      const readers = await Promise.all([1, 2, 3].map(() => open(store, "read")));
+      expect(readers.map(({ events }) => messagesOf(events))).toEqual([["a"], ["a"], ["a"]]);
+    });
+
+    test("a reader sees by refresh what another writes meanwhile, each event once", async () => {
+      const { store, again } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      const reader = await open((again ?? (() => store))(), "read");
+      expect(await reader.refresh()).toEqual([]);
+      await log.append([notice("b"), notice("c")]);
+      expect(messagesOf(await reader.refresh())).toEqual(["b", "c"]);
+      expect(await reader.refresh()).toEqual([]);
+      await log.append([notice("d")]);
+      expect(messagesOf(await reader.refresh())).toEqual(["d"]);
+      expect(reader.events).toEqual(log.events);
+    });
+
+    test("a writer has nothing to refresh: its own events come once", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      expect(await log.refresh()).toEqual([]);
+      expect(messagesOf(log.events)).toEqual(["a"]);
+    });
+
+    test("a reader may not append, and is told so", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      const reader = await open(store, "read");
+      expect(await codeOf(reader.append([notice("b")]))).toBe("log_read_only");
+      expect(messagesOf(log.events)).toEqual(["a"]);
+    });
+
+    test("a closed log takes nothing more; closing twice is harmless", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      await log.close();
+      await log.close();
+      expect(await codeOf(log.append([notice("b")]))).toBe("log_closed");
+      const reader = await open(store, "read");
+      expect(messagesOf(reader.events)).toEqual(["a"]);
+    });
+
+    test("closing a log that was closed before does not free it for others who hold it now", async () => {
+      const { store } = await setUp();
+      const first = await open(store);
+      await first.append([notice("a")]);
+      await first.close();
+      await open(store);
+      await first.close();
+      expect(await codeOf(store.open("s1", { mode: "write" }))).toBe("session_locked");
+    });
+
+    test("a session comes into being with its first append, not before", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      const listed = async (): Promise<readonly string[]> => {
+        const ids: string[] = [];
+        for await (const { id } of store.list()) ids.push(id);
+        return ids;
+      };
+      expect([await store.exists("s1"), await listed()]).toEqual([false, []]);
+      await log.append([notice("a")]);
+      expect([await store.exists("s1"), await listed()]).toEqual([true, ["s1"]]);
+    });
+
+    test("a session that is not there cannot be read", async () => {
+      const { store } = await setUp();
+      expect(await codeOf(store.open("nobody", { mode: "read" }))).toBe("session_not_found");
+      expect(await store.exists("nobody")).toBe(false);
+    });
+
+    test("the list has every session with its size and time", async () => {
+      const { store } = await setUp();
+      const before = Date.now() - 5_000;
+      for (const id of ["b", "a", "C_1-x"]) {
+        const log = await open(store, "write", id);
+        await log.append([notice(id)]);
+        await log.close();
+      }
+      const listed: Awaited<ReturnType<typeof collect>> = await collect(store);
+      expect(listed.map(({ id }) => id).toSorted()).toEqual(["C_1-x", "a", "b"]);
+      for (const { modifiedAt, bytes } of listed) {
+        expect(modifiedAt).toBeGreaterThan(before);
+        expect(bytes).toBeGreaterThan(50);
+      }
+    });
+
+    test("a removed session is gone with its blobs and its scratch", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      const blob = await log.putBlob(Buffer.from("blob"));
+      log.scratch.write("scratch");
+      await log.close();
+      await store.remove("s1");
+      expect([await store.exists("s1"), await collect(store)]).toEqual([false, []]);
+      const fresh = await open(store);
+      expect([fresh.events, await fresh.getBlob(blob), await fresh.scratch.read()]).toEqual([
+        [],
+        undefined,
+        "",
+      ]);
+    });
+
+    test("removing takes only the session named, not one whose name it begins", async () => {
+      const { store } = await setUp();
+      for (const id of ["a", "ab", "a-b"]) {
+        const log = await open(store, "write", id);
+        await log.append([notice(id)]);
+        await log.close();
+      }
+      await store.remove("a");
+      expect((await collect(store)).map(({ id }) => id).toSorted()).toEqual(["a-b", "ab"]);
+    });
+
+    test("a session somebody writes is not removed, and one that is not there cannot be", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      expect(await codeOf(store.remove("s1"))).toBe("session_locked");
+      expect(await store.exists("s1")).toBe(true);
+      expect(await codeOf(store.remove("nobody"))).toBe("session_not_found");
+    });
+
+    test.each([
+      "",
+      ".",
+      "..",
+      "../x",
+      "a/b",
+      "a.b",
+      "-a",
+      "_a",
+      "a b",
+      "ä",
+      "a\0b",
+      "x".repeat(65),
+      "a\n",
+      "C:\\x",
+    ])("%j is refused as an id by every method, as a rejection", async (id) => {
+      const { store } = await setUp();
+      expect(await codeOf(store.open(id, { mode: "write" }))).toBe("session_id_invalid");
+      expect(await codeOf(store.open(id, { mode: "read" }))).toBe("session_id_invalid");
+      expect(await codeOf(store.exists(id))).toBe("session_id_invalid");
+      expect(await codeOf(store.remove(id))).toBe("session_id_invalid");
+    });
+
+    test.each(["a", "0", "A_-9", "x".repeat(64)])("%j is a good id", async (id) => {
+      const { store } = await setUp();
+      const log = await open(store, "write", id);
+      await log.append([notice("a")]);
+      expect(log.session).toBe(id);
+      expect(await store.exists(id)).toBe(true);
+    });
+
+    test("blobs are named by their SHA-256, survive a reopening, and unknown names have none", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      const bytes = Uint8Array.from([0, 255, 10, 13, 0]);
+      const name = await log.putBlob(bytes);
+      expect(name).toBe(await sha256(bytes));
+      expect(await log.putBlob(Uint8Array.from(bytes))).toBe(name);
+      bytes[0] = 9; // the caller's array is the caller's
+      await log.close();
+      const reader = await open(store, "read");
+      expect([...((await reader.getBlob(name)) ?? [])]).toEqual([0, 255, 10, 13, 0]);
+      expect(await reader.getBlob("0".repeat(64))).toBeUndefined();
+      expect(await reader.getBlob("../s1.jsonl")).toBeUndefined();
+    });
+
+    test("the scratch holds what was added until it is cleared, also for the next writer", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      expect(await log.scratch.read()).toBe("");
+      log.scratch.write("one\n");
+      log.scratch.write("zwei ü\n");
+      expect(await log.scratch.read()).toBe("one\nzwei ü\n");
+      await log.close();
+      const next = await open(store);
+      expect(await next.scratch.read()).toBe("one\nzwei ü\n");
+      next.scratch.clear();
+      expect(await next.scratch.read()).toBe("");
+      next.scratch.write("three");
+      expect(await next.scratch.read()).toBe("three");
+    });
+
+    test("sync resolves, also with nothing to do", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.sync();
+      await log.append([notice("a")]);
+      await log.sync();
+      await log.sync();
+      expect(messagesOf(log.events)).toEqual(["a"]);
+    });
+
+    test.each([
+      ["big integers", '{"n":12345678901234567890123,"f":1.10,"e":1E5,"z":-0}'],
+      ["duplicate keys", '{"a":1,"a":{"b":2,"b":3},"a":"last"}'],
+      ["escapes as they were written", String.raw`{"s":"\u0000\u0061\/\ud83d\ude00\u2028","t":"a\"b\\"}`],
+      ["escaped line separators", String.raw`{"s":"x\u2028y\u2029z"}`],
+      ["odd spaces", '{ "a" : [ 1 ,2 ],\t"b":null }'],
+      ["lone surrogates, escaped", String.raw`{"s":"\ud800"}`],
+      ["an item that looks like an end of line", String.raw`{"s":",\"sum\":\"00000000\"}","item":{"item":1}}`],
+      ["text beyond the BMP", '{"s":"😀 ü \u0000"}'.replace("\u0000", "")],
+      ["no object at all", '"just text"'],
+    ])("an item comes back byte for byte: %s", async (_what, item) => {
+      const { store } = await setUp();
+      const log = await open(store);
+      const late: EventDraft = {
+        type: "response_end",
+        turn: "tn_1",
+        response: "rsp_1",
+        status: "completed",
+        durationMs: 1,
+        late: [
+          { outputIndex: 0, item: raw(item) },
+          { outputIndex: 7, item: raw(item) },
+        ],
+      };
+      const written = await log.append([itemDraft(item), late]);
+      await log.close();
+      const reader = await open(store, "read");
+      expect(reader.events).toEqual(written);
+      const [first, second] = reader.events as readonly [{ item?: string }, { late?: { item: string }[] }];
+      expect(first.item).toBe(item);
+      expect(second.late?.map((one) => one.item)).toEqual([item, item]);
+    });
+
+    test("text with line separators and control characters means the same after a reopening", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      const message = "a\u2028b\u2029c\n\r\t\u0000\u001b\ufeff\"\\ 😀";
+      await log.append([notice(message)]);
+      await log.close();
+      expect(messagesOf((await open(store, "read")).events)).toEqual([message]);
+    });
+
+    test("a payload of 5 MB comes back exactly", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      const item = `{"encrypted_content":"${"gAAAAABo+/=".repeat(480_000)}"}`;
+      expect(item.length).toBeGreaterThan(5 * 1024 * 1024);
+      await log.append([notice("before"), itemDraft(item), notice("after")]);
+      await log.close();
+      const [, event] = (await open(store, "read")).events;
+      expect(event !== undefined && "item" in event && event.item === item).toBe(true);
+    });
+
+    test("an event of a type nobody knows passes through, is kept exactly, and is numbered like any other", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.append([
+        notice("a"),
+        newer({ type: "moon_phase", turn: "tn_1", phase: "full", sum: undefined, deep: { n: [1, 2] } }),
+        notice("b"),
+      ]);
+      await log.close();
+      const next = await open(store);
+      expect(next.events.map(({ seq, type }) => [seq, type])).toEqual([
+        [0, "notice"],
+        [1, "unknown"],
+        [2, "notice"],
+      ]);
+      const unknown = next.events[1];
+      expect(unknown).toMatchObject({ unknownType: "moon_phase", turn: "tn_1", epoch: 1 });
+      const text = unknown?.type === "unknown" ? unknown.raw : "";
+      expect(JSON.parse(text)).toMatchObject({ type: "moon_phase", phase: "full", deep: { n: [1, 2] } });
+      // Nothing is rewritten: going on leaves the line as it was.
+      await next.append([notice("c")]);
+      await next.close();
+      const reader = await open(store, "read");
+      expect(reader.events[1]).toEqual(unknown);
+      expect(messagesOf(reader.events)).toEqual(["a", "unknown", "b", "c"]);
+    });
+  });
+}
+
+async function collect(store: Store): Promise<{ id: string; modifiedAt: number; bytes: number }[]> {
+  const found: { id: string; modifiedAt: number; bytes: number }[] = [];
+  for await (const one of store.list()) found.push({ ...one });
+  return found;
+}
+
+async function sha256(bytes: Uint8Array): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", Uint8Array.from(bytes));
+  return Buffer.from(digest).toString("hex");
+}
