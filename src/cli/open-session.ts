@@ -1,0 +1,141 @@
+/**
+ * From flags to an open session: folder, model, tools, permissions.
+ *
+ * @module
+ */
+
+import { statSync } from "node:fs";
+
+import { sessionsFolder } from "../config/index.ts";
+import type { Settings } from "../events/index.ts";
+import { fileStore, type Store } from "../log/index.ts";
+import { modelFrom } from "../models/index.ts";
+import type { Model } from "../providers/index.ts";
+import { createAgent, type Session } from "../session/index.ts";
+import { ThroughlineError } from "../support/index.ts";
+import { builtinTools, type PermissionMode, type Tool } from "../tools/index.ts";
+import { chooseSession } from "./choose-session.ts";
+import { loadTools } from "./load-tools.ts";
+
+export interface RunFlags {
+  readonly print?: boolean;
+  readonly json?: boolean;
+  readonly continue?: boolean;
+  readonly resume?: string;
+  readonly model?: string;
+  readonly effort?: string;
+  readonly tools?: string;
+  readonly allowTools?: string;
+  readonly permissions?: string;
+  readonly maxSteps?: string;
+  readonly system?: string;
+  readonly directory?: string;
+}
+
+const PERMISSION_MODES: readonly PermissionMode[] = ["ask", "auto", "read-only", "deny"];
+const DEFAULT_OPENAI_MODEL = "openai/gpt-5.6";
+const EMULATOR_MODEL = "emulator/emu-reasoner";
+
+export interface Opened {
+  readonly session: Session;
+  readonly model: Model;
+}
+
+export async function openSession(
+  flags: RunFlags,
+  options: { readonly canAsk: boolean; readonly tools?: readonly Tool[] },
+): Promise<Opened> {
+  enterDirectory(flags.directory);
+  const cwd = process.cwd();
+  const store = fileStore(sessionsFolder());
+  const permissions = permissionMode(flags.permissions);
+  const maxSteps = positiveInteger("--max-steps", flags.maxSteps);
+  const id = await chooseSession(store, { continueLast: flags.continue === true, id: flags.resume }, cwd);
+  const model = await chooseModel(flags, store, id);
+  const agent = createAgent({
+    model,
+    tools: await chooseTools(flags, cwd, options.tools ?? []),
+    ...(flags.system === undefined ? {} : { system: flags.system }),
+    permissions,
+    canAsk: options.canAsk,
+    limits: maxSteps === undefined ? {} : { maxSteps },
+    cwd,
+  });
+  return { session: await agent.open({ store, ...(id === undefined ? {} : { id }) }), model };
+}
+
+function enterDirectory(directory: string | undefined): void {
+  if (directory === undefined) return;
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new ThroughlineError({
+      code: "directory_not_found",
+      message: `-C ${directory}: there is no such directory`,
+    });
+  }
+  process.chdir(directory);
+}
+
+async function chooseTools(flags: RunFlags, cwd: string, extra: readonly Tool[]): Promise<readonly Tool[]> {
+  const own = flags.tools === undefined ? [] : await loadTools(flags.tools);
+  const names = new Set(own.map(({ name }) => name));
+  const all = [...own, ...[...extra, ...builtinTools({ cwd })].filter(({ name }) => !names.has(name))];
+  if (flags.allowTools === undefined) return all;
+  const allowed = flags.allowTools
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const unknown = allowed.filter((name) => !all.some((one) => one.name === name));
+  if (unknown.length > 0) {
+    throw new ThroughlineError({
+      code: "tool_unknown",
+      message: `--allow-tools: there is no tool ${unknown.join(", ")}; available are ${all.map(({ name }) => name).join(", ")}`,
+    });
+  }
+  return all.filter(({ name }) => allowed.includes(name));
+}
+
+function permissionMode(text: string | undefined): PermissionMode {
+  const mode = PERMISSION_MODES.find((one) => one === (text ?? "ask"));
+  if (mode !== undefined) return mode;
+  throw new ThroughlineError({
+    code: "permissions_invalid",
+    message: `--permissions ${text}: use one of ${PERMISSION_MODES.join(", ")}`,
+  });
+}
+
+function positiveInteger(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new ThroughlineError({
+    code: "number_invalid",
+    message: `${flag} ${text}: use a whole number above 0`,
+  });
+}
+
+/** flag > environment > the session's own > a real model if there is a key > the emulator. */
+async function chooseModel(flags: RunFlags, store: Store, id: string | undefined): Promise<Model> {
+  const named = flags.model ?? process.env["THROUGHLINE_MODEL"];
+  const kept = id === undefined ? undefined : await lastSettings(store, id);
+  const name =
+    named ??
+    (kept === undefined ? undefined : modelName(kept)) ??
+    (hasKey() ? DEFAULT_OPENAI_MODEL : EMULATOR_MODEL);
+  const model = modelFrom(name);
+  return flags.effort === undefined ? model : model.withEffort(flags.effort);
+}
+
+function hasKey(): boolean {
+  return (process.env["OPENAI_API_KEY"] ?? "") !== "";
+}
+
+async function lastSettings(store: Store, id: string): Promise<Settings | undefined> {
+  const log = await store.open(id, { mode: "read" });
+  const settings = log.events.findLast((event) => event.type === "settings")?.settings;
+  await log.close();
+  return settings;
+}
+
+function modelName({ target, effort }: Settings): string {
+  return `${target.provider}/${target.model}${effort === undefined ? "" : `:${effort}`}`;
+}

@@ -1,0 +1,93 @@
+/**
+ * The command tree. Every command is loaded when it is called, so that `--version` costs little.
+ *
+ * @module
+ */
+
+import { Command, Option } from "commander";
+
+import type { RunFlags } from "./open-session.ts";
+import type { Terminal } from "./terminal.ts";
+import { VERSION } from "./version.ts";
+
+const EXAMPLES = `
+Examples:
+  throughline                              chat (no key: on the built-in emulator)
+  throughline -p "summarise README.md"     one answer on stdout, progress on stderr
+  git diff | throughline -p "review this"  standard input is appended to the prompt
+  throughline -c "and now the tests"       go on with the last session of this directory
+  throughline emulator                     a strict Responses API on this machine
+
+Environment: OPENAI_API_KEY, OPENAI_BASE_URL, THROUGHLINE_MODEL, THROUGHLINE_HOME, NO_COLOR, FORCE_COLOR
+Exit codes: 0 done, 1 turn failed, 2 usage, 3 permission needed, 4 limit reached, 130 interrupted, 143 terminated`;
+
+export interface Finish {
+  (code: number): void;
+}
+
+export function createProgram(terminal: Terminal, finish: Finish): Command {
+  const program = new Command("throughline")
+    .description("An agent whose reasoning is never lost and never breaks a request.")
+    .version(VERSION, "-V, --version")
+    .argument("[prompt...]", 'what to ask; "-" reads it from standard input')
+    .helpCommand(false)
+    .enablePositionalOptions()
+    .passThroughOptions(false)
+    .showHelpAfterError("(see throughline --help)")
+    .addHelpText("after", EXAMPLES);
+  runOptions(program)
+    .option("-p, --print", "answer once and leave, also on a terminal")
+    .action(async (words: readonly string[], flags: RunFlags) =>
+      finish(await runOrChat(words, flags, terminal)),
+    );
+
+  const run = program
+    .command("run")
+    .description("answer once and leave")
+    .argument("[prompt...]", "what to ask");
+  runOptions(run).action(async (words: readonly string[], flags: RunFlags) =>
+    finish(await runOrChat(words, { ...flags, print: true }, terminal)),
+  );
+
+  const start = program
+    .command("start")
+    .description("the first minute: a chat on a terminal, elsewhere a demo conversation on the emulator")
+    .argument("[prompt...]", "what to ask");
+  runOptions(start).action(async (words: readonly string[], flags: RunFlags) => {
+    const { demo, weatherTool } = await import("./demo.ts");
+    if (!terminal.interactive) finish(await demo(terminal));
+    else finish(await (await import("./chat.ts")).chat(words, flags, terminal, { tools: [weatherTool] }));
+  });
+  return program;
+}
+
+/** Commands that bring their own description: loaded only when named, or when help lists them. */
+export async function addServers(program: Command): Promise<void> {
+  const { emulatorCommand } = await import("./commands/emulator.ts");
+  program.addCommand(emulatorCommand());
+}
+
+function runOptions(command: Command): Command {
+  return command
+    .option("-c, --continue", "go on with the last session of this directory")
+    .option("-r, --resume <id>", "go on with a session, by its id or a unique beginning of it")
+    .option(
+      "-m, --model <provider/model[:effort]>",
+      "for example openai/gpt-5.6:high or emulator/emu-reasoner",
+    )
+    .option("--effort <level>", "off, minimal, low, medium, high, xhigh, max")
+    .option("--system <text>", "instructions for the model")
+    .option("--tools <file>", "a JavaScript module that exports tools")
+    .option("--allow-tools <names>", "only these tools, separated by commas")
+    .addOption(new Option("--permissions <mode>", "ask, auto, read-only or deny").default("ask"))
+    .option("--max-steps <n>", "at most n requests in a turn")
+    .option("--json", "one JSON event a line on stdout")
+    .option("-C, --directory <dir>", "work in this directory");
+}
+
+async function runOrChat(words: readonly string[], flags: RunFlags, terminal: Terminal): Promise<number> {
+  if (terminal.interactive && flags.print !== true && flags.json !== true) {
+    return (await import("./chat.ts")).chat(words, flags, terminal);
+  }
+  return (await import("./run-once.ts")).runOnce(words, flags, terminal);
+}

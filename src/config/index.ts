@@ -1,0 +1,7 @@
+/**
+ * Configuration: paths.
+ *
+ * @module
+ */
+
+export { sessionsFolder } from "./paths.ts";
