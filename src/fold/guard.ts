@@ -15,7 +15,7 @@ import {
 } from "../events/index.ts";
 import { type RawJson, sliceMember } from "../support/index.ts";
 import type { Group } from "./entries.ts";
-import type { PlannedItem, Reason } from "./plan.ts";
+import { needsIds, type PlannedItem, type Reason } from "./plan.ts";
 
 export interface GuardContext {
   readonly settings: Settings;
@@ -71,7 +71,7 @@ function atHome(group: Group, context: GuardContext): GuardedGroup {
     return { items, withIds: context.settings.profile.itemIds === "keep" && hasIds(items) };
   return {
     items: items.map((item) =>
-      item.event.type === "reasoning" && item.action !== "omit" ? { ...item, action: "omit", ...lost } : item,
+      needsIds(item) && item.action !== "omit" ? { ...item, action: "omit", ...lost } : item,
     ),
     withIds: false,
   };
@@ -89,6 +89,12 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
     return omit("unknown_type", `"${event.itemType}" is not a known item type`);
   if (event.type === "hosted_item" && context.settings.profile.hostedOmit.includes(event.itemType)) {
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without server state`);
+  }
+  if (
+    event.type === "hosted_item" &&
+    (context.settings.profile.itemIds === "omit" || event.itemId === undefined)
+  ) {
+    return omit("item_not_replayable", `${event.itemType} cannot be sent back without its id`);
   }
   if (event.type === "tool_call" && isClosedByOverride(event.callId, context)) {
     return omit("override", "the provider refused this call");

@@ -104,11 +104,14 @@ export function withoutReasoning(entry: PlannedGroup, reason: Reason, why: strin
     ...entry,
     withIds: false,
     items: entry.items.map((item) =>
-      item.event.type === "reasoning" && item.action !== "omit"
-        ? { ...item, action: "omit", reason, why }
-        : item,
+      needsIds(item) && item.action !== "omit" ? { ...item, action: "omit", reason, why } : item,
     ),
   };
+}
+
+/** What cannot stay in a group that goes without ids: thoughts (law 2), and hosted items, whose id is required. */
+export function needsIds(item: PlannedItem): boolean {
+  return item.event.type === "reasoning" || item.event.type === "hosted_item";
 }
 
 export function sendsReasoning(entry: PlannedGroup): boolean {
