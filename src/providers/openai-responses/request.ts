@@ -116,6 +116,7 @@ function headOf(plan: Plan, context: RenderContext): string {
   const tools = toolsOf(settings);
   const refused = new Set(plan.strip.filter((one) => one.itemType === undefined).map((one) => one.field));
   const { temperature, top_p, ...others } = parameters;
+  const free = Object.entries(others).filter(([name]) => !FIXED_FIELDS.has(name));
   const body: Record<string, unknown> = {
     model: settings.target.model,
     ...(profile.sendStore ? { store: false } : {}),
@@ -130,11 +131,20 @@ function headOf(plan: Plan, context: RenderContext): string {
       : { text: { format: { type: "json_schema", ...settings.output } } }),
     ...(profile.sendPromptCacheKey ? { prompt_cache_key: context.cacheKey } : {}),
     ...(capabilities.sampling ? definedOnly({ temperature, top_p }) : {}),
-    ...others,
+    ...Object.fromEntries(free),
   };
   for (const field of refused) delete body[field];
   return `${JSON.stringify(body).slice(0, -1)},"input":[`;
 }
+
+/** What keeps a request free of server state is not a parameter: a stored or chained one breaks later (P06, I10). */
+const FIXED_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "store",
+  "input",
+  "previous_response_id",
+  "conversation",
+]);
 
 function reasoningOf(settings: Settings, refused: ReadonlySet<string>): { readonly reasoning?: object } {
   const effort = settings.effort === "off" ? "none" : settings.effort;
