@@ -30,7 +30,7 @@ export const weatherTool: Tool = tool({
   idempotent: true,
   run: (input) => {
     const city = String((input as { readonly city?: unknown }).city);
-    const degrees = 12 + ([...city].reduce((sum, char) => sum + (char.codePointAt(0) ?? 0), 0) % 16);
+    const degrees = 12 + (Buffer.from(city).reduce((sum, byte) => sum + byte, 0) % 16);
     return `${degrees} °C and ${degrees % 2 === 0 ? "sunny" : "cloudy"} in ${city}`;
   },
 });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isEphemeral, type LoggedEvent, type SessionEvent, toLine } from "../events/index.ts";
+import { isEphemeral, type SessionEvent, toLine } from "../events/index.ts";
 import type { Session, Turn, TurnResult } from "../session/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import { exitCodeOf } from "./exit-codes.ts";
@@ -105,7 +105,7 @@ async function asJson(session: Session, turn: Turn, terminal: Terminal): Promise
 }
 
 function lineOf(event: SessionEvent): string {
-  return isEphemeral(event) ? JSON.stringify(event) : toLine(event as LoggedEvent);
+  return isEphemeral(event) ? JSON.stringify(event) : toLine(event);
 }
 
 const nowhere = { write: () => true } as unknown as Terminal["stderr"];

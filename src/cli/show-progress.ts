@@ -21,36 +21,25 @@ export class ProgressLines {
   }
 
   show(event: SessionEvent): void {
-    switch (event.type) {
-      case "reasoning_part_start":
-        this.#line(`· ${event.title ?? "Thinking…"}`);
-        break;
-      case "reasoning":
-        this.#line(
-          `· Thought for ${seconds(event.durationMs)}${event.parts.length === 0 ? " · no summary" : ""}`,
-        );
-        break;
-      case "tool_call":
-        this.#tools.set(event.callId, event.name);
-        this.#line(`→ ${event.name}(${event.arguments})`);
-        break;
-      case "tool_result":
-        this.#line(
-          `${event.status === "ok" ? "✓" : "✗"} ${this.#tools.get(event.callId) ?? event.callId}: ${event.text}`,
-        );
-        break;
-      case "permission_decision":
-        if (event.decision === "deny" && event.by === "policy") this.neededPermission = true;
-        break;
-      case "retry":
-        this.#line(`! ${event.error.message}; trying again in ${seconds(event.delayMs)}`);
-        break;
-      case "notice":
-        this.#line(`! ${event.message}`);
-        break;
-      default:
-        break;
+    if (event.type === "tool_call") this.#tools.set(event.callId, event.name);
+    if (event.type === "permission_decision" && event.decision === "deny" && event.by === "policy") {
+      this.neededPermission = true;
     }
+    const line = this.#tell(event);
+    if (line !== undefined) this.#line(line);
+  }
+
+  #tell(event: SessionEvent): string | undefined {
+    if (event.type === "reasoning_part_start") return `· ${event.title ?? "Thinking…"}`;
+    if (event.type === "reasoning") {
+      return `· Thought for ${seconds(event.durationMs)}${event.parts.length === 0 ? " · no summary" : ""}`;
+    }
+    if (event.type === "tool_call") return `→ ${event.name}(${event.arguments})`;
+    if (event.type === "tool_result") {
+      return `${event.status === "ok" ? "✓" : "✗"} ${this.#tools.get(event.callId) ?? event.callId}: ${event.text}`;
+    }
+    if (event.type === "retry") return `! ${event.error.message}; trying again in ${seconds(event.delayMs)}`;
+    return event.type === "notice" ? `! ${event.message}` : undefined;
   }
 
   #line(text: string): void {
