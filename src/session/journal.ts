@@ -27,6 +27,8 @@ export class Journal {
   readonly blobs: BlobCache;
   readonly #clock: Clock;
   readonly #bus = new Broadcast<SessionEvent>({ keepAll: false });
+  /** How many events of the log the fold and the listeners have seen. */
+  #taken: number;
   /** The turn under way hears everything too. */
   listener: ((events: readonly SessionEvent[]) => void) | undefined;
   /** What is open right now, for a viewer who joins late. */
@@ -37,6 +39,7 @@ export class Journal {
     this.#clock = clock;
     this.blobs = new BlobCache(log);
     this.fold.add(log.events);
+    this.#taken = log.events.length;
   }
 
   get path(): readonly LoggedEvent[] {
@@ -71,15 +74,14 @@ export class Journal {
     return open === undefined ? [] : closeTurn(open, await this.log.scratch.read());
   }
 
-  async append(
-    drafts: readonly EventDraft[],
-    options: { readonly durable?: boolean } = {},
-  ): Promise<readonly LoggedEvent[]> {
-    const events = await this.log.append(drafts);
-    this.fold.add(events);
-    this.publish(events);
+  async append(drafts: readonly EventDraft[], options: { readonly durable?: boolean } = {}): Promise<void> {
+    await this.log.append(drafts);
+    // The log may add a word of its own (a repaired tail); whoever comes first after a write takes all that is new.
+    const added = this.log.events.slice(this.#taken);
+    this.#taken = this.log.events.length;
+    this.fold.add(added);
+    this.publish(added);
     if (options.durable === true) await this.log.sync();
-    return events;
   }
 
   publish(events: readonly SessionEvent[]): void {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { ErrorInfo, EventDraft, LoggedEvent, SessionEvent, Settings } from "../events/index.ts";
+import type { EventDraft, SessionEvent, Settings } from "../events/index.ts";
 import type { Fold } from "../fold/index.ts";
 import type { Log } from "../log/index.ts";
 import type { Model, Renderer } from "../providers/index.ts";
@@ -73,10 +73,7 @@ export interface TurnContext {
   readonly onWire: ((record: WireRecord) => void) | undefined;
   setup(): StepSetup;
   /** Writes to the log, gives the fold what was written, and tells everybody who listens. */
-  append(
-    drafts: readonly EventDraft[],
-    options?: { readonly durable?: boolean },
-  ): Promise<readonly LoggedEvent[]>;
+  append(drafts: readonly EventDraft[], options?: { readonly durable?: boolean }): Promise<void>;
   /** Live only. */
   emit(events: readonly SessionEvent[]): void;
   /** Waits for a person; rejects when the turn is aborted. */
@@ -94,7 +91,3 @@ export interface TurnContext {
 export type WireRecord =
   | { readonly type: "request"; readonly response: string; readonly body: readonly Uint8Array[] }
   | { readonly type: "bytes"; readonly response: string; readonly bytes: Uint8Array };
-
-export function errorInfo(code: string, message: string): ErrorInfo {
-  return { code, message };
-}
