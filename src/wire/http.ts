@@ -76,7 +76,6 @@ function viaNode(request: HttpRequest, signal: AbortSignal): Promise<HttpRespons
     const outgoing = (secure ? httpsRequest : httpRequest)(url, {
       method: "POST",
       agent: secure ? httpsAgent : httpAgent,
-      signal,
       headers: {
         ...request.headers,
         "content-length": String(request.body.reduce((sum, part) => sum + part.length, 0)),
@@ -102,6 +101,12 @@ function viaNode(request: HttpRequest, signal: AbortSignal): Promise<HttpRespons
       }
     });
     outgoing.on("error", reject);
+    // Not the `signal` option, which destroys the socket with an error: once the whole answer has arrived nobody listens
+    // for it any more, and it would end the process. Why it stopped is known from the signal.
+    const abort = (): void => void outgoing.destroy();
+    signal.addEventListener("abort", abort, { once: true });
+    outgoing.on("close", () => signal.removeEventListener("abort", abort));
+    if (signal.aborted) abort();
     for (const part of request.body) outgoing.write(part);
     outgoing.end();
   });
@@ -177,6 +182,8 @@ async function* watched(
       yield chunk;
       watchdog.expect("timeout_idle", request.timeouts.idleMs);
     }
+    // A stopped answer that had arrived whole ends without an error, but what was not read of it is gone.
+    if (watchdog.signal.aborted) throw watchdog.reason;
   } catch (error) {
     throw toCodedError(error, request, watchdog);
   } finally {
