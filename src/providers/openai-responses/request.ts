@@ -11,6 +11,7 @@ import type { Settings } from "../../events/index.ts";
 import { type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../../fold/index.ts";
 import { RequestCheck, viewItem } from "../../rules/index.ts";
 import { GrowingBytes } from "../../support/index.ts";
+import { ITEM_ID_PREFIXES } from "../../wire/index.ts";
 import type { ItemSource, RenderContext, RenderedRequest, Renderer } from "../provider.ts";
 import { renderEntry } from "./render-items.ts";
 
@@ -64,7 +65,7 @@ class RenderState {
   render(plan: Plan, context: RenderContext): RenderedRequest {
     for (let index = this.#planned.length; index < plan.entries.length; index += 1) {
       const planned = plan.entries[index] as PlanEntry;
-      const entry = this.#guardPrefix(planned, plan);
+      const entry = this.#guardPrefix(guardIds(planned), plan);
       this.#planned.push(planned);
       this.#rendered.push(entry);
       for (const { text, source } of renderEntry(entry, plan, context)) this.#push(text, source);
@@ -102,6 +103,19 @@ class RenderState {
     if (!this.#prefixBroken) return entry;
     return withoutReasoning(entry, "prefix_changed", "what stands before it is not what it was made after");
   }
+}
+
+/** Ids with the prefix of another type are refused: the group goes without (failures.md I06). */
+function guardIds(entry: PlanEntry): PlanEntry {
+  if (entry.kind !== "group" || !entry.withIds) return entry;
+  const wrong = entry.items.find(({ action, event: { itemType, itemId } }) => {
+    const prefixes = ITEM_ID_PREFIXES[itemType];
+    if (action === "omit" || itemId === undefined || prefixes === undefined) return false;
+    return !prefixes.some((prefix) => itemId.startsWith(prefix));
+  });
+  if (wrong === undefined) return entry;
+  const { itemId, itemType } = wrong.event;
+  return withoutReasoning(entry, "id_invalid", `the id ${itemId} is not one of a ${itemType}`);
 }
 
 /** What a provider may count as the prefix besides the input: instructions and tools. */
