@@ -251,13 +251,7 @@ test("P12 a call that is not run keeps its place: the reasoning stays and the ou
   expect(await b.say("Look.")).toMatchObject({ status: "incomplete", reason: "max_steps" });
   await b.ask("Go on.");
   const input = lastInput(b.emulator);
-  expect(outline(input)).toEqual([
-    "user",
-    "reasoning+",
-    "function_call+",
-    "function_call_output",
-    "user",
-  ]);
+  expect(outline(input)).toEqual(["user", "reasoning+", "function_call+", "function_call_output", "user"]);
   expect(input[3]?.["output"]).toBe("not executed: the turn reached its limit of 1 steps");
   expect(look.runs).toEqual([]);
   expectSound(b.emulator);
@@ -333,7 +327,10 @@ test("P12 a log that lost a call's result is closed by a constant result, before
   });
   await b.ask("Look.");
   const events = await b.log();
-  const kept = events.slice(0, events.findIndex((event) => event.type === "tool_start"));
+  const kept = events.slice(
+    0,
+    events.findIndex((event) => event.type === "tool_start"),
+  );
   await b.session.close();
   await b.store.remove("bench");
   await appendToLog(b, () => kept.map(({ v: _v, seq: _seq, epoch: _epoch, ...draft }) => draft));
