@@ -74,9 +74,10 @@ export class FileLog implements Log {
     if (this.mode === "read") throw readOnly(this.session);
     if (!this.#open) throw closed(this.session);
     if (this.#failure !== undefined) throw this.#failure;
-    const first = this.#takeRepairNotice();
+    const first = this.#repairNotice();
     const stamped = this.#stamper.stamp([...first, ...drafts], this.events.length, this.#epoch);
     if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));
+    this.#repaired = undefined;
     this.events.push(...stamped);
     return stamped.slice(first.length);
   }
@@ -152,7 +153,7 @@ export class FileLog implements Log {
 
   #take(bytes: Buffer): readonly LoggedEvent[] {
     const { events, goodBytes } = scanLines(bytes, {
-      from: 0,
+      offset: this.#size,
       firstSeq: this.events.length,
       lowestEpoch: this.events.at(-1)?.epoch ?? 0,
     });
@@ -170,11 +171,10 @@ export class FileLog implements Log {
     this.#repaired = `${tail.length} bytes of an unfinished write at the end of the log were moved to ${saved}`;
   }
 
-  #takeRepairNotice(): readonly EventDraft[] {
-    if (this.#repaired === undefined) return [];
-    const message = this.#repaired;
-    this.#repaired = undefined;
-    return [{ type: "notice", code: "log_tail_cut", message }];
+  #repairNotice(): readonly EventDraft[] {
+    return this.#repaired === undefined
+      ? []
+      : [{ type: "notice", code: "log_tail_cut", message: this.#repaired }];
   }
 
   #write(bytes: Buffer): void {
@@ -188,7 +188,11 @@ export class FileLog implements Log {
       );
     let done = 0;
     try {
-      while (done < bytes.length) done += io.write(this.#file, bytes, done, this.#size + done);
+      while (done < bytes.length) {
+        const written = io.write(this.#file, bytes, done, this.#size + done);
+        if (written === 0) throw new Error("the disk took no bytes");
+        done += written;
+      }
       this.#size += bytes.length;
     } catch (error) {
       this.#cutBack(error);
@@ -296,29 +300,36 @@ export function syncFolder(path: string): void {
   }
 }
 
+/** It may be lost, so nothing here fails: a full disk or a foreign file in its place must not end a turn. */
 function createFileScratch(path: string): Scratch {
   let file: number | undefined;
   return {
     write(text) {
-      file ??= openSync(
-        path,
-        constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
-        0o600,
-      );
-      writeSync(file, text);
+      try {
+        file ??= openSync(path, SCRATCH_FLAGS, 0o600);
+        writeSync(file, text);
+      } catch {
+        // Lost; the log itself will say what is wrong with the disk.
+      }
     },
     async read() {
       try {
         return await readFile(path, "utf8");
-      } catch (error) {
-        if (codeOf(error) === "ENOENT") return "";
-        throw error;
+      } catch {
+        return "";
       }
     },
     clear() {
       if (file !== undefined) closeSync(file);
       file = undefined;
-      rmSync(path, { force: true });
+      try {
+        rmSync(path, { force: true });
+      } catch {
+        // What cannot be removed is told apart by the id of its response.
+      }
     },
   };
 }
+
+const SCRATCH_FLAGS =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;

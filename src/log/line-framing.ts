@@ -26,13 +26,14 @@ export interface ScannedLines {
   readonly tornBytes: number;
 }
 
-/** Reads every line from `from` on; `firstSeq` and `lowestEpoch` continue what was read before. */
+/** Reads every line of `bytes`, which stand at `offset` of the file; `firstSeq` and `lowestEpoch` continue what was read before. */
 export function scanLines(
   bytes: Buffer,
-  options: { readonly from: number; readonly firstSeq: number; readonly lowestEpoch: number },
+  options: { readonly offset: number; readonly firstSeq: number; readonly lowestEpoch: number },
 ): ScannedLines {
+  const { offset } = options;
   const events: LoggedEvent[] = [];
-  let at = options.from;
+  let at = 0;
   let seq = options.firstSeq;
   let epoch = options.lowestEpoch;
   while (at < bytes.length) {
@@ -46,8 +47,8 @@ export function scanLines(
       at = end + 1;
       continue;
     }
-    if (!line.ok && isUnwritten(bytes, at)) break;
-    throw damaged(line.ok ? orderProblem(line.event, seq, epoch) : line.problem, seq + 1, at);
+    if (!line.ok && isUnwritten(bytes, { start: at, end, offset })) break;
+    throw damaged(line.ok ? orderProblem(line.event, seq, epoch) : line.problem, seq + 1, offset + at);
   }
   return { events, goodBytes: at, tornBytes: bytes.length - at };
 }
@@ -74,13 +75,22 @@ function readLine(line: Buffer): ReadLine {
 
 /**
  * Zeros in a line are sectors of the last, unsynced write that never reached the disk; later lines of that same write
- * may be whole. A write is bounded, so zeros far from the end were synced long ago: that is damage.
+ * may be whole. They begin where a line or a sector does and end where a sector does: any other zero is a changed byte.
+ * A write is bounded, so zeros far from the end were synced long ago. Both of these are damage.
  */
-function isUnwritten(bytes: Buffer, lineStart: number): boolean {
-  const lineEnd = bytes.indexOf(0x0a, lineStart);
-  return bytes.length - lineStart <= LAST_WRITE_BYTES && bytes.subarray(lineStart, lineEnd).includes(0x00);
+function isUnwritten(
+  bytes: Buffer,
+  line: { readonly start: number; readonly end: number; readonly offset: number },
+): boolean {
+  const { start, end, offset } = line;
+  const zero = bytes.indexOf(0x00, start);
+  if (zero === -1 || zero > end || bytes.length - end > LAST_WRITE_BYTES) return false;
+  let after = zero;
+  while (bytes[after] === 0x00) after += 1;
+  return (zero === start || (offset + zero) % SECTOR_BYTES === 0) && (offset + after) % SECTOR_BYTES === 0;
 }
 
+const SECTOR_BYTES = 512;
 const LAST_WRITE_BYTES = 1024 * 1024;
 
 function orderProblem(event: LoggedEvent, seq: number, epoch: number): string {
