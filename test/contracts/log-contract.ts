@@ -9,8 +9,8 @@ import type { RawJson } from "../../src/support/index.ts";
 export interface StoreUnderTest {
   readonly store: Store;
   /** The same sessions as another process would see them; absent where there is no other process. */
-  again?(): Store;
-  dispose?(): Promise<void>;
+  readonly again?: () => Store;
+  readonly dispose?: () => Promise<void>;
 }
 
 export const notice = (message: string): EventDraft => ({ type: "notice", code: "test", message });
@@ -39,16 +39,16 @@ const codeOf = async (work: Promise<unknown>): Promise<unknown> =>
   );
 
 export function describeLogContract(
-  name: string,
+  kind: string,
   create: () => Promise<StoreUnderTest> | StoreUnderTest,
 ): void {
-  describe(`the log contract, kept by ${name}`, () => {
+  describe(`the log contract, kept by ${kind}`, () => {
     const made: StoreUnderTest[] = [];
     const logs: Log[] = [];
 
     afterEach(async () => {
       await Promise.all(logs.splice(0).map((log) => log.close()));
-      await Promise.all(made.splice(0).map((one) => one.dispose?.()));
+      for (const one of made.splice(0)) await one.dispose?.();
     });
 
     const setUp = async (): Promise<StoreUnderTest> => {
@@ -76,7 +76,7 @@ export function describeLogContract(
     test("every event gets the whole envelope, and ids differ", async () => {
       const { store } = await setUp();
       const log = await open(store);
-      const [a, b] = await log.append([{ ...notice("a"), turn: "tn_1" } as AppendDraft, notice("b")]);
+      const [a, b] = await log.append([{ ...notice("a"), turn: "tn_1" }, notice("b")]);
       expect(a).toEqual({
         v: 1,
         seq: 0,
@@ -368,7 +368,10 @@ export function describeLogContract(
       ["escaped line separators", String.raw`{"s":"x\u2028y\u2029z"}`],
       ["odd spaces", '{ "a" : [ 1 ,2 ],\t"b":null }'],
       ["lone surrogates, escaped", String.raw`{"s":"\ud800"}`],
-      ["an item that looks like an end of line", String.raw`{"s":",\"sum\":\"00000000\"}","item":{"item":1}}`],
+      [
+        "an item that looks like an end of line",
+        String.raw`{"s":",\"sum\":\"00000000\"}","item":{"item":1}}`,
+      ],
       ["text beyond the BMP", '{"s":"😀 ü \u0000"}'.replace("\u0000", "")],
       ["no object at all", '"just text"'],
     ])("an item comes back byte for byte: %s", async (_what, item) => {
@@ -389,7 +392,10 @@ export function describeLogContract(
       await log.close();
       const reader = await open(store, "read");
       expect(reader.events).toEqual(written);
-      const [first, second] = reader.events as readonly [{ item?: string }, { late?: { item: string }[] }];
+      const [first, second] = reader.events as unknown as readonly [
+        { item?: string },
+        { late?: { item: string }[] },
+      ];
       expect(first.item).toBe(item);
       expect(second.late?.map((one) => one.item)).toEqual([item, item]);
     });
@@ -397,7 +403,7 @@ export function describeLogContract(
     test("text with line separators and control characters means the same after a reopening", async () => {
       const { store } = await setUp();
       const log = await open(store);
-      const message = "a\u2028b\u2029c\n\r\t\u0000\u001b\ufeff\"\\ 😀";
+      const message = 'a\u2028b\u2029c\n\r\t\u0000\u001b\ufeff"\\ 😀';
       await log.append([notice(message)]);
       await log.close();
       expect(messagesOf((await open(store, "read")).events)).toEqual([message]);

@@ -1,0 +1,129 @@
+/** Folders, files and processes for tests of the file log. Everything is removed after the test. */
+
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+import { afterEach } from "vitest";
+
+import { type FileIo, systemFileIo } from "../../src/log/index.ts";
+
+const cleanUps: (() => void | Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
+});
+
+export function afterTest(cleanUp: () => void | Promise<void>): void {
+  cleanUps.push(cleanUp);
+}
+
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "throughline-test-"));
+  afterTest(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export const linesOf = (path: string): readonly string[] =>
+  readFileSync(path, "utf8").split("\n").slice(0, -1);
+
+/** The real system calls, counted, and failing when told to. */
+export interface CountedIo extends FileIo {
+  readonly calls: { write: number; truncate: number; sync: number };
+  failWrite: (() => number) | undefined;
+  failTruncate: (() => void) | undefined;
+  /** Called instead of the real sync. */
+  onSync: (() => Promise<void>) | undefined;
+}
+
+export function countedIo(): CountedIo {
+  const io: CountedIo = {
+    calls: { write: 0, truncate: 0, sync: 0 },
+    failWrite: undefined,
+    failTruncate: undefined,
+    onSync: undefined,
+    write(file, bytes, offset, position) {
+      io.calls.write += 1;
+      if (io.failWrite !== undefined) {
+        const some = io.failWrite();
+        return systemFileIo.write(file, bytes.subarray(0, offset + some), offset, position);
+      }
+      return systemFileIo.write(file, bytes, offset, position);
+    },
+    size: (file) => systemFileIo.size(file),
+    truncate(file, length) {
+      io.calls.truncate += 1;
+      io.failTruncate?.();
+      systemFileIo.truncate(file, length);
+    },
+    sync(file) {
+      io.calls.sync += 1;
+      return io.onSync === undefined ? systemFileIo.sync(file) : io.onSync();
+    },
+  };
+  return io;
+}
+
+export function errno(code: string): Error & { code: string } {
+  return Object.assign(new Error(`${code}: made by the test`), { code });
+}
+
+export interface Child {
+  readonly pid: number;
+  /** The next line of its output that begins with this word; the rest of the line. */
+  line(word: string): Promise<string>;
+  /** Resolves when it is gone. */
+  kill(signal?: NodeJS.Signals): Promise<void>;
+  readonly errors: () => string;
+}
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** A TypeScript program in a process of its own. It speaks in lines; nobody sleeps. */
+export function startChild(script: string, args: readonly string[]): Child {
+  const child = spawn(process.execPath, ["--import", "tsx", join(root, script), ...args], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines: string[] = [];
+  const waiting: (() => void)[] = [];
+  let errors = "";
+  let ended = false;
+  const wake = (): void => {
+    for (const one of waiting.splice(0)) one();
+  };
+  createInterface({ input: child.stdout }).on("line", (line) => {
+    lines.push(line);
+    wake();
+  });
+  child.stderr.on("data", (data: Buffer) => (errors += data.toString()));
+  const exited = new Promise<void>((done) => {
+    child.once("close", () => {
+      ended = true;
+      wake();
+      done();
+    });
+  });
+  const kill = (signal: NodeJS.Signals = "SIGKILL"): Promise<void> => {
+    child.kill(signal);
+    return exited;
+  };
+  afterTest(() => kill());
+  return {
+    pid: child.pid ?? 0,
+    errors: () => errors,
+    kill,
+    async line(word) {
+      for (;;) {
+        const index = lines.findIndex((line) => line === word || line.startsWith(`${word} `));
+        if (index !== -1) return (lines.splice(0, index + 1).at(-1) ?? "").slice(word.length + 1);
+        if (ended) throw new Error(`the child ended without saying "${word}"; it said: ${errors}`);
+        await new Promise<void>((done) => {
+          waiting.push(done);
+        });
+      }
+    },
+  };
+}
