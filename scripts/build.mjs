@@ -1,0 +1,41 @@
+/**
+ * Builds the package: the library by tsc (one file per module, with types), the command line by esbuild (one bundle, so
+ * that it starts fast and its parser is no dependency of library users), and the notices of what was bundled.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { bundleCli } from "./bundle-cli.mjs";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+process.chdir(root);
+rmSync("dist", { recursive: true, force: true });
+execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
+
+const metafile = await bundleCli("dist/cli");
+writeFileSync("dist/THIRD_PARTY_NOTICES", notices(metafile));
+
+/** The licence of every package that is inside the bundle. */
+function notices(meta) {
+  const packages = new Set();
+  for (const input of Object.keys(meta.inputs)) {
+    const parts = input.split(sep);
+    const at = parts.lastIndexOf("node_modules");
+    if (at === -1) continue;
+    const name = parts[at + 1].startsWith("@") ? `${parts[at + 1]}/${parts[at + 2]}` : parts[at + 1];
+    packages.add(name);
+  }
+  const texts = [...packages].toSorted().map((name) => {
+    const folder = join("node_modules", name);
+    const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+    const text =
+      file !== undefined && existsSync(join(folder, file))
+        ? readFileSync(join(folder, file), "utf8").trim()
+        : "";
+    return `${name} ${version} (${license})\n\n${text}\n`;
+  });
+  return `The command line of Throughline contains these packages:\n\n${texts.join(`\n${"-".repeat(72)}\n\n`)}`;
+}
