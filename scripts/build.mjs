@@ -27,7 +27,7 @@ function notices(meta) {
     const name = parts[at + 1].startsWith("@") ? `${parts[at + 1]}/${parts[at + 2]}` : parts[at + 1];
     packages.add(name);
   }
-  const texts = [...packages].toSorted().map((name) => {
+  const texts = [...packages].toSorted((a, b) => a.localeCompare(b)).map((name) => {
     const folder = join("node_modules", name);
     const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
     const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
