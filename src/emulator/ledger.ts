@@ -153,6 +153,8 @@ function toMember(item: IssuedItem): Member {
 function isMember(item: ContextItem, member: Member): boolean {
   if (item.type !== member.type) return false;
   if (item.id === member.id) return true;
+  // The id proves that another response made it, even if it said the same words (as the judge reads it in `pairing`).
+  if (item.id !== undefined && item.place !== undefined) return false;
   if (member.callId !== undefined) return item.callId === member.callId;
   return (
     member.text !== undefined && item.item["role"] === "assistant" && messageHash(item.item) === member.text
