@@ -18,7 +18,7 @@ import {
 } from "../events/index.ts";
 import { activePath } from "./active-path.ts";
 import { type Entry, Group } from "./entries.ts";
-import { guardGroup } from "./guard.ts";
+import { guardGroup, mappedCallId } from "./guard.ts";
 import { openEndOf } from "./open-ends.ts";
 import type { Plan, PlanEntry, PlannedItem, PlannedResult } from "./plan.ts";
 import { allowedGroups } from "./replay-policy.ts";
@@ -194,13 +194,16 @@ function planEntry(entry: Entry, context: PlanContext): PlanEntry {
   return { kind: "group", group: entry, withIds: guarded.withIds, items, results: resultsOf(entry, items) };
 }
 
-/** Mapped only abroad or where a profile says that ids repeat, and then the same way every time (failures.md T05, T07). */
+/**
+ * Mapped where the profile says that an id is too long, and for ids that repeat abroad or where the profile says that
+ * they do; then the same way every time (failures.md T05–T07).
+ */
 function withCallId(item: PlannedItem, settings: Settings, sent: ReadonlySet<string>): PlannedItem {
   if (item.event.type !== "tool_call" || item.action === "omit") return item;
-  const { callId, id } = item.event;
-  const mayMap = item.action === "translate" || settings.profile.callIdsRepeat;
-  const fits = callId !== "" && callId.length <= settings.profile.maxCallIdLength && !sent.has(callId);
-  return { ...item, callId: fits || !mayMap ? callId : `call_${id}` };
+  const { callId } = item.event;
+  const valid = callId !== "" && callId.length <= settings.profile.maxCallIdLength;
+  const mayRepeat = item.action === "replay" && !settings.profile.callIdsRepeat;
+  return { ...item, callId: valid && (mayRepeat || !sent.has(callId)) ? callId : mappedCallId(item.event) };
 }
 
 /** All calls first, then all results in call order: nothing stands between (failures.md T03, T04). */

@@ -12,6 +12,7 @@ import {
   type ResponseStatus,
   sameOrigin,
   type Settings,
+  type ToolCall,
 } from "../events/index.ts";
 import { type RawJson, sliceMember } from "../support/index.ts";
 import type { Group } from "./entries.ts";
@@ -96,7 +97,7 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
   ) {
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without its id`);
   }
-  if (event.type === "tool_call" && isClosedByOverride(event.callId, context)) {
+  if (event.type === "tool_call" && isClosedByOverride(event, context)) {
     return omit("override", "the provider refused this call");
   }
   if (event.type === "assistant_message" && isEmpty(event)) return omit("empty", "no text");
@@ -180,10 +181,16 @@ function coversGroup(override: ReplayOverride, group: Group): boolean {
   );
 }
 
-function isClosedByOverride(callId: string, context: GuardContext): boolean {
+function isClosedByOverride(call: ToolCall, context: GuardContext): boolean {
+  const sentAs = [call.callId, mappedCallId(call)];
   return context.overrides.some(
-    (one) => one.action === "close_call" && one.what.kind === "call" && one.what.callId === callId,
+    (one) => one.action === "close_call" && one.what.kind === "call" && sentAs.includes(one.what.callId),
   );
+}
+
+/** What stands for a call id that cannot be sent: made from our own id, so it never changes. */
+export function mappedCallId(call: ToolCall): string {
+  return `call_${call.id}`;
 }
 
 /** As plain meaning: text and calls, no ids, no reasoning, nothing opaque. */

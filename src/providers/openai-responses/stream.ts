@@ -213,7 +213,7 @@ export class ResponsesDecoder {
   }
 
   #finish(outputIndex: number, text: string, events: StreamEvent[]): void {
-    const draft = understandItem(text, outputIndex);
+    const draft = this.#ownCallId(understandItem(text, outputIndex));
     const item = this.#start(
       outputIndex,
       kindOf(draft.itemType),
@@ -230,6 +230,16 @@ export class ResponsesDecoder {
     item.done = draft;
     if (draft.type === "other_item") this.#count(`item ${draft.itemType}`);
     events.push({ type: "item_done", outputIndex, draft });
+  }
+
+  /** Two calls of one response with one call id would share a result: the second is known by its place (failures.md T07). */
+  #ownCallId(draft: ItemDraft): ItemDraft {
+    if (draft.type !== "tool_call") return draft;
+    const taken = [...this.#items].some(
+      ([index, { done }]) =>
+        index !== draft.outputIndex && done?.type === "tool_call" && done.callId === draft.callId,
+    );
+    return taken ? { ...draft, callId: `${draft.callId || "call"}_${draft.outputIndex}` } : draft;
   }
 
   #terminal(response: string, told: ResponseStatus | undefined, events: StreamEvent[]): void {
