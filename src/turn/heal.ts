@@ -144,9 +144,11 @@ const HISTORY_CLASSES: ReadonlySet<string> = new Set([
   "ECHO",
 ]);
 
-/** All opaque payloads and ids of this origin; pointless when the request carried none. */
+/** All opaque payloads and ids of this origin; pointless when the request carried none or something else is to blame. */
 function everything({ error, rendered }: Refusal): readonly Correction[] | undefined {
   if (!HISTORY_CLASSES.has(error.class ?? "")) return undefined;
+  const { field, index } = namedInError(error);
+  if (field !== undefined && index === undefined) return undefined; // a parameter such as `tools`: no thought is lost for it
   const carries = rendered.entries.some(
     (entry) =>
       entry.kind === "group" &&

@@ -46,8 +46,8 @@ export async function runStep(context: TurnContext, step: number): Promise<StepO
       if (await sleeps(context, delayMs)) continue;
       return { response, end: { ...end, status: "cancelled" } };
     }
-    // What a person needs to see is the first refusal, not the one that the correction ran into.
-    return { response, end: refused === undefined ? end : { ...end, error: refused } };
+    // What a person needs to see is the first refusal, not the one that the correction ran into; an outage is neither.
+    return { response, end: refused === undefined || isTransient(error) ? end : { ...end, error: refused } };
   }
 }
 
