@@ -133,7 +133,10 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
 }
 
 function failure(error: ErrorInfo | undefined): Ending {
-  if (error?.class === "LIMIT") return { status: "incomplete", reason: "context", error };
+  if (error?.class === "LIMIT") {
+    const reason = error.code === "max_output_tokens" ? "max_output_tokens" : "context";
+    return { status: "incomplete", reason, error };
+  }
   return {
     status: "failed",
     error: error ?? { code: "unknown", message: "the response failed without saying why" },

@@ -70,8 +70,9 @@ export function connectionError(error: unknown): ErrorInfo {
 }
 
 export function classify(evidence: Evidence): ErrorInfo {
-  const { status, code, message } = evidence;
-  const errorClass = CLASSES.find(([, test]) => test(evidence))?.[0] ?? classOfStatus(status);
+  const { status, message } = evidence;
+  const code = OUTPUT_LIMIT.test(message) ? "max_output_tokens" : evidence.code;
+  const errorClass = CLASSES.find(([, test]) => test({ ...evidence, code }))?.[0] ?? classOfStatus(status);
   const delay = /try again in\s*(\d+(?:\.\d+)?)\s*(ms|s|seconds?)/i.exec(message);
   return {
     code,
@@ -79,9 +80,12 @@ export function classify(evidence: Evidence): ErrorInfo {
     class: errorClass,
     ...param(evidence.param),
     ...(status === undefined ? {} : { status }),
-    ...(delay === null ? {} : { retryAfterMs: Math.ceil(Number(delay[1]) * (delay[2] === "ms" ? 1 : 1000)) }),
+    ...(delay === null ? {} : { retryAfterMs: delayIn(delay) }),
   };
 }
+
+/** Has no code of its own (failures.md R03). */
+const OUTPUT_LIMIT = /max_tokens or model output limit was reached/;
 
 type Test = (evidence: Evidence) => boolean;
 
@@ -233,6 +237,10 @@ function param(value: string | undefined): { readonly param?: string } {
 }
 
 const MAX_RETRY_AFTER_MS = 120_000;
+
+function delayIn([, amount, unit]: RegExpExecArray): number {
+  return Math.min(Math.ceil(Number(amount) * (unit === "ms" ? 1 : 1000)), MAX_RETRY_AFTER_MS);
+}
 
 function retryAfter(headers: Readonly<Record<string, string>>): number | undefined {
   const milliseconds = numberOf(Number(headers["retry-after-ms"] ?? Number.NaN));
