@@ -44,7 +44,10 @@ function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedItem[] {
         ...(itemId === undefined ? {} : { itemId }),
         ...(item.callId === undefined ? {} : { callId: item.callId }),
       };
-      return { text: item.action === "replay" ? verbatim(item, entry, plan) : translated(item), source };
+      return {
+        text: item.action === "replay" ? verbatim(item, entry, plan) : translated(item, plan),
+        source,
+      };
     });
   const results = entry.results.map(({ callId, text, custom }): RenderedItem => {
     const type = custom ? "custom_tool_call_output" : "function_call_output";
@@ -81,17 +84,18 @@ function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): string {
   return `{${parts.join(",")}}`;
 }
 
-function translated(item: PlannedItem): string {
+function translated(item: PlannedItem, plan: Plan): string {
   const { event } = item;
   if (event.type === "tool_call") return JSON.stringify(plainCall(event, item.callId ?? event.callId));
   if (event.type !== "assistant_message") throw new Error(`a ${event.type} has no plain form`);
   const text = event.text === "" ? (event.refusal ?? "") : event.text;
   const content = [{ type: "output_text", text, annotations: [] }];
+  const phaseRefused = plan.strip.some((one) => one.itemType === event.itemType && one.field === "phase");
   return JSON.stringify({
     type: "message",
     role: "assistant",
     content,
-    ...(event.phase === undefined ? {} : { phase: event.phase }),
+    ...(event.phase === undefined || phaseRefused ? {} : { phase: event.phase }),
   });
 }
 
