@@ -36,9 +36,9 @@ export interface GuardedGroup {
 export function guardGroup(group: Group, context: GuardContext): GuardedGroup {
   const closed = closeReason(group);
   if (closed?.omit === true) return { items: omitAll(group, closed.reason, closed.why), withIds: false };
-  if (closed !== undefined) return plain(group, closed.reason, closed.why);
+  if (closed !== undefined) return plain(group, context, closed.reason, closed.why);
   if (!sameOrigin(group.origin, context.settings.target)) {
-    return plain(group, "foreign_origin", originDifference(group.origin, context.settings.target));
+    return plain(group, context, "foreign_origin", originDifference(group.origin, context.settings.target));
   }
   return atHome(group, context);
 }
@@ -51,10 +51,13 @@ interface CloseReason {
 
 /** The close table: only a completed response is replayed whole (law 3). */
 function closeReason(group: Group): CloseReason | undefined {
+  const closed = group.end === undefined ? undefined : CLOSE_TABLE[group.end.status];
+  // How it ended comes first: that is settled, and a plan that was made before the later attempt stays true.
+  if (closed?.omit === true) return closed;
   if (group.superseded) return { omit: true, reason: "superseded", why: "a later attempt took its place" };
   if (group.end === undefined)
     return { omit: true, reason: "response_open", why: "the response never ended" };
-  return CLOSE_TABLE[group.end.status];
+  return closed;
 }
 
 const CLOSE_TABLE: Readonly<Record<ResponseStatus, CloseReason | undefined>> = {
@@ -98,7 +101,7 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without its id`);
   }
   if (event.type === "tool_call" && isClosedByOverride(event, context)) {
-    return omit("override", "the provider refused this call");
+    return omit("override", CALL_REFUSED);
   }
   if (event.type === "assistant_message" && isEmpty(event)) return omit("empty", "no text");
   return { event, item, action: "replay", reason: "same_origin", why: "its own origin" };
@@ -181,6 +184,8 @@ function coversGroup(override: ReplayOverride, group: Group): boolean {
   );
 }
 
+const CALL_REFUSED = "the provider refused this call";
+
 function isClosedByOverride(call: ToolCall, context: GuardContext): boolean {
   const sentAs = [call.callId, mappedCallId(call)];
   return context.overrides.some(
@@ -194,10 +199,14 @@ export function mappedCallId(call: ToolCall): string {
 }
 
 /** As plain meaning: text and calls, no ids, no reasoning, nothing opaque. */
-function plain(group: Group, reason: Reason, why: string): GuardedGroup {
+function plain(group: Group, context: GuardContext, reason: Reason, why: string): GuardedGroup {
   const items = group.items.map((event): PlannedItem => {
     const base = { event, item: event.item, why };
-    if (event.type === "tool_call") return { ...base, action: "translate", reason };
+    if (event.type === "tool_call") {
+      return isClosedByOverride(event, context)
+        ? { ...base, action: "omit", reason: "override", why: CALL_REFUSED }
+        : { ...base, action: "translate", reason };
+    }
     if (event.type === "assistant_message") {
       return isEmpty(event)
         ? { ...base, action: "omit", reason: "empty", why: "no text" }

@@ -34,7 +34,6 @@ export type Reason =
   | "not_a_reasoning_model"
   | "prefix_changed"
   | "call_result"
-  | "open_call"
   | "compacted"
   | "left_branch"
   | "for_people";
