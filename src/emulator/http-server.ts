@@ -5,6 +5,7 @@
  * @module
  */
 
+import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -12,6 +13,7 @@ import { codeOf, type JsonObject, messageOf, ThroughlineError } from "../support
 import { redacted } from "./accounts.ts";
 import { createResponse, refused, type WireAnswer } from "./create-response.ts";
 import type { Engine } from "./engine.ts";
+import type { Script } from "./faults/apply.ts";
 import { refuse } from "./judge/refusal.ts";
 import { playScript } from "./play-script.ts";
 import type { RecordedExchange, RequestReport } from "./report.ts";
@@ -77,7 +79,9 @@ function listen(server: Server, options: HttpServerOptions): Promise<void> {
 }
 
 /** An exchange while it is open; handed out read-only. */
-type OpenExchange = { -readonly [Key in keyof RecordedExchange]: RecordedExchange[Key] };
+type OpenExchange = {
+  -readonly [Key in Exclude<keyof RecordedExchange, "events">]: RecordedExchange[Key];
+} & Pick<RecordedExchange, "events">;
 
 class Connection {
   readonly exchanges: OpenExchange[] = [];
@@ -85,12 +89,15 @@ class Connection {
   readonly #options: HttpServerOptions;
   readonly #closing = new AbortController();
   readonly #open = new Set<Promise<void>>();
+  readonly #scripts = new WeakMap<OpenExchange, Script>();
+  #queue: Promise<void> = Promise.resolve();
   #served = 0;
   #requests = 0;
   #recordedChars = 0;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
+    setMaxListeners(0, this.#closing.signal); // one per open stream
   }
 
   serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -113,6 +120,7 @@ class Connection {
     const url = new URL(request.url ?? "/", "http://emulator");
     const body = await readBody(request).catch(() => undefined);
     if (body === undefined) return; // the client left while sending
+    await this.#turn();
     const exchange = this.#record(request, url, body.text);
     let answer: WireAnswer;
     try {
@@ -131,6 +139,12 @@ class Connection {
     }
     await this.#send(response, answer, exchange, started);
     this.#options.record?.(exchange);
+  }
+
+  /** One request per round of the event loop: open streams keep their pace while hundreds of new ones arrive. */
+  #turn(): Promise<void> {
+    this.#queue = this.#queue.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.#queue;
   }
 
   #answer(
@@ -182,9 +196,7 @@ class Connection {
     };
     response.writeHead(answer.status, exchange.responseHeaders);
     if (answer.script !== undefined) {
-      exchange.events = answer.script.frames.flatMap((frame): JsonObject[] =>
-        frame.event === undefined || frame.partial !== undefined ? [] : [frame.event],
-      );
+      this.#scripts.set(exchange, answer.script);
       await playScript(response, answer.script, {
         paceMs: this.#options.paceMs,
         clock,
@@ -209,6 +221,7 @@ class Connection {
   }
 
   #record(request: IncomingMessage, url: URL, text: string): OpenExchange {
+    const scripts = this.#scripts;
     const exchange: OpenExchange = {
       index: this.#served,
       method: request.method ?? "",
@@ -217,7 +230,10 @@ class Connection {
       requestText: text,
       status: 0,
       responseHeaders: {},
-      events: [],
+      // Made when somebody looks: most exchanges are never looked at.
+      get events() {
+        return eventsOf(scripts.get(exchange));
+      },
       responseText: "",
       report: null,
     };
@@ -231,6 +247,11 @@ class Connection {
     }
     return exchange;
   }
+}
+
+function eventsOf(script: Script | undefined): readonly JsonObject[] {
+  const whole = script?.frames.filter((frame) => frame.partial === undefined) ?? [];
+  return whole.flatMap(({ event }) => (event === undefined ? [] : [event]));
 }
 
 function publicHeaders(request: IncomingMessage): Readonly<Record<string, string>> {

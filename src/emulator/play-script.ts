@@ -39,12 +39,13 @@ export async function playScript(
     if (!told) options.settled(outcome);
     told = true;
   };
+  const due = paceFrom(options.clock.monotonic(), pace, options.clock);
   response.once("close", leave);
   options.closing.addEventListener("abort", leave, { once: true });
   try {
     response.flushHeaders();
     for (const [index, frame] of script.frames.entries()) {
-      if (frame.delta && pace > 0) await options.clock.sleep(pace, left.signal);
+      if (frame.delta && pace > 0) await waitFor(due(), options.clock, left.signal);
       else if (index % burst === burst - 1) await new Promise((resolve) => setImmediate(resolve));
       if (left.signal.aborted) break;
       const ready = write(response, frame.partial ?? frame.text, script.splitBytes);
@@ -60,6 +61,24 @@ export async function playScript(
     response.off("close", leave);
     options.closing.removeEventListener("abort", leave);
   }
+}
+
+/**
+ * When each delta is due. By the clock and not by adding sleeps, which are always a little late: a stream keeps its
+ * pace over minutes. After a long stop (a client that does not read) it goes on from now instead of catching up.
+ */
+function paceFrom(start: number, paceMs: number, clock: Clock): () => number {
+  let next = start;
+  return () => {
+    const now = clock.monotonic();
+    next = next + paceMs < now - 5000 ? now : next + paceMs;
+    return next;
+  };
+}
+
+async function waitFor(due: number, clock: Clock, left: AbortSignal): Promise<void> {
+  const wait = due - clock.monotonic();
+  if (wait > 0) await clock.sleep(wait, left);
 }
 
 function outcomeOf(script: Script): Outcome {
