@@ -21,7 +21,7 @@ const HUMAN_PACE_MS = 12;
 export function modelFrom(name: string): Model {
   const slash = name.indexOf("/");
   const provider = slash === -1 ? "" : name.slice(0, slash);
-  const create = PROVIDERS[provider];
+  const create = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined;
   if (create === undefined || slash === name.length - 1) {
     const known = Object.keys(PROVIDERS).join(", ");
     throw new ThroughlineError({

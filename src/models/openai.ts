@@ -30,7 +30,8 @@ const PUBLIC_API = "https://api.openai.com/v1";
 export function openai(model: string, options: OpenAiOptions = {}): Model {
   if (model === "")
     throw new ThroughlineError({ code: "model_invalid", message: "the model's name is empty" });
-  const baseUrl = checkedUrl(options.baseUrl ?? process.env["OPENAI_BASE_URL"] ?? PUBLIC_API);
+  // An empty variable is as good as none.
+  const baseUrl = checkedUrl(options.baseUrl ?? (process.env["OPENAI_BASE_URL"] || PUBLIC_API));
   const { apiKey, baseUrl: _baseUrl, profile, ...rest } = options;
   return createResponsesModel({
     ...rest,
