@@ -27,7 +27,7 @@ async function byPrefix(store: Store, text: string): Promise<string> {
   const found: string[] = [];
   for await (const { id } of store.list()) {
     if (id === text) return id;
-    if (id.startsWith(text)) found.push(id);
+    if (text !== "" && id.startsWith(text)) found.push(id);
   }
   if (found.length === 1 && found[0] !== undefined) return found[0];
   if (found.length === 0) {

@@ -15,7 +15,11 @@ export async function loadTools(file: string): Promise<readonly Tool[]> {
   try {
     module = await import(pathToFileURL(resolve(file)).href);
   } catch (error) {
-    throw invalid(file, `it could not be loaded: ${(messageOf(error).split("\n")[0] ?? "").replace(/ imported from .*/, "")}`, error);
+    throw invalid(
+      file,
+      `it could not be loaded: ${(messageOf(error).split("\n")[0] ?? "").replace(/ imported from .*/, "")}`,
+      error,
+    );
   }
   const exported = Object.values(module as Readonly<Record<string, unknown>>).flatMap((value) =>
     Array.isArray(value) ? (value as readonly unknown[]) : [value],

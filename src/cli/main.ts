@@ -14,29 +14,50 @@ import { addServers, createProgram } from "./program.ts";
 import { systemTerminal } from "./terminal.ts";
 
 const terminal = systemTerminal();
+const SERVER_WORDS: ReadonlySet<string> = new Set(["emulator", "-h", "--help"]);
 
 // A reader that went away (`| head`) is not an error of ours.
-process.stdout.on("error", (error) => {
-  process.exitCode = codeOf(error) === "EPIPE" ? EXIT.ok : EXIT.turnFailed;
-  process.exit();
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on("error", (error) => {
+    process.exit(codeOf(error) === "EPIPE" ? EXIT.ok : EXIT.turnFailed);
+  });
+}
+// Code of a tools file that fails on its own time. What was acknowledged is written; the session can be resumed.
+process.on("uncaughtException", (error) => {
+  report(error);
+  process.exit(EXIT.turnFailed);
 });
 
 try {
   const program = createProgram(terminal, (code) => {
     process.exitCode = code;
   });
-  await addServers(program);
-  for (const command of [program, ...program.commands]) command.exitOverride();
+  if (namesServers(process.argv)) await addServers(program);
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().configureOutput({ outputError: () => undefined }); // `report` tells it
+  }
   await program.parseAsync(process.argv);
 } catch (error) {
   process.exitCode = report(error);
 }
 
+/** A command that is neither called nor listed is not loaded. */
+function namesServers(words: readonly string[]): boolean {
+  return words.some((word) => SERVER_WORDS.has(word));
+}
+
 function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage; // it has printed its message
+  if (error instanceof CommanderError) return usage(error);
   const code = isThroughlineError(error) ? error.code : (codeOf(error) ?? "internal");
   terminal.stderr.write(`throughline: ${inertLine(messageOf(error), 1000)} [${code}]\n`);
   if (process.env["THROUGHLINE_DEBUG"] !== undefined && error instanceof Error)
     terminal.stderr.write(`${error.stack}\n`);
+  return EXIT.usage;
+}
+
+function usage(error: CommanderError): number {
+  if (error.exitCode === 0) return EXIT.ok; // help or version, printed by now
+  const message = inertLine(error.message.replace(/^error: /, ""), 1000);
+  terminal.stderr.write(`throughline: ${message} (see throughline --help) [usage]\n`);
   return EXIT.usage;
 }

@@ -115,18 +115,20 @@ function positiveInteger(flag: string, text: string | undefined): number | undef
 
 /** flag > environment > the session's own > a real model if there is a key > the emulator. */
 async function chooseModel(flags: RunFlags, store: Store, id: string | undefined): Promise<Model> {
-  const named = flags.model ?? process.env["THROUGHLINE_MODEL"];
+  const named = flags.model ?? environment("THROUGHLINE_MODEL");
   const kept = id === undefined ? undefined : await lastSettings(store, id);
   const name =
     named ??
     (kept === undefined ? undefined : modelName(kept)) ??
-    (hasKey() ? DEFAULT_OPENAI_MODEL : EMULATOR_MODEL);
+    (environment("OPENAI_API_KEY") === undefined ? EMULATOR_MODEL : DEFAULT_OPENAI_MODEL);
   const model = modelFrom(name);
   return flags.effort === undefined ? model : model.withEffort(flags.effort);
 }
 
-function hasKey(): boolean {
-  return (process.env["OPENAI_API_KEY"] ?? "") !== "";
+/** Empty is as good as unset. */
+function environment(name: string): string | undefined {
+  const value = process.env[name];
+  return value === "" ? undefined : value;
 }
 
 async function lastSettings(store: Store, id: string): Promise<Settings | undefined> {

@@ -33,7 +33,6 @@ export function createProgram(terminal: Terminal, finish: Finish): Command {
     .helpCommand(false)
     .enablePositionalOptions()
     .passThroughOptions(false)
-    .showHelpAfterError("(see throughline --help)")
     .addHelpText("after", EXAMPLES);
   runOptions(program)
     .option("-p, --print", "answer once and leave, also on a terminal")
@@ -69,7 +68,9 @@ export async function addServers(program: Command): Promise<void> {
 
 function runOptions(command: Command): Command {
   return command
-    .option("-c, --continue", "go on with the last session of this directory")
+    .addOption(
+      new Option("-c, --continue", "go on with the last session of this directory").conflicts("resume"),
+    )
     .option("-r, --resume <id>", "go on with a session, by its id or a unique beginning of it")
     .option(
       "-m, --model <provider/model[:effort]>",

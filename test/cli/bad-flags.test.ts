@@ -1,0 +1,132 @@
+/** Flags and arguments that cannot work: exit 2, one line with a code, nothing written. */
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { emulatorOf, expectProblem, logsOf, newPlace, run, toolsFile, treeOf } from "./harness.ts";
+
+describe("a usage error says what is wrong, leaves with 2 and writes nothing", () => {
+  test.concurrent.for([
+    [["--nope"], "usage", "--nope"],
+    [["run", "--nope"], "usage", "--nope"],
+    [["emulator", "--nope"], "usage", "--nope"],
+    [["emulator", "surplus"], "usage", "too many arguments"],
+    [["--jsn", "hi"], "usage", "--json"],
+    [["-p", "hi", "-m"], "usage", "argument missing"],
+    [["-p", "hi", "-m", "gpt-5"], "model_invalid", "provider/model"],
+    [["-p", "hi", "-m", "nobody/gpt-5"], "model_invalid", "openai, emulator"],
+    [["-p", "hi", "-m", "openai/"], "model_invalid", "provider/model"],
+    [["-p", "hi", "-m", ""], "model_invalid", "provider/model"],
+    [["-p", "hi", "-m", "toString/x"], "model_invalid", "provider/model"],
+    [["-p", "hi", "--effort", "enormous"], "effort_unknown", "enormous"],
+    [["-p", "hi", "--permissions", "yolo"], "permissions_invalid", "ask, auto, read-only, deny"],
+    [["-p", "hi", "--max-steps", "0"], "number_invalid", "--max-steps 0"],
+    [["-p", "hi", "--max-steps", "-1"], "number_invalid", "--max-steps -1"],
+    [["-p", "hi", "--max-steps", "1.5"], "number_invalid", "--max-steps 1.5"],
+    [["-p", "hi", "--max-steps", "many"], "number_invalid", "--max-steps many"],
+    [["-p", "hi", "--max-steps", ""], "number_invalid", "--max-steps"],
+    [["-p", "hi", "--max-steps", "99999999999999999999"], "number_invalid", "--max-steps 9"],
+    [["-p", "hi", "-C", "/nowhere/at/all"], "directory_not_found", "/nowhere/at/all"],
+    [["-p", "hi", "-C", process.execPath], "directory_not_found", process.execPath],
+    [["-p", "hi", "--allow-tools", "read_file,fly"], "tool_unknown", "no tool fly"],
+    [["-p", "hi", "--tools", "missing.mjs"], "tools_file_invalid", "missing.mjs"],
+    [["-p", "hi", "-r", "nope"], "session_not_found", '"nope"'],
+    [["-p", "hi", "-r", ""], "session_not_found", "no session"],
+    [["-p", "hi", "-r", "../../etc/passwd"], "session_not_found", "no session"],
+    [["-p", "hi", "-c"], "session_not_found", "start one"],
+    [["-p", "hi", "-c", "-r", "x"], "usage", "cannot be used with"],
+    [["-p"], "no_prompt", "pipe one in"],
+    [["-p", "-"], "no_prompt", "pipe one in"],
+    [["-p", "   "], "no_prompt", "pipe one in"],
+    [["run"], "no_prompt", "pipe one in"],
+    [[], "no_prompt", "pipe one in"],
+  ] as const)("%j", async ([args, code, part]) => {
+    const place = newPlace();
+    const ran = await run(place, args);
+    expectProblem(ran, 2, code);
+    expect(ran.err).toContain(part);
+    expect(treeOf(place.home)).toEqual([]);
+  });
+
+  test.concurrent.for([
+    [{ OPENAI_BASE_URL: "not a url" }, "base_url_invalid", "not a url"],
+    [{ OPENAI_BASE_URL: "ftp://example.com/v1" }, "base_url_invalid", "ftp://"],
+    [{ OPENAI_BASE_URL: "/v1" }, "base_url_invalid", "/v1"],
+    [{ THROUGHLINE_MODEL: "gpt" }, "model_invalid", '"gpt"'],
+  ] as const)("environment %j", async ([env, code, part]) => {
+    const place = newPlace();
+    const ran = await run(place, ["-p", "hi"], { env: { OPENAI_API_KEY: "sk-some-key", ...env } });
+    expectProblem(ran, 2, code);
+    expect(ran.err).toContain(part);
+    expect(treeOf(place.home)).toEqual([]);
+  });
+});
+
+describe("a tools file", () => {
+  test.concurrent.for([
+    ["throws", 'throw new Error("no such luck\\nsecond line");', "no such luck"],
+    ["throws what is no error", "throw null;", "it could not be loaded"],
+    ["does not parse", "export const = 1;", "it could not be loaded"],
+    ["imports what is not there", 'import "./absent.mjs";', "absent.mjs"],
+    ["exports nothing", "export {};", "exports no tool"],
+    [
+      "exports what is no tool",
+      'export const a = { name: "a" }; export const b = [1, null];',
+      "exports no tool",
+    ],
+  ] as const)("that %s is one line and exit 2", async ([, text, part]) => {
+    const place = newPlace();
+    place.write("bad.mjs", text);
+    const ran = await run(place, ["-p", "hi", "--tools", "bad.mjs"]);
+    expectProblem(ran, 2, "tools_file_invalid");
+    expect(ran.err).toContain(part);
+    expect(ran.err).toContain("bad.mjs");
+    expect(treeOf(place.home)).toEqual([]);
+  });
+
+  test("with two tools of one name is refused", async () => {
+    const place = newPlace();
+    const one = 'tool({ name: "same", description: "d", input: { type: "object" }, run: () => "x" })';
+    const file = toolsFile(place, `export const list = [${one}, ${one}];`);
+    expectProblem(await run(place, ["-p", "hi", "--tools", file]), 2, "tool_invalid");
+    expect(treeOf(place.home)).toEqual([]);
+  });
+
+  test("that fails after it was loaded ends the command with one line, not with a stack trace", async () => {
+    const place = newPlace();
+    const file = toolsFile(
+      place,
+      `export const calm = tool({ name: "calm", description: "d", input: { type: "object" }, run: () => "x" });
+       setTimeout(() => { throw new Error("much later"); }, 1);`,
+    );
+    const { env } = await emulatorOf({ faults: [{ type: "slow", delayMs: 60_000 }] });
+    const ran = await run(place, ["-p", "hi", "--tools", file], { env });
+    expect(ran).toMatchObject({ code: 1, out: "" });
+    expect(ran.err).toMatch(/\nthroughline: much later \[internal\]\n$/);
+    expect((await logsOf(place)).size).toBeLessThanOrEqual(1);
+  });
+
+  test("is found from the directory that -C names", async () => {
+    const place = newPlace();
+    mkdirSync(join(place.work, "inner"));
+    place.write("inner/bad.mjs", "export {};");
+    expectProblem(
+      await run(place, ["-p", "hi", "-C", "inner", "--tools", "bad.mjs"]),
+      2,
+      "tools_file_invalid",
+    );
+  });
+});
+
+test("empty settings in the environment are as good as none", async () => {
+  const place = newPlace();
+  const env = { THROUGHLINE_MODEL: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "", NO_COLOR: "" };
+  const ran = await run(place, ["-p", "hello"], { env });
+  expect(ran.code).toBe(0);
+  expect(ran.err).toContain("emulator/emu-reasoner · session s_");
+  const real = await run(newPlace(), ["-p", "hello", "-m", "openai/gpt-5.6"], { env });
+  expect(real.code).toBe(2);
+  expect(real.err).toContain("[api_key_missing]");
+});
