@@ -1,0 +1,13 @@
+/**
+ * Durations for people: "4s", "1m 5s". From measured times in the log, so they survive a reload.
+ *
+ * @module
+ */
+
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes}m ${seconds % 60}s`;
+  return `${Math.floor(minutes / 60)}h ${minutes % 60}m`;
+}

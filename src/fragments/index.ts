@@ -1,0 +1,21 @@
+/**
+ * events → fragments → blocks: what a person sees. Pure, runs in a browser.
+ *
+ * @module
+ */
+
+export type {
+  Block,
+  BlockPart,
+  NoticeBlock,
+  ReasoningBlock,
+  TextBlock,
+  ToolBlock,
+  TurnEndBlock,
+  UserBlock,
+} from "./block.ts";
+export { BlockList, blocksOf } from "./blocks.ts";
+export { formatDuration } from "./duration.ts";
+export type { Fragment } from "./fragment.ts";
+export { fragmentsOf } from "./from-event.ts";
+export { reasoningLabel } from "./labels.ts";

@@ -1,0 +1,25 @@
+/**
+ * The one-line labels of a reasoning block, the same in every interface.
+ *
+ * @module
+ */
+
+import type { ReasoningBlock } from "./block.ts";
+import { formatDuration } from "./duration.ts";
+
+/** Collapsed: what it is thinking about now, or how long it thought. */
+export function reasoningLabel(block: ReasoningBlock, tokens?: number): string {
+  if (block.generating) return block.parts.findLast(({ title }) => title !== undefined)?.title ?? "Thinking…";
+  const time = block.durationMs === undefined ? "Thought" : `Thought for ${formatDuration(block.durationMs)}`;
+  const facts = [
+    block.cut ? "interrupted" : undefined,
+    block.parts.length === 0
+      ? "no summary"
+      : block.parts.length > 1
+        ? `${block.parts.length} parts`
+        : undefined,
+    tokens === undefined || tokens === 0 ? undefined : `${tokens} tokens`,
+    block.keptBack ? `kept for ${block.model}, not sent to the model in use` : undefined,
+  ];
+  return [time, ...facts.filter((fact) => fact !== undefined)].join(" · ");
+}
