@@ -11,6 +11,7 @@ import {
   echoTool,
   expectNoneRefused,
   expectSound,
+  gate,
   inputOf,
   issued,
   type Json,
@@ -146,13 +147,14 @@ test("P07 reasoning items that follow each other stay two items with their own i
   expectSound(b.emulator);
 });
 
+const payloads = (items: readonly Json[]): readonly unknown[] =>
+  items.flatMap((item) => (item["type"] === "reasoning" ? [item["encrypted_content"]] : []));
+
 test("P08 ten reasoning items of one response go back as ten, each with its own payload", async () => {
   const ten = Array.from({ length: 10 }, (_, n) => [thought(`**Part ${n}**`), { web_search_call: `q${n}` }]);
   const b = await bench({ steps: [{ output: [...ten.flat(), says("Done.")] }] });
   await b.ask("Search a lot.");
   await b.ask("Thanks.");
-  const payloads = (items: readonly Json[]): readonly unknown[] =>
-    items.flatMap((item) => (item["type"] === "reasoning" ? [item["encrypted_content"]] : []));
   const first = issued(b.emulator).slice(0, 21);
   expect(payloads(lastInput(b.emulator))).toEqual(payloads(first));
   expect(payloads(first)).toHaveLength(10);
@@ -187,15 +189,12 @@ test("P09 the items of a response keep their order", async () => {
 
 test("P10 a message sent while a tool runs waits until the group and its outputs are closed", async () => {
   const slow = echoTool();
-  let release = (): void => undefined;
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const answer = gate();
   const gated = {
     ...slow,
     run: async (input: unknown, context: Parameters<typeof slow.run>[1]): Promise<unknown> => {
-      await gate;
-      return slow.run(input as never, context);
+      await answer.opened;
+      return slow.run(input, context);
     },
   };
   const b = await bench({
@@ -209,7 +208,7 @@ test("P10 a message sent while a tool runs waits until the group and its outputs
   const first = b.session.send("Look.");
   await until(first, (event) => event.type === "tool_start");
   const second = b.session.send("By the way, hurry.");
-  release();
+  answer.open();
   expect((await first.result()).status).toBe("completed");
   expect((await second.result()).status).toBe("completed");
   expect(outline(lastInput(b.emulator))).toEqual([

@@ -80,12 +80,13 @@ async function spoil(b: Awaited<ReturnType<typeof bench>>, change: (item: Json) 
   await b.reopen();
 }
 
+const pairs = (items: readonly Json[]): readonly unknown[] =>
+  items.flatMap((item) => (item["type"] === "reasoning" ? [[item["id"], item["encrypted_content"]]] : []));
+
 test("E03 id and payload go back as the pair they came as", async () => {
   const b = await bench(looked());
   await b.ask("Look.");
   await b.ask("Thanks.");
-  const pairs = (items: readonly Json[]): readonly unknown[] =>
-    items.flatMap((item) => (item["type"] === "reasoning" ? [[item["id"], item["encrypted_content"]]] : []));
   expect(pairs(lastInput(b.emulator))).toEqual(pairs(issued(b.emulator)).slice(0, 2));
   expectSound(b.emulator);
 });
@@ -123,6 +124,8 @@ test("E06 another endpoint is another origin, whatever the model is called there
   expectNoneRefused(elsewhere);
 });
 
+const payload = (item: unknown): unknown => (item as Json | undefined)?.["encrypted_content"];
+
 test("E07 the shorter payload of `added` is never kept: without its `done` the thought is gone", async () => {
   const b = await bench({
     steps: [{ output: [thought(), says("never heard")], faults: ["cut=after-event:4"] }],
@@ -131,7 +134,7 @@ test("E07 the shorter payload of `added` is never kept: without its `done` the t
   expect((await b.say("Think.")).status).toBe("failed");
   const [first] = b.emulator.exchanges;
   const added = first?.events.find((event) => event["type"] === "response.output_item.added");
-  const partial = (added?.["item"] as Json)["encrypted_content"];
+  const partial = payload(added?.["item"]);
   expect(partial).toEqual(expect.any(String));
   await b.ask("Again.");
   expect(JSON.stringify(await b.log())).not.toContain(partial);
@@ -143,12 +146,11 @@ test("E08 of the three ciphertexts of one item the one of `done` goes back", asy
   const b = await bench({ steps: [{ output: [thought(), says("Hello.")] }] });
   await b.ask("Hi.");
   await b.ask("Again.");
-  const payload = (item: unknown): unknown => (item as Json | undefined)?.["encrypted_content"];
   const events = b.emulator.exchanges[0]?.events ?? [];
   const [added, done, terminal] = [
     payload(events.find((event) => event["type"] === "response.output_item.added")?.["item"]),
     payload(events.find((event) => event["type"] === "response.output_item.done")?.["item"]),
-    payload(((events.at(-1)?.["response"] as Json)["output"] as readonly Json[])[0]),
+    payload((events.at(-1) as { response?: { output: readonly Json[] } }).response?.output[0]),
   ];
   expect(new Set([added, done, terminal]).size).toBe(3);
   expect(payload(lastInput(b.emulator)[1])).toBe(done);

@@ -10,6 +10,7 @@ import {
   echoTool,
   expectNoneRefused,
   expectSound,
+  gate,
   issued,
   type Json,
   lastInput,
@@ -31,7 +32,7 @@ function toolOf(run: Tool["run"], more: Partial<Parameters<typeof tool>[0]> = {}
     access: "read",
     ...more,
     run,
-  } as Parameters<typeof tool>[0]);
+  });
 }
 
 test("T01 a call whose turn was cancelled has an output in the next request", async () => {
@@ -109,10 +110,7 @@ test("T02 cutting history never leaves an output without its call", async () => 
 
 test("T03 T04 of a parallel batch all calls stand first, then all outputs in call order", async () => {
   const ends = new Map<string, () => void>();
-  let allRun = (): void => undefined;
-  const running = new Promise<void>((resolve) => {
-    allRun = resolve;
-  });
+  const allRunning = gate();
   const b = await bench({
     steps: [{ output: [thought(), calls("a"), calls("b"), calls("c")] }, { output: [says("All.")] }],
     tools: [
@@ -120,13 +118,13 @@ test("T03 T04 of a parallel batch all calls stand first, then all outputs in cal
         const { q } = input as { readonly q: string };
         return new Promise((resolve) => {
           ends.set(q, () => resolve(`found ${q}`));
-          if (ends.size === 3) allRun();
+          if (ends.size === 3) allRunning.open();
         });
       }),
     ],
   });
   const turn = b.session.send("Look three times.");
-  await running;
+  await allRunning.opened;
   for (const q of ["c", "b", "a"]) {
     ends.get(q)?.();
     await until(turn, (event) => event.type === "tool_result" && event.text === `found ${q}`);
@@ -195,13 +193,14 @@ test("T06 a call without a call id gets one, and its output the same", async () 
   expectNoneRefused(b.emulator);
 });
 
+const SAME = { call_id: "call_0" };
+
 test("T07 call ids that repeat in every response keep their own results", async () => {
   const look = echoTool();
-  const again = (q: string): Json => calls(q, { call_id: "call_0" });
   const b = await bench({
     steps: [
-      { output: [thought(), again("a")] },
-      { output: [thought(), again("b")] },
+      { output: [thought(), calls("a", SAME)] },
+      { output: [thought(), calls("b", SAME)] },
       { output: [thought(), says("Both.")] },
     ],
     tools: [look],
@@ -216,10 +215,7 @@ test("T07 call ids that repeat in every response keep their own results", async 
 test("T07 two calls of one response with the same call id are both run and both answered", async () => {
   const look = echoTool();
   const b = await bench({
-    steps: [
-      { output: [thought(), calls("a", { call_id: "call_0" }), calls("b", { call_id: "call_0" })] },
-      { output: [says("Both.")] },
-    ],
+    steps: [{ output: [thought(), calls("a", SAME), calls("b", SAME)] }, { output: [says("Both.")] }],
     tools: [look],
   });
   await b.ask("Look.");

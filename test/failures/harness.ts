@@ -172,6 +172,15 @@ export async function until(
   throw new Error("the turn ended before the event came");
 }
 
+/** A promise and the way to keep it. */
+export function gate(): { readonly opened: Promise<void>; open(): void } {
+  const waiting: (() => void)[] = [];
+  const promise = new Promise<void>((resolve) => {
+    waiting.push(resolve);
+  });
+  return { opened: promise, open: () => waiting[0]?.() };
+}
+
 export function ofType<T extends LoggedEvent["type"]>(
   events: readonly LoggedEvent[],
   type: T,
@@ -197,7 +206,7 @@ export function inputOf(body: Json | undefined): readonly Json[] {
 /** Item types with a mark for the role, "+" for an id: short enough to compare a whole request at once. */
 export function outline(input: readonly Json[]): readonly string[] {
   return input.map((item) => {
-    const what = item["role"] === undefined ? String(item["type"]) : String(item["role"]);
+    const what = (item["role"] ?? item["type"]) as string;
     return "id" in item ? `${what}+` : what;
   });
 }
@@ -297,7 +306,7 @@ export async function scriptedServer(
       events === undefined
         ? (text ?? JSON.stringify(json))
         : events
-            .map((event) => `event: ${String(event["type"])}\ndata: ${JSON.stringify(event)}\n\n`)
+            .map((event) => `event: ${event["type"] as string}\ndata: ${JSON.stringify(event)}\n\n`)
             .join(""),
     );
   };
