@@ -23,6 +23,7 @@ export interface Answer {
   readonly id: string;
   readonly object: JsonObject;
   readonly script: Script | undefined;
+  readonly outcome: "completed" | "incomplete" | "failed";
   ended(outcome: Outcome): void;
 }
 
@@ -103,6 +104,7 @@ export function composeAnswer(
     id,
     object: background ? queued : final,
     script,
+    outcome: ending.status,
     ended(outcome) {
       if (outcome !== "completed") return;
       if (!background) complete();

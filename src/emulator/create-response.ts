@@ -19,7 +19,11 @@ export interface WireAnswer {
   readonly json?: unknown;
   readonly html?: string;
   readonly script?: Script;
+  /** Faults of the connection, for an answer that is no stream. */
+  readonly bodyFaults?: readonly Fault[];
   readonly report: RequestReport | undefined;
+  /** How an answer that is no stream ended, when it went out whole. */
+  readonly outcome?: Outcome;
   /** Called once, with how it ended; returns the final entry for the report. */
   readonly ended?: (outcome: Outcome) => RequestReport;
 }
@@ -105,7 +109,9 @@ function answerJudged(
   };
   return {
     status: 200,
-    ...(answer.script === undefined ? { json: answer.object } : { script: answer.script }),
+    ...(answer.script === undefined
+      ? { json: answer.object, bodyFaults: all, outcome: answer.outcome }
+      : { script: answer.script }),
     report: accepted,
     ended: (outcome) => {
       answer.ended(outcome);

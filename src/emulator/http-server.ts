@@ -9,19 +9,17 @@ import { setMaxListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { codeOf, type JsonObject, messageOf, ThroughlineError } from "../support/index.ts";
-import { redacted } from "./accounts.ts";
+import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 import { createResponse, refused, type WireAnswer } from "./create-response.ts";
 import type { Engine } from "./engine.ts";
-import type { Script } from "./faults/apply.ts";
+import { toBodyScript } from "./faults/apply.ts";
 import { refuse } from "./judge/refusal.ts";
 import { playScript } from "./play-script.ts";
-import type { RecordedExchange, RequestReport } from "./report.ts";
+import { type OpenExchange, Recording } from "./recording.ts";
+import type { RecordedExchange } from "./report.ts";
 import { answerRoute } from "./routes.ts";
 
 const maxBodyBytes = 64 * 1024 * 1024;
-const maxExchanges = 1000;
-const maxRecordedChars = 64 * 1024 * 1024;
 
 export interface HttpServerOptions {
   readonly engine: Engine;
@@ -34,15 +32,14 @@ export interface HttpServerOptions {
 
 export interface HttpServer {
   readonly url: string;
-  readonly exchanges: readonly RecordedExchange[];
-  readonly reports: readonly RequestReport[];
+  readonly recording: Recording;
   close(): Promise<void>;
 }
 
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const connection = new Connection(options);
+  const desk = new Desk(options);
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    void connection.serve(request, response);
+    void desk.serve(request, response);
   });
   if (options.unref) {
     server.unref();
@@ -51,12 +48,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   await listen(server, options);
   const { address, port, family } = server.address() as AddressInfo;
   const host = family === "IPv6" ? `[${address}]` : address;
-  return {
-    url: `http://${host}:${port}`,
-    exchanges: connection.exchanges,
-    reports: connection.reports,
-    close: () => connection.close(server),
-  };
+  return { url: `http://${host}:${port}`, recording: desk.recording, close: () => desk.close(server) };
 }
 
 function listen(server: Server, options: HttpServerOptions): Promise<void> {
@@ -78,22 +70,19 @@ function listen(server: Server, options: HttpServerOptions): Promise<void> {
   });
 }
 
-/** An exchange while it is open; handed out read-only. */
-type OpenExchange = {
-  -readonly [Key in Exclude<keyof RecordedExchange, "events">]: RecordedExchange[Key];
-} & Pick<RecordedExchange, "events">;
+interface Body {
+  readonly text: string;
+  readonly tooLarge: boolean;
+}
 
-class Connection {
-  readonly exchanges: OpenExchange[] = [];
-  readonly reports: RequestReport[] = [];
+/** Takes requests, hands out answers, knows what is still open. */
+class Desk {
+  readonly recording = new Recording();
   readonly #options: HttpServerOptions;
   readonly #closing = new AbortController();
   readonly #open = new Set<Promise<void>>();
-  readonly #scripts = new WeakMap<OpenExchange, Script>();
   #queue: Promise<void> = Promise.resolve();
-  #served = 0;
   #requests = 0;
-  #recordedChars = 0;
 
   constructor(options: HttpServerOptions) {
     this.#options = options;
@@ -101,7 +90,9 @@ class Connection {
   }
 
   serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const work = this.#serve(request, response).finally(() => this.#open.delete(work));
+    const work = this.#serve(request, response)
+      .catch(() => void response.destroy()) // nothing may escape into the process of the user
+      .finally(() => this.#open.delete(work));
     this.#open.add(work);
     return work;
   }
@@ -117,26 +108,12 @@ class Connection {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on("error", () => {}); // a client that left; playScript sees the close
     const started = this.#options.engine.options.clock.monotonic();
-    const url = new URL(request.url ?? "/", "http://emulator");
+    const url = urlOf(request.url ?? "/");
     const body = await readBody(request).catch(() => undefined);
     if (body === undefined) return; // the client left while sending
     await this.#turn();
-    const exchange = this.#record(request, url, body.text);
-    let answer: WireAnswer;
-    try {
-      answer = this.#answer(request, url, body, exchange.headers);
-    } catch (error) {
-      answer = refused(
-        refuse({
-          rule: "X-internal",
-          status: 500,
-          type: "server_error",
-          message: `The emulator has a fault of its own: ${messageOf(error)}`,
-          code: "server_error",
-        }),
-        undefined,
-      );
-    }
+    const exchange = this.recording.begin(request, url.pathname + url.search, body.text);
+    const answer = this.#answer(request, url, body, exchange.headers);
     await this.#send(response, answer, exchange, started);
     this.#options.record?.(exchange);
   }
@@ -147,36 +124,32 @@ class Connection {
     return this.#queue;
   }
 
-  #answer(
-    request: IncomingMessage,
-    url: URL,
-    body: { readonly text: string; readonly tooLarge: boolean },
-    recorded: Readonly<Record<string, string>>,
-  ): WireAnswer {
-    if (body.tooLarge) {
+  #answer(request: IncomingMessage, url: URL, body: Body, recorded: RecordedExchange["headers"]): WireAnswer {
+    try {
+      return this.#judge(request, url, body, recorded);
+    } catch (error) {
+      const message = `The emulator has a fault of its own: ${messageOf(error)}`;
       return refused(
-        refuse({
-          rule: "X-large",
-          status: 413,
-          message: `The request body is too large: the maximum is ${maxBodyBytes} bytes.`,
-          code: "request_too_large",
-        }),
+        refuse({ rule: "X-internal", status: 500, type: "server_error", message, code: "server_error" }),
         undefined,
       );
     }
-    const headers = { ...recorded, ...secretHeaders(request) };
+  }
+
+  #judge(request: IncomingMessage, url: URL, body: Body, recorded: RecordedExchange["headers"]): WireAnswer {
+    if (body.tooLarge) {
+      const message = `The request body is too large: the maximum is ${maxBodyBytes} bytes.`;
+      return refused(refuse({ rule: "X-large", status: 413, message, code: "request_too_large" }), undefined);
+    }
+    const { authorization } = request.headers; // the recorded one is redacted
+    const headers = { ...recorded, ...(authorization === undefined ? {} : { authorization }) };
     const { engine } = this.#options;
-    if (request.method === "POST" && /^(\/v1)?\/responses$/.test(url.pathname)) {
+    if (request.method === "POST" && /^(\/v1)?\/responses\/?$/.test(url.pathname)) {
       this.#requests += 1;
       return createResponse(engine, body.text, headers, this.#requests - 1);
     }
-    return answerRoute(engine, {
-      method: request.method ?? "GET",
-      url,
-      headers,
-      text: body.text,
-      reports: this.reports,
-    });
+    const method = request.method ?? "GET";
+    return answerRoute(engine, { method, url, headers, text: body.text, reports: this.recording.reports });
   }
 
   async #send(
@@ -185,105 +158,54 @@ class Connection {
     exchange: OpenExchange,
     started: number,
   ): Promise<void> {
-    const { engine } = this.#options;
-    const { clock } = engine.options;
-    const slot = answer.report === undefined ? undefined : this.reports.push(answer.report) - 1;
+    const { clock } = this.#options.engine.options;
+    this.recording.judged(exchange, answer.report);
     exchange.status = answer.status;
-    exchange.report = answer.report ?? null;
     exchange.responseHeaders = {
-      ...commonHeaders(engine, answer, Math.max(1, Math.round(clock.monotonic() - started))),
+      ...commonHeaders(this.#options.engine, answer, Math.max(1, Math.round(clock.monotonic() - started))),
       ...answer.headers,
     };
     response.writeHead(answer.status, exchange.responseHeaders);
-    if (answer.script !== undefined) {
-      this.#scripts.set(exchange, answer.script);
-      await playScript(response, answer.script, {
+    if (answer.script === undefined) {
+      exchange.responseText =
+        answer.html ?? (answer.json === undefined ? "" : JSON.stringify(answer.json, null, 2));
+    }
+    const outcome = answer.outcome ?? "completed";
+    const script =
+      answer.script ?? toBodyScript(exchange.responseText, { faults: answer.bodyFaults ?? [], outcome });
+    if (script !== undefined) {
+      this.recording.playing(exchange, script);
+      await playScript(response, script, {
         paceMs: this.#options.paceMs,
         clock,
         closing: this.#closing.signal,
-        settled: (outcome) => this.#settle(exchange, slot, answer.ended?.(outcome)),
+        settled: (how) => this.recording.settled(exchange, answer.ended?.(how)),
       });
       return;
     }
-    exchange.responseText =
-      answer.html ?? (answer.json === undefined ? "" : JSON.stringify(answer.json, null, 2));
     // The ledger first: a client that has the answer may send its next request at once.
-    const status = (answer.json as { readonly status?: unknown } | undefined)?.status;
-    const outcome = status === "incomplete" || status === "failed" ? status : "completed";
-    this.#settle(exchange, slot, answer.ended?.(outcome));
+    this.recording.settled(exchange, answer.ended?.(outcome));
     response.end(exchange.responseText);
   }
-
-  #settle(exchange: OpenExchange, slot: number | undefined, report: RequestReport | undefined): void {
-    if (report === undefined || slot === undefined) return;
-    this.reports[slot] = report;
-    exchange.report = report;
-  }
-
-  #record(request: IncomingMessage, url: URL, text: string): OpenExchange {
-    const scripts = this.#scripts;
-    const exchange: OpenExchange = {
-      index: this.#served,
-      method: request.method ?? "",
-      path: url.pathname + url.search,
-      headers: publicHeaders(request),
-      requestText: text,
-      status: 0,
-      responseHeaders: {},
-      // Made when somebody looks: most exchanges are never looked at.
-      get events() {
-        return eventsOf(scripts.get(exchange));
-      },
-      responseText: "",
-      report: null,
-    };
-    this.#served += 1;
-    this.exchanges.push(exchange);
-    this.#recordedChars += text.length;
-    // Old exchanges go, so that an emulator left running does not grow for ever.
-    while (this.exchanges.length > maxExchanges || this.#recordedChars > maxRecordedChars) {
-      if (this.exchanges.length <= 1) break;
-      this.#recordedChars -= this.exchanges.shift()?.requestText.length ?? 0;
-    }
-    return exchange;
-  }
 }
 
-function eventsOf(script: Script | undefined): readonly JsonObject[] {
-  const whole = script?.frames.filter((frame) => frame.partial === undefined) ?? [];
-  return whole.flatMap(({ event }) => (event === undefined ? [] : [event]));
-}
-
-function publicHeaders(request: IncomingMessage): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (value === undefined) continue;
-    const text = Array.isArray(value) ? value.join(", ") : value;
-    headers[name] = name === "authorization" ? text.replace(/\S+$/, (key) => redacted(key)) : text;
-  }
-  return headers;
-}
-
-function secretHeaders(request: IncomingMessage): Readonly<Record<string, string>> {
-  const { authorization } = request.headers;
-  return authorization === undefined ? {} : { authorization };
+/** Paths such as `//` are no URL for the parser; they are an unknown route all the same. */
+function urlOf(text: string): URL {
+  const path = text.startsWith("/") ? text.replace(/^\/+/, "/") : `/${text}`;
+  return URL.canParse(path, "http://emulator")
+    ? new URL(path, "http://emulator")
+    : new URL("/", "http://emulator");
 }
 
 function commonHeaders(engine: Engine, answer: WireAnswer, elapsedMs: number): Record<string, string> {
-  const type =
-    answer.script !== undefined
-      ? "text/event-stream; charset=utf-8"
-      : answer.html !== undefined
-        ? "text/html"
-        : "application/json";
+  const page = answer.html === undefined ? "application/json" : "text/html";
+  const account = answer.report?.account ?? "";
   return {
-    "content-type": type,
+    "content-type": answer.script === undefined ? page : "text/event-stream; charset=utf-8",
     "x-request-id": `req_${engine.seal.random(16).toString("hex")}`,
     "openai-processing-ms": String(elapsedMs),
     "openai-version": "2020-10-01",
-    ...(answer.report === undefined || answer.report.account === ""
-      ? {}
-      : { "openai-organization": answer.report.account }),
+    ...(account === "" ? {} : { "openai-organization": account }),
     "x-ratelimit-limit-requests": "5000",
     "x-ratelimit-limit-tokens": "2000000",
     "x-ratelimit-remaining-requests": "4999",
@@ -295,7 +217,7 @@ function commonHeaders(engine: Engine, answer: WireAnswer, elapsedMs: number): R
   };
 }
 
-function readBody(request: IncomingMessage): Promise<{ readonly text: string; readonly tooLarge: boolean }> {
+function readBody(request: IncomingMessage): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

@@ -86,8 +86,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   return {
     url: server.url,
     baseUrl: `${server.url}/v1`,
-    exchanges: server.exchanges,
-    report: () => toReport(engine.options.mode, server.reports),
+    exchanges: server.recording.exchanges,
+    report: () => toReport(engine.options.mode, [...server.recording.reports]),
     addFaults: (...faults) => engine.addFaults(faults),
     rotateKey: () => engine.seal.rotate(),
     close: () => server.close(),

@@ -74,11 +74,11 @@ export class Ledger {
     const conversation = this.#conversations.get(options.conversation);
     if (conversation === undefined)
       return { issued: [], acceptable: [], prefixStable: true, prefixDiffersAt: null };
-    const { context } = options;
+    const places = indexOf(options.context);
     const acceptable = conversation.reasoning.filter((one) => {
       if (!one.opaque || one.epoch !== options.epoch || one.members.length === 0) return false;
       if (one.sealed.follower === null) return false;
-      const positions = one.members.map((member) => context.findIndex((item) => isMember(item, member)));
+      const positions = one.members.map((member) => placeOf(member, places));
       if (positions.includes(-1)) return false;
       const follower = one.members.findIndex((member) => member.index === one.sealed.follower?.index);
       return options.fits(one.sealed, options.chain[positions[follower] ?? 0]);
@@ -150,13 +150,25 @@ function toMember(item: IssuedItem): Member {
   };
 }
 
-function isMember(item: ContextItem, member: Member): boolean {
-  if (item.type !== member.type) return false;
-  if (item.id === member.id) return true;
-  // The id proves that another response made it, even if it said the same words (as the judge reads it in `pairing`).
-  if (item.id !== undefined && item.place !== undefined) return false;
-  if (member.callId !== undefined) return item.callId === member.callId;
-  return (
-    member.text !== undefined && item.item["role"] === "assistant" && messageHash(item.item) === member.text
-  );
+/** Positions by id, by call and by exact text: a long conversation is looked up once, not once per item. */
+function indexOf(context: readonly ContextItem[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const [position, { type, id, callId, item, place }] of context.entries()) {
+    // An id that proves its response stands for that one only, even if another said the same words.
+    const proven = id !== undefined && place !== undefined;
+    const keys = [
+      ...(id === undefined ? [] : [`id ${id}`]),
+      ...(callId === undefined || proven ? [] : [`call ${type} ${callId}`]),
+      ...(type === "message" && item["role"] === "assistant" && !proven ? [`text ${messageHash(item)}`] : []),
+    ];
+    for (const key of keys) if (!places.has(key)) places.set(key, position);
+  }
+  return places;
+}
+
+function placeOf(member: Member, places: ReadonlyMap<string, number>): number {
+  const byId = places.get(`id ${member.id}`);
+  if (byId !== undefined) return byId;
+  if (member.callId !== undefined) return places.get(`call ${member.type} ${member.callId}`) ?? -1;
+  return member.text === undefined ? -1 : (places.get(`text ${member.text}`) ?? -1);
 }

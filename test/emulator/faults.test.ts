@@ -121,6 +121,19 @@ describe("where the connection ends", () => {
   });
 });
 
+describe("answers that are no stream", () => {
+  test("cut, end and slow", async () => {
+    const emulator = await scripted(script);
+    const cut = post(emulator, ask, { "x-emulator-fault": "cut=after-byte:100" });
+    await expect(cut).rejects.toThrow();
+    expect(outcome(emulator)).toBe("cut");
+    const ended = await post(emulator, ask, { "x-emulator-fault": "end=after-byte:100" });
+    expect([ended.text.length, outcome(emulator)]).toEqual([100, "no_terminal"]);
+    const slow = await post(emulator, ask, { "x-emulator-fault": "slow=5" });
+    expect([slow.json["status"], outcome(emulator)]).toEqual(["completed", "completed"]);
+  });
+});
+
 describe("instead of an answer", () => {
   test.each([
     ["429", 429, "rate_limit_exceeded"],

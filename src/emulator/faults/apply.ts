@@ -74,6 +74,27 @@ export function toScript(
   };
 }
 
+/** The same for a body that is no stream. Items and events do not exist there: such a cut falls in the middle. */
+export function toBodyScript(
+  text: string,
+  options: { readonly faults: readonly Fault[]; readonly outcome: string },
+): Script | undefined {
+  const { faults } = options;
+  const fault = faults.find((one) => "at" in one);
+  const slow = faults.find((one) => one.type === "slow");
+  if (fault === undefined && slow === undefined) return undefined;
+  const whole: Frame = { type: "", event: undefined, text, delta: slow !== undefined };
+  const count = fault?.at.unit === "byte" ? fault.at.index : Math.floor(Buffer.byteLength(text) / 2);
+  return {
+    frames: fault === undefined ? [whole] : cutBytes([whole], count),
+    ending: fault?.type ?? "end",
+    splitBytes: undefined,
+    delayMs: slow?.delayMs,
+    terminal: fault === undefined ? `response.${options.outcome}` : undefined,
+    terminalAt: fault === undefined ? 0 : -1,
+  };
+}
+
 /**
  * Numbered and rendered when it is its turn: hundreds of streams that begin at once must not wait for each other's
  * text (measured: 1.2 ms per response of 300 deltas when all was done at the start).

@@ -138,6 +138,11 @@ function isFaultName(name: string): name is Exclude<FaultName, "all"> {
 function httpFault(args: Arguments, status: number): Fault {
   if (status < 400 || status > 599) throw invalid(args.name, "takes an HTTP status from 400 to 599");
   const { code, message, ...headers } = args.named;
+  const bad = Object.entries(headers).find(
+    ([key, value]) => !/^[\w-]+$/.test(key) || !/^[\x20-\x7e]*$/.test(value),
+  );
+  if (bad !== undefined)
+    throw invalid(args.name, `has a header that cannot be sent: ${JSON.stringify(bad[0])}`);
   return {
     type: "http",
     status,

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 
 import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../support/index.ts";
 import type { ModelTraits } from "../model-traits.ts";
-import { hashText, type Seal, type Sealed } from "../seal.ts";
+import { hashText, type Seal, type Sealed, type SignedId } from "../seal.ts";
 import type { Switches } from "../switches.ts";
 import { typeOfItem } from "./item-shape.ts";
 
@@ -20,6 +20,8 @@ export interface ContextItem {
   readonly callId: string | undefined;
   /** Index in the request's `input`; `undefined` for what the server itself had stored. */
   readonly index: number | undefined;
+  /** What its id says, if this server issued it. */
+  readonly signed: SignedId | undefined;
   /** Response and output index, when the item's id or call id proves them. */
   readonly place: { readonly uid: string; readonly index: number } | undefined;
   /** What the server kept for a stored reasoning item: it needs no ciphertext. */
@@ -50,15 +52,15 @@ export function toContextItem(
   const id = stringOf(item["id"]);
   const callId = stringOf(item["call_id"]);
   const isCall = !type.endsWith("_output") && callId !== undefined;
-  const place =
-    (id === undefined ? undefined : options.seal.readId(id)) ??
-    (isCall ? options.seal.readCallId(callId) : undefined);
+  const signed = id === undefined ? undefined : options.seal.readId(id);
+  const place = signed ?? (isCall ? options.seal.readCallId(callId) : undefined);
   return {
     item,
     type,
     id,
     callId,
     index: options.index,
+    signed,
     place: place === undefined ? undefined : { uid: place.uid, index: place.index },
     stored: options.stored,
   };

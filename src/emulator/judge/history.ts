@@ -68,9 +68,10 @@ export function judgeHistory(question: HistoryQuestion): HistoryAnswer {
     if (one.type === "reasoning" && !note(checkPrefix(opened, position, question, dropped)))
       usable.delete(position);
   }
+  const present = new Set(context.filter((one) => one.type === "reasoning").map(({ id }) => id));
   for (const [position, one] of context.entries()) {
     if (one.type === "reasoning") note(checkFollower({ position, question, sealed: usable.get(position) }));
-    else note(checkNeeded({ one, question, usable }));
+    else note(checkNeeded({ one, question, usable, present }));
   }
   for (const refusal of checkToolPairs(context, question.switches)) note(refusal);
   for (const [position, sealed] of usable) if (dropped.includes(sealed.id)) usable.delete(position);
@@ -92,7 +93,7 @@ function checkKnownId(one: ContextItem, question: HistoryQuestion): Refusal | un
   if (one.type === "image_generation_call" && !question.store) return itemNotPersisted("T14", one.id);
   const made = outputTypes.has(one.type) || (one.type === "message" && one.item["role"] === "assistant");
   if (!made || question.switches.unknownItemIds === "accept") return undefined;
-  if (question.seal.readId(one.id) !== undefined) return undefined;
+  if (one.signed !== undefined) return undefined;
   return question.store ? itemNotFound("X-unknown-id", one.id) : itemNotPersisted("X-unknown-id", one.id);
 }
 

@@ -79,12 +79,12 @@ export function checkNeeded(options: {
   readonly one: ContextItem;
   readonly question: HistoryQuestion;
   readonly usable: ReadonlyMap<number, Sealed>;
+  /** Ids of the reasoning items that were sent with their id. */
+  readonly present: ReadonlySet<string | undefined>;
 }): Refusal | undefined {
-  const { one, question, usable } = options;
-  if (one.id === undefined) return undefined;
-  const signed = question.seal.readId(one.id);
-  if (signed === undefined || signed.needs.length === 0) return undefined;
-  const present = new Set(question.context.filter((other) => other.type === "reasoning").map(({ id }) => id));
+  const { one, question, usable, present } = options;
+  const { signed } = one;
+  if (one.id === undefined || signed === undefined || signed.needs.length === 0) return undefined;
   const needs =
     question.switches.requiredReasoning === "all-preceding" ? signed.needs : nearestRun(signed.needs);
   for (const index of needs) {

@@ -1,0 +1,89 @@
+/**
+ * Exchanges and reports as they come in. Bounded: an emulator that is left running does not grow for ever.
+ *
+ * @module
+ */
+
+import type { IncomingMessage } from "node:http";
+
+import type { JsonObject } from "../support/index.ts";
+import { redacted } from "./accounts.ts";
+import type { Script } from "./faults/apply.ts";
+import type { RecordedExchange, RequestReport } from "./report.ts";
+
+const maxExchanges = 1000;
+const maxReports = 10_000;
+const maxRecordedChars = 64 * 1024 * 1024;
+
+/** An exchange while it is open; handed out read-only. */
+export type OpenExchange = {
+  -readonly [Key in Exclude<keyof RecordedExchange, "events">]: RecordedExchange[Key];
+} & Pick<RecordedExchange, "events">;
+
+export class Recording {
+  readonly exchanges: OpenExchange[] = [];
+  readonly reports: RequestReport[] = [];
+  readonly #scripts = new WeakMap<OpenExchange, Script>();
+  #served = 0;
+  #chars = 0;
+
+  begin(request: IncomingMessage, path: string, text: string): OpenExchange {
+    const scripts = this.#scripts;
+    const exchange: OpenExchange = {
+      index: this.#served,
+      method: request.method ?? "",
+      path,
+      headers: publicHeaders(request),
+      requestText: text,
+      status: 0,
+      responseHeaders: {},
+      // Made when somebody looks: most exchanges are never looked at.
+      get events() {
+        return eventsOf(scripts.get(exchange));
+      },
+      responseText: "",
+      report: null,
+    };
+    this.#served += 1;
+    this.exchanges.push(exchange);
+    this.#chars += text.length;
+    while (this.exchanges.length > maxExchanges || this.#chars > maxRecordedChars) {
+      if (this.exchanges.length <= 1) break;
+      this.#chars -= this.exchanges.shift()?.requestText.length ?? 0;
+    }
+    return exchange;
+  }
+
+  judged(exchange: OpenExchange, report: RequestReport | undefined): void {
+    exchange.report = report ?? null;
+    if (report === undefined) return;
+    this.reports.push(report);
+    if (this.reports.length > maxReports) this.reports.shift();
+  }
+
+  playing(exchange: OpenExchange, script: Script): void {
+    this.#scripts.set(exchange, script);
+  }
+
+  settled(exchange: OpenExchange, report: RequestReport | undefined): void {
+    if (report === undefined) return;
+    const at = exchange.report === null ? -1 : this.reports.lastIndexOf(exchange.report);
+    if (at !== -1) this.reports[at] = report;
+    exchange.report = report;
+  }
+}
+
+function eventsOf(script: Script | undefined): readonly JsonObject[] {
+  const whole = script?.frames.filter((frame) => frame.partial === undefined) ?? [];
+  return whole.flatMap(({ event }) => (event === undefined ? [] : [event]));
+}
+
+function publicHeaders(request: IncomingMessage): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value === undefined) continue;
+    const text = Array.isArray(value) ? value.join(", ") : value;
+    headers[name] = name === "authorization" ? text.replace(/\S+$/, (key) => redacted(key)) : text;
+  }
+  return headers;
+}
