@@ -5,6 +5,7 @@
  */
 
 export { HOSTED_RULES, namedInError, RENDERER_VERSION } from "./openai-responses/index.ts";
+export { createRenderer } from "./renderer.ts";
 export { EFFORTS, PROFILES } from "./profiles.ts";
 export type {
   DeltaChannel,

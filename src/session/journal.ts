@@ -18,6 +18,7 @@ import type { Log } from "../log/index.ts";
 import { Broadcast, type Clock } from "../support/index.ts";
 import { closeTurn, findOpenTurn, type OpenTurn } from "../turn/index.ts";
 import { BlobCache } from "./input.ts";
+import { rootOf } from "./rebuild.ts";
 
 const POLL_MS = 200;
 
@@ -48,8 +49,7 @@ export class Journal {
 
   /** The first ancestor of a family of forks. */
   get rootSession(): string {
-    const [first] = this.log.events;
-    return first?.type === "session_start" ? first.root : this.log.session;
+    return rootOf(this.log);
   }
 
   get title(): string | undefined {
