@@ -307,7 +307,6 @@ export class LocalSession implements Session {
     if (handle.signal.aborted) return { status: "cancelled", ...nothing };
     try {
       const plan = await prepare(turn);
-      await this.#journal.blobs.load();
       const { output } = overrides;
       const outcome = await runTurn(this.#context(handle, turn, overrides), {
         ...plan,
@@ -347,6 +346,7 @@ export class LocalSession implements Session {
       emit: (events) => journal.publish(events),
       ask: (ask) => this.#permissions.ask(ask.requestId, handle.signal),
       redact: this.#redact,
+      loadBlobs: () => journal.blobs.load(),
       blob: (name) => journal.blobs.get(name),
       random: () => Math.random(),
       setSnapshot: (snapshot) => {

@@ -80,6 +80,8 @@ export interface TurnContext {
   ask(ask: PermissionAsk): Promise<PermissionDecision>;
   /** Replaces secret values this process has loaded. */
   redact(text: string): string;
+  /** Reads the blobs that new messages name, so that rendering needs no I/O. */
+  loadBlobs(): Promise<void>;
   blob(name: string): Uint8Array | undefined;
   /** For jitter; a number from 0 to 1. */
   random(): number;

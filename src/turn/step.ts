@@ -25,6 +25,7 @@ export async function runStep(context: TurnContext, step: number): Promise<StepO
   let refused: ErrorInfo | undefined;
   for (let attempt = 1 + attemptsBefore(context, step); ; attempt += 1) {
     const setup = await applySettings(context);
+    await context.loadBlobs();
     const rendered = render(context, setup);
     const response = context.ids.next("rsp");
     const end = await sendOnce(context, { setup, rendered, response, step, attempt });
