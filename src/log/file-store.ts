@@ -82,12 +82,16 @@ function makeFolder(root: string): void {
     // A folder that was there before keeps its mode: it may be shared on purpose, and the files in it are 0600.
     mkdirSync(root, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new ThroughlineError({
-      code: "store_unusable",
-      message: `cannot use ${root} for sessions: ${messageOf(error)}. Choose another folder or mend its permissions`,
-      cause: error,
-    });
+    throw unusable(root, error);
   }
+}
+
+function unusable(root: string, cause: unknown): ThroughlineError {
+  return new ThroughlineError({
+    code: "store_unusable",
+    message: `cannot use ${root} for sessions: ${messageOf(cause)}. Choose another folder or mend its permissions`,
+    cause,
+  });
 }
 
 async function* listSessions(root: string): AsyncGenerator<StoredSession> {
@@ -96,7 +100,7 @@ async function* listSessions(root: string): AsyncGenerator<StoredSession> {
     folder = await opendir(root);
   } catch (error) {
     if (codeOf(error) === "ENOENT") return;
-    throw error;
+    throw unusable(root, error);
   }
   for await (const entry of folder) {
     const id = entry.name.endsWith(".jsonl") ? entry.name.slice(0, -".jsonl".length) : "";
