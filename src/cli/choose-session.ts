@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Store, StoredSession } from "../log/index.ts";
+import { SESSION_ID, type Store, type StoredSession } from "../log/index.ts";
 import { messageOf, ThroughlineError } from "../support/index.ts";
 import { inertLine } from "./inert-text.ts";
 
@@ -30,6 +30,8 @@ async function byPrefix(store: Store, text: string): Promise<string> {
     if (text !== "" && id.startsWith(text)) found.push(id);
   }
   if (found.length === 1 && found[0] !== undefined) return found[0];
+  // Not listed and yet there: a link or a pipe. Opening it says so.
+  if (SESSION_ID.test(text) && (await store.exists(text))) return text;
   if (found.length === 0) {
     throw new ThroughlineError({
       code: "session_not_found",

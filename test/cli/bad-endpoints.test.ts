@@ -1,0 +1,111 @@
+/** Endpoints that refuse, mislead or are not there: a coded error, exit 1, a log that says the same. */
+
+import { describe, expect, test } from "vitest";
+
+import {
+  emulatorOf,
+  eventsOf,
+  expectFailedTurn,
+  KEY,
+  newPlace,
+  onlyLog,
+  pointedAt,
+  run,
+  serverOf,
+} from "./harness.ts";
+
+test("a wrong key", async () => {
+  const place = newPlace();
+  const { emulator, env } = await emulatorOf({ accounts: { "sk-right-0000": "org-a" } });
+  const last = await expectFailedTurn(place, await run(place, ["-p", "hi"], { env }), "invalid_api_key");
+  expect(last).toContain("Incorrect API key provided");
+  expect(last).not.toContain(KEY);
+  expect(emulator.report().totals.requests).toBeLessThanOrEqual(1); // refused once, not tried again
+});
+
+test("no key for a model that needs one is a matter of usage (exit 2) and says what to set", async () => {
+  const place = newPlace();
+  const ran = await run(place, ["-p", "hi", "-m", "openai/gpt-5.6"]);
+  expect(await expectFailedTurn(place, ran, "api_key_missing", 2)).toContain("set OPENAI_API_KEY");
+});
+
+test("a model that does not exist", async () => {
+  const place = newPlace();
+  const { env } = await emulatorOf();
+  const ran = await run(place, ["-p", "hi", "-m", "openai/unknown-model"], { env });
+  expect(await expectFailedTurn(place, ran, "model_not_found")).toContain("unknown-model");
+});
+
+test("nobody listens: tried again with waits, said each time, then given up", async () => {
+  const place = newPlace();
+  const { emulator, env } = await emulatorOf();
+  await emulator.close(); // its port is free now
+  const ran = await run(place, ["-p", "hi"], { env });
+  expect(await expectFailedTurn(place, ran, "connect_refused")).toContain("is a server running there?");
+  expect(ran.err.match(/trying again in/g)).toHaveLength(3);
+  const { events } = await onlyLog(place);
+  expect(eventsOf(events, "response_start").map(({ step, attempt }) => [step, attempt])).toEqual([
+    [1, 1],
+    [1, 2],
+    [1, 3],
+    [1, 4],
+  ]);
+  expect(eventsOf(events, "response_end").map(({ status }) => status)).toEqual(["cut", "cut", "cut", "cut"]);
+});
+
+describe("a server that is no such API", () => {
+  test.for([200, 404])("answers %d with a web page", async (status) => {
+    const place = newPlace();
+    let asked = 0;
+    const baseUrl = await serverOf((_request, response) => {
+      asked += 1;
+      response.writeHead(status, { "content-type": "text/html; charset=utf-8" });
+      response.end("<!doctype html><html><title>Sign in</title><script>alert(1)</script></html>");
+    });
+    const ran = await run(place, ["-p", "hi"], { env: pointedAt(baseUrl) });
+    expect(await expectFailedTurn(place, ran, "not_an_api")).toContain("is the base URL right?");
+    expect(ran.err).not.toContain("<script>");
+    expect(asked).toBe(1);
+  });
+
+  test("redirects: the key is not carried along", async () => {
+    const place = newPlace();
+    const followed: string[] = [];
+    const elsewhere = await serverOf((request, response) => {
+      followed.push(request.headers.authorization ?? "");
+      response.end();
+    });
+    const baseUrl = await serverOf((_request, response) => {
+      response.writeHead(307, { location: `${elsewhere}/responses` });
+      response.end();
+    });
+    const ran = await run(place, ["-p", "hi"], { env: pointedAt(baseUrl) });
+    expect(await expectFailedTurn(place, ran, "redirected")).toContain(elsewhere);
+    expect(followed).toEqual([]);
+  });
+
+  test("refuses with a body that is no JSON: its beginning is shown, on one line", async () => {
+    const place = newPlace();
+    const baseUrl = await serverOf((_request, response) => {
+      response.writeHead(403, { "content-type": "text/plain" });
+      response.end("blocked by\nthe proxy \u001B[31mred");
+    });
+    const ran = await run(place, ["-p", "hi"], { env: pointedAt(baseUrl) });
+    const last = await expectFailedTurn(place, ran, "http_403");
+    expect(last).toContain("status 403: blocked by the proxy \u241B[31mred");
+    expect(ran.err).not.toContain("\u001B");
+  });
+});
+
+test("--json tells a failed turn as its last line, and nothing on stderr", async () => {
+  const place = newPlace();
+  const { env } = await emulatorOf({ accounts: {} });
+  const ran = await run(place, ["-p", "--json", "hi"], { env });
+  expect(ran).toMatchObject({ code: 1, err: "" });
+  expect(JSON.parse(ran.out.trimEnd().split("\n").at(-1) ?? "")).toMatchObject({
+    type: "result",
+    status: "failed",
+    text: "",
+    error: { code: "invalid_api_key", class: "FATAL", status: 401 },
+  });
+});

@@ -1,0 +1,189 @@
+/** Sessions and folders that cannot be used: named exactly, left exactly as they were. */
+
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import {
+  asOrdinaryUser,
+  emulatorOf,
+  eventsOf,
+  expectProblem,
+  newPlace,
+  onlyLog,
+  type Place,
+  run,
+  start,
+  treeOf,
+} from "./harness.ts";
+
+/** A place with one session of one turn, and what points the command at the server that made it. */
+async function withSession(): Promise<{
+  readonly place: Place;
+  readonly id: string;
+  readonly file: string;
+  readonly env: Readonly<Record<string, string>>;
+}> {
+  const place = newPlace();
+  const { env } = await emulatorOf();
+  expect(await run(place, ["-p", "hello"], { env })).toMatchObject({ code: 0 });
+  return { place, env, ...(await onlyLog(place)) };
+}
+
+/** The damaged line and byte, for a change of one byte in line `line` (from 1). */
+function damage(file: string, line: number): { readonly byte: number; readonly text: string } {
+  const text = readFileSync(file, "utf8");
+  const before = text.split("\n").slice(0, line - 1);
+  const byte = Buffer.byteLength(before.map((one) => `${one}\n`).join(""));
+  const bytes = Buffer.from(text);
+  bytes[byte + 30] = (bytes[byte + 30] ?? 0) ^ 1;
+  writeFileSync(file, bytes);
+  return { byte, text: readFileSync(file, "utf8") };
+}
+
+describe("a damaged log", () => {
+  test.for([["-r"], ["-r", "--json"]])(
+    "with %j is named by line and byte, and not touched",
+    async (flags) => {
+      const { place, id, file, env } = await withSession();
+      place.damaged = true;
+      const { byte, text } = damage(file, 3);
+      const before = treeOf(place.home);
+      const ran = await run(place, ["-p", "go on", ...flags.slice(1), "-r", id], { env });
+      expectProblem(ran, 2, "log_damaged");
+      expect(ran.err).toContain(`line 3, byte ${byte}: `);
+      expect(treeOf(place.home)).toEqual(before);
+      expect(readFileSync(file, "utf8")).toBe(text);
+    },
+  );
+
+  test("with -c is named as the reason why nothing can be gone on with", async () => {
+    const { place, file, env } = await withSession();
+    place.damaged = true;
+    const { byte } = damage(file, 2);
+    const ran = await run(place, ["-p", "go on", "-c"], { env });
+    expectProblem(ran, 2, "session_not_found");
+    expect(ran.err).toContain(`damaged at line 2, byte ${byte}`);
+  });
+
+  test("whose last line was torn by a crash goes on, and says what it saved", async () => {
+    const { place, id, file, env } = await withSession();
+    writeFileSync(file, readFileSync(file, "utf8").slice(0, -20));
+    const ran = await run(place, ["-p", "go on", "-r", id], { env });
+    expect(ran).toMatchObject({ code: 0 });
+    expect(ran.err).toContain("bytes of an unfinished write at the end of the log were moved to");
+    const { events } = await onlyLog(place);
+    expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["interrupted", "completed"]);
+  });
+});
+
+describe("a log that is no regular, readable file", () => {
+  test("a symbolic link is refused by name", async () => {
+    const { place, id, file, env } = await withSession();
+    place.damaged = true;
+    renameSync(file, join(place.work, "elsewhere.jsonl"));
+    symlinkSync(join(place.work, "elsewhere.jsonl"), file);
+    const before = place.read("elsewhere.jsonl");
+    const ran = await run(place, ["-p", "go on", "-r", id], { env });
+    expectProblem(ran, 2, "log_unreadable");
+    expect(ran.err).toContain(`${id}.jsonl: it is a symbolic link`);
+    expect(place.read("elsewhere.jsonl")).toBe(before);
+  });
+
+  test("a pipe is refused by name and not waited for", async () => {
+    const { place, env } = await withSession();
+    place.damaged = true;
+    execFileSync("mkfifo", [join(place.sessions, "s_pipe.jsonl")]);
+    const ran = await run(place, ["-p", "go on", "-r", "s_pipe"], { env });
+    expectProblem(ran, 2, "log_unreadable");
+    expect(ran.err).toContain("s_pipe.jsonl: it is not a regular file");
+  });
+
+  test("a file of somebody else is refused by name", async () => {
+    const { place, id, file, env } = await withSession();
+    place.damaged = true;
+    const user = asOrdinaryUser(place);
+    chmodSync(file, 0o000);
+    const ran = await run(place, ["-p", "go on", "-r", id], { env, ...user });
+    expectProblem(ran, 2, "log_unreadable");
+    expect(ran.err).toContain("permission denied");
+  });
+});
+
+describe("a data folder that cannot be used", () => {
+  test.for([["-p", "hi"], ["-p", "hi", "-c"], ["-p", "hi", "-r", "s_x"], ["start"]])(
+    "a file in its place, with %j",
+    async (args) => {
+      const place = newPlace();
+      place.damaged = true;
+      writeFileSync(place.home, "not a folder");
+      const ran = await run(place, args);
+      expectProblem(ran, 2, "store_unusable");
+      expect(ran.err).toContain(place.sessions);
+      expect(readFileSync(place.home, "utf8")).toBe("not a folder");
+    },
+  );
+
+  test("without permission to read it", async () => {
+    const place = newPlace();
+    place.damaged = true;
+    mkdirSync(place.sessions, { recursive: true });
+    const user = asOrdinaryUser(place);
+    chmodSync(place.sessions, 0o000);
+    const ran = await run(place, ["-p", "hi", "-c"], user);
+    expectProblem(ran, 2, "store_unusable");
+    expect(ran.err).toContain("permission denied");
+  });
+
+  test("without permission to write to it: the turn is not begun", async () => {
+    const place = newPlace();
+    const { emulator, env } = await emulatorOf();
+    mkdirSync(place.sessions, { recursive: true });
+    const user = asOrdinaryUser(place);
+    chmodSync(place.sessions, 0o500);
+    const ran = await run(place, ["-p", "hi"], { env, ...user });
+    expect(ran).toMatchObject({ code: 1, out: "" });
+    expect(ran.err).toMatch(
+      /\nthroughline: the turn ended failed: \[EACCES\] [^\n]*permission denied[^\n]*\n$/,
+    );
+    expect(emulator.report().requests).toEqual([]);
+    chmodSync(place.sessions, 0o700);
+  });
+});
+
+describe("-r", () => {
+  test("takes a unique beginning, and lists the candidates of one that is not", async () => {
+    const { place, id, env } = await withSession();
+    expect(await run(place, ["-p", "again", "-r", id.slice(0, -3)], { env })).toMatchObject({ code: 0 });
+    expect(await run(place, ["-p", "another"], { env })).toMatchObject({ code: 0 });
+    const ran = await run(place, ["-p", "which?", "-r", "s_"], { env });
+    expectProblem(ran, 2, "session_ambiguous");
+    expect(ran.err).toContain('"s_" begins 2 session ids (');
+    expect(ran.err).toContain(id);
+  });
+
+  test("prefers an exact id to the longer ids it begins", async () => {
+    const { place, id, file, env } = await withSession();
+    const text = readFileSync(file, "utf8");
+    place.damaged = true;
+    writeFileSync(join(place.sessions, `${id}x.jsonl`), text, { mode: 0o600 });
+    expect(await run(place, ["-p", "again", "-r", id], { env })).toMatchObject({ code: 0 });
+    expect(readFileSync(join(place.sessions, `${id}x.jsonl`), "utf8")).toBe(text);
+  });
+
+  test("of a session that another process writes is refused, and names that process", async () => {
+    const { place, id, env } = await withSession();
+    const { env: stalled } = await emulatorOf({
+      faults: [{ type: "stall", at: { where: "after", unit: "event", index: 2 } }],
+    });
+    const writer = start(place, ["-p", "--json", "long", "-r", id], { env: { ...env, ...stalled } });
+    await writer.event("response_start");
+    const ran = await run(place, ["-p", "hi", "-r", id], { env });
+    expectProblem(ran, 2, "session_locked");
+    expect(ran.err).toContain(`process ${writer.child.pid}`);
+    writer.kill("SIGTERM");
+    expect(await writer.ended).toMatchObject({ code: 143 });
+  });
+});
