@@ -196,13 +196,16 @@ async function permission(context: TurnContext, { call, access }: Ready): Promis
     arguments: call.arguments,
     argumentsHash,
   };
+  // Waiting begins before anybody can read the question: its first reader may answer at once.
+  const waiting = typeof policy === "function" ? undefined : context.ask(ask);
+  waiting?.catch(() => undefined);
   // Durable before anybody is asked: an answer from elsewhere must find the question.
   await context.append(
     [{ type: "permission_request", turn: context.turn, response: call.response, ...ask }],
     { durable: true },
   );
   try {
-    const answer = typeof policy === "function" ? await policy(ask) : await context.ask(ask);
+    const answer = typeof policy === "function" ? await policy(ask) : await (waiting ?? context.ask(ask));
     return decided(typeof policy === "function" ? "function" : "person", answer, requestId);
   } catch (error) {
     if (context.signal.aborted) return { allowed: false, drafts: [], ...NOT_RUN };
