@@ -1,0 +1,60 @@
+/** What the child and the test agree on: the same model, the same tool, the same files. */
+
+import { appendFileSync } from "node:fs";
+
+import { type Model, openai, tool, type Tool } from "../../src/index.ts";
+
+export interface CrashPlan {
+  readonly folder: string;
+  readonly id: string;
+  readonly baseUrl: string;
+  readonly prompts: readonly string[];
+  readonly permissions: "auto" | "ask";
+  /** Where the tool writes a line each time it takes effect: its idempotency key. */
+  readonly effects: string;
+  readonly idempotent: boolean;
+  /** The tool waits for ever, before or after its effect, for this city. */
+  readonly block?: { readonly when: "before" | "after"; readonly city: string };
+  /** The process kills itself at this system call of its log, or when it would write an event of this type. */
+  readonly dieAt?: {
+    readonly call: "write" | "sync";
+    readonly nth: number;
+    readonly when: "before" | "after" | "torn";
+    readonly type?: string;
+  };
+}
+
+export function crashModel({ baseUrl }: Pick<CrashPlan, "baseUrl">): Model {
+  return openai("emu-reasoner", { apiKey: "sk-crash-test", baseUrl });
+}
+
+export function weatherTool(
+  { effects, idempotent, block }: Pick<CrashPlan, "effects" | "idempotent" | "block">,
+  say: (word: string, value: unknown) => void = () => undefined,
+): Tool {
+  const wait = async (when: "before" | "after", city: string): Promise<void> => {
+    if (block?.when !== when || block.city !== city) return;
+    say(`blocked-${when}`, city);
+    await new Promise(() => setInterval(() => undefined, 60_000));
+  };
+  return tool({
+    name: "get_weather",
+    description: "Weather of a city",
+    input: {
+      type: "object",
+      properties: { city: { type: "string" } },
+      required: ["city"],
+      additionalProperties: false,
+    },
+    access: "write",
+    idempotent,
+    async run(input, { idempotencyKey }) {
+      const city = String(input["city"]);
+      await wait("before", city);
+      appendFileSync(effects, `${city} ${idempotencyKey}\n`);
+      say("effect", city);
+      await wait("after", city);
+      return `Sunny in ${city}, 21C`;
+    },
+  });
+}
