@@ -124,6 +124,7 @@ export class LocalSession implements Session {
     }
     const base = options.model ?? this.#model;
     const model = options.effort === undefined ? options.model : base.withEffort(options.effort);
+    if (model !== undefined) this.#seenModels.add(model); // its key must not reach the log either
     const output = options.output === undefined ? undefined : createOutputFormat(options.output);
     const overrides = {
       ...(model === undefined ? {} : { model }),
