@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+
+import { CANONICAL_TYPES } from "../../src/events/index.ts";
+import { PROFILES } from "../../src/providers/index.ts";
+import { DEFAULT_LIMITS } from "../../src/turn/index.ts";
+import { quoted, read, rows, section } from "./documents.ts";
+
+const document = read("docs/api.md");
+
+/** Names an index file exports, types included; `export *` is followed one level down. */
+function exportsOf(path: string): readonly string[] {
+  const source = read(path).replaceAll(/\/\*[\s\S]*?\*\//g, "");
+  const lists = [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = ""]) =>
+    list.split(",").map((name) => name.trim().replace(/^type /, "")),
+  );
+  const declared = [
+    ...source.matchAll(/export (?:async )?(?:function|const|class|interface|type) (\w+)/g),
+  ].map(([, name = ""]) => name);
+  const starred = [...source.matchAll(/export \* from "\.\/([^"]+)"/g)].flatMap(([, file = ""]) =>
+    exportsOf(`${path.slice(0, path.lastIndexOf("/"))}/${file}`),
+  );
+  return [...lists, ...declared, ...starred].filter((name) => name !== "");
+}
+
+function isNamed(name: string): boolean {
+  return new RegExp(`\\b${name}\\b`).test(document);
+}
+
+test("docs/api.md names every public export, types included", () => {
+  const all = [
+    ...exportsOf("src/index.ts"),
+    ...exportsOf("src/emulator/index.ts"),
+    ...exportsOf("src/fragments/index.ts"),
+  ];
+  expect(all.length).toBeGreaterThan(50);
+  expect(all.filter((name) => !isNamed(name))).toEqual([]);
+});
+
+test("the reading of exports misses no value the modules really have", async () => {
+  const library = Object.keys(await import("../../src/index.ts"));
+  const emulator = Object.keys(await import("../../src/emulator/index.ts"));
+  expect(exportsOf("src/index.ts")).toEqual(expect.arrayContaining(library));
+  expect(exportsOf("src/emulator/index.ts")).toEqual(expect.arrayContaining(emulator));
+});
+
+test("docs/api.md lists exactly the event types", () => {
+  const ephemeral = [...read("src/events/ephemeral.ts").matchAll(/readonly type: "(\w+)"/g)].map(
+    ([, type]) => type,
+  );
+  const documented = rows(section(document, "Events")).map(([name = ""]) => quoted(name)[0]);
+  expect(documented).toEqual([...CANONICAL_TYPES, ...ephemeral]);
+});
+
+test("docs/api.md lists exactly the members of a session", () => {
+  const types = read("src/session/types.ts");
+  const body = /export interface Session \{([\s\S]*?)\n\}/.exec(types)?.[1] ?? "";
+  const built = [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(:]/gm)].map(([, name = ""]) => name);
+  const documented = rows(section(document, "Session"))
+    .filter((cells) => cells.length === 3)
+    .flatMap(([member = ""]) => quoted(member))
+    .filter((text) => text !== "await using")
+    .map((text) => /^\w+/.exec(text)?.[0] ?? text);
+  const options = new Set(["signal", "model", "effort", "output", "whenBusy"]);
+  expect(built.length).toBeGreaterThan(15);
+  expect(new Set(documented.filter((name) => built.includes(name) || !options.has(name)))).toEqual(
+    new Set(built),
+  );
+});
+
+/** The words of a union of string literals. */
+function union(path: string, type: string): readonly string[] {
+  const body = new RegExp(`export type ${type} =([^;]*);`).exec(read(path))?.[1] ?? "";
+  return [...body.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name);
+}
+
+test("docs/api.md names every reason of a decision and every class of an error", () => {
+  const listed = /`Reason`: ([^.]*)\./.exec(document)?.[1] ?? "";
+  expect(quoted(listed)).toEqual(union("src/fold/plan.ts", "Reason"));
+  const classes = section(document, "Turn").split("`ErrorClass` says")[1] ?? "";
+  const named = quoted(classes).filter((word) => /^[A-Z]+$/.test(word));
+  expect(named.toSorted()).toEqual([...union("src/events/canonical.ts", "ErrorClass")].toSorted());
+});
+
+test("docs/api.md gives the limits of a turn as they are", () => {
+  const documented = rows(section(document, "createAgent"))
+    .map(([name = "", value = ""]) => [quoted(name)[0], Number(value.replaceAll(",", ""))] as const)
+    .filter(([name]) => name !== undefined && name in DEFAULT_LIMITS);
+  expect(Object.fromEntries(documented)).toEqual(DEFAULT_LIMITS);
+});
+
+test("docs/api.md names every profile a user may choose", () => {
+  const row = rows(section(document, "Models")).find(([name]) => name === "`profile`");
+  expect(quoted(row?.[2] ?? "").toSorted()).toEqual(
+    Object.keys(PROFILES)
+      .filter((name) => name !== "emulator")
+      .toSorted(),
+  );
+});

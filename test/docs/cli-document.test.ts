@@ -1,0 +1,118 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Command } from "commander";
+import { afterAll, expect, test } from "vitest";
+
+import { EXIT } from "../../src/cli/exit-codes.ts";
+import { addServers, createProgram } from "../../src/cli/program.ts";
+import { systemTerminal } from "../../src/cli/terminal.ts";
+import { quoted, read, root, rows, runScript, section } from "./documents.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "throughline-cli-document-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const document = read("docs/cli.md");
+const program = createProgram(systemTerminal(), () => undefined);
+await addServers(program);
+
+function documentedFlags(heading: string): readonly string[] {
+  return rows(section(document, heading))
+    .map(([flag = ""]) => quoted(flag)[0] ?? "")
+    .toSorted();
+}
+
+function flagsOf(command: Command): readonly string[] {
+  return command.options.map(({ flags }) => flags).toSorted();
+}
+
+function subcommand(name: string): Command {
+  const found = program.commands.find((command) => command.name() === name);
+  if (found === undefined) throw new Error(`there is no command ${name}`);
+  return found;
+}
+
+test("docs/cli.md lists exactly the flags of a run", () => {
+  const documented = documentedFlags("Options of a run");
+  expect(documented).toEqual([...flagsOf(program), "-h, --help"].toSorted());
+  // `run` and `start` take the same flags, but for those that only make sense at the top.
+  const shared = flagsOf(program).filter((flag) => flag !== "-V, --version" && flag !== "-p, --print");
+  expect(flagsOf(subcommand("run"))).toEqual(shared);
+  expect(flagsOf(subcommand("start"))).toEqual(shared);
+});
+
+test("docs/cli.md lists exactly the flags of the emulator command", () => {
+  expect(documentedFlags("The emulator command")).toEqual(flagsOf(subcommand("emulator")));
+});
+
+test("docs/cli.md names every command", () => {
+  const usage = /```\n(throughline \[options\][\s\S]*?)```/.exec(document)?.[1] ?? "";
+  const named = [...usage.matchAll(/^throughline ([a-z]+)/gm)].map(([, name]) => name);
+  expect(named).toEqual(program.commands.map((command) => command.name()));
+});
+
+test("docs/cli.md lists exactly the exit codes of the program, and so does its help", () => {
+  const documented = rows(section(document, "Exit codes")).map(([code]) => Number(code));
+  expect(documented).toEqual(Object.values(EXIT));
+  let help = "";
+  program.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+  const line = /Exit codes: (.*)/.exec(help)?.[1] ?? "";
+  expect(line.split(", ").map((part) => Number(part.split(" ")[0]))).toEqual(Object.values(EXIT));
+});
+
+test("docs/cli.md lists exactly the commands of the chat", () => {
+  const source = readFileSync(join(root, "src/cli/chat.ts"), "utf8");
+  const built = [...source.matchAll(/case "(\/[a-z]+)"/g)].map(([, name = ""]) => name);
+  const documented = rows(section(document, "Chat")).flatMap(([command = ""]) =>
+    quoted(command).map((text) => text.split(" ")[0] ?? ""),
+  );
+  expect(built.length).toBeGreaterThan(0);
+  expect(documented.toSorted()).toEqual(built.toSorted());
+});
+
+test("docs/cli.md names every environment variable the command line and the models read", () => {
+  const documented = new Set(
+    rows(section(document, "Environment")).flatMap(([variable = ""]) => quoted(variable)),
+  );
+  const files = ["cli", "config", "models"].flatMap((room) =>
+    readdirSync(join(root, "src", room), { recursive: true, encoding: "utf8" }).map(
+      (name) => `src/${room}/${name}`,
+    ),
+  );
+  const readInCode = files
+    .filter((file) => /(?<!\.test)\.ts$/.test(file))
+    .flatMap((file) =>
+      [...read(file).matchAll(/env(?:ironment)?[[(]"([A-Z_]+)"[\])]/g)].map(([, name = ""]) => name),
+    );
+  const standard = new Set(["XDG_DATA_HOME", "TERM"]);
+  expect([...new Set(readInCode)].filter((name) => !standard.has(name)).toSorted()).toEqual(
+    [...documented].toSorted(),
+  );
+});
+
+function parse(line: string | undefined): Record<string, unknown> {
+  return JSON.parse(line ?? "") as Record<string, unknown>;
+}
+
+test("the first and the last line of --json have exactly the documented fields", () => {
+  const [first = [], last = []] = section(document, "The `--json` contract")
+    .split("Last line:")
+    .map((part) => rows(part).map(([field = ""]) => quoted(field)[0]));
+  const optional = new Set(["reason", "error"]);
+  const args = [join(root, "src/cli/main.ts"), "-p", "--json", "-m", "emulator/emu-reasoner"];
+
+  const good = runScript([...args, "Hello"], { cwd: folder });
+  const lines = good.stdout.trim().split("\n");
+  expect(good.status).toBe(EXIT.ok);
+  expect(Object.keys(parse(lines[0]))).toEqual(first);
+  expect(Object.keys(parse(lines.at(-1)))).toEqual(last.filter((field) => !optional.has(field ?? "")));
+  expect([parse(lines[0])["type"], parse(lines.at(-1))["type"]]).toEqual(["session", "result"]);
+
+  // A turn that fails has an `error`, one that meets a limit a `reason`.
+  const failed = runScript([...args.slice(0, -1), "openai/gpt-5.6", "Hello"], { cwd: folder });
+  expect(failed.status).toBe(EXIT.usage);
+  const fields = Object.keys(parse(failed.stdout.trim().split("\n").at(-1)));
+  expect(fields).toEqual(last.filter((field) => field !== "reason"));
+  expect(failed.stderr).toBe("");
+}, 60_000);

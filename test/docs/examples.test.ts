@@ -1,0 +1,50 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { root, runScript } from "./documents.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "throughline-examples-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function example(name: string): string {
+  const { status, stdout, stderr } = runScript([join(root, "examples", name), folder], {
+    cwd: folder,
+    tsconfig: join(root, "examples/tsconfig.json"),
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  return stdout;
+}
+
+test("every example is run by a test of this file", () => {
+  const files = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
+  expect(files.toSorted()).toEqual(["structured-output.ts", "switch-models.ts", "tool.ts"]);
+});
+
+test("tool.ts calls its tool in parallel, answers, and goes on when it is run again", () => {
+  const first = example("tool.ts");
+  expect(first).toContain('→ get_weather({"city":"Rome"})');
+  expect(first).toContain("ok: 21 °C and sunny in Rome");
+  expect(first.match(/ {2}completed: /g)?.length).toBe(2);
+  expect(example("tool.ts").match(/ {2}completed: /g)?.length).toBe(2);
+}, 60_000);
+
+test("switch-models.ts loses the number abroad, finds it again at home, and no request is refused", () => {
+  const out = example("switch-models.ts");
+  expect(out).toContain("Switching: 0 thoughts travel, 1 stay (foreign_origin)");
+  expect(out).toContain("reasoning: omit (made by emu-reasoner)");
+  expect(out).toMatch(/And back:\nI thought of \d+\./);
+  expect(out).toContain("3 requests accepted, 0 refused, recall 100 %");
+}, 60_000);
+
+test("structured-output.ts prints an object that fits its schema", () => {
+  const [status, json] = example("structured-output.ts").split("\n");
+  expect(status).toBe("completed");
+  expect(JSON.parse(json ?? "")).toEqual({
+    name: expect.any(String),
+    country: expect.any(String),
+    population: expect.any(Number),
+  });
+}, 60_000);

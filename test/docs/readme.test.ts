@@ -1,0 +1,64 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { read, root, runScript, section } from "./documents.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "throughline-readme-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const library = section(read("README.md"), "As a library");
+const code = /```ts\n([\s\S]*?)```/.exec(library)?.[1] ?? "";
+const printed = /It prints:\n\n```\n([\s\S]*?)```/.exec(library)?.[1] ?? "";
+
+writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+writeFileSync(join(folder, "readme.ts"), code);
+writeFileSync(
+  join(folder, "tsconfig.json"),
+  JSON.stringify({
+    extends: join(root, "tsconfig.json"),
+    compilerOptions: {
+      typeRoots: [join(root, "node_modules/@types")],
+      paths: { throughline: [join(root, "src/index.ts")] },
+    },
+    include: ["readme.ts"],
+  }),
+);
+
+test("the README's program compiles under our own strict settings", () => {
+  const { status, stdout } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", folder], {
+    encoding: "utf8",
+  });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+}, 60_000);
+
+function run(): ReturnType<typeof runScript> {
+  return runScript(["readme.ts"], { cwd: folder, tsconfig: join(folder, "tsconfig.json") });
+}
+
+test("the README's program prints what the README says, twice on one session", () => {
+  const first = run();
+  expect(first.stderr).toBe("");
+  expect(first.status).toBe(0);
+  expect(printed).not.toBe("");
+  expect(first.stdout.startsWith(printed)).toBe(true);
+  expect(first.stdout).toContain("'same_origin'");
+  const second = run(); // the session exists now and goes on
+  expect(second.status).toBe(0);
+  expect(second.stdout.match(/'reasoning'/g)?.length).toBe(4);
+}, 60_000);
+
+test("the README's demo is what `start` prints without a terminal", () => {
+  const { status, stdout } = runScript([join(root, "src/cli/main.ts"), "start"], { cwd: folder });
+  expect(status).toBe(0);
+  const shown = /```\n(› What is the weather[\s\S]*?)```/.exec(read("README.md"))?.[1] ?? "";
+  const steady = shown
+    .split("\n")
+    .filter((line) => line !== "" && !/^Log:|^· Thought for|thought of \d+|…$/.test(line));
+  expect(steady.length).toBeGreaterThan(8);
+  for (const line of steady) expect(stdout.split("\n")).toContain(line);
+  expect(stdout).toMatch(/I thought of \d+\. It was in my own notes, and they came back to me\./);
+}, 60_000);

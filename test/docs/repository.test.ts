@@ -1,0 +1,101 @@
+import { existsSync, readdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { VERSION } from "../../src/cli/version.ts";
+import { read, root, rows, section } from "./documents.ts";
+
+const documents = [
+  ...readdirSync(root).filter((name) => name.endsWith(".md")),
+  ...readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md"))
+    .map((name) => `docs/${name}`),
+];
+
+test("the version is the same in package.json and in the program", () => {
+  expect((JSON.parse(read("package.json")) as { version: string }).version).toBe(VERSION);
+});
+
+test("the changelog has an Unreleased section that says what was added", () => {
+  expect(section(read("CHANGELOG.md"), "[Unreleased]")).toMatch(/### Added\n\n- \w/);
+});
+
+test("every relative link in a document leads somewhere", () => {
+  const broken: string[] = [];
+  let seen = 0;
+  for (const document of documents) {
+    for (const [, target = ""] of read(document).matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(target)) continue;
+      seen += 1;
+      const [path = "", anchor] = target.split("#");
+      const file = path === "" ? join(root, document) : resolve(root, dirname(document), path);
+      if (!existsSync(file)) broken.push(`${document}: ${target}`);
+      else if (anchor !== undefined && !anchors(file).includes(anchor)) broken.push(`${document}: ${target}`);
+    }
+  }
+  expect(seen).toBeGreaterThan(20);
+  expect(broken).toEqual([]);
+});
+
+function anchors(file: string): readonly string[] {
+  return [...read(file.slice(root.length + 1)).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+test("documents speak of the product alone: no path of a machine, no registry", () => {
+  const places = /\/work\b|\/root\b|\/home\/|\bregistry\.[a-z]|\/tmp\//;
+  expect(documents.filter((document) => places.test(read(document)))).toEqual([]);
+});
+
+test("CONTRIBUTING's table of rooms is the one the architecture test enforces", () => {
+  const source = read("test/architecture.test.ts");
+  const table = /MAY_IMPORT[^=]*= \{([\s\S]*?)\n\};/.exec(source)?.[1] ?? "";
+  const enforced = new Map(
+    [...table.matchAll(/^ {2}(\w+): \[([^\]]*)\]/gm)].map(([, room = "", list = ""]) => [
+      room,
+      [...list.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name),
+    ]),
+  );
+  const existing = readdirSync(join(root, "src"), { withFileTypes: true })
+    .filter(
+      (entry) =>
+        entry.isDirectory() &&
+        (entry.name === "cli" || existsSync(join(root, "src", entry.name, "index.ts"))),
+    )
+    .map((entry) => entry.name);
+  const documented = new Map(
+    rows(section(read("CONTRIBUTING.md"), "The rooms")).map(([room = "", , imports = ""]) => [
+      room.replaceAll("`", ""),
+      imports
+        .replace(/;.*/, "")
+        .split(", ")
+        .filter((name) => name !== "–"),
+    ]),
+  );
+  expect([...documented.keys()].toSorted()).toEqual(existing.toSorted());
+  for (const [room, imports] of documented) {
+    if (room !== "cli") expect([room, imports.toSorted()]).toEqual([room, enforced.get(room)?.toSorted()]);
+  }
+});
+
+test("every decision record has a number, and says context, decision, consequences and verification", () => {
+  const records = readdirSync(join(root, "docs/adr")).toSorted();
+  expect(records.map((name) => Number(name.slice(0, 4)))).toEqual(records.map((_, index) => index + 1));
+  for (const name of records) {
+    const headings = [...read(`docs/adr/${name}`).matchAll(/^## (.*)$/gm)].map(([, heading]) => heading);
+    expect([name, headings]).toEqual([name, ["Context", "Decision", "Consequences", "Verification"]]);
+  }
+});
+
+test("the glossary gives every word its banned synonyms", () => {
+  const entries = read("CONTEXT.md")
+    .split("\n\n")
+    .filter((paragraph) => paragraph.startsWith("**"));
+  expect(entries.length).toBeGreaterThan(15);
+  expect(entries.filter((entry) => !/\nAvoid: /.test(entry))).toEqual([]);
+});
