@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+
+import { type Close, groupLog, settingsOf } from "../support/group-log.ts";
+import { bodyText, renderNext } from "../support/next-request.ts";
+import { inputTexts, memberOf } from "../support/request-body.ts";
+
+const ITEMS = [
+  '{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAA"}',
+  '{"id":"msg_1","type":"message","role":"assistant","status":"completed","content":[{"type":"output_text","annotations":[],"text":"Look:"}]}',
+  '{"id":"fc_1","type":"function_call","status":"completed","name":"get_weather","call_id":"call_1","arguments":"{}"}',
+];
+
+function sent(items: readonly string[], close: Close): readonly unknown[] {
+  return inputTexts(bodyText(renderNext(groupLog(items, close), settingsOf("home"))))
+    .slice(1)
+    .map((text) => {
+      const known = ["type", "id", "output"].map((name) => memberOf(text, name));
+      return known.filter((value) => typeof value === "string").join(" ");
+    });
+}
+
+test("law 3: a completed response is replayed whole", () => {
+  expect(sent(ITEMS, "completed")).toEqual([
+    "reasoning rs_1",
+    "message msg_1",
+    "function_call fc_1",
+    "function_call_output not executed: the turn was interrupted before this tool ran",
+  ]);
+});
+
+test("law 3: of an incomplete one finished messages and calls go as plain meaning, the reasoning stays", () => {
+  expect(sent(ITEMS, "incomplete")).toEqual([
+    "message",
+    "function_call",
+    "function_call_output not executed: the response was cut off",
+  ]);
+});
+
+test.each<Close>(["failed", "cancelled", "cut", "never"])(
+  "law 3: of a response that was %s nothing is sent, however finished its items look",
+  (close) => {
+    expect(sent(ITEMS, close)).toEqual([]);
+  },
+);
+
+test("law 3: reasoning whose follower is not sent is not sent", () => {
+  expect(sent(ITEMS.slice(0, 1), "completed")).toEqual([]);
+});

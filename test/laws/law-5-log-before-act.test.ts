@@ -1,0 +1,159 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
+import { createAgent, fileStore, type LoggedEvent, parseLine } from "../../src/index.ts";
+import { type FileIo, systemFileIo } from "../../src/log/index.ts";
+import { storeWith } from "../support/play.ts";
+import { practiceModel } from "../support/practice-models.ts";
+import { practiceTools } from "../support/practice-tools.ts";
+
+let emulator: Emulator;
+let folder: string;
+beforeEach(async () => {
+  emulator = await startEmulator();
+  folder = mkdtempSync(join(tmpdir(), "throughline-law-5-"));
+});
+afterEach(async () => {
+  await emulator.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Counts what reaches the file, and how much of it the disk has confirmed. */
+class Disk implements FileIo {
+  syncs = 0;
+  #written = 0;
+  #confirmed = 0;
+
+  write(file: number, bytes: Uint8Array, offset: number, position: number): number {
+    const count = systemFileIo.write(file, bytes, offset, position);
+    this.#written = position + count;
+    return count;
+  }
+
+  size(file: number): number {
+    return systemFileIo.size(file);
+  }
+
+  truncate(file: number, length: number): void {
+    systemFileIo.truncate(file, length);
+  }
+
+  async sync(file: number): Promise<void> {
+    const covered = this.#written;
+    await systemFileIo.sync(file);
+    this.syncs += 1;
+    this.#confirmed = Math.max(this.#confirmed, covered);
+  }
+
+  /** The events that a loss of power at this moment would leave. */
+  durable(): readonly LoggedEvent[] {
+    const bytes = readFileSync(join(folder, "s.jsonl")).subarray(0, this.#confirmed);
+    return bytes
+      .toString("utf8")
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => parseLine(line));
+  }
+}
+
+test("law 5: the message and response_start are durable before the first byte of a request", async () => {
+  const disk = new Disk();
+  const seen: (readonly string[])[] = [];
+  const agent = createAgent({
+    model: practiceModel("home", emulator.baseUrl),
+    tools: practiceTools({ began: () => undefined }),
+    trace: (record) => {
+      if (record.type === "request") seen.push(disk.durable().map((event) => event.type));
+    },
+  });
+  const session = await agent.open({ id: "s", store: fileStore(folder, { io: disk }) });
+  await session.send("What is the weather in Paris?").result();
+  await session.close();
+  expect(seen.map((types) => types.at(-1))).toEqual(["response_start", "response_start"]);
+  expect(seen[0]).toContain("user_message");
+  expect(seen[1]?.slice(-2)).toEqual(["tool_result", "response_start"]);
+});
+
+test("law 5: the items, the end of the response, the decision and tool_start are durable before a tool runs", async () => {
+  const disk = new Disk();
+  const seen: (readonly string[])[] = [];
+  const agent = createAgent({
+    model: practiceModel("home", emulator.baseUrl),
+    tools: practiceTools({ began: () => seen.push(disk.durable().map((event) => event.type)) }),
+  });
+  const session = await agent.open({ id: "s", store: fileStore(folder, { io: disk }) });
+  await session.send("What is the weather in Paris?").result();
+  await session.close();
+  expect(seen.map((types) => types.slice(-5))).toEqual([
+    ["reasoning", "tool_call", "response_end", "permission_decision", "tool_start"],
+  ]);
+});
+
+test("law 5: two syncs for a tool step, and one per result that comes before the others", async () => {
+  const disk = new Disk();
+  const answered: (() => void)[] = [];
+  const first = new Promise<void>((resolve) => {
+    answered.push(resolve);
+  });
+  const [tools] = [practiceTools({ began: () => undefined })];
+  const agent = createAgent({
+    model: practiceModel("home", emulator.baseUrl),
+    // Lima waits until the result of Rome is in the log: the two do not finish together.
+    tools: tools.map((one) => ({
+      ...one,
+      run: async (input: unknown, context: Parameters<typeof one.run>[1]) => {
+        if ((input as { readonly city?: string }).city === "Lima") await first;
+        return one.run(input, context);
+      },
+    })),
+  });
+  const session = await agent.open({ id: "s", store: fileStore(folder, { io: disk }) });
+
+  const plain = session.send("Thanks");
+  await plain.result();
+  // The request, and the end of the turn.
+  expect(disk.syncs).toBe(2);
+
+  disk.syncs = 0;
+  await session.send("What is the weather in Paris?").result();
+  // A tool step: the request and the tools. Then the answering step's request, and the end of the turn.
+  expect(disk.syncs).toBe(2 + 1 + 1);
+
+  disk.syncs = 0;
+  const turn = session.send("What is the weather in Rome and Lima?");
+  for await (const event of turn) if (event.type === "tool_result") answered[0]?.();
+  expect((await turn.result()).status).toBe("completed");
+  expect(disk.syncs).toBe(2 + 1 + 1 + 1);
+  await session.close();
+});
+
+test("law 5: a call that had begun when the process died is not run again; its outcome is unknown", async () => {
+  const ran: string[] = [];
+  const agent = createAgent({
+    model: practiceModel("home", emulator.baseUrl),
+    tools: practiceTools({ began: (name) => ran.push(name) }),
+    permissions: "auto",
+  });
+  const session = await agent.open({ id: "s" });
+  await session.send("Write hello.txt.").result();
+  const events: LoggedEvent[] = [];
+  for await (const event of session.events()) events.push(event);
+  expect(ran).toEqual(["write_file"]);
+
+  const begun = events.findIndex((event) => event.type === "tool_start");
+  const store = await storeWith("s", events.slice(0, begun + 1));
+  const reopened = await agent.open({ id: "s", store });
+  await reopened.resume().result();
+  const results: unknown[] = [];
+  for await (const event of reopened.events()) {
+    if (event.type === "tool_result") results.push([event.status, event.text.slice(0, 15)]);
+  }
+  expect({ ran, results }).toEqual({
+    ran: ["write_file"],
+    results: [["outcome_unknown", "outcome unknown"]],
+  });
+});
