@@ -5,16 +5,28 @@
  * @module
  */
 
+const ACTIVE = /[\p{Cc}\p{Bidi_Control}\u200B\u2060\uFEFF\u{E0000}-\u{E007F}]/gu;
+
 export function inert(text: string): string {
-  return text
-    .replaceAll("\r\n", "\n")
-    .replaceAll(/[\p{Cc}\p{Bidi_Control}\u200B\u2060\uFEFF\u{E0000}-\u{E007F}]/gu, (char) => {
-      if (char === "\n" || char === "\t") return char;
-      const code = char.codePointAt(0) ?? 0;
-      // The control pictures block has a visible sign for each of the first 32.
-      if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-      return code === 0x7f ? "\u2421" : "\uFFFD";
-    });
+  return text.replaceAll("\r\n", "\n").replaceAll(ACTIVE, (char) => {
+    if (char === "\n" || char === "\t") return char;
+    const code = char.codePointAt(0) ?? 0;
+    // The control pictures block has a visible sign for each of the first 32.
+    if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+    return code === 0x7f ? "\u2421" : "\uFFFD";
+  });
+}
+
+/** The same JSON value: what JSON leaves bare (DEL, C1, reordering) stands escaped inside its strings. */
+export function inertJson(json: string): string {
+  return json.replaceAll(ACTIVE, (char) => {
+    if (char < " ") return " "; // bare only between tokens: white space
+    return Array.from({ length: char.length }, (_, at) => escaped(char.charCodeAt(at))).join("");
+  });
+}
+
+function escaped(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
 /** On one line, and no longer than fits. */

@@ -8,7 +8,7 @@ import { isEphemeral, type SessionEvent, toLine } from "../events/index.ts";
 import type { Session, Turn, TurnResult } from "../session/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import { exitCodeOf } from "./exit-codes.ts";
-import { inert, inertLine } from "./inert-text.ts";
+import { inert, inertJson, inertLine } from "./inert-text.ts";
 import type { RunFlags } from "./open-session.ts";
 import { openSession } from "./open-session.ts";
 import { promptFrom } from "./read-stdin.ts";
@@ -71,7 +71,8 @@ function reportEnd(result: TurnResult, terminal: Terminal): void {
 /** The log's own events, plus deltas; first line `session`, last line `result`. */
 async function asJson(session: Session, turn: Turn, terminal: Terminal): Promise<number> {
   const started = performance.now();
-  const write = (line: string): void => void terminal.stdout.write(`${line}\n`);
+  const safe = terminal.stdout.isTTY === true ? inertJson : (line: string): string => line;
+  const write = (line: string): void => void terminal.stdout.write(`${safe(line)}\n`);
   write(
     JSON.stringify({
       v: 1,

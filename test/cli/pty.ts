@@ -1,0 +1,84 @@
+/** The command on a real terminal: util-linux `script` gives it a pseudo-terminal; the test is the person before it. */
+
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+
+import { CLI, environment, later, type Place } from "./harness.ts";
+
+export class TerminalRun {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly ended: Promise<{ readonly code: number | null; readonly screen: string }>;
+  /** Every byte the command wrote to the terminal, and the echo of what was typed. */
+  screen = "";
+  /** Where the next `shows` looks from. */
+  #from = 0;
+  #finished = false;
+  readonly #watchers = new Set<() => void>();
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.child = child;
+    child.stdin.on("error", () => undefined);
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      this.screen += text;
+      this.#look();
+    });
+    this.ended = new Promise((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (code) => {
+        this.#finished = true;
+        this.#look();
+        resolve({ code, screen: this.screen });
+      });
+    });
+    later(() => child.kill("SIGKILL"));
+  }
+
+  /** Resolves when the text stands on the screen after what was waited for before. */
+  shows(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const at = this.screen.indexOf(text, this.#from);
+        if (at === -1 && !this.#finished) return;
+        this.#watchers.delete(look);
+        if (at === -1) {
+          reject(new Error(`ended without ${JSON.stringify(text)}: ${JSON.stringify(this.screen)}`));
+          return;
+        }
+        this.#from = at + text.length;
+        resolve();
+      };
+      this.#watchers.add(look);
+      look();
+    });
+  }
+
+  /** Keys as they are: "\u0003" is Ctrl-C, "\u0004" Ctrl-D. */
+  press(keys: string): void {
+    this.child.stdin.write(keys);
+  }
+
+  type(line: string): void {
+    this.press(`${line}\r`);
+  }
+
+  #look(): void {
+    for (const look of this.#watchers) look();
+  }
+}
+
+export function onTerminal(
+  place: Place,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): TerminalRun {
+  const command = [process.execPath, CLI, ...args].map(quoted).join(" ");
+  return new TerminalRun(
+    spawn("script", ["-qfec", `stty cols 200 rows 50; exec ${command}`, "/dev/null"], {
+      cwd: place.work,
+      env: environment(place, { TERM: "xterm", SHELL: "/bin/sh", ...env }),
+    }),
+  );
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
