@@ -23,6 +23,42 @@ export async function chooseSession(
   return choice.continueLast ? lastOf(store, cwd) : undefined;
 }
 
+/** For commands that need one: by id, a unique beginning of it or its title; or the last of this directory. */
+export async function resolveSession(
+  store: Store,
+  choice: { readonly name: string | undefined; readonly last: boolean },
+  cwd: string,
+): Promise<string> {
+  if (choice.last || choice.name === undefined) {
+    if (choice.last && choice.name === undefined) return lastOf(store, cwd);
+    throw new ThroughlineError({
+      code: "usage",
+      message: choice.last ? "give a session or --last, not both" : "which session? Give its id, or --last",
+    });
+  }
+  try {
+    return await byPrefix(store, choice.name);
+  } catch (error) {
+    const titled = await byTitle(store, choice.name);
+    if (titled.length === 1 && titled[0] !== undefined) return titled[0];
+    throw error;
+  }
+}
+
+async function byTitle(store: Store, title: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for await (const { id } of store.list()) {
+    try {
+      const log = await store.open(id, { mode: "read" });
+      if (log.events.findLast((event) => event.type === "title")?.title === title) found.push(id);
+      await log.close();
+    } catch {
+      // A log that cannot be read has no title to go by; naming it by its id says what is wrong with it.
+    }
+  }
+  return found;
+}
+
 async function byPrefix(store: Store, text: string): Promise<string> {
   const found: string[] = [];
   for await (const { id } of store.list()) {

@@ -10,11 +10,10 @@ import { CommanderError } from "commander";
 import { codeOf, isThroughlineError, messageOf } from "../support/index.ts";
 import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";
-import { addServers, createProgram } from "./program.ts";
+import { addCommands, createProgram } from "./program.ts";
 import { systemTerminal } from "./terminal.ts";
 
 const terminal = systemTerminal();
-const SERVER_WORDS: ReadonlySet<string> = new Set(["emulator", "-h", "--help"]);
 
 // A reader that went away (`| head`) is not an error of ours.
 for (const stream of [process.stdout, process.stderr]) {
@@ -29,10 +28,8 @@ process.on("uncaughtException", (error) => {
 });
 
 try {
-  const program = createProgram(terminal, (code) => {
-    process.exitCode = code;
-  });
-  if (namesServers(process.argv)) await addServers(program);
+  const program = createProgram(terminal, finish);
+  await addCommands(program, process.argv.slice(2), terminal, finish);
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({ outputError: () => undefined }); // `report` tells it
   }
@@ -41,9 +38,8 @@ try {
   process.exitCode = report(error);
 }
 
-/** A command that is neither called nor listed is not loaded. */
-function namesServers(words: readonly string[]): boolean {
-  return words.some((word) => SERVER_WORDS.has(word));
+function finish(code: number): void {
+  process.exitCode = code;
 }
 
 function report(error: unknown): number {

@@ -60,10 +60,28 @@ export function createProgram(terminal: Terminal, finish: Finish): Command {
   return program;
 }
 
-/** Commands that bring their own description: loaded only when named, or when help lists them. */
-export async function addServers(program: Command): Promise<void> {
-  const { emulatorCommand } = await import("./commands/emulator.ts");
-  program.addCommand(emulatorCommand());
+type LoadCommand = (terminal: Terminal, finish: Finish) => Promise<Command>;
+
+/** Commands with a file of their own. Order is that of the help. */
+const COMMANDS: Readonly<Record<string, LoadCommand>> = {
+  inspect: async (terminal, finish) =>
+    (await import("./commands/inspect.ts")).inspectCommand(terminal, finish),
+  emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),
+};
+
+/** Loads the command that is named, or all of them for the help that lists them; `--version` and prompts load none. */
+export async function addCommands(
+  program: Command,
+  words: readonly string[],
+  terminal: Terminal,
+  finish: Finish,
+): Promise<void> {
+  const help = words.includes("-h") || words.includes("--help");
+  const named = Object.keys(COMMANDS).filter((name) => words.includes(name));
+  for (const name of help && named.length === 0 ? Object.keys(COMMANDS) : named) {
+    const command = await COMMANDS[name]?.(terminal, finish);
+    if (command !== undefined) program.addCommand(command);
+  }
 }
 
 function runOptions(command: Command): Command {

@@ -5,6 +5,7 @@
  */
 
 export { createAgent } from "./agent.ts";
+export { previewFromLog } from "./previews.ts";
 export { rebuildRequest, type RebuiltRequest } from "./rebuild.ts";
 export type {
   Agent,

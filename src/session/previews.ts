@@ -6,13 +6,16 @@
 
 import type { LoggedEvent, Settings } from "../events/index.ts";
 import { explain, planOf } from "../fold/index.ts";
-import type { Model, RenderContext } from "../providers/index.ts";
+import type { Log } from "../log/index.ts";
+import { createRenderer, type Model, type RenderContext } from "../providers/index.ts";
 import { isObject, stringOf, ThroughlineError, tryParseJson } from "../support/index.ts";
+import { BlobCache } from "./input.ts";
+import { rootOf } from "./rebuild.ts";
 import type { PreviewItem, RequestPreview, SwitchPreview } from "./types.ts";
 
 export interface PreviewParts extends RenderContext {
   readonly events: readonly LoggedEvent[];
-  readonly model: Model;
+  readonly model: Pick<Model, "createRenderer">;
   readonly settings: Settings;
 }
 
@@ -29,6 +32,25 @@ export function previewRequest({ events, model, settings, cacheKey, blob }: Prev
     decisions: explain(events, rendered.entries),
     violations: rendered.violations,
   };
+}
+
+/** The next request from the log alone: the settings in force, with another model's where one is given. */
+export async function previewFromLog(log: Log, model?: Model): Promise<RequestPreview> {
+  const last = log.events.findLast((event) => event.type === "settings")?.settings;
+  if (last === undefined)
+    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  const { effort: _effort, summary: _summary, ...rest } = last;
+  const settings = model === undefined ? last : { ...rest, ...model.settings };
+  const blobs = new BlobCache(log);
+  await blobs.load();
+  const renderer = createRenderer(settings.profile.dialect);
+  return previewRequest({
+    events: log.events,
+    model: { createRenderer: () => renderer },
+    settings,
+    cacheKey: rootOf(log),
+    blob: (name) => blobs.get(name),
+  });
 }
 
 const HEAD_LENGTH = 60;
