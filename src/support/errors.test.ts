@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+
+import { codeOf, isThroughlineError, messageOf, ThroughlineError } from "./errors.ts";
+
+describe("ThroughlineError", () => {
+  test("carries a code for programs, a message for people, and its cause", () => {
+    const cause = new Error("inner");
+    const error = new ThroughlineError({ code: "x_failed", message: "it failed", details: { n: 1 }, cause });
+    const { name, code, details, message } = error;
+    expect({ name, code, details, message, cause: error.cause }).toEqual({
+      name: "ThroughlineError",
+      code: "x_failed",
+      details: { n: 1 },
+      message: "it failed",
+      cause,
+    });
+  });
+
+  test("is known across copies of the package, and other errors are not taken for one", () => {
+    const copy = Object.assign(new Error("x"), { name: "ThroughlineError", code: "y" });
+    expect(
+      [copy, new Error("x"), { name: "ThroughlineError", code: "y" }, undefined].map(isThroughlineError),
+    ).toEqual([true, false, false, false]);
+  });
+});
+
+test.each([
+  [new Error("no"), "no"],
+  ["no", "no"],
+  [7, "not an Error: number"],
+  [undefined, "not an Error: undefined"],
+])("the message of %j is %j", (thrown, message) => {
+  expect(messageOf(thrown)).toBe(message);
+});
+
+test.each([
+  [Object.assign(new Error("x"), { code: "ENOENT" }), "ENOENT"],
+  [{ code: 7 }, undefined],
+  [null, undefined],
+  ["ENOENT", undefined],
+])("the code of %j is %j", (thrown, code) => {
+  expect(codeOf(thrown)).toBe(code);
+});
