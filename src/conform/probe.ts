@@ -1,0 +1,55 @@
+/**
+ * A probe: one thing a Responses server does or does not do. All have the same shape; the list is data.
+ *
+ * @module
+ */
+
+import type { Context } from "./context.ts";
+
+export type Suite = "responses" | "reasoning";
+
+/** What a probe learned beside its verdict; the profile suggestion is made of it. */
+export type Facts = Readonly<Record<string, string | number | boolean>>;
+
+export type Outcome =
+  | { readonly result: "holds"; readonly seen: string; readonly facts?: Facts }
+  | { readonly result: "differs"; readonly expected: string; readonly seen: string; readonly facts?: Facts }
+  | { readonly result: "skipped"; readonly because: string }
+  | { readonly result: "error"; readonly code: string; readonly seen: string };
+
+export interface Probe {
+  /** `group.name`. */
+  readonly id: string;
+  readonly suite: Suite;
+  readonly title: string;
+  /** Entries and sections of the failure catalogue (P01, E03, §2.4 …), laws, and our own rules ("rule R01"). */
+  readonly why: string;
+  /** Whether a difference counts. Facts that are disputed, or a matter of taste, are told and do not count. */
+  readonly strict: boolean;
+  readonly run: (context: Context) => Promise<Outcome>;
+}
+
+/** Thrown inside a probe that cannot say anything: what it builds on did not come. */
+export class Skip extends Error {
+  override readonly name = "Skip";
+}
+
+export const holds = (seen: string, facts?: Facts): Outcome => ({
+  result: "holds",
+  seen,
+  ...(facts === undefined ? {} : { facts }),
+});
+
+export const differs = (expected: string, seen: string, facts?: Facts): Outcome => ({
+  result: "differs",
+  expected,
+  seen,
+  ...(facts === undefined ? {} : { facts }),
+});
+
+/** Holds when nothing is wrong; otherwise the first few problems are told. */
+export function verdict(expected: string, problems: readonly string[], seen: string): Outcome {
+  if (problems.length === 0) return holds(seen);
+  const more = problems.length > 3 ? `; and ${problems.length - 3} more` : "";
+  return differs(expected, problems.slice(0, 3).join("; ") + more);
+}

@@ -1,0 +1,189 @@
+/**
+ * Breaks that any history can have: ids (I), calls and outputs (T), content (S).
+ *
+ * @module
+ */
+
+import { ASK, ASK_ON, ASK_WEATHER } from "../context.ts";
+import { outputItem, textField, without, withField } from "../item-text.ts";
+import { Skip } from "../probe.ts";
+import {
+  type BrokenReplay,
+  idOf,
+  invalid,
+  LONG,
+  missing,
+  notStored,
+  refusedHistory,
+  tooLong,
+} from "./broken-replay.ts";
+import { anyPair, pairOf } from "./replay.ts";
+import { plainRoundTrip, RESULT } from "./tools.ts";
+
+export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
+  {
+    failure: "I04",
+    name: "duplicate-id",
+    rule: "R04",
+    title: "one item twice",
+    async build(context) {
+      const { head, run, follower, tail, kind } = await anyPair(context);
+      const expected = refusedHistory(
+        `Duplicate item found with id ${idOf(follower)}. Remove duplicate items from your input and try again.`,
+      );
+      return { input: [head, ...run, follower, follower, ...tail], expected, control: kind };
+    },
+  },
+  {
+    failure: "I02",
+    name: "item-reference",
+    rule: "R14",
+    title: "a reference to an item that was not stored",
+    async build(context) {
+      const base = await context.base();
+      if (base["store"] !== false) throw new Skip("store: false is refused: see request.store");
+      const { follower, tail } = await pairOf(context, "message");
+      const reference = JSON.stringify({ type: "item_reference", id: idOf(follower) });
+      return { input: [ASK, reference, ...tail], expected: notStored(idOf(follower)), control: "message" };
+    },
+  },
+  {
+    failure: "I05",
+    name: "long-id",
+    rule: "R05",
+    title: `an item id of ${LONG} characters`,
+    build: async () => ({
+      input: [ASK, assistant({ id: `msg_${"0".repeat(LONG - 4)}` }), ASK_ON],
+      expected: tooLong("input[1].id"),
+      control: "plain",
+    }),
+  },
+  {
+    failure: "I06",
+    name: "wrong-prefix",
+    rule: "R05",
+    title: "a call id in the place of the item id",
+    async build(context) {
+      const [head = "", call = "", output = ""] = await plainRoundTrip(context);
+      const id = "call_throughline0conform";
+      const text = `Invalid 'input[1].id': '${id}'. Expected an ID that begins with 'fc'.`;
+      return {
+        input: [head, withField(call, "id", id), output],
+        expected: invalid("input[1].id", "invalid_id_prefix", text),
+        control: "plain",
+      };
+    },
+  },
+  {
+    failure: "I07",
+    name: "empty-id",
+    rule: "R05",
+    title: "an empty item id",
+    build: async () => ({
+      input: [ASK, assistant({ id: "" }), ASK_ON],
+      expected: invalid(
+        "input[1].id",
+        "invalid_value",
+        "Invalid 'input[1].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.",
+      ),
+      control: "plain",
+    }),
+  },
+  {
+    failure: "T01",
+    name: "missing-output",
+    rule: "R06",
+    title: "a call without its output",
+    async build(context) {
+      const [head = "", call = ""] = await plainRoundTrip(context);
+      const expected = refusedHistory(
+        `No tool output found for function call ${textField(call, "call_id")}.`,
+      );
+      return { input: [head, call, ASK_ON], expected, control: "plain" };
+    },
+  },
+  {
+    failure: "T02",
+    name: "missing-call",
+    rule: "R07",
+    title: "an output without its call",
+    build: async () => ({
+      input: [ASK_WEATHER, outputItem("call_throughline0conform", RESULT)],
+      expected: refusedHistory(
+        "No tool call found for function call output with call_id call_throughline0conform.",
+      ),
+      control: "plain",
+    }),
+  },
+  {
+    failure: "T05",
+    name: "long-call-id",
+    rule: "R09",
+    title: `a call id of ${LONG} characters`,
+    async build(context) {
+      const [head = "", call = ""] = await plainRoundTrip(context);
+      const long = `call_${"0".repeat(LONG - 5)}`;
+      return {
+        input: [head, withField(call, "call_id", long), outputItem(long, RESULT)],
+        expected: tooLong("input[1].call_id"),
+        control: "plain",
+      };
+    },
+  },
+  {
+    failure: "T09",
+    name: "no-output-field",
+    rule: "R13",
+    title: "an output item without its output field",
+    async build(context) {
+      const [head = "", call = "", output = ""] = await plainRoundTrip(context);
+      return {
+        input: [head, call, without(output, "output")],
+        expected: missing("input[2].output"),
+        control: "plain",
+      };
+    },
+  },
+  {
+    failure: "S05",
+    name: "input-text",
+    rule: "R12",
+    title: "assistant text typed as input_text",
+    build: async () => ({
+      input: [ASK, assistant({ content: [{ type: "input_text", text: "9.9." }] }), ASK_ON],
+      expected: {
+        status: 400,
+        code: "invalid_value",
+        texts: ["Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'."],
+      },
+      control: "plain",
+    }),
+  },
+  {
+    failure: "I10",
+    name: "previous-response",
+    title: "a previous_response_id that was not stored",
+    async build(context) {
+      const base = await context.base();
+      if (base["store"] !== false) throw new Skip("store: false is refused: see request.store");
+      const { response } = await context.textStream();
+      const id = response?.["id"];
+      if (typeof id !== "string") throw new Skip("there is no response id: see stream.terminal");
+      return {
+        input: [ASK_ON],
+        fields: { previous_response_id: id },
+        expected: {
+          status: 400,
+          code: "previous_response_not_found",
+          texts: [`Previous response with id '${id}' not found.`],
+        },
+        control: "plain",
+      };
+    },
+  },
+];
+
+function assistant(fields: Readonly<Record<string, unknown>>): string {
+  const content = [{ type: "output_text", text: "9.9 is larger.", annotations: [] }];
+  return JSON.stringify({ type: "message", role: "assistant", content, ...fields });
+}

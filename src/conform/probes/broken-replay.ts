@@ -1,0 +1,84 @@
+/**
+ * A history with one deliberate break, and the words OpenAI refuses it with (failures.md). A server that answers in other
+ * words, or takes the history all the same, differs: that is a fact about it, not a failure of the run.
+ *
+ * @module
+ */
+
+import type { Context } from "../context.ts";
+import { textField } from "../item-text.ts";
+import type { Kind } from "./replay.ts";
+
+export interface Expected {
+  readonly status: number;
+  readonly code: string | null;
+  /** Absent: not known, and not compared. */
+  readonly param?: string | null;
+  /** Any of these. */
+  readonly texts: readonly string[];
+}
+
+export interface Broken {
+  readonly input: readonly string[];
+  readonly expected: Expected;
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** The history this is a break of. */
+  readonly control: Kind | "plain";
+}
+
+export interface BrokenReplay {
+  /** The entry of the catalogue. */
+  readonly failure: string;
+  readonly name: string;
+  /** The number of our own rule against it, if it is one a history shows by itself. */
+  readonly rule?: string;
+  readonly strict?: false;
+  readonly title: string;
+  readonly build: (context: Context) => Promise<Broken>;
+}
+
+/** The length of ids that were seen in the wild (I05). */
+export const LONG = 416;
+export const idOf = (item: string): string => textField(item, "id") ?? "";
+export const invalid = (param: string, code: string, text: string): Expected => ({
+  status: 400,
+  code,
+  param,
+  texts: [text],
+});
+export const refusedHistory = (...texts: readonly string[]): Expected => ({
+  status: 400,
+  code: null,
+  param: "input",
+  texts,
+});
+export const missing = (param: string): Expected =>
+  invalid(param, "missing_required_parameter", `Missing required parameter: '${param}'.`);
+export const tooLong = (param: string): Expected =>
+  invalid(
+    param,
+    "string_above_max_length",
+    `Invalid '${param}': string too long. Expected a string with maximum length 64, but got a string with length ${LONG} instead.`,
+  );
+export const notStored = (id: string): Expected => ({
+  status: 404,
+  code: null,
+  param: "input",
+  texts: [
+    `Item with id '${id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
+  ],
+});
+/** Named by its item, or quoted by its ends. */
+export const unreadable = (item: string, reason: string): Expected => {
+  const blob = textField(item, "encrypted_content") ?? "";
+  const quoted = `${blob.slice(0, 4)}...${blob.slice(-4)}`;
+  return {
+    status: 400,
+    code: "invalid_encrypted_content",
+    param: null,
+    texts: [`for item ${idOf(item)}`, quoted].map(
+      (what) => `The encrypted content ${what} could not be verified. Reason: ${reason}`,
+    ),
+  };
+};
+export const UNDECRYPTABLE = "Encrypted content could not be decrypted or parsed.";

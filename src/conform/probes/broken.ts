@@ -1,0 +1,71 @@
+/**
+ * One probe for each deliberate break: is it refused, and in which words?
+ *
+ * @module
+ */
+
+import { type Context, WEATHER_TOOL } from "../context.ts";
+import { differs, holds, type Outcome, type Probe, Skip } from "../probe.ts";
+import { describe, type Refusal } from "../reception.ts";
+import { BROKEN_HISTORIES } from "./broken-histories.ts";
+import { BROKEN_REASONING } from "./broken-reasoning.ts";
+import type { Broken, BrokenReplay, Expected } from "./broken-replay.ts";
+import { control } from "./replay.ts";
+
+export const BROKEN_REPLAYS: readonly BrokenReplay[] = [...BROKEN_REASONING, ...BROKEN_HISTORIES];
+
+export const BROKEN_PROBES: readonly Probe[] = BROKEN_REPLAYS.map((replay) => ({
+  id: `refuses.${replay.name}`,
+  suite: "reasoning",
+  title: `refuses ${replay.title}`,
+  why: [replay.failure, ...(replay.rule === undefined ? [] : [`rule ${replay.rule}`])].join(", "),
+  strict: replay.strict ?? true,
+  run: (context) => offerBroken(context, replay),
+}));
+
+async function offerBroken(context: Context, replay: BrokenReplay): Promise<Outcome> {
+  const broken = await replay.build(context);
+  await controlled(context, broken);
+  const tools = broken.input.some((item) => item.includes("function_call")) ? { tools: [WEATHER_TOOL] } : {};
+  const reception = await context.offer(broken.input, { ...tools, ...broken.fields });
+  const expected = wanted(broken.expected);
+  if (reception.accepted)
+    return differs(expected, "accepted: this server is lenient here", { accepted: true });
+  const { refusal } = reception;
+  const facts = { accepted: false, limit: limitIn(refusal.message) ?? 0 };
+  return agrees(refusal, broken.expected)
+    ? holds(describe(refusal), facts)
+    : differs(expected, `refused in its own way: ${describe(refusal)}`, facts);
+}
+
+/** Without its control a refusal proves nothing: the server might refuse the unbroken history too. */
+async function controlled(context: Context, broken: Broken): Promise<void> {
+  if (broken.control === "plain") {
+    const plain = await context.minimal();
+    if (!plain.accepted) throw new Skip(`a plain request is refused: ${describe(plain.refusal)}`);
+    return;
+  }
+  const whole = await control(context, broken.control);
+  if (!whole.accepted) throw new Skip(`the unbroken history is refused too: see replay.${broken.control}`);
+}
+
+function agrees(refusal: Refusal, expected: Expected): boolean {
+  return (
+    refusal.status === expected.status &&
+    !refusal.inStream &&
+    refusal.code === expected.code &&
+    (expected.param === undefined || refusal.param === expected.param) &&
+    expected.texts.includes(refusal.message)
+  );
+}
+
+function wanted({ status, code, param, texts }: Expected): string {
+  const where = param === undefined ? "" : `, param ${param ?? "null"}`;
+  return `HTTP ${status}, code ${code ?? "null"}${where}: ${texts[0] ?? ""}`;
+}
+
+/** "maximum length 64": the server says its own limit. */
+function limitIn(message: string): number | undefined {
+  const match = /maximum length (?:of )?(\d{1,6})/.exec(message);
+  return match === null ? undefined : Number(match[1]);
+}

@@ -1,0 +1,170 @@
+/**
+ * Histories that must be taken: whole groups, exactly as they came. Each is the control of the deliberate breaks: where
+ * the unbroken history is refused, a refusal of the broken one proves nothing.
+ *
+ * @module
+ */
+
+import { ASK, ASK_ON, ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
+import { home, outputItem, textField, typeOf, without, withField } from "../item-text.ts";
+import { differs, holds, type Outcome, type Probe, Skip } from "../probe.ts";
+import { describe, type Reception } from "../reception.ts";
+import { keptItems, type StreamView } from "../stream-view.ts";
+import { callIdOf, RESULT } from "./tools.ts";
+
+export type Kind = "message" | "call";
+
+export interface History {
+  readonly kind: Kind;
+  readonly head: string;
+  /** The items of one response, as they are sent back. */
+  readonly group: readonly string[];
+  readonly tail: readonly string[];
+}
+
+/** The reasoning right before an item, the item, and what the request goes on with. */
+export interface Pair {
+  readonly kind: Kind;
+  readonly head: string;
+  readonly run: readonly string[];
+  readonly follower: string;
+  readonly tail: readonly string[];
+}
+
+const TYPES = new Set(["reasoning", "message", "function_call"]);
+const isReasoning = (item: string): boolean => typeOf(item) === "reasoning";
+
+export async function history(context: Context, kind: Kind): Promise<History> {
+  const view = kind === "message" ? await context.textStream() : await context.callStream();
+  const items = keptItems(view);
+  if (items.length === 0)
+    throw new Skip(`the ${kind === "message" ? "answer" : "call"} has no finished items`);
+  const strange = items.find((item) => !TYPES.has(typeOf(item)));
+  if (strange !== undefined)
+    throw new Skip(`the answer holds a ${typeOf(strange)}, which is not replayed here`);
+  const group = items.map(home);
+  if (kind === "message") return { kind, head: ASK, group, tail: [ASK_ON] };
+  const calls = group.filter((item) => typeOf(item) === "function_call");
+  if (calls.length === 0) throw new Skip("the model made no call: see tools.call");
+  return { kind, head: ASK_WEATHER, group, tail: calls.map((call) => outputItem(callIdOf(call), RESULT)) };
+}
+
+export async function pairOf(context: Context, kind: Kind): Promise<Pair> {
+  const { head, group, tail } = await history(context, kind);
+  const first = group.findIndex(isReasoning);
+  if (first === -1) throw new Skip("this response has no reasoning");
+  const next = group.findIndex((item, at) => at > first && !isReasoning(item));
+  const follower = group[next];
+  if (follower === undefined) throw new Skip("nothing follows the reasoning");
+  const own = kind === "message" ? tail : tail.filter((item) => callIdOf(item) === callIdOf(follower));
+  if (own.length === 0) throw new Skip("what follows the reasoning is not the call");
+  return { kind, head, run: group.slice(first, next), follower, tail: own };
+}
+
+/** From the text answer, or where that has no reasoning from the call. */
+export async function anyPair(context: Context): Promise<Pair> {
+  try {
+    return await pairOf(context, "message");
+  } catch (error) {
+    if (!(error instanceof Skip)) throw error;
+    return pairOf(context, "call");
+  }
+}
+
+export const toolsFor = (kind: Kind): { readonly tools?: readonly unknown[] } =>
+  kind === "call" ? { tools: [WEATHER_TOOL] } : {};
+
+/** The unbroken history, offered once. */
+export function control(context: Context, kind: Kind): Promise<Reception> {
+  return context.once(`control ${kind}`, async () => {
+    const { head, group, tail } = await history(context, kind);
+    return context.offer([head, ...group, ...tail], toolsFor(kind));
+  });
+}
+
+function offered(reception: Reception, expected = "accepted"): Outcome {
+  if (reception.accepted) return holds("accepted", { accepted: true });
+  return differs(expected, `refused: ${describe(reception.refusal)}`, { accepted: false });
+}
+
+const details = { suite: "reasoning", strict: true } as const;
+
+async function mustReason(context: Context, kind: Kind): Promise<void> {
+  const { group } = await history(context, kind);
+  if (!group.some(isReasoning)) throw new Skip("this response has no reasoning");
+}
+
+/** The last payload of each item instead of the one in `done`. */
+function withFinalPayload(view: StreamView, group: readonly string[]): readonly string[] {
+  return group.map((item) => {
+    const seen = view.items.find(
+      ({ done, final }) => textField(done ?? final ?? "", "id") === textField(item, "id"),
+    );
+    const last = seen?.final === undefined ? undefined : textField(seen.final, "encrypted_content");
+    if (!isReasoning(item)) return item;
+    if (last === undefined) throw new Skip("the terminal event has no encrypted_content");
+    return withField(item, "encrypted_content", last);
+  });
+}
+
+export const REPLAY_PROBES: readonly Probe[] = [
+  {
+    id: "replay.plain",
+    ...details,
+    title: "an answer goes back as plain text: no ids, no reasoning",
+    why: "law 2, I09",
+    async run(context) {
+      const { head, group, tail } = await history(context, "message");
+      const plain = group.filter((item) => !isReasoning(item)).map((item) => without(item, "id", "status"));
+      return offered(await context.offer([head, ...plain, ...tail]));
+    },
+  },
+  {
+    id: "replay.message",
+    ...details,
+    title: "reasoning and its answer go back whole, with their ids",
+    why: "law 1, rules R01 and R02",
+    async run(context) {
+      await mustReason(context, "message");
+      return offered(await control(context, "message"));
+    },
+  },
+  {
+    id: "replay.call",
+    ...details,
+    title: "reasoning, its call and the call's output go back whole, with their ids",
+    why: "law 1, rules R06 and R08",
+    async run(context) {
+      await mustReason(context, "call");
+      return offered(await control(context, "call"));
+    },
+  },
+  {
+    id: "replay.final-payload",
+    ...details,
+    title: "the ciphertext of the terminal event is as good as that of done",
+    why: "E08",
+    async run(context) {
+      await mustReason(context, "message");
+      if (!(await control(context, "message")).accepted) throw new Skip("see replay.message");
+      const { head, group, tail } = await history(context, "message");
+      const view = await context.textStream();
+      return offered(await context.offer([head, ...withFinalPayload(view, group), ...tail]));
+    },
+  },
+  {
+    id: "replay.no-ids",
+    ...details,
+    strict: false,
+    title: "reasoning with its payload goes back without any ids",
+    why: "I09",
+    async run(context) {
+      const { kind, head, run, follower, tail } = await anyPair(context);
+      if (run.some((item) => textField(item, "encrypted_content") === undefined)) {
+        throw new Skip("there is no encrypted_content: see reasoning.payload");
+      }
+      const bare = [...run, follower].map((item) => without(item, "id"));
+      return offered(await context.offer([head, ...bare, ...tail], toolsFor(kind)));
+    },
+  },
+];

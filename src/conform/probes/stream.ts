@@ -1,0 +1,189 @@
+/**
+ * The streamed answer: which events come, in which order, and whether they agree with each other.
+ *
+ * @module
+ */
+
+import type { Context } from "../context.ts";
+import { differs, holds, type Outcome, type Probe, Skip, verdict } from "../probe.ts";
+import { describe, describeBody, refusalOf } from "../reception.ts";
+import type { StreamView } from "../stream-view.ts";
+import { describeUsage, missingFields, REQUIRED_FIELDS, usageProblems } from "./answer.ts";
+import {
+  addedTwice,
+  badEnd,
+  badFrames,
+  badOrder,
+  badSequence,
+  badStart,
+  changingIds,
+  type Check,
+  lastSequence,
+  neverDone,
+  unknownEvents,
+  wrongOutput,
+  wrongText,
+} from "./stream-checks.ts";
+
+interface StreamProbe {
+  readonly id: string;
+  readonly title: string;
+  readonly why: string;
+  readonly strict?: false;
+  readonly expected: string;
+  readonly check: Check;
+  readonly seen: (views: readonly StreamView[]) => string;
+  /** What it looks at is in the terminal event. */
+  readonly terminal?: true;
+}
+
+const allEvents = (views: readonly StreamView[]): string =>
+  `${views.map(({ frames }) => frames.length).join(" + ")} events`;
+const allItems = (views: readonly StreamView[]): string =>
+  `${views.map(({ items }) => items.length).join(" + ")} items`;
+
+function streamProbe(probe: StreamProbe): Probe {
+  return {
+    id: probe.id,
+    suite: "responses",
+    title: probe.title,
+    why: probe.why,
+    strict: probe.strict ?? true,
+    async run(context) {
+      const all = await context.streams();
+      const views = probe.terminal === true ? all.filter(({ response }) => response !== undefined) : all;
+      if (views.length === 0) throw new Skip("there is no terminal event: see stream.terminal");
+      return verdict(probe.expected, [...new Set(views.flatMap(probe.check))], probe.seen(views));
+    },
+  };
+}
+
+async function streamedAtAll(context: Context): Promise<Outcome> {
+  const expected = "HTTP 200 and text/event-stream";
+  const exchange = await context.textExchange();
+  const refusal = refusalOf(exchange);
+  if (refusal !== undefined) return differs(expected, describe(refusal));
+  const { status, streamed, frames, broken } = exchange;
+  if (!streamed) return differs(expected, `HTTP ${status}, ${describeBody(exchange)}`);
+  if (broken !== undefined) return { result: "error", code: broken.code, seen: broken.message };
+  return holds(`HTTP ${status}, ${frames.length} events`);
+}
+
+export const STREAM_PROBES: readonly Probe[] = [
+  {
+    id: "stream.answer",
+    suite: "responses",
+    strict: true,
+    title: "answers a streamed request with server-sent events",
+    why: "§2.3",
+    run: streamedAtAll,
+  },
+  streamProbe({
+    id: "stream.frames",
+    title: "every event is a JSON object whose type is also the event's name",
+    why: "§2.3",
+    expected: "event: TYPE and data: {type: TYPE, …}",
+    check: badFrames,
+    seen: allEvents,
+  }),
+  streamProbe({
+    id: "stream.created",
+    title: "begins with response.created and response.in_progress, once each",
+    why: "§2.4",
+    expected: "response.created, response.in_progress, then the rest",
+    check: badStart,
+    seen: () => "response.created, response.in_progress",
+  }),
+  streamProbe({
+    id: "stream.terminal",
+    title: "ends with exactly one terminal event, and nothing after it",
+    why: "R01, R11",
+    expected: "one of response.completed, response.incomplete, response.failed, at the end",
+    check: badEnd,
+    seen: (views) => views.map(({ terminals }) => terminals[0]?.type).join(", "),
+  }),
+  streamProbe({
+    id: "stream.sequence",
+    title: "sequence_number counts from 0 without a gap",
+    why: "§2.3",
+    expected: "0, 1, 2 …",
+    check: badSequence,
+    seen: (views) => `0 to ${views.map(lastSequence).join(", 0 to ")}`,
+  }),
+  streamProbe({
+    id: "stream.order",
+    title: "added comes before deltas, deltas before done",
+    why: "R14, U09",
+    expected: "every event of an item or part between its added and its done",
+    check: badOrder,
+    seen: allEvents,
+  }),
+  streamProbe({
+    id: "stream.added-once",
+    title: "every output index and part is opened once",
+    why: "R14, I13",
+    expected: "one added event for each item and part",
+    check: addedTwice,
+    seen: allItems,
+  }),
+  streamProbe({
+    id: "stream.all-done",
+    title: "every item and part that was added is done, once",
+    why: "R01, R08",
+    expected: "one done event for each item and part",
+    check: neverDone,
+    seen: allItems,
+  }),
+  streamProbe({
+    id: "stream.ids",
+    title: "ids stay the same within a stream",
+    why: "I08",
+    expected: "one id for each item, and one for the response",
+    check: changingIds,
+    seen: allItems,
+  }),
+  streamProbe({
+    id: "stream.text",
+    title: "text and summary deltas, put together, are the text that is done",
+    why: "R05",
+    expected: "deltas = done = item",
+    check: wrongText,
+    seen: allItems,
+  }),
+  streamProbe({
+    id: "stream.output",
+    title: "the terminal event holds the items of the stream",
+    why: "R04",
+    expected: "the same items in the same order",
+    check: wrongOutput,
+    seen: allItems,
+    terminal: true,
+  }),
+  streamProbe({
+    id: "stream.fields",
+    title: "the terminal event's response has every field of the official types",
+    why: "§2.5",
+    expected: `the fields ${REQUIRED_FIELDS.filter((name) => name !== "output").join(", ")}`,
+    check: ({ response }) => missingFields(response ?? {}, ["output"]),
+    seen: () => `all ${REQUIRED_FIELDS.length - 1}`,
+    terminal: true,
+  }),
+  streamProbe({
+    id: "stream.usage",
+    title: "the terminal event counts tokens",
+    why: "K06",
+    expected: "usage with details",
+    check: ({ response }) => usageProblems(response?.["usage"]),
+    seen: (views) => views.map(({ response }) => describeUsage(response?.["usage"])).join("; "),
+    terminal: true,
+  }),
+  streamProbe({
+    id: "stream.known-events",
+    strict: false,
+    title: "sends no events beyond the official types",
+    why: "U10",
+    expected: "only events of the official types",
+    check: unknownEvents,
+    seen: allEvents,
+  }),
+];
