@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   turn: ["events", "fold", "log", "providers", "tools", "trace", "support"],
   session: ["api", "events", "fold", "log", "providers", "tools", "turn", "trace", "config", "support"],
   emulator: ["wire", "support"],
+  conform: ["providers", "rules", "wire", "support"],
   client: ["api", "events", "wire", "support"],
   server: ["api", "session", "log", "events", "fragments", "config", "trace", "support"],
   tui: ["api", "fragments", "events", "support"],
