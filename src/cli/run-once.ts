@@ -32,9 +32,12 @@ export async function runOnce(
     }
     const turn = prompt === "" ? session.resume() : session.send(prompt);
     const stop = stopOnSignals(() => turn.cancel());
-    const outcome =
+    const { result, denied } =
       flags.json === true ? await asJson(session, turn, terminal) : await asText(turn, terminal);
-    return stop() ?? outcome;
+    // Only "ask" needed somebody; under the other modes a denial is what was asked for.
+    const neededPermission = denied && (flags.permissions ?? "ask") === "ask";
+    if (flags.json !== true) reportEnd(result, neededPermission, terminal);
+    return stop() ?? exitCodeOf(result, neededPermission);
   } finally {
     await session.close();
   }
@@ -47,7 +50,13 @@ function noPrompt(): ThroughlineError {
   });
 }
 
-async function asText(turn: Turn, terminal: Terminal): Promise<number> {
+interface Shown {
+  readonly result: TurnResult;
+  /** A call was denied by the policy. */
+  readonly denied: boolean;
+}
+
+async function asText(turn: Turn, terminal: Terminal): Promise<Shown> {
   const progress = new ProgressLines(terminal);
   for await (const event of turn) progress.show(event);
   const result = await turn.result();
@@ -55,12 +64,14 @@ async function asText(turn: Turn, terminal: Terminal): Promise<number> {
     const text = terminal.stdout.isTTY === true ? inert(result.text) : result.text;
     terminal.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   }
-  reportEnd(result, terminal);
-  return exitCodeOf(result, progress.neededPermission);
+  return { result, denied: progress.denied };
 }
 
-function reportEnd(result: TurnResult, terminal: Terminal): void {
-  if (result.status === "completed") return;
+function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Terminal): void {
+  if (result.status === "completed") {
+    if (neededPermission) terminal.stderr.write(`throughline: ${NEEDED}\n`);
+    return;
+  }
   const why =
     result.error === undefined ? (result.reason ?? "") : `[${result.error.code}] ${result.error.message}`;
   terminal.stderr.write(
@@ -68,8 +79,11 @@ function reportEnd(result: TurnResult, terminal: Terminal): void {
   );
 }
 
+const NEEDED =
+  "a tool needed permission and there was nobody to ask; --permissions auto runs tools unasked [permission_needed]";
+
 /** The log's own events, plus deltas; first line `session`, last line `result`. */
-async function asJson(session: Session, turn: Turn, terminal: Terminal): Promise<number> {
+async function asJson(session: Session, turn: Turn, terminal: Terminal): Promise<Shown> {
   const started = performance.now();
   const safe = terminal.stdout.isTTY === true ? inertJson : (line: string): string => line;
   const write = (line: string): void => void terminal.stdout.write(`${safe(line)}\n`);
@@ -87,7 +101,8 @@ async function asJson(session: Session, turn: Turn, terminal: Terminal): Promise
     progress.show(event);
     write(lineOf(event));
   }
-  const { status, text, steps, usage, reason, error } = await turn.result();
+  const result = await turn.result();
+  const { status, text, steps, usage, reason, error } = result;
   write(
     JSON.stringify({
       v: 1,
@@ -102,7 +117,7 @@ async function asJson(session: Session, turn: Turn, terminal: Terminal): Promise
       ...(error === undefined ? {} : { error }),
     }),
   );
-  return exitCodeOf(await turn.result(), progress.neededPermission);
+  return { result, denied: progress.denied };
 }
 
 function lineOf(event: SessionEvent): string {

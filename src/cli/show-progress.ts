@@ -13,8 +13,8 @@ const WIDTH = 100;
 export class ProgressLines {
   readonly #terminal: Terminal;
   readonly #tools = new Map<string, string>();
-  /** A call was denied only because nobody could be asked. */
-  neededPermission = false;
+  /** A call was denied by the policy, not by a person. */
+  denied = false;
 
   constructor(terminal: Terminal) {
     this.#terminal = terminal;
@@ -23,7 +23,7 @@ export class ProgressLines {
   show(event: SessionEvent): void {
     if (event.type === "tool_call") this.#tools.set(event.callId, event.name);
     if (event.type === "permission_decision" && event.decision === "deny" && event.by === "policy") {
-      this.neededPermission = true;
+      this.denied = true;
     }
     const line = this.#tell(event);
     if (line !== undefined) this.#line(line);
