@@ -12,6 +12,7 @@ export const EXIT = {
   usage: 2,
   permission: 3,
   limit: 4,
+  differs: 5,
   interrupted: 130,
   terminated: 143,
 } as const;

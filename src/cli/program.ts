@@ -17,9 +17,10 @@ Examples:
   git diff | throughline -p "review this"  standard input is appended to the prompt
   throughline -c "and now the tests"       go on with the last session of this directory
   throughline emulator                     a strict Responses API on this machine
+  throughline conform http://HOST/v1       which rules and shapes a Responses server keeps
 
 Environment: OPENAI_API_KEY, OPENAI_BASE_URL, THROUGHLINE_MODEL, THROUGHLINE_HOME, NO_COLOR, FORCE_COLOR
-Exit codes: 0 done, 1 turn failed, 2 usage, 3 permission needed, 4 limit reached, 130 interrupted, 143 terminated`;
+Exit codes: 0 done, 1 turn failed, 2 usage, 3 permission needed, 4 limit reached, 5 server differs, 130 interrupted, 143 terminated`;
 
 export interface Finish {
   (code: number): void;
@@ -67,6 +68,10 @@ const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   inspect: async (terminal, finish) =>
     (await import("./commands/inspect.ts")).inspectCommand(terminal, finish),
   emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),
+  conform: async (terminal, finish) => {
+    const { conformCommand, conformIo } = await import("./commands/conform.ts");
+    return conformCommand(conformIo(terminal, finish));
+  },
 };
 
 /** Loads the command that is named, or all of them for the help that lists them; `--version` and prompts load none. */

@@ -40,8 +40,6 @@ export interface ConformIo {
 }
 
 const DEFAULT_KEY = "OPENAI_API_KEY";
-/** Something that counts differs. */
-const DIFFERS = 5;
 
 export function conformCommand(io: ConformIo): Command {
   return new Command("conform")
@@ -112,7 +110,7 @@ export async function runConform(baseUrl: string, flags: ConformFlags, io: Confo
   io.out(
     flags.json === true ? toJson(report) : toTable(report, { inert: oneLine, bold: io.bold, dim: io.dim }),
   );
-  return code ?? (report.conforms ? EXIT.ok : DIFFERS);
+  return code ?? (report.conforms ? EXIT.ok : EXIT.differs);
 }
 
 export const plain = (text: string): string => text;
