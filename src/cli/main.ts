@@ -5,7 +5,7 @@
  * @module
  */
 
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 
 import { codeOf, isThroughlineError, messageOf } from "../support/index.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -30,12 +30,16 @@ process.on("uncaughtException", (error) => {
 try {
   const program = createProgram(terminal, finish);
   await addCommands(program, process.argv.slice(2), terminal, finish);
-  for (const command of [program, ...program.commands]) {
+  for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({ outputError: () => undefined }); // `report` tells it
   }
   await program.parseAsync(process.argv);
 } catch (error) {
   process.exitCode = report(error);
+}
+
+function everyCommand(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap((one) => everyCommand(one))];
 }
 
 function finish(code: number): void {

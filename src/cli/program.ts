@@ -65,6 +65,8 @@ type LoadCommand = (terminal: Terminal, finish: Finish) => Promise<Command>;
 
 /** Commands with a file of their own. Order is that of the help. */
 const COMMANDS: Readonly<Record<string, LoadCommand>> = {
+  sessions: async (terminal, finish) =>
+    (await import("./commands/sessions.ts")).sessionsCommand(terminal, finish),
   inspect: async (terminal, finish) =>
     (await import("./commands/inspect.ts")).inspectCommand(terminal, finish),
   emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),

@@ -1,0 +1,64 @@
+/**
+ * A session as text, from the same blocks every interface draws.
+ *
+ * @module
+ */
+
+import { type Block, reasoningLabel } from "../fragments/index.ts";
+import { inert, inertLine } from "./inert-text.ts";
+import { seconds } from "./show-progress.ts";
+
+export interface TranscriptOptions {
+  /** Thoughts with their text, as one line each, or not at all. */
+  readonly reasoning: "full" | "title" | "none";
+}
+
+const WIDTH = 110;
+
+export function transcript(blocks: readonly Block[], options: TranscriptOptions): string {
+  return blocks
+    .filter(({ superseded }) => !superseded)
+    .flatMap((block) => linesOf(block, options))
+    .join("\n");
+}
+
+function linesOf(block: Block, options: TranscriptOptions): readonly string[] {
+  switch (block.kind) {
+    case "user":
+      return ["", `${block.by === "person" ? "›" : "‹runtime›"} ${inert(block.text)}  [${block.seq}]`];
+    case "reasoning": {
+      if (options.reasoning === "none") return [];
+      const label = `▸ ${reasoningLabel(block)}`;
+      if (options.reasoning === "title") return [label];
+      return [
+        label,
+        ...block.parts.flatMap(({ title, body }) => [title, body]).flatMap((text) => indented(text)),
+      ];
+    }
+    case "text":
+      return [inert(block.text) + (block.cut ? " …(cut)" : "")];
+    case "tool":
+      return [
+        `▸ ${inertLine(`${block.name}(${block.arguments})`, WIDTH)}`,
+        ...(block.result === undefined
+          ? []
+          : [`  ${block.result.status === "ok" ? "✓" : "✗"} ${inertLine(block.result.text, WIDTH)}`]),
+      ];
+    case "notice":
+      return [`! ${inertLine(block.text, WIDTH)}`];
+    case "turn_end":
+      return [
+        `─ ${block.status}${block.reason === undefined ? "" : `: ${block.reason}`}${block.error === undefined ? "" : `: ${inertLine(block.error.message, WIDTH)}`} · ${seconds(block.durationMs)}`,
+      ];
+    default:
+      return [];
+  }
+}
+
+function indented(text: string | undefined): readonly string[] {
+  return text === undefined || text === ""
+    ? []
+    : inert(text)
+        .split("\n")
+        .map((line) => `  ${line}`);
+}

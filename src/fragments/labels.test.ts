@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+
+import { formatDuration } from "./duration.ts";
+import { reasoningLabel, type ReasoningBlock } from "./index.ts";
+import { splitPart } from "./reasoning-text.ts";
+
+const block: ReasoningBlock = {
+  id: "rsp_1/0",
+  kind: "reasoning",
+  generating: false,
+  superseded: false,
+  seqs: [4],
+  model: "gpt-5.6",
+  startedAt: "2026-01-01T00:00:00.000Z",
+  durationMs: 12_400,
+  parts: [
+    { title: "First", body: "a" },
+    { title: "Second", body: "b" },
+  ],
+  cut: false,
+  keptBack: false,
+};
+
+test.each([
+  [0, "<1s"],
+  [999, "<1s"],
+  [4_400, "4s"],
+  [65_000, "1m 5s"],
+  [3_720_000, "1h 2m"],
+])("%d ms is told as %s", (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+test("a finished thought says how long it took, and what there is to see", () => {
+  expect(reasoningLabel(block, 512)).toBe("Thought for 12s · 2 parts · 512 tokens");
+  expect(reasoningLabel({ ...block, parts: [] })).toBe("Thought for 12s · no summary");
+  expect(reasoningLabel({ ...block, keptBack: true, parts: [] })).toBe(
+    "Thought for 12s · no summary · kept for gpt-5.6, not sent to the model in use",
+  );
+  expect(reasoningLabel({ ...block, cut: true, durationMs: undefined })).toBe(
+    "Thought · interrupted · 2 parts",
+  );
+});
+
+test("a thought under way shows its newest title", () => {
+  expect(reasoningLabel({ ...block, generating: true })).toBe("Second");
+  expect(reasoningLabel({ ...block, generating: true, parts: [] })).toBe("Thinking…");
+  expect(
+    reasoningLabel({
+      ...block,
+      generating: true,
+      parts: [
+        { title: "First", body: "" },
+        { title: undefined, body: "x" },
+      ],
+    }),
+  ).toBe("First");
+});
+
+test.each([
+  ["**Title**\n\nBody", true, { title: "Title", body: "Body" }],
+  ["**Unclosed", false, { title: undefined, body: "" }],
+  ["**Unclosed", true, { title: undefined, body: "**Unclosed" }],
+  ["**Title**\n\n<!-- -->", true, { title: "Title", body: "" }],
+  ["[REDACTED]", true, { title: undefined, body: "" }],
+  ["plain text", false, { title: undefined, body: "plain text" }],
+  ["**\u001B[2JClear**\n\nx", true, { title: "[2JClear", body: "x" }],
+])("%j (complete: %s) splits into title and body", (text, complete, parts) => {
+  expect(splitPart(text, complete)).toEqual(parts);
+});
