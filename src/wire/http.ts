@@ -133,6 +133,8 @@ function decompressed(incoming: IncomingMessage, encoding: string | undefined): 
 function piped(incoming: Readable, decoder: Readable & NodeJS.WritableStream): Readable {
   incoming.on("error", (error) => decoder.destroy(error));
   incoming.on("aborted", () => decoder.destroy(new Error("aborted")));
+  // A reader that leaves early ends the decoder; without this the connection would stay open behind it.
+  decoder.on("close", () => incoming.destroy());
   incoming.pipe(decoder);
   return decoder;
 }
