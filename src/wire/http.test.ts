@@ -1,0 +1,281 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
+
+import { afterEach, describe, expect, test } from "vitest";
+
+import { type HttpRequest, postStream, readText } from "./http.ts";
+
+const servers: Server[] = [];
+
+afterEach(async () => {
+  await Promise.all(
+    servers.splice(0).map(
+      (server) =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          server.closeAllConnections();
+        }),
+    ),
+  );
+});
+
+async function serve(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(handle);
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/responses`;
+}
+
+const request = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
+  url,
+  headers: { "content-type": "application/json" },
+  body: [Buffer.from('{"a":'), Buffer.from("1}")],
+  signal: new AbortController().signal,
+  timeouts: { firstByteMs: 10_000, idleMs: 10_000 },
+  ...more,
+});
+
+/** Reads one piece of an answer that never ends, leaves, and waits until the server has seen it. */
+async function leaveEarly(
+  way: Partial<HttpRequest>,
+  answer: (response: ServerResponse) => void,
+): Promise<void> {
+  const closings: Promise<unknown>[] = [];
+  const url = await serve((incoming, response) => {
+    incoming.resume();
+    closings.push(once(response, "close"));
+    answer(response);
+  });
+  const { body } = await postStream(request(url, way));
+  for await (const chunk of body) if (chunk.length > 0) break;
+  await closings[0];
+}
+
+async function* twoPiecesThenTrouble(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from("hello ");
+  yield Buffer.from("world");
+  throw new Error("read too far");
+}
+
+/** Both ways out: Node's own client, and a fetch that was handed in. */
+const WAYS: readonly (readonly [string, Partial<HttpRequest>])[] = [
+  ["node:http", {}],
+  ["a given fetch", { fetch: globalThis.fetch }],
+];
+
+async function failure(
+  promise: Promise<unknown>,
+): Promise<{ readonly code?: string; readonly message: string }> {
+  try {
+    await promise;
+  } catch (error) {
+    return error as { readonly code?: string; readonly message: string };
+  }
+  throw new Error("it did not fail");
+}
+
+describe.each(WAYS)("by %s", (_, way) => {
+  test("posts the body in one piece and gives status, headers and bytes", async () => {
+    let seen = {};
+    const url = await serve((incoming, response) => {
+      const pieces: Buffer[] = [];
+      incoming.on("data", (piece: Buffer) => pieces.push(piece));
+      incoming.on("end", () => {
+        seen = { method: incoming.method, path: incoming.url, body: Buffer.concat(pieces).toString() };
+        response.writeHead(201, { "X-Request-Id": "req_1", "content-type": "text/plain" });
+        response.end("fine");
+      });
+    });
+    const response = await postStream(request(url, way));
+    expect(response.status).toBe(201);
+    expect(response.headers).toMatchObject({ "x-request-id": "req_1", "content-type": "text/plain" });
+    expect(await readText(response.body, 1000)).toBe("fine");
+    expect(seen).toEqual({ method: "POST", path: "/v1/responses", body: '{"a":1}' });
+  });
+
+  test("follows no redirect: the key goes nowhere else", async () => {
+    let visits = 0;
+    const url = await serve((incoming, response) => {
+      visits += 1;
+      incoming.resume();
+      response.writeHead(307, { location: "/elsewhere" });
+      response.end();
+    });
+    const response = await postStream(request(url, way));
+    expect([response.status, response.headers["location"]]).toEqual([307, "/elsewhere"]);
+    await readText(response.body, 100);
+    expect(visits).toBe(1);
+  });
+
+  test("a server that is not there is a refused connection", async () => {
+    const url = await serve(() => undefined);
+    const [server] = servers.splice(0);
+    await new Promise<void>((resolve) => server?.close(() => resolve()));
+    expect(await failure(postStream(request(url, way)))).toMatchObject({
+      code: "connect_refused",
+      message: expect.stringContaining("refused the connection"),
+    });
+  });
+
+  test("a head that does not come in time is a time-out", async () => {
+    const url = await serve((incoming) => incoming.resume());
+    const late = postStream(request(url, { ...way, timeouts: { firstByteMs: 30, idleMs: 10_000 } }));
+    expect(await failure(late)).toMatchObject({
+      code: "timeout_first_byte",
+      message: expect.stringMatching(/^127\.0\.0\.1:\d+ sent nothing for 30 ms$/),
+    });
+  });
+
+  test("a body that falls silent is a time-out, and any byte counts", async () => {
+    const url = await serve((incoming, response) => {
+      incoming.resume();
+      response.writeHead(200);
+      response.write(":\n");
+      // Nothing more comes.
+    });
+    const { body } = await postStream(
+      request(url, { ...way, timeouts: { firstByteMs: 10_000, idleMs: 40 } }),
+    );
+    expect(await failure(readText(body, 1000))).toMatchObject({ code: "timeout_idle" });
+  });
+
+  test("an abort before, during the wait and during the body ends it with the caller's reason", async () => {
+    const reason = new Error("the user pressed a key");
+    await expect(
+      postStream(request("http://127.0.0.1:1/", { ...way, signal: AbortSignal.abort(reason) })),
+    ).rejects.toBe(reason);
+
+    const waiting = new AbortController();
+    const silent = await serve((incoming) => {
+      incoming.resume();
+      waiting.abort(reason);
+    });
+    await expect(postStream(request(silent, { ...way, signal: waiting.signal }))).rejects.toBe(reason);
+
+    const talking = await serve((incoming, response) => {
+      incoming.resume();
+      response.writeHead(200);
+      response.write("one");
+    });
+    const reading = new AbortController();
+    const { body } = await postStream(request(talking, { ...way, signal: reading.signal }));
+    await expect(
+      (async () => {
+        for await (const chunk of body) reading.abort(chunk.length > 0 ? reason : undefined);
+      })(),
+    ).rejects.toBe(reason);
+  });
+
+  test("a connection that breaks in the middle is lost, not ended", async () => {
+    const url = await serve((incoming, response) => {
+      incoming.resume();
+      response.writeHead(200, { "content-length": "100" });
+      response.write("half");
+      response.once("drain", () => undefined);
+      setImmediate(() => response.destroy());
+    });
+    const broken = postStream(request(url, way)).then(({ body }) => readText(body, 1000));
+    expect(await failure(broken)).toMatchObject({ code: "connection_lost" });
+  });
+
+  test("an answer longer than the limit is stopped", async () => {
+    const url = await serve((incoming, response) => {
+      incoming.resume();
+      response.end(Buffer.alloc(5000, "x"));
+    });
+    const { body } = await postStream(request(url, { ...way, maxResponseBytes: 1000 }));
+    expect(await failure(readText(body, 10_000))).toMatchObject({
+      code: "stream_limit",
+      message: "the answer is longer than 1000 bytes",
+    });
+  });
+
+  test("a caller that stops reading frees the connection", async () => {
+    await leaveEarly(way, (response) => {
+      response.writeHead(200);
+      response.write("one");
+    });
+  });
+});
+
+describe("encodings", () => {
+  test.each([
+    ["gzip", gzipSync("hello")],
+    ["br", brotliCompressSync("hello")],
+    ["deflate", deflateSync("hello")],
+    ["identity", Buffer.from("hello")],
+  ])("%s is read though it was not asked for", async (encoding, bytes) => {
+    const url = await serve((incoming, response) => {
+      incoming.resume();
+      response.writeHead(200, { "content-encoding": encoding });
+      response.end(bytes);
+    });
+    const { body } = await postStream(request(url));
+    expect(await readText(body, 100)).toBe("hello");
+  });
+
+  test("one that nobody knows is a coded error", async () => {
+    const url = await serve((incoming, response) => {
+      incoming.resume();
+      response.writeHead(200, { "content-encoding": "zstd" });
+      response.end("x");
+    });
+    expect(await failure(postStream(request(url)))).toMatchObject({
+      code: "bad_response",
+      message: expect.stringContaining('"zstd"'),
+    });
+  });
+
+  test("compressed bytes that are none are a lost connection, not a crash", async () => {
+    const url = await serve((incoming, response) => {
+      incoming.resume();
+      response.writeHead(200, { "content-encoding": "gzip" });
+      response.end("this is not gzip");
+    });
+    const { body } = await postStream(request(url));
+    expect(await failure(readText(body, 100))).toMatchObject({ code: "connection_lost" });
+  });
+
+  test("a compressed answer that nobody reads to its end frees the connection too", async () => {
+    await leaveEarly({}, (response) => {
+      response.writeHead(200, { "content-encoding": "gzip" });
+      const gzip = createGzip();
+      gzip.pipe(response);
+      gzip.write("one");
+      gzip.flush();
+    });
+  });
+});
+
+test("readText takes no more than it was allowed", async () => {
+  expect(await readText(twoPiecesThenTrouble(), 8)).toBe("hello wo");
+});
+
+describe("what cannot be reached is named", () => {
+  test("a server that speaks no TLS", async () => {
+    const url = await serve((incoming) => incoming.resume());
+    expect(await failure(postStream(request(url.replace("http:", "https:"))))).toMatchObject({
+      code: "tls_failed",
+    });
+  });
+
+  test.each([
+    ["ENOTFOUND", "dns_failed", "cannot find the host example.test: check the base URL"],
+    ["EAI_AGAIN", "dns_failed", "cannot find the host example.test: check the base URL"],
+    ["ECONNREFUSED", "connect_refused", "example.test refused the connection: is a server running there?"],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", "tls_failed", "no secure connection to example.test: no"],
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", "tls_failed", "no secure connection to example.test: no"],
+    ["ECONNRESET", "connection_lost", "the connection to example.test was lost: no"],
+  ])("%s, inside the error of a fetch", async (errno, code, message) => {
+    const cause = Object.assign(new Error("no"), { code: errno });
+    const failing = async (): Promise<Response> => {
+      throw new TypeError("fetch failed", { cause });
+    };
+    expect(await failure(postStream(request("https://example.test/v1", { fetch: failing })))).toMatchObject({
+      code,
+      message,
+    });
+  });
+});

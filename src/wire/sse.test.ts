@@ -1,0 +1,166 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import { SseDecoder, type SseFrame } from "./sse.ts";
+
+function decode(text: string | Buffer, sizes: readonly number[] = [1 << 20]): readonly SseFrame[] {
+  const bytes = typeof text === "string" ? Buffer.from(text) : text;
+  const decoder = new SseDecoder();
+  const frames: SseFrame[] = [];
+  for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    frames.push(...decoder.feed(bytes.subarray(at, at + size)));
+    at += size;
+  }
+  return frames;
+}
+
+describe("framing", () => {
+  test.each([
+    ["LF", "event: a\ndata: 1\n\ndata: 2\n\n"],
+    ["CRLF", "event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n"],
+    ["CR", "event: a\rdata: 1\r\rdata: 2\r\r"],
+    ["a mixture", "event: a\rdata: 1\n\r\ndata: 2\r\n\n"],
+    ["no space after the colon", "event:a\ndata:1\n\ndata:2\n\n"],
+    ["a byte order mark", "\uFEFFevent: a\ndata: 1\n\ndata: 2\n\n"],
+    ["comments and unknown fields", ": hi\nid: 7\nretry: 10\nevent: a\nnothing\ndata: 1\n\n:\n\ndata: 2\n\n"],
+    ["empty lines between events", "\n\nevent: a\ndata: 1\n\n\n\ndata: 2\n\n"],
+  ])("takes %s", (_, text) => {
+    expect(decode(text)).toEqual([
+      { event: "a", data: "1" },
+      { event: "", data: "2" },
+    ]);
+  });
+
+  test("takes off one space and no more", () => {
+    expect(decode("data:  x \n\n")).toEqual([{ event: "", data: " x " }]);
+  });
+
+  test("joins several data lines, an empty one included", () => {
+    expect(decode("data: a\ndata\ndata:\ndata: b\n\n")).toEqual([{ event: "", data: "a\n\n\nb" }]);
+  });
+
+  test("an event without data is none, and its name does not stick to the next", () => {
+    expect(decode("event: ghost\n\ndata: 1\n\n")).toEqual([{ event: "", data: "1" }]);
+  });
+
+  test("the last name counts", () => {
+    expect(decode("event: a\nevent: b\ndata: 1\n\n")).toEqual([{ event: "b", data: "1" }]);
+  });
+
+  test("what is not ended by an empty line is not an event", () => {
+    expect(decode("data: 1\n\ndata: 2\n")).toEqual([{ event: "", data: "1" }]);
+    expect(decode("data: 1")).toEqual([]);
+  });
+
+  test("a byte order mark counts only at the very start", () => {
+    expect(decode("data: 1\n\n\uFEFFdata: 2\n\n")).toEqual([{ event: "", data: "1" }]);
+  });
+
+  test("line separators of Unicode are no line ends", () => {
+    expect(decode("data: a\u2028b\u2029c\u0085d\n\n")).toEqual([
+      { event: "", data: "a\u2028b\u2029c\u0085d" },
+    ]);
+  });
+
+  test("a frame is given as soon as its empty line is complete, also after CR", () => {
+    const decoder = new SseDecoder();
+    expect(decoder.feed(Buffer.from("data: 1\r\n\r"))).toEqual([{ event: "", data: "1" }]);
+    expect(decoder.feed(Buffer.from("\ndata: 2\r\n\r\n"))).toEqual([{ event: "", data: "2" }]);
+  });
+
+  test("an empty chunk between CR and LF changes nothing", () => {
+    const decoder = new SseDecoder();
+    const chunks = ["data: 1\r", "", "\ndata: 2\r\n\r\n"];
+    expect(chunks.flatMap((chunk) => decoder.feed(Buffer.from(chunk)))).toEqual([
+      { event: "", data: "1\n2" },
+    ]);
+  });
+});
+
+const line = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 12 }).map((text) => `data: ${text.replaceAll(/[\r\n]/g, "")}`),
+  fc.constantFrom("event: x", "event:y", "data", ":c", "", "", "id: 1", "data:{}", "data: 🧠é"),
+);
+const stream = fc
+  .array(fc.tuple(line, fc.constantFrom("\n", "\r\n", "\r")), { maxLength: 30 })
+  .map((lines) => lines.map(([text, end]) => text + end).join(""));
+
+describe("any split of the bytes", () => {
+  test("gives the same frames", () => {
+    fc.assert(
+      fc.property(
+        stream,
+        fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 }),
+        (text, sizes) => {
+          expect(decode(text, sizes)).toEqual(decode(text));
+        },
+      ),
+    );
+  });
+
+  test("inside a character and inside the byte order mark too", () => {
+    const text = "\uFEFFevent: ü\r\ndata: 🧠é\r\n\r\n";
+    expect(decode(text, [1])).toEqual([{ event: "ü", data: "🧠é" }]);
+  });
+
+  test("agrees with a parser of other authors", async () => {
+    await fc.assert(
+      fc.asyncProperty(stream, async (text) => {
+        const parsed: SseFrame[] = [];
+        // That parser waits for what follows a CR at the end, so both get one more line.
+        const whole = `${text}\n`;
+        const reader = new Blob([whole])
+          .stream()
+          .pipeThrough(new TextDecoderStream())
+          .pipeThrough(new EventSourceParserStream());
+        for await (const { event = "", data } of reader) parsed.push({ event, data });
+        expect(decode(whole)).toEqual(parsed);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe("limits", () => {
+  const limited = new Map([
+    ["a line that never ends", { maxLineBytes: 100 }],
+    ["a line that ends too late", { maxLineBytes: 100 }],
+  ]);
+
+  test.each([...limited])("stop %s", (what, limits) => {
+    const decoder = new SseDecoder(limits);
+    const text = `data: ${"x".repeat(200)}${what.includes("never") ? "" : "\n\n"}`;
+    expect(() => decoder.feed(Buffer.from(text))).toThrow(
+      expect.objectContaining({ code: "stream_limit", message: expect.stringContaining("100 bytes") }),
+    );
+  });
+
+  test("count a line over its chunks", () => {
+    const decoder = new SseDecoder({ maxLineBytes: 100 });
+    decoder.feed(Buffer.from("x".repeat(60)));
+    expect(() => decoder.feed(Buffer.from("x".repeat(60)))).toThrow("longer than 100 bytes");
+  });
+
+  test("stop an event of too many bytes or too many lines", () => {
+    const many = Buffer.from("data: xxxxxxxxxx\n".repeat(20));
+    expect(() => new SseDecoder({ maxEventBytes: 100 }).feed(many)).toThrow(
+      "an event of it is longer than 100 bytes",
+    );
+    expect(() => new SseDecoder({ maxEventLines: 10 }).feed(many)).toThrow(
+      "an event of it is longer than 10 lines",
+    );
+  });
+
+  test("start anew with each event", () => {
+    const decoder = new SseDecoder({ maxEventBytes: 20, maxEventLines: 2 });
+    expect(decoder.feed(Buffer.from("data: 0123456789\ndata: x\n\n".repeat(50)))).toHaveLength(50);
+  });
+
+  test("a line of a megabyte in small pieces is put together once", () => {
+    const text = `data: ${"x".repeat(1 << 20)}\n\n`;
+    const [frame] = decode(text, [64]);
+    expect(frame?.data).toHaveLength(1 << 20);
+  });
+});
