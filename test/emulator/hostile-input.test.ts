@@ -29,7 +29,7 @@ async function expectSane(emulator: Emulator, body: unknown, headers = {}): Prom
   return reply.status;
 }
 
-test("random JSON as the body", async () => {
+test("random JSON as the body", { timeout: 60_000 }, async () => {
   const emulator = await emulatorFor();
   const named = fc.record(
     {
@@ -50,11 +50,11 @@ test("random JSON as the body", async () => {
     fc.asyncProperty(fc.oneof(named, fc.jsonValue()), async (body) => {
       await expectSane(emulator, JSON.stringify(body));
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
-test("random items with the right type names", async () => {
+test("random items with the right type names", { timeout: 60_000 }, async () => {
   const emulator = await emulatorFor();
   const type = fc.constantFrom(
     "message",
@@ -92,12 +92,12 @@ test("random items with the right type names", async () => {
     fc.asyncProperty(fc.array(item, { maxLength: 6 }), fc.boolean(), async (input, store) => {
       await expectSane(emulator, { model: "emu-reasoner", input, store });
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
 /** Whatever is done to a good history: accepted or refused, and what is accepted is accepted again. */
-test("random damage to a good history", async () => {
+test("random damage to a good history", { timeout: 60_000 }, async () => {
   const emulator = await scripted(`
 afterwards: repeat
 steps:
@@ -136,7 +136,7 @@ steps:
       // The follower rule, told independently: every reasoning item that was used stands before an item of its response.
       if (status === 200) expect(followersStand(input)).toBe(true);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
   expect(accepted).toBeGreaterThan(5);
 });
@@ -153,7 +153,7 @@ function omit(item: Json, key: string): Json {
   return Object.fromEntries(Object.entries(item).filter(([name]) => name !== key));
 }
 
-test("odd paths, methods, headers", async () => {
+test("odd paths, methods, headers", { timeout: 30_000 }, async () => {
   const emulator = await emulatorFor();
   for (const path of [
     "//",

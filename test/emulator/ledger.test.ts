@@ -104,6 +104,54 @@ describe("recall and retention", () => {
   });
 });
 
+test("what did not come back can be heard in the answer", async () => {
+  const emulator = await emulatorFor();
+  const first = [user("Think of a number.")];
+  const output = outputOf(await post(emulator, ask(first, { prompt_cache_key: "c" })));
+  const answerTo = async (history: readonly unknown[]): Promise<string> => {
+    const input = [...first, ...history, user("Which number was it?")];
+    return JSON.stringify(outputOf(await post(emulator, ask(input, { prompt_cache_key: "c" }))).at(-1));
+  };
+  const kept = await answerTo(output);
+  expect(kept).toMatch(/I thought of \d+\./);
+  expect(kept).not.toContain("no longer have my notes");
+  expect(await answerTo([without(output[1], "id")])).toContain(
+    "I no longer have my notes from when I thought of a number",
+  );
+});
+
+test("a prefix-bound model and a client that sends all back verbatim: nothing is ever dropped", async () => {
+  const emulator = await emulatorFor();
+  const tools = ["get_weather", "read_file"].map((name) => ({
+    type: "function",
+    name,
+    parameters: { type: "object", properties: {}, additionalProperties: false },
+  }));
+  const input: Json[] = [];
+  const prompts = [
+    "Weather in Paris and Rome?",
+    "Look at two files, thinking in between.",
+    "Think of a number.",
+    "Which number was it?",
+  ];
+  for (const prompt of prompts) {
+    input.push(user(prompt));
+    for (let step = 0; step < 5; step += 1) {
+      const reply = await post(emulator, ask(input, { model: "emu-prefix-bound", tools }));
+      expect(reply.status).toBe(200);
+      const output = outputOf(reply);
+      const calls = output.filter((item) => item["type"] === "function_call");
+      input.push(...output, ...calls.map((call) => result(call)));
+      if (calls.length === 0) break;
+    }
+  }
+  const { requests, totals } = emulator.report();
+  expect(requests.length).toBe(6);
+  expect(requests.flatMap((one) => one.dropped)).toEqual([]);
+  expect(totals).toMatchObject({ recall: 1, retention: 1, prefixBreaks: 0, refused: 0 });
+  expect(JSON.stringify(input.at(-1))).toMatch(/I thought of \d+\./);
+});
+
 describe("only what was completed counts", () => {
   test.each([
     "cut=after-item:1",

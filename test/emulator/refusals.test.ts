@@ -972,6 +972,28 @@ describe("X. requests that are wrong in themselves", () => {
       },
     ],
     [
+      "a tool with an empty name",
+      { model: "emu-reasoner", input: "hello", tools: [{ type: "function", name: "" }] },
+      {
+        rule: "X-empty",
+        message:
+          "Invalid 'tools[0].name': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+        param: "tools[0].name",
+        code: "empty_string",
+      },
+    ],
+    [
+      "a tool with a name of odd characters",
+      { model: "emu-reasoner", input: "hello", tools: [{ type: "function", name: "a b" }] },
+      {
+        rule: "X-pattern",
+        message:
+          "Invalid 'tools[0].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+        param: "tools[0].name",
+        code: "invalid_value",
+      },
+    ],
+    [
       "an input too long for the model",
       { model: "emu-reasoner-mini", input: "word ".repeat(20_000) },
       {
@@ -987,20 +1009,20 @@ describe("X. requests that are wrong in themselves", () => {
     await expectRefusal(await emulatorFor(), body, expected);
   });
 
-  test("JSON nested a million deep is refused, not a crash", async () => {
+  test("JSON nested a million deep is refused, not a crash", { timeout: 60_000 }, async () => {
     const emulator = await emulatorFor();
     const reply = await post(emulator, "[".repeat(1_000_000) + "]".repeat(1_000_000));
     expect(reply.status).toBe(400);
     await expectAccepted(emulator, ask("hello"));
   });
 
-  test("a body over 64 MiB is 413", async () => {
+  test("X-large: a body over 64 MiB is 413", { timeout: 60_000 }, async () => {
     const emulator = await emulatorFor();
     const reply = await post(emulator, `"${"x".repeat(64 * 1024 * 1024)}"`);
     expect([reply.status, errorOf(reply)["code"]]).toEqual([413, "request_too_large"]);
   });
 
-  test("a wrong key and no key are 401", async () => {
+  test("X-key, X-key-missing: a wrong key and no key are 401", async () => {
     const emulator = await emulatorFor();
     const wrong = { authorization: "Bearer sk-wrong-key-1234" };
     await expectRefusal(
@@ -1026,7 +1048,7 @@ describe("X. requests that are wrong in themselves", () => {
     expect((await post(listed, ask("hello"), { authorization: "Bearer sk-b" })).status).toBe(401);
   });
 
-  test("an unknown URL is 404 in the API's shape", async () => {
+  test("X-route: an unknown URL is 404 in the API's shape", async () => {
     const emulator = await emulatorFor();
     const reply = await post(emulator, {}, {}, "/nothing");
     expect([reply.status, errorOf(reply)]).toEqual([

@@ -76,7 +76,7 @@ test("item_reference and bare reasoning ids work for what was stored, for its ow
   ]);
 });
 
-test("GET, input_items and DELETE", async () => {
+test("X-response: GET, input_items and DELETE", async () => {
   const emulator = await emulatorFor();
   const one = await post(emulator, {
     ...stored,
@@ -104,7 +104,7 @@ test("store:false and a failed stream leave nothing to retrieve", async () => {
   expect((await get(emulator, `/responses/${String(one.json["id"])}`)).status).toBe(404);
 });
 
-test("background: queued, then completed when looked at; or cancelled", async () => {
+test("X-cancel: background: queued, then completed when looked at; or cancelled", async () => {
   const emulator = await emulatorFor();
   const one = await post(emulator, { ...stored, input: "hello", background: true });
   expect(one.json).toMatchObject({ status: "queued", output: [] });

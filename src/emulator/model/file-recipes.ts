@@ -69,17 +69,16 @@ const interleaved: Recipe = {
   next(turn) {
     const tool = toolNamed(turn, /^read_file$/) ?? toolNamed(turn, /./);
     if (tool === undefined) return undefined;
-    if (turn.calls.length === 0) {
-      return {
-        parts: [
-          think("The first file", "I begin with the readme."),
-          { call: tool, with: { path: "README.md" } },
-          think("The second file", "Then the package."),
-          { call: tool, with: { path: "package.json" } },
-        ],
-      };
-    }
-    return { parts: [think("Comparing", "I have both."), { say: listed(turn) }] };
+    const files = ["README.md", "package.json"];
+    const open = files.slice(turn.calls.length);
+    if (open.length === 0) return { parts: [think("Comparing", "I have both."), { say: listed(turn) }] };
+    const now = turn.view.parallel ? open : open.slice(0, 1);
+    return {
+      parts: now.flatMap((path): Part[] => [
+        think(`Looking at ${path}`, "I read it, then think again."),
+        { call: tool, with: { path } },
+      ]),
+    };
   },
 };
 
