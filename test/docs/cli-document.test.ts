@@ -19,13 +19,15 @@ const program = createProgram(terminal, () => undefined);
 await addCommands(program, ["--help"], terminal, () => undefined);
 
 function documentedFlags(heading: string): readonly string[] {
-  return rows(section(document, heading))
-    .map(([flag = ""]) => quoted(flag)[0] ?? "")
-    .toSorted();
+  const flags = rows(section(document, heading)).flatMap((cells) =>
+    cells.slice(0, 2).flatMap((cell) => quoted(cell).filter((text) => text.startsWith("-"))),
+  );
+  return [...new Set(flags)].toSorted();
 }
 
 function flagsOf(command: Command): readonly string[] {
-  return command.options.map(({ flags }) => flags).toSorted();
+  const own = command.options.map(({ flags }) => flags);
+  return [...new Set([...own, ...command.commands.flatMap(flagsOf)])].toSorted();
 }
 
 function subcommand(name: string): Command {
@@ -36,9 +38,11 @@ function subcommand(name: string): Command {
 
 test("docs/cli.md lists exactly the flags of a run", () => {
   const documented = documentedFlags("Options of a run");
-  expect(documented).toEqual([...flagsOf(program), "-h, --help"].toSorted());
+  expect(documented).toEqual([...program.options.map(({ flags }) => flags), "-h, --help"].toSorted());
   // `run` and `start` take the same flags, but for those that only make sense at the top.
-  const shared = flagsOf(program).filter((flag) => flag !== "-V, --version" && flag !== "-p, --print");
+  const shared = documented.filter(
+    (flag) => flag !== "-h, --help" && flag !== "-V, --version" && flag !== "-p, --print",
+  );
   expect(flagsOf(subcommand("run"))).toEqual(shared);
   expect(flagsOf(subcommand("start"))).toEqual(shared);
 });
@@ -49,6 +53,8 @@ test("docs/cli.md lists exactly the flags of every other command", () => {
   for (const command of others) {
     const name = command.name();
     expect([name, documentedFlags(`The ${name} command`)]).toEqual([name, flagsOf(command)]);
+    const text = section(document, `The ${name} command`);
+    for (const inner of command.commands) expect(text).toContain(`| \`${inner.name()}`);
   }
 });
 
