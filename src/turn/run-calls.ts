@@ -142,8 +142,20 @@ async function prepareSeveral(
     call,
     access,
     timeoutMs: context.limits.toolTimeoutMs,
-    run: (toolContext) => Promise.all(inner.map((one) => one.run(toolContext))),
+    run: (toolContext) => runSeveral(inner, toolContext),
   };
+}
+
+/** One that fails takes nothing from the others; each has a key of its own, because each is a call of its own. */
+async function runSeveral(inner: readonly Ready[], context: ToolContext): Promise<readonly unknown[]> {
+  const outcomes = await Promise.allSettled(
+    inner.map((one, index) => one.run({ ...context, idempotencyKey: `${context.idempotencyKey}/${index}` })),
+  );
+  return outcomes.map((outcome, index) =>
+    outcome.status === "fulfilled"
+      ? outcome.value
+      : `the tool "${inner[index]?.call.name ?? ""}" failed: ${messageOf(outcome.reason)}`,
+  );
 }
 
 function failed(call: ToolCall, text: string): Settled {

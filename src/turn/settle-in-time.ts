@@ -49,9 +49,9 @@ export function settleInTime(
     const onAbort = (): void => stop("aborted");
     const timer = setTimeout(() => stop("timed_out"), timeoutMs);
     signal.addEventListener("abort", onAbort, { once: true });
-    // Deferred by a promise, so that a synchronous throw is a result like any other.
+    // Deferred by a promise, so that a synchronous throw is a result like any other. Stopped before it began: never begun.
     Promise.resolve()
-      .then(() => run(controller.signal))
+      .then(() => (controller.signal.aborted ? undefined : run(controller.signal)))
       .then(
         (value) =>
           finish(
