@@ -1,0 +1,128 @@
+import { expect, test } from "vitest";
+
+import { type Outcome, settleInTime } from "./settle-in-time.ts";
+
+const LONG = 60_000;
+
+interface Trial {
+  readonly outcome: Promise<Outcome>;
+  readonly late: string[];
+  readonly controller: AbortController;
+}
+
+function run(
+  work: (signal: AbortSignal) => unknown,
+  options: { readonly timeoutMs?: number; readonly graceMs?: number; readonly aborted?: boolean } = {},
+): Trial {
+  const controller = new AbortController();
+  if (options.aborted === true) controller.abort(new Error("before"));
+  const late: string[] = [];
+  const outcome = settleInTime(work, {
+    signal: controller.signal,
+    timeoutMs: options.timeoutMs ?? LONG,
+    graceMs: options.graceMs ?? LONG,
+    onLate: (what) => late.push(what),
+  });
+  return { outcome, late, controller };
+}
+
+let begun: (() => void) | undefined;
+
+/** Ends only when told to stop. */
+const untilStopped = (signal: AbortSignal): Promise<string> =>
+  new Promise((resolve) => {
+    begun?.();
+    signal.addEventListener("abort", () => resolve((signal.reason as Error).message));
+  });
+
+test("what returns is returned, at once or later", async () => {
+  expect(await run(() => 7).outcome).toEqual({ how: "returned", value: 7 });
+  expect(await run(async () => undefined).outcome).toEqual({ how: "returned", value: undefined });
+});
+
+test("what throws has thrown, at once or later, whatever it throws", async () => {
+  const error = new Error("bad");
+  expect(
+    await run(() => {
+      throw error;
+    }).outcome,
+  ).toEqual({ how: "threw", error });
+  // oxlint-disable-next-line prefer-promise-reject-errors -- tools reject with anything
+  expect(await run(() => Promise.reject("text")).outcome).toEqual({ how: "threw", error: "text" });
+});
+
+test("what runs out of time is told so by its signal, and counts as stopped when it ends", async () => {
+  let told = "";
+  const { outcome, late } = run(
+    async (signal) => {
+      told = await untilStopped(signal);
+    },
+    { timeoutMs: 1 },
+  );
+  expect(await outcome).toEqual({ how: "timed_out", stopped: true });
+  expect([told, late]).toEqual(["the tool ran out of time", []]);
+});
+
+test("an abort is passed on, and a tool that then throws counts as stopped", async () => {
+  const running = new Promise<void>((done) => {
+    begun = done;
+  });
+  const { outcome, controller } = run(async (signal) => {
+    throw new Error(await untilStopped(signal));
+  });
+  await running;
+  controller.abort(new Error("user"));
+  expect(await outcome).toEqual({ how: "aborted", stopped: true });
+});
+
+test("what is stopped before it began is never begun", async () => {
+  let ran = 0;
+  const { outcome } = run(() => (ran += 1), { aborted: true });
+  expect(await outcome).toEqual({ how: "aborted", stopped: true });
+  const { outcome: second, controller } = run(() => (ran += 1));
+  controller.abort();
+  expect(await second).toEqual({ how: "aborted", stopped: true });
+  expect(ran).toBe(0);
+});
+
+test("what ignores its signal is left behind after the grace time, and its late end is reported once", async () => {
+  let finish: ((value: string) => void) | undefined;
+  const { outcome, late } = run(
+    () =>
+      new Promise((resolve) => {
+        finish = resolve;
+      }),
+    { timeoutMs: 1, graceMs: 1 },
+  );
+  expect(await outcome).toEqual({ how: "timed_out", stopped: false });
+  expect(late).toEqual([]);
+  finish?.("too late");
+  await Promise.resolve();
+  await Promise.resolve();
+  await Promise.resolve();
+  expect(late).toEqual(["it succeeded"]);
+});
+
+test("a late failure is reported with its message", async () => {
+  let fail: ((error: Error) => void) | undefined;
+  const { outcome, late, controller } = run(
+    () =>
+      new Promise((_resolve, reject) => {
+        fail = reject;
+      }),
+    { graceMs: 1 },
+  );
+  await new Promise((done) => setImmediate(done)); // it has begun
+  controller.abort();
+  expect(await outcome).toEqual({ how: "aborted", stopped: false });
+  fail?.(new Error("exploded"));
+  await new Promise((done) => setImmediate(done));
+  expect(late).toEqual(["it failed: exploded"]);
+});
+
+test("after a result neither time nor abort change anything", async () => {
+  const { outcome, controller, late } = run(() => "done", { timeoutMs: 1 });
+  expect(await outcome).toEqual({ how: "returned", value: "done" });
+  controller.abort();
+  expect([await outcome, late]).toEqual([{ how: "returned", value: "done" }, []]);
+});

@@ -1,0 +1,75 @@
+/** One turn without a session around it: the real log, fold and model; time and chance come from the test. */
+
+import type { SessionEvent, Settings } from "../../src/events/index.ts";
+import { Fold } from "../../src/fold/index.ts";
+import type { Model } from "../../src/index.ts";
+import { memoryStore } from "../../src/log/index.ts";
+import { type Clock, createIdSource } from "../../src/support/index.ts";
+import { DEFAULT_LIMITS, type TurnContext, type TurnLimits } from "../../src/turn/index.ts";
+
+export interface TestTurn {
+  readonly context: TurnContext;
+  readonly live: SessionEvent[];
+  /** How long it was asked to wait, each time. */
+  readonly waits: number[];
+  readonly controller: AbortController;
+}
+
+export async function testTurn(options: {
+  readonly setup: () => { readonly model: Model; readonly settings: Settings };
+  readonly limits?: Partial<TurnLimits>;
+  readonly random?: () => number;
+  readonly onSleep?: (ms: number) => void;
+}): Promise<TestTurn> {
+  const log = await memoryStore().open("t1", { mode: "write" });
+  const fold = new Fold();
+  const live: SessionEvent[] = [];
+  const waits: number[] = [];
+  const controller = new AbortController();
+  let now = Date.UTC(2026, 0, 1);
+  const clock: Clock = {
+    now: () => now,
+    monotonic: () => now,
+    async sleep(ms, signal) {
+      waits.push(ms);
+      options.onSleep?.(ms);
+      if (signal?.aborted === true) throw signal.reason;
+      now += ms;
+    },
+  };
+  const context: TurnContext = {
+    turn: "tn_1",
+    rootSession: "t1",
+    log,
+    fold,
+    clock,
+    ids: createIdSource(() => now),
+    signal: controller.signal,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    tools: [],
+    permissions: "auto",
+    canAsk: false,
+    fetch: undefined,
+    onWire: undefined,
+    setup() {
+      const { model, settings } = options.setup();
+      return { model, settings, renderer: model.createRenderer() };
+    },
+    async append(drafts) {
+      const added = await log.append(drafts);
+      fold.add(added);
+      live.push(...added);
+    },
+    emit: (events) => void live.push(...events),
+    ask: () => Promise.reject(new Error("nobody")),
+    redact: (text) => text,
+    loadBlobs: async () => undefined,
+    blob: () => undefined,
+    random: options.random ?? (() => 0.5),
+    setSnapshot: () => undefined,
+  };
+  await context.append([
+    { type: "user_message", turn: "tn_1", by: "person", content: [{ type: "text", text: "hi" }] },
+  ]);
+  return { context, live, waits, controller };
+}
