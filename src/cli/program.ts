@@ -69,6 +69,7 @@ const COMMANDS: Readonly<Record<string, LoadCommand>> = {
     (await import("./commands/sessions.ts")).sessionsCommand(terminal, finish),
   inspect: async (terminal, finish) =>
     (await import("./commands/inspect.ts")).inspectCommand(terminal, finish),
+  check: async (terminal, finish) => (await import("./commands/check.ts")).checkCommand(terminal, finish),
   emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),
   conform: async (terminal, finish) => {
     const { conformCommand, conformIo } = await import("./commands/conform.ts");

@@ -53,8 +53,10 @@ export class RequestCheck {
 
   push(item: ItemView): void {
     for (const { rule, run } of this.#runs) {
-      const message = run.item(item);
-      if (message !== undefined) this.#found.push({ rule: rule.id, index: item.index, message });
+      const problem = run.item(item);
+      if (typeof problem === "string")
+        this.#found.push({ rule: rule.id, index: item.index, message: problem });
+      else if (problem !== undefined) this.#found.push({ rule: rule.id, ...problem });
     }
   }
 

@@ -73,3 +73,8 @@ export function isCall(item: ItemView): boolean {
 export function isOutput(item: ItemView): boolean {
   return item.type === "function_call_output" || item.type === "custom_tool_call_output";
 }
+
+/** A message to the model, from whomever: a user, a developer, the system. */
+export function isInput(item: ItemView): boolean {
+  return item.role !== undefined && item.role !== "assistant";
+}

@@ -1,4 +1,4 @@
-import { isCall, isOutput } from "./item-view.ts";
+import { isCall, isInput, isOutput } from "./item-view.ts";
 import type { Rule } from "./rule.ts";
 
 export const outputsFollowCalls: Rule = {
@@ -12,7 +12,7 @@ export const outputsFollowCalls: Rule = {
       item(item) {
         if (isCall(item) && item.callId !== undefined) open.add(item.callId);
         else if (isOutput(item) && item.callId !== undefined) open.delete(item.callId);
-        else if (open.size > 0 && item.role === "user")
+        else if (open.size > 0 && isInput(item))
           return `No tool output found for function call ${[...open][0]}.`;
         return undefined;
       },

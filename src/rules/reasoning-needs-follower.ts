@@ -1,5 +1,5 @@
-import { isOutput, type ItemView } from "./item-view.ts";
-import type { Rule } from "./rule.ts";
+import { isInput, isOutput, type ItemView } from "./item-view.ts";
+import type { Problem, Rule } from "./rule.ts";
 
 export const reasoningNeedsFollower: Rule = {
   id: "R01",
@@ -13,16 +13,19 @@ export const reasoningNeedsFollower: Rule = {
         const before = open;
         open = item.type === "reasoning" ? item : undefined;
         if (before === undefined) return undefined;
-        const follows = item.role !== "user" && !isOutput(item) && sameGroup(before, item);
+        const follows = !isInput(item) && !isOutput(item) && sameGroup(before, item);
         return follows ? undefined : problem(before);
       },
-      end: () => (open === undefined ? [] : [{ index: open.index, message: problem(open) }]),
+      end: () => (open === undefined ? [] : [problem(open)]),
     };
   },
 };
 
-function problem(item: ItemView): string {
-  return `Item '${item.id ?? ""}' of type 'reasoning' was provided without its required following item.`;
+function problem(item: ItemView): Problem {
+  return {
+    index: item.index,
+    message: `Item '${item.id ?? ""}' of type 'reasoning' was provided without its required following item.`,
+  };
 }
 
 /** Where the groups are known they decide; in a foreign history only the position can. */

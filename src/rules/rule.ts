@@ -15,10 +15,16 @@ export interface Violation {
   readonly message: string;
 }
 
+export interface Problem {
+  readonly index: number;
+  readonly message: string;
+}
+
 export interface RuleRun {
-  item(item: ItemView): string | undefined;
+  /** What is wrong, with this item or, when an index is given, with an earlier one that this one shows to be wrong. */
+  item(item: ItemView): string | Problem | undefined;
   /** What is still missing if the input ends here. */
-  end?(): readonly { readonly index: number; readonly message: string }[];
+  end?(): readonly Problem[];
 }
 
 export interface Rule {

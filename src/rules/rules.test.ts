@@ -1,0 +1,297 @@
+import { describe, expect, test } from "vitest";
+
+import { RequestCheck, RESPONSES_RULES, type ViewContext, viewItem, type Violation } from "./index.ts";
+
+type Item = Readonly<Record<string, unknown>> & { readonly $group?: string; readonly $foreign?: true };
+
+/** `$group` and `$foreign` are what we know of an item beside its text. */
+function check(...items: readonly Item[]): readonly Violation[] {
+  const run = new RequestCheck();
+  for (const [index, { $group, $foreign, ...item }] of items.entries()) {
+    const context: ViewContext = {
+      index,
+      ...($group === undefined ? {} : { group: $group }),
+      ...($foreign === undefined ? {} : { foreign: true }),
+    };
+    run.push(viewItem(JSON.stringify(item), context));
+  }
+  return run.violations();
+}
+
+const user: Item = { role: "user", content: "Hi." };
+const developer: Item = {
+  type: "message",
+  role: "developer",
+  content: [{ type: "input_text", text: "Now." }],
+};
+const rs = (n = 1, more: Item = {}): Item => ({
+  type: "reasoning",
+  id: `rs_${n}`,
+  summary: [],
+  encrypted_content: "gAAA",
+  $group: "r1",
+  ...more,
+});
+const msg = (n = 1, more: Item = {}): Item => ({
+  type: "message",
+  id: `msg_${n}`,
+  role: "assistant",
+  content: [{ type: "output_text", text: "Hello.", annotations: [] }],
+  $group: "r1",
+  ...more,
+});
+const fc = (n = 1, more: Item = {}): Item => ({
+  type: "function_call",
+  id: `fc_${n}`,
+  call_id: `call_${n}`,
+  name: "f",
+  arguments: "{}",
+  $group: "r1",
+  ...more,
+});
+const out = (n = 1, more: Item = {}): Item => ({
+  type: "function_call_output",
+  call_id: `call_${n}`,
+  output: "",
+  ...more,
+});
+const without = (item: Item, key: string): Item =>
+  Object.fromEntries(Object.entries(item).filter(([name]) => name !== key));
+
+interface Case {
+  readonly breaks: Readonly<Record<string, readonly Item[]>>;
+  readonly keeps: Readonly<Record<string, readonly Item[]>>;
+}
+
+/** Per rule: inputs that break it and no other, and inputs next to them that break none. */
+const CASES: Readonly<Record<string, Case>> = {
+  R01: {
+    breaks: {
+      "reasoning at the end": [user, rs()],
+      "reasoning before the user": [user, rs(), user],
+      "reasoning before a developer message": [user, rs(), developer],
+      "reasoning before the output of an earlier call": [user, fc(1), rs(2), out(1)],
+      "reasoning before an item of another response": [user, rs(1), msg(2, { $group: "r2" })],
+    },
+    keeps: {
+      "reasoning before its message": [user, rs(), msg()],
+      "a run of reasoning before its call": [user, rs(1), rs(2), fc(), out()],
+      "reasoning before a hosted item": [
+        user,
+        rs(),
+        { type: "web_search_call", id: "ws_1", status: "completed", $group: "r1" },
+        msg(),
+      ],
+      "a foreign history, where only the place tells": [
+        user,
+        without(rs(), "$group"),
+        without(msg(), "$group"),
+      ],
+    },
+  },
+  R02: {
+    breaks: {
+      "a message without its id": [user, rs(), without(msg(), "id")],
+      "a thought without its id": [user, without(rs(), "id"), msg()],
+    },
+    keeps: {
+      "all ids": [user, rs(), msg()],
+      "no ids": [user, without(msg(), "id"), without(fc(), "id"), out()],
+      "another choice in another response": [
+        user,
+        rs(),
+        msg(),
+        user,
+        { ...without(msg(), "id"), $group: "r2" },
+      ],
+    },
+  },
+  R03: {
+    breaks: {
+      "no payload": [user, without(rs(), "encrypted_content"), msg()],
+      "a null payload": [user, rs(1, { encrypted_content: null }), msg()],
+      "an empty payload": [user, rs(1, { encrypted_content: "" }), msg()],
+    },
+    keeps: {
+      "a payload": [user, rs(), msg()],
+      "no id and no payload": [user, without(without(rs(), "encrypted_content"), "id"), without(msg(), "id")],
+    },
+  },
+  R04: {
+    breaks: { "an id twice": [user, rs(1), msg(1), user, msg(1, { $group: "r2" })] },
+    keeps: { "two ids": [user, rs(1), msg(1), user, msg(2, { $group: "r2" })] },
+  },
+  R05: {
+    breaks: {
+      "65 characters": [user, msg(1, { id: `msg_${"x".repeat(61)}` })],
+      "other characters": [user, msg(1, { id: "msg_é" })],
+      "an empty id": [user, msg(1, { id: "" })],
+      "the prefix of another type": [user, fc(1, { id: "call_1" }), out(1)],
+    },
+    keeps: {
+      "64 characters": [user, msg(1, { id: `msg_${"x".repeat(60)}` })],
+      "a type without a known prefix": [user, { type: "mcp_call", id: "whatever_1", $group: "r1" }],
+    },
+  },
+  R06: {
+    breaks: { "a call and nothing": [user, fc()], "one of two": [user, fc(1), fc(2), out(2)] },
+    keeps: {
+      "both of two": [user, fc(1), fc(2), out(2), out(1)],
+      "a custom call": [
+        user,
+        { type: "custom_tool_call", id: "ctc_1", call_id: "c1", name: "f", input: "", $group: "r1" },
+        { type: "custom_tool_call_output", call_id: "c1", output: "" },
+      ],
+    },
+  },
+  R07: {
+    breaks: {
+      "an output and no call": [user, out()],
+      "two outputs of one call": [user, fc(), out(), out()],
+      "an output before its call": [user, out(1), fc(1), out(1)],
+    },
+    keeps: {
+      "an id used again after its output": [user, fc(1), out(1), fc(1, { id: "fc_2", $group: "r2" }), out(1)],
+    },
+  },
+  R08: {
+    breaks: {
+      "a user between": [user, fc(), user, out()],
+      "a developer message between": [user, fc(), developer, out()],
+    },
+    keeps: { "calls, then outputs, then the user": [user, fc(1), fc(2), out(1), out(2), user] },
+  },
+  R09: {
+    breaks: {
+      "65 characters": [user, fc(1, { call_id: "x".repeat(65) }), out(1, { call_id: "x".repeat(65) })],
+      "no characters": [user, fc(1, { call_id: "" }), out(1, { call_id: "" })],
+    },
+    keeps: {
+      "64 characters": [user, fc(1, { call_id: "x".repeat(64) }), out(1, { call_id: "x".repeat(64) })],
+    },
+  },
+  R10: {
+    breaks: {
+      "no summary": [user, without(rs(), "summary"), msg()],
+      "a null one": [user, rs(1, { summary: null }), msg()],
+    },
+    keeps: { "an empty one": [user, rs(1, { summary: [] }), msg()] },
+  },
+  R11: {
+    breaks: { "a status": [user, rs(1, { status: "completed" }), msg()] },
+    keeps: { "a status on a message": [user, rs(), msg(1, { status: "completed" })] },
+  },
+  R12: {
+    breaks: {
+      input_text: [user, msg(1, { content: [{ type: "input_text", text: "x" }] })],
+      "a call as a part": [user, msg(1, { content: [{ type: "tool_call" }] })],
+      nothing: [user, msg(1, { content: [] })],
+    },
+    keeps: {
+      "a refusal": [user, msg(1, { content: [{ type: "refusal", refusal: "no" }] })],
+      "a text": [user, { role: "assistant", content: "x" }],
+      "input_text of a user": [{ role: "user", content: [{ type: "input_text", text: "x" }] }],
+    },
+  },
+  R13: {
+    breaks: { "no output": [user, fc(), without(out(), "output")] },
+    keeps: { "an empty output": [user, fc(), out(1, { output: "" })] },
+  },
+  R14: {
+    breaks: { "a reference": [user, { type: "item_reference", id: "rs_1" }] },
+    keeps: { "the item itself": [user, rs(), msg()] },
+  },
+  R15: {
+    breaks: { "a message in between": [user, msg(1), developer, msg(2)] },
+    keeps: { "one response after the other": [user, msg(1), msg(2), developer, msg(3, { $group: "r2" })] },
+  },
+  R16: {
+    breaks: { "a payload of somebody else": [user, rs(1, { $foreign: true }), msg()] },
+    keeps: {
+      "a payload of this origin": [user, rs(), msg()],
+      "words of somebody else": [user, without(msg(1, { $foreign: true }), "id")],
+    },
+  },
+};
+
+test("every rule has its cases here, and a number and a title of its own", () => {
+  expect(RESPONSES_RULES.map(({ id }) => id).toSorted()).toEqual(Object.keys(CASES));
+  expect(new Set(RESPONSES_RULES.map(({ title }) => title)).size).toBe(RESPONSES_RULES.length);
+  for (const { evidence, todo } of RESPONSES_RULES) {
+    expect(evidence).toMatch(/^[A-Z]\d\d/);
+    expect(todo).not.toBe("");
+  }
+});
+
+describe.each(Object.keys(CASES))("%s", (id) => {
+  const { breaks, keeps } = CASES[id] as Case;
+
+  test.each(Object.keys(breaks))("is broken by %s", (name) => {
+    const found = check(...(breaks[name] ?? []));
+    expect(found.map(({ rule }) => rule)).toContain(id);
+    for (const { index, message } of found) {
+      expect(index).toBeGreaterThan(0);
+      expect(message).not.toBe("");
+    }
+  });
+
+  test.each(Object.keys(keeps))("is kept by %s, and so are all others", (name) => {
+    expect(check(...(keeps[name] ?? []))).toEqual([]);
+  });
+});
+
+describe("RequestCheck", () => {
+  test("names the index and answers in the words of the API", () => {
+    expect(check(user, rs(7), user)).toEqual([
+      {
+        rule: "R01",
+        index: 2,
+        message: "Item 'rs_7' of type 'reasoning' was provided without its required following item.",
+      },
+    ]);
+    expect(check(user, fc(3))).toEqual([
+      { rule: "R06", index: 1, message: "No tool output found for function call call_3." },
+    ]);
+  });
+
+  test("can be asked in between: what is open then may still be closed", () => {
+    const run = new RequestCheck();
+    run.push(viewItem(JSON.stringify(fc(1)), { index: 0, group: "r1" }));
+    expect(run.violations().map(({ rule }) => rule)).toEqual(["R06"]);
+    run.push(viewItem(JSON.stringify(out(1)), { index: 1 }));
+    expect(run.violations()).toEqual([]);
+  });
+});
+
+describe("viewItem", () => {
+  test("outlines an item without parsing its payload", () => {
+    const text = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA","call_id":"c"}';
+    expect(viewItem(text, { index: 3, group: "r1" })).toEqual({
+      index: 3,
+      type: "reasoning",
+      keys: new Set(["type", "id", "summary", "encrypted_content", "call_id"]),
+      id: "rs_1",
+      callId: "c",
+      role: undefined,
+      payload: "present",
+      summary: "array",
+      contentTypes: undefined,
+      group: "r1",
+      foreign: false,
+    });
+  });
+
+  test.each([
+    ['{"role":"user","content":"x"}', "message"],
+    ['{"content":"x"}', "unknown"],
+    ['{"type":7}', "unknown"],
+  ])("the type of %s is %s", (text, type) => {
+    expect(viewItem(text, { index: 0 }).type).toBe(type);
+  });
+
+  test("a part without a type is unknown", () => {
+    expect(
+      viewItem('{"role":"user","content":[{"text":"x"},{"type":"input_text"}]}', { index: 0 }).contentTypes,
+    ).toEqual(["unknown", "input_text"]);
+  });
+});
