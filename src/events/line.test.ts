@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import type { RawJson } from "../support/index.ts";
+import { CANONICAL_TYPES, type LoggedEvent } from "./canonical.ts";
+import { parseLine, toLine, toOpenLine } from "./line.ts";
+
+const envelope = { v: 1, seq: 7, id: "ev_1", at: "2026-01-01T00:00:00.000Z", epoch: 1 } as const;
+
+const raw = (text: string): RawJson => text as RawJson;
+
+const reasoning = (item: string): LoggedEvent => ({
+  ...envelope,
+  type: "reasoning",
+  response: "rsp_1",
+  outputIndex: 0,
+  itemType: "reasoning",
+  opaque: true,
+  parts: [],
+  startedAt: envelope.at,
+  durationMs: 1,
+  item: raw(item),
+});
+
+const said = (text: string): LoggedEvent => ({
+  ...envelope,
+  type: "user_message",
+  turn: "tn_1",
+  by: "person",
+  content: [{ type: "text", text }],
+});
+
+describe("an event as a line", () => {
+  test.each([
+    ["line and paragraph separators", "a\u2028b\u2029c"],
+    ["a NUL and other control characters", "\u0000\u0001\u001f\u007f\u0085"],
+    ["line breaks", "a\nb\r\nc"],
+    ["half a surrogate pair", "\ud83d x \udc00"],
+    ["astral characters", "🧠𝒳"],
+    ["what looks like a checksum", ',"sum":"deadbeef"}'],
+  ])("keeps %s", (_, text) => {
+    const line = toLine(said(text));
+    expect(parseLine(line)).toEqual(said(text));
+    expect(/[\n\r\u2028\u2029]/.test(line)).toBe(false);
+    expect(line.isWellFormed()).toBe(true);
+  });
+
+  test("keeps an item as its exact text: big integers, -0, escapes, key order, repeated keys", () => {
+    const item = '{"b":12345678901234567890,"a":-0, "c":1e400,"d":"\\u0041\\/","b":2.50}';
+    const line = toLine(reasoning(item));
+    expect(line.endsWith(`,"item":${item}}`)).toBe(true);
+    expect(parseLine(line)).toEqual(reasoning(item));
+  });
+
+  test("keeps late items as their exact text, in order", () => {
+    const late = [
+      { outputIndex: 0, item: raw('{"id":"rs_1","n":12345678901234567890}') },
+      { outputIndex: 12, item: raw('{"x":-0,"outputIndex":3}') },
+    ];
+    const end: LoggedEvent = {
+      ...envelope,
+      type: "response_end",
+      response: "rsp_1",
+      status: "completed",
+      durationMs: 5,
+      late,
+    };
+    expect(parseLine(toLine(end))).toEqual(end);
+  });
+
+  test("is flat JSON that anything can read", () => {
+    expect(JSON.parse(toLine(reasoning('{"id":"rs_1"}')))).toEqual({
+      ...reasoning("{}"),
+      item: { id: "rs_1" },
+    });
+  });
+
+  test("can be given its checksum as the last member, which is not part of the event", () => {
+    for (const event of [said("x"), reasoning('{"a":1}')]) {
+      expect(parseLine(`${toOpenLine(event)},"sum":"0123abcd"}`)).toEqual(event);
+    }
+  });
+
+  test("any text survives", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        const line = toLine(said(text));
+        expect(parseLine(line)).toEqual(said(text));
+        expect(Buffer.from(line, "utf8").toString("utf8")).toBe(line);
+      }),
+    );
+  });
+
+  test("any item survives", () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(parseLine(toLine(reasoning(text.replaceAll(/[\u2028\u2029]/g, ""))))).toEqual(
+          reasoning(text.replaceAll(/[\u2028\u2029]/g, "")),
+        );
+      }),
+    );
+  });
+});
+
+describe("what a later version wrote", () => {
+  test.each([
+    [
+      "an unknown type",
+      '{"v":1,"seq":3,"id":"ev_9","at":"t","epoch":2,"turn":"tn_1","type":"brand_new","n":12345678901234567890}',
+    ],
+    [
+      "an unknown version",
+      '{"v":2,"seq":3,"id":"ev_9","at":"t","epoch":2,"turn":"tn_1","type":"user_message","x":-0}',
+    ],
+  ])("with %s is kept exactly", (_, line) => {
+    const event = parseLine(line);
+    expect(event).toEqual({
+      v: 1,
+      seq: 3,
+      id: "ev_9",
+      at: "t",
+      epoch: 2,
+      turn: "tn_1",
+      type: "unknown",
+      unknownType: JSON.parse(line).type as string,
+      raw: line,
+    });
+    expect(toLine(event)).toBe(line);
+  });
+
+  test("loses its checksum and nothing else", () => {
+    const line = '{"v":1,"seq":3,"id":"ev_9","at":"t","epoch":2,"type":"brand_new","x":[1]';
+    expect(toLine(parseLine(`${line},"sum":"00"}`))).toBe(`${line}}`);
+  });
+});
+
+describe("what is not an event", () => {
+  test.each([
+    ["no JSON", "{"],
+    ["no object", "[1]"],
+    ["no type", '{"v":1,"seq":0,"id":"a","at":"t","epoch":1}'],
+    ["no seq", '{"v":1,"type":"notice","id":"a","at":"t","epoch":1}'],
+    ["a seq that is text", '{"v":1,"type":"notice","seq":"0","id":"a","at":"t","epoch":1}'],
+    ["no id", '{"v":1,"type":"notice","seq":0,"at":"t","epoch":1}'],
+    ["no time", '{"v":1,"type":"notice","seq":0,"id":"a","epoch":1}'],
+    ["no epoch", '{"v":1,"type":"notice","seq":0,"id":"a","at":"t"}'],
+  ])("is refused: %s", (_, line) => {
+    expect(() => parseLine(line)).toThrow(expect.objectContaining({ code: "event_invalid" }));
+  });
+});
+
+test("every canonical type is known", () => {
+  for (const type of CANONICAL_TYPES) {
+    const line = JSON.stringify({ ...envelope, type });
+    expect(parseLine(line).type).toBe(type);
+  }
+});
