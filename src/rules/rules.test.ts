@@ -245,7 +245,7 @@ describe("RequestCheck", () => {
     expect(check(user, rs(7), user)).toEqual([
       {
         rule: "R01",
-        index: 2,
+        index: 1,
         message: "Item 'rs_7' of type 'reasoning' was provided without its required following item.",
       },
     ]);
