@@ -17,6 +17,17 @@ test("the version is the same in package.json and in the program", () => {
   expect((JSON.parse(read("package.json")) as { version: string }).version).toBe(VERSION);
 });
 
+test("one command runs everything: format, lint, types, architecture and every test", () => {
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+  expect(scripts).toMatchObject({
+    test: "npm run check && vitest run",
+    check: "npm run lint && npm run typecheck && vitest run test/architecture.test.ts",
+    lint: "oxfmt --check && oxlint --deny-warnings",
+    typecheck: "tsc -p tsconfig.json",
+  });
+  expect(read("vitest.config.ts")).toContain('include: ["src/**/*.test.ts", "test/**/*.test.ts"]');
+});
+
 test("the changelog has an Unreleased section that says what was added", () => {
   expect(section(read("CHANGELOG.md"), "[Unreleased]")).toMatch(/### Added\n\n- \w/);
 });

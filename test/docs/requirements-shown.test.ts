@@ -71,7 +71,7 @@ async function heard(session: Session, prompt: string): Promise<readonly Session
   return events;
 }
 
-test("F1 F22 P2 what was thought in a tool turn and in a plain answer is in the next request, in its place", async () => {
+test("F1 F6 F22 G13 G20 P2 Q12 what was thought in a tool turn and in a plain answer is in the next request, in its place", async () => {
   const { session, bodies } = await bench();
   await session.send("What is the weather in Paris?").text();
   await session.send("Thanks").text();
@@ -255,7 +255,7 @@ test("G7 G8 G9 G10 G11 C9 C12 C13 P1 thinking, calls and text are told by start,
   expect(logged).toEqual(events.filter((event) => !isEphemeral(event)));
 });
 
-test("C8 C10 F18 F19 a thought has its id, its payload, its parts and its time, in one event of its own", async () => {
+test("C7 C8 C10 F18 F19 a thought has its id, its payload, its parts and its time, in one event of its own", async () => {
   const { session } = await bench();
   const events = await heard(session, "What is the weather in Paris?");
   const thought = events.find((event) => event.type === "reasoning");

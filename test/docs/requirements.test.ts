@@ -1,0 +1,58 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { quoted, read, root, rows } from "./documents.ts";
+
+const COUNTS = { F: 26, Q: 14, G: 32, C: 18, P: 12 } as const;
+
+/** Open issues a requirement may wait for, by title. */
+const ISSUES: readonly string[] = [
+  "The command line and what it lets you see",
+  "Every dialect, and crossing between them",
+  "What a person sees",
+  "Never lost, never stuck",
+  "Fast",
+];
+
+const SHOWN = "test/docs/requirements-shown.test.ts";
+
+const requirements = rows(read("docs/requirements.md")).map(([id = "", text = "", by = ""]) => ({
+  id,
+  text,
+  by,
+}));
+
+test("all 102 requirements are there, each once, in order, in one line of words", () => {
+  const expected = Object.entries(COUNTS).flatMap(([letter, count]) =>
+    Array.from({ length: count }, (_, index) => `${letter}${index + 1}`),
+  );
+  expect(expected).toHaveLength(102);
+  expect(requirements.map(({ id }) => id)).toEqual(expected);
+  expect(requirements.filter(({ text }) => text.length < 20)).toEqual([]);
+});
+
+test("each names tests that exist, or an open issue it waits for", () => {
+  const problems: string[] = [];
+  for (const { id, text, by } of requirements) {
+    const files = quoted(by);
+    const issues = [...`${text} ${by}`.matchAll(/(?<!\w)_([^_`]+)_(?!\w)/g)].map(([, title = ""]) => title);
+    if (files.length === 0 && issues.length === 0) problems.push(`${id} names nothing`);
+    for (const file of files) {
+      if (!file.endsWith(".test.ts") || !existsSync(join(root, file))) problems.push(`${id}: ${file}`);
+    }
+    for (const title of issues) if (!ISSUES.includes(title)) problems.push(`${id}: ${title}`);
+  }
+  expect(problems).toEqual([]);
+});
+
+test("a requirement shown by the file made for it is named in the title of a test there, and the other way round", () => {
+  const titles = [...read(SHOWN).matchAll(/^test\("([^"]*)"/gm)].flatMap(([, title = ""]) =>
+    title.split(" "),
+  );
+  const shown = requirements.filter(({ by }) => by.includes(SHOWN)).map(({ id }) => id);
+  const named = titles.filter((word) => /^[FQGCP]\d+$/.test(word));
+  expect(shown.length).toBeGreaterThan(30);
+  expect([...new Set(named)].toSorted()).toEqual(shown.toSorted());
+});
