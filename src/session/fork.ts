@@ -71,7 +71,7 @@ export function forkDrafts({ events, id, parent, at }: ForkOptions): readonly Ap
     });
   }
   const newSeq = new Map(path.map((event, index) => [event.seq, index]));
-  const copied = rest.map((event) => copy(event, newSeq));
+  const copied = rest.map((event) => copy(event, newSeq, events));
   return [
     {
       ...bare(start),
@@ -84,7 +84,19 @@ export function forkDrafts({ events, id, parent, at }: ForkOptions): readonly Ap
     },
     ...copied,
     ...closing(path),
+    ...titleLeftBehind(path, events),
   ];
+}
+
+/** A title belongs to the session, not to the branch it was given on. */
+function titleLeftBehind(
+  path: readonly LoggedEvent[],
+  events: readonly LoggedEvent[],
+): readonly EventDraft[] {
+  const title = events.findLast((event) => event.type === "title")?.title;
+  return title === undefined || path.some((event) => event.type === "title")
+    ? []
+    : [{ type: "title", title }];
 }
 
 /** Calls that ran in the parent have an outcome there, which the child cannot know. */
@@ -100,20 +112,32 @@ function closing(path: readonly LoggedEvent[]): readonly EventDraft[] {
   );
 }
 
-function copy(event: LoggedEvent, newSeq: ReadonlyMap<number, number>): AppendDraft {
+function copy(
+  event: LoggedEvent,
+  newSeq: ReadonlyMap<number, number>,
+  events: readonly LoggedEvent[],
+): AppendDraft {
   const { v: _v, seq: _seq, epoch: _epoch, ...draft } = event;
   if (isItemEvent(event)) return draft as AppendDraft;
   if (event.type === "compaction") return { ...draft, before: newSeq.get(event.before) ?? 0 } as AppendDraft;
-  if (event.type === "response_start") return { ...draft, ...movedLeftOut(event, newSeq) } as AppendDraft;
+  if (event.type === "response_start") {
+    const { leftOut: _leftOut, leftOutAs: _leftOutAs, ...start } = draft as typeof event;
+    return { ...start, ...movedLeftOut(event, newSeq, events) };
+  }
   return draft as AppendDraft;
 }
 
+/** What it refers to may be on a branch that is not copied: then it is said here. */
 function movedLeftOut(
   event: ResponseStart,
   newSeq: ReadonlyMap<number, number>,
+  events: readonly LoggedEvent[],
 ): Pick<ResponseStart, "leftOut" | "leftOutAs"> {
   const as = event.leftOutAs === undefined ? undefined : newSeq.get(event.leftOutAs);
-  const leftOut = event.leftOut?.map(({ reason, seqs }): LeftOut => ({
+  if (as !== undefined) return { leftOutAs: as };
+  const said = event.leftOutAs === undefined ? event : events[event.leftOutAs];
+  if (said?.type !== "response_start" || said.leftOut === undefined) return {};
+  const leftOut = said.leftOut.map(({ reason, seqs }): LeftOut => ({
     reason,
     seqs: seqs.flatMap(([from, to]) => {
       const first = newSeq.get(from);
@@ -121,7 +145,7 @@ function movedLeftOut(
       return first === undefined || lastOne === undefined ? [] : [[first, lastOne] as const];
     }),
   }));
-  return { ...(leftOut === undefined ? {} : { leftOut }), ...(as === undefined ? {} : { leftOutAs: as }) };
+  return { leftOut };
 }
 
 function bare(event: LoggedEvent): { readonly at: string } {

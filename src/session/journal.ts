@@ -30,6 +30,7 @@ export class Journal {
   readonly #bus = new Broadcast<SessionEvent>({ keepAll: false });
   /** How many events of the log the fold and the listeners have seen. */
   #taken: number;
+  #closed = false;
   /** The turn under way hears everything too. */
   listener: ((events: readonly SessionEvent[]) => void) | undefined;
   /** What is open right now, for a viewer who joins late. */
@@ -106,22 +107,29 @@ export class Journal {
     }
     yield* open;
     const seen = Math.max(after, history.at(-1)?.seq ?? -1);
-    for await (const event of this.log.mode === "read" ? this.#poll(signal) : live) {
+    if (this.log.mode === "read") {
+      yield* this.#poll(seen, signal);
+      return;
+    }
+    for await (const event of live) {
       if (!("seq" in event) || event.seq > seen) yield event;
     }
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     this.#bus.end();
     await this.log.close();
   }
 
-  /** Another process writes: its events are read as they come. */
-  async *#poll(signal: AbortSignal | undefined): AsyncGenerator<LoggedEvent> {
-    const stopped = (): boolean => signal?.aborted === true;
+  /** Another process writes: its events are read as they come. Whoever reads first, every follower sees them. */
+  async *#poll(after: number, signal: AbortSignal | undefined): AsyncGenerator<LoggedEvent> {
+    const stopped = (): boolean => this.#closed || signal?.aborted === true;
+    let seen = after;
     while (!stopped()) {
-      const added = await this.log.refresh();
-      this.fold.add(added);
+      this.fold.add(await this.log.refresh());
+      const added = this.log.events.slice(seen + 1);
+      seen = Math.max(seen, this.log.events.length - 1);
       yield* added;
       if (added.length === 0) await this.#clock.sleep(POLL_MS, signal).catch(() => undefined);
     }

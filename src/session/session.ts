@@ -215,6 +215,7 @@ export class LocalSession implements Session {
       "from" in cut
         ? { type: "branch", to: cutBefore(path, cut.from), why: "truncate" }
         : { type: "compaction", before: lastTurnsFrom(path, cut.keepTurns), summary: "" };
+    if (path.length === 0) return; // nothing to cut, nothing to record
     await this.#last;
     await this.#journal.append([...(await this.#journal.closing()), draft], { durable: true });
   }
@@ -305,7 +306,7 @@ export class LocalSession implements Session {
     prepare: Prepare,
   ): Promise<TurnResult> {
     const nothing = { text: "", steps: 0, usage: NO_USAGE };
-    if (handle.signal.aborted) return { status: "cancelled", ...nothing };
+    if (handle.signal.aborted || this.#closed) return { status: "cancelled", ...nothing };
     try {
       const plan = await prepare(turn);
       const { output } = overrides;
