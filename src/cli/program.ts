@@ -4,9 +4,10 @@
  * @module
  */
 
-import { Command, Option } from "commander";
+import { Command } from "commander";
 
 import type { RunFlags } from "./open-session.ts";
+import { runOptions } from "./run-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";
 
@@ -69,6 +70,10 @@ const COMMANDS: Readonly<Record<string, LoadCommand>> = {
     (await import("./commands/sessions.ts")).sessionsCommand(terminal, finish),
   inspect: async (terminal, finish) =>
     (await import("./commands/inspect.ts")).inspectCommand(terminal, finish),
+  fork: async (terminal, finish) => (await import("./commands/history.ts")).forkCommand(terminal, finish),
+  retry: async (terminal, finish) => (await import("./commands/history.ts")).retryCommand(terminal, finish),
+  edit: async (terminal, finish) => (await import("./commands/history.ts")).editCommand(terminal, finish),
+  undo: async (terminal, finish) => (await import("./commands/history.ts")).undoCommand(terminal, finish),
   check: async (terminal, finish) => (await import("./commands/check.ts")).checkCommand(terminal, finish),
   emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),
   conform: async (terminal, finish) => {
@@ -90,26 +95,6 @@ export async function addCommands(
     const command = await COMMANDS[name]?.(terminal, finish);
     if (command !== undefined) program.addCommand(command);
   }
-}
-
-function runOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option("-c, --continue", "go on with the last session of this directory").conflicts("resume"),
-    )
-    .option("-r, --resume <id>", "go on with a session, by its id or a unique beginning of it")
-    .option(
-      "-m, --model <provider/model[:effort]>",
-      "for example openai/gpt-5.6:high or emulator/emu-reasoner",
-    )
-    .option("--effort <level>", "off, minimal, low, medium, high, xhigh, max")
-    .option("--system <text>", "instructions for the model")
-    .option("--tools <file>", "a JavaScript module that exports tools")
-    .option("--allow-tools <names>", "only these tools, separated by commas")
-    .addOption(new Option("--permissions <mode>", "ask, auto, read-only or deny").default("ask"))
-    .option("--max-steps <n>", "at most n requests in a turn")
-    .option("--json", "one JSON event a line on stdout")
-    .option("-C, --directory <dir>", "work in this directory");
 }
 
 async function runOrChat(words: readonly string[], flags: RunFlags, terminal: Terminal): Promise<number> {

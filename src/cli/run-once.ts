@@ -30,17 +30,26 @@ export async function runOnce(
     if (flags.json !== true) {
       terminal.stderr.write(terminal.dim(`${inertLine(`${model.label} · session ${session.id}`, 200)}\n`));
     }
-    const turn = prompt === "" ? session.resume() : session.send(prompt);
-    const stop = stopOnSignals(() => turn.cancel());
-    const { result, denied } =
-      flags.json === true ? await asJson(session, turn, terminal) : await asText(turn, terminal);
-    // Only "ask" needed somebody; under the other modes a denial is what was asked for.
-    const neededPermission = denied && (flags.permissions ?? "ask") === "ask";
-    if (flags.json !== true) reportEnd(result, neededPermission, terminal);
-    return stop() ?? exitCodeOf(result, neededPermission);
+    return await tellTurn(session, prompt === "" ? session.resume() : session.send(prompt), flags, terminal);
   } finally {
     await session.close();
   }
+}
+
+/** A turn told to its end; resolves to the exit code. */
+export async function tellTurn(
+  session: Session,
+  turn: Turn,
+  flags: Pick<RunFlags, "json" | "permissions">,
+  terminal: Terminal,
+): Promise<number> {
+  const stop = stopOnSignals(() => turn.cancel());
+  const { result, denied } =
+    flags.json === true ? await asJson(session, turn, terminal) : await asText(turn, terminal);
+  // Only "ask" needed somebody; under the other modes a denial is what was asked for.
+  const neededPermission = denied && (flags.permissions ?? "ask") === "ask";
+  if (flags.json !== true) reportEnd(result, neededPermission, terminal);
+  return stop() ?? exitCodeOf(result, neededPermission);
 }
 
 function noPrompt(): ThroughlineError {
