@@ -17,11 +17,10 @@ Examples:
   throughline -p "summarise README.md"     one answer on stdout, progress on stderr
   git diff | throughline -p "review this"  standard input is appended to the prompt
   throughline -c "and now the tests"       go on with the last session of this directory
-  throughline emulator                     a strict Responses API on this machine
-  throughline conform http://HOST/v1       which rules and shapes a Responses server keeps
-
+  throughline inspect --last               what was sent, and why
 Environment: OPENAI_API_KEY, OPENAI_BASE_URL, THROUGHLINE_MODEL, THROUGHLINE_HOME, NO_COLOR, FORCE_COLOR
-Exit codes: 0 done, 1 turn failed, 2 usage, 3 permission needed, 4 limit reached, 5 server differs, 130 interrupted, 143 terminated`;
+Exit codes: 0 done, 1 turn failed, 2 usage, 3 permission needed, 4 limit reached, 5 server or history differs,
+  130 interrupted, 143 terminated`;
 
 export interface Finish {
   (code: number): void;
@@ -31,7 +30,7 @@ export function createProgram(terminal: Terminal, finish: Finish): Command {
   const program = new Command("throughline")
     .description("An agent whose reasoning is never lost and never breaks a request.")
     .version(VERSION, "-V, --version")
-    .argument("[prompt...]", 'what to ask; "-" reads it from standard input')
+    .argument("[prompt...]")
     .helpCommand(false)
     .enablePositionalOptions()
     .passThroughOptions(false)
@@ -52,7 +51,7 @@ export function createProgram(terminal: Terminal, finish: Finish): Command {
 
   const start = program
     .command("start")
-    .description("the first minute: a chat on a terminal, elsewhere a demo conversation on the emulator")
+    .description("a chat on a terminal, elsewhere a demo on the emulator")
     .argument("[prompt...]", "what to ask");
   runOptions(start).action(async (words: readonly string[], flags: RunFlags) => {
     const { demo, weatherTool } = await import("./demo.ts");
