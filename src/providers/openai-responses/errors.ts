@@ -221,7 +221,8 @@ function errorShape(value: unknown): {
   const message = stringOf(source["message"]);
   const where = stringOf(source["param"]);
   return {
-    ...codeField(source["code"] ?? source["type"]),
+    // The type of a flat error event is "error", which says nothing: it is then an outage like any other.
+    ...codeField(source["code"] ?? (source["type"] === "error" ? undefined : source["type"])),
     ...(message === undefined ? {} : { message }),
     ...(where === undefined ? {} : { param: where }),
   };
