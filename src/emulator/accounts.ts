@@ -40,7 +40,7 @@ export function accountOf(options: {
 }
 
 /** The default: one organisation per key. */
-export function organisationOf(key: string): string {
+function organisationOf(key: string): string {
   return `org-${createHash("sha256").update(key).digest("hex").slice(0, 16)}`;
 }
 

@@ -176,7 +176,7 @@ export function refused(refusal: Refusal, report: RequestReport | undefined): Wi
   };
 }
 
-export function blankReport(request: number, known: Partial<RequestReport> = {}): RequestReport {
+function blankReport(request: number, known: Partial<RequestReport> = {}): RequestReport {
   return {
     request,
     conversation: "",

@@ -13,7 +13,7 @@ export interface ModelTraits {
   readonly sampling: boolean;
   /** H06: drops reasoning whose prefix changed, without an error. */
   readonly prefixBound: boolean;
-  /** C07 of requirements: how older reasoning is used; reported in `response.reasoning.context`. */
+  /** Longer inputs are refused with context_length_exceeded. */
   readonly contextTokens: number;
 }
 

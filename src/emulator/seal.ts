@@ -179,8 +179,7 @@ export class Seal {
 
   open(text: string): Opened {
     const bytes = Buffer.from(text, "base64url");
-    if (!/^gAAAAAB[\w-]+={0,2}$/.test(text) || bytes.length < 9 + 16 + 16)
-      return { ok: false, rotated: false };
+    if (!/^gAAAA[\w-]+={0,2}$/.test(text) || bytes.length < 9 + 16 + 16) return { ok: false, rotated: false };
     for (let epoch = this.#epoch; epoch >= 0; epoch -= 1) {
       const sealed = decrypt(bytes, this.#contentKey(epoch));
       if (sealed !== undefined) {

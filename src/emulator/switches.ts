@@ -95,7 +95,7 @@ export const switchValues: { readonly [Name in keyof Switches]: readonly Switche
   zeroDataRetention: [true, false],
 };
 
-export function isSwitchName(name: string): name is keyof Switches {
+function isSwitchName(name: string): name is keyof Switches {
   return Object.hasOwn(switchValues, name);
 }
 

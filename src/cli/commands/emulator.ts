@@ -60,10 +60,18 @@ export function emulatorCommand(io: EmulatorIo = processIo): Command {
       new Option("--lenient", "answer where strict refuses, and say so in the report").conflicts("strict"),
     )
     .option("--scenario <file>", "scripted answers, JSON or YAML")
-    .option("--fault <fault>", "fault for the next request; repeat for the ones after it", gather, [])
+    .addOption(
+      new Option("--fault <fault>", "fault for the next request; repeat for the ones after it")
+        .argParser(gather)
+        .default([], "none"),
+    )
     .option("--record <file>", "append every exchange as a line of JSON")
     .option("--pace <ms>", "milliseconds between deltas", "25")
-    .option("--switch <name=value>", "set a disputed fact; repeatable", gather, [])
+    .addOption(
+      new Option("--switch <name=value>", "set a disputed fact; repeatable")
+        .argParser(gather)
+        .default([], "none"),
+    )
     .option("--expose", "allow a host other than loopback: anyone who can reach it may use it")
     .option("--quiet", "no line per request")
     .addHelpText("after", () => `\n${helpTail()}`)
@@ -194,9 +202,22 @@ function usage(code: string, message: string): ThroughlineError {
 }
 
 function helpTail(): string {
-  return `Faults: ${faultNames.join(", ")}, or an HTTP status. Example: --fault cut=after-item:0 --fault 429=retry-after:2
-Switches: ${Object.keys(switchValues).join(", ")}
+  return `${wrapped("Faults", [...faultNames, "or an HTTP status"])}
+Example: --fault cut=after-item:0 --fault 429=retry-after:2
+
+${wrapped("Switches", Object.keys(switchValues))}
+
 Everything is described in docs/emulator.md.`;
+}
+
+function wrapped(title: string, names: readonly string[]): string {
+  const lines = [`${title}:`];
+  for (const name of names) {
+    const line = `${lines.at(-1)} ${name}${name === names.at(-1) ? "" : ","}`;
+    if (line.length <= 78) lines[lines.length - 1] = line;
+    else lines.push(`  ${name}${name === names.at(-1) ? "" : ","}`);
+  }
+  return lines.join("\n");
 }
 
 const processIo: EmulatorIo = {

@@ -9,7 +9,7 @@ import { assertNever, isObject, type JsonObject } from "../../support/index.ts";
 import type { StreamEvent } from "../output/events.ts";
 import type { Fault, FaultPoint } from "./fault.ts";
 
-export interface Frame {
+interface Frame {
   readonly type: string;
   /** `undefined` for what is not an event (a byte order mark). */
   readonly event: JsonObject | undefined;
@@ -20,7 +20,7 @@ export interface Frame {
 }
 
 /** What the writer does when it gets there. */
-export type Ending = "end" | "cut" | "reset" | "stall";
+type Ending = "end" | "cut" | "reset" | "stall";
 
 export interface Script {
   readonly frames: readonly Frame[];
@@ -209,7 +209,7 @@ function isItemEvent(event: StreamEvent): boolean {
   return String(event.body["type"]).startsWith("response.output_item.");
 }
 
-export function isTerminal(event: StreamEvent): boolean {
+function isTerminal(event: StreamEvent): boolean {
   return terminals.has(String(event.body["type"]));
 }
 

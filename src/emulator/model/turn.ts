@@ -9,7 +9,7 @@ import { stringOf } from "../../support/index.ts";
 import { type Note, readNote } from "./notes.ts";
 import type { ModelView } from "./view.ts";
 
-export interface MadeCall {
+interface MadeCall {
   readonly name: string;
   readonly arguments: string;
   /** `undefined`: not answered yet. */

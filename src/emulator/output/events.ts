@@ -128,7 +128,7 @@ function messageEvents(draft: Extract<IssuedItem["draft"], { type: "message" }>,
 }
 
 /** Pieces the size of tokens: a word with the space before it, cut after six letters. Joining them gives the text. */
-export function pieces(text: string): readonly string[] {
+function pieces(text: string): readonly string[] {
   return text.match(/\s*[\p{L}\p{N}]{1,6}|\s*[^\p{L}\p{N}\s]{1,3}|\s+/gu) ?? [];
 }
 

@@ -12,7 +12,7 @@ import { type Follower, type ItemPlace, type Seal, type Sealed } from "../seal.t
 import type { Switches } from "../switches.ts";
 import type { Draft } from "./draft.ts";
 
-export type Stage = "added" | "done" | "completed";
+type Stage = "added" | "done" | "completed";
 
 export interface IssuedItem {
   readonly draft: Draft;

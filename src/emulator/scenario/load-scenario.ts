@@ -16,7 +16,7 @@ import { parseSwitch, type Switches } from "../switches.ts";
 import { readDraft } from "./read-draft.ts";
 import type { Scenario, ScenarioStep } from "./scenario.ts";
 
-export type Path = readonly (string | number)[];
+type Path = readonly (string | number)[];
 
 /** Throws ThroughlineError "scenario_invalid". `file` is only for messages. */
 export function loadScenario(text: string, file: string): Scenario {
@@ -33,7 +33,7 @@ export function loadScenario(text: string, file: string): Scenario {
   return reader.read();
 }
 
-export class ScenarioReader {
+class ScenarioReader {
   readonly #document: Document;
   readonly #lines: LineCounter;
   readonly #file: string;
