@@ -139,6 +139,7 @@ test("I05 ids that are too long to go back are left off, never shortened", async
   await b.ask("Look.");
   expect(issued(b.emulator)[0]?.["id"]).toHaveLength(416);
   expect(outline(lastInput(b.emulator))).toEqual(["user", "function_call", "function_call_output"]);
+  expect(ofType(await b.log(), "replay_override")).toEqual([]); // known before, not learnt from a refusal
   expectNoneRefused(b.emulator);
 });
 
