@@ -1,7 +1,11 @@
 import { expect, test } from "vitest";
 
+import { startEmulator } from "../../src/emulator/index.ts";
+import { createAgent } from "../../src/index.ts";
 import { type Close, groupLog, settingsOf } from "../support/group-log.ts";
+import { instantClock } from "../support/instant-clock.ts";
 import { bodyText, renderNext } from "../support/next-request.ts";
+import { practiceModel } from "../support/practice-models.ts";
 import { inputTexts, memberOf } from "../support/request-body.ts";
 
 const ITEMS = [
@@ -45,4 +49,32 @@ test.each<Close>(["failed", "cancelled", "cut", "never"])(
 
 test("law 3: reasoning whose follower is not sent is not sent", () => {
   expect(sent(ITEMS.slice(0, 1), "completed")).toEqual([]);
+});
+
+test("law 3: a stream that ends without a terminal event was cut, however complete it looks, and is asked for again", async () => {
+  const emulator = await startEmulator({ faults: [{ type: "no-terminal" }] });
+  try {
+    const model = practiceModel("home", emulator.baseUrl);
+    const session = await createAgent({ model, clock: instantClock() }).open({ id: "s" });
+    const { status } = await session.send("Thanks").result();
+    await session.send("Thanks again").result();
+    const ends: unknown[] = [];
+    for await (const event of session.events()) if (event.type === "response_end") ends.push(event.status);
+    const sentIds = inputTexts(emulator.exchanges.at(-1)?.requestText ?? "").flatMap(
+      (text) => memberOf(text, "id") ?? [],
+    );
+    const [cut, whole] = emulator.exchanges.map(({ events }) =>
+      events.flatMap((event) =>
+        event["type"] === "response.output_item.done" ? [(event["item"] as { readonly id: string }).id] : [],
+      ),
+    );
+    expect({ status, ends, sentIds }).toEqual({
+      status: "completed",
+      ends: ["cut", "completed", "completed"],
+      sentIds: whole,
+    });
+    expect(cut).toHaveLength(2);
+  } finally {
+    await emulator.close();
+  }
 });

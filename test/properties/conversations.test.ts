@@ -14,7 +14,7 @@ import {
   requestsCanBeRebuilt,
 } from "./checks.ts";
 
-const QUICK = 120;
+const QUICK = 80;
 const tally = new Tally();
 
 afterAll(() => tally.print("random conversations"));

@@ -17,7 +17,7 @@ import { onPath, play, sha256 } from "../support/play.ts";
 import { practiceModel } from "../support/practice-models.ts";
 import { runs, Tally, timeoutFor } from "../support/runs.ts";
 
-const QUICK = 30;
+const QUICK = 15;
 const tally = new Tally();
 afterAll(() => tally.print("every prefix of every log"));
 

@@ -24,7 +24,7 @@ export function runs(quick: number): RunParameters {
 }
 
 /** For a test of `quick` runs that is given `quickMs`. */
-export function timeoutFor(quick: number, quickMs = 60_000): number {
+export function timeoutFor(quick: number, quickMs = 240_000): number {
   return Number.isNaN(asked) ? quickMs : Math.max(quickMs, (asked / quick) * quickMs);
 }
 
