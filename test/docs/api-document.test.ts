@@ -31,6 +31,7 @@ test("docs/api.md names every public export, types included", () => {
     ...exportsOf("src/index.ts"),
     ...exportsOf("src/emulator/index.ts"),
     ...exportsOf("src/fragments/index.ts"),
+    ...exportsOf("src/check/index.ts"),
   ];
   expect(all.length).toBeGreaterThan(50);
   expect(all.filter((name) => !isNamed(name))).toEqual([]);
