@@ -47,7 +47,7 @@ export class ResponseRecorder {
           await this.#done(event.draft);
           break;
         case "end":
-          this.#end = event.end;
+          this.#end = withoutSecrets(event.end, (text) => this.#context.redact(text));
           break;
       }
     }
@@ -145,4 +145,24 @@ export class ResponseRecorder {
   #snapshot(): readonly SessionEvent[] {
     return [...this.#open.values()].flatMap((item) => item.snapshot());
   }
+}
+
+/** A server may repeat the key it was sent. Here once, before the log, the retries and every screen take it over. */
+function withoutSecrets(end: StreamEnd, redact: (text: string) => string): StreamEnd {
+  const { error, requestId } = end;
+  return {
+    ...end,
+    ...(requestId === undefined ? {} : { requestId: redact(requestId) }),
+    ...(error === undefined
+      ? {}
+      : {
+          error: {
+            ...error,
+            code: redact(error.code),
+            message: redact(error.message),
+            ...(error.param === undefined ? {} : { param: redact(error.param) }),
+            ...(error.requestId === undefined ? {} : { requestId: redact(error.requestId) }),
+          },
+        }),
+  };
 }
