@@ -50,7 +50,7 @@ function banner(label: string, session: Session): string {
   const open = session.interrupted
     ? "\nThe last turn was interrupted: /resume finishes it, a new message goes on without it."
     : "";
-  return `${emulated}${label} · session ${session.id} · /help${open}`;
+  return `${emulated}${inertLine(label, 200)} · session ${session.id} · /help${open}`;
 }
 
 class Chat {
@@ -58,6 +58,8 @@ class Chat {
   readonly #terminal: Terminal;
   readonly #lines: Interface;
   #turn: Turn | undefined;
+  /** Aborted by Ctrl-C in the turn under way: a question that stands is withdrawn. */
+  #stopped = new AbortController();
   #leaving = false;
 
   constructor(session: Session, terminal: Terminal) {
@@ -80,18 +82,25 @@ class Chat {
     this.#lines.close();
   }
 
-  /** Undefined at the end of the input: Ctrl-D, a closed terminal. */
-  async #ask(prompt: string): Promise<string | undefined> {
-    const ended = new Promise<undefined>((resolve) => {
-      this.#lines.once("close", () => resolve(undefined));
-    });
-    const answer = await Promise.race([this.#lines.question(prompt).catch(() => undefined), ended]);
-    return answer?.trim();
+  /** Undefined at the end of the input (Ctrl-D, a closed terminal), or when the question is withdrawn. */
+  async #ask(prompt: string, withdrawn?: AbortSignal): Promise<string | undefined> {
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    this.#lines.once("close", end);
+    try {
+      const signal = withdrawn === undefined ? ended.signal : AbortSignal.any([ended.signal, withdrawn]);
+      return (await this.#lines.question(prompt, { signal })).trim();
+    } catch {
+      return undefined;
+    } finally {
+      this.#lines.off("close", end);
+    }
   }
 
   #interrupt(): void {
     if (this.#turn !== undefined) {
       this.#turn.cancel();
+      this.#stopped.abort();
       return;
     }
     this.#leaving = true;
@@ -154,6 +163,7 @@ class Chat {
 
   async #show(turn: Turn): Promise<void> {
     this.#turn = turn;
+    this.#stopped = new AbortController();
     const progress = new ProgressLines(this.#terminal);
     let midLine = false;
     for await (const event of turn) {
@@ -178,21 +188,28 @@ class Chat {
     );
   }
 
-  /** Default: no. The arguments are shown escaped, so that they cannot redraw the question. */
+  /**
+   * Default: no. The arguments are shown escaped, so that they cannot redraw the question, and whole: what is cut off
+   * is approved unseen.
+   */
   async #permission(request: PermissionRequest): Promise<void> {
-    const answer = await this.#ask(
-      `Allow ${request.access}: ${inertLine(`${request.tool}(${request.arguments})`, 300)} ? [y/N] `,
-    );
+    const call = inertLine(`${request.tool}(${request.arguments})`, Number.POSITIVE_INFINITY);
+    const { signal } = this.#stopped;
+    const answer = await this.#ask(`Allow ${request.access}: ${call} ? [y/N] `, signal);
+    if (signal.aborted) {
+      this.#terminal.stdout.write("\n");
+      return;
+    }
     try {
       if (/^y(?:es)?$/i.test(answer ?? "")) this.#session.approve(request.requestId);
       else this.#session.deny(request.requestId);
     } catch (error) {
-      // Cancelled while the question stood: nobody waits for the answer any more.
+      // Ended while the question stood: nobody waits for the answer any more.
       this.#say(messageOf(error));
     }
   }
 
   #say(text: string): void {
-    this.#terminal.stderr.write(`${this.#terminal.dim(text)}\n`);
+    this.#terminal.stderr.write(`${this.#terminal.dim(inert(text))}\n`);
   }
 }

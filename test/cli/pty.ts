@@ -2,7 +2,12 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 
+import { expect } from "vitest";
+
 import { CLI, environment, later, type Place } from "./harness.ts";
+
+/** Only to fail with the screen instead of a bare time-out. */
+const DEADLINE_MS = 20_000;
 
 export class TerminalRun {
   readonly child: ChildProcessWithoutNullStreams;
@@ -35,12 +40,17 @@ export class TerminalRun {
   /** Resolves when the text stands on the screen after what was waited for before. */
   shows(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
+      const fail = (why: string): void => {
+        reject(new Error(`${why} without ${JSON.stringify(text)}: ${JSON.stringify(this.screen)}`));
+      };
+      const deadline = setTimeout(fail, DEADLINE_MS, "still running");
       const look = (): void => {
         const at = this.screen.indexOf(text, this.#from);
         if (at === -1 && !this.#finished) return;
         this.#watchers.delete(look);
+        clearTimeout(deadline);
         if (at === -1) {
-          reject(new Error(`ended without ${JSON.stringify(text)}: ${JSON.stringify(this.screen)}`));
+          fail("ended");
           return;
         }
         this.#from = at + text.length;
@@ -60,6 +70,13 @@ export class TerminalRun {
     this.press(`${line}\r`);
   }
 
+  /** kill -9 of the command itself; the terminal stays until it is gone. */
+  kill(): void {
+    const pid = Number(/^pid (\d+)\r?\n/.exec(this.screen)?.[1]);
+    expect(pid).toBeGreaterThan(1);
+    process.kill(pid, "SIGKILL");
+  }
+
   #look(): void {
     for (const look of this.#watchers) look();
   }
@@ -72,7 +89,7 @@ export function onTerminal(
 ): TerminalRun {
   const command = [process.execPath, CLI, ...args].map(quoted).join(" ");
   return new TerminalRun(
-    spawn("script", ["-qfec", `stty cols 200 rows 50; exec ${command}`, "/dev/null"], {
+    spawn("script", ["-qfec", `stty cols 200 rows 50; echo "pid $$"; exec ${command}`, "/dev/null"], {
       cwd: place.work,
       env: environment(place, { TERM: "xterm", SHELL: "/bin/sh", ...env }),
     }),

@@ -110,24 +110,24 @@ describe("a signal in the middle of a turn", () => {
   });
 });
 
-describe("a reader that goes away is no error", () => {
-  /** Runs the command in a shell pipe; the exit code is the command's own. */
-  function piped(place: ReturnType<typeof newPlace>, pipe: string, env: Readonly<Record<string, string>>) {
-    return new Promise<Ran>((resolve, reject) => {
-      const script = `"$NODE" "$CLI" ${pipe}; echo "exit \${PIPESTATUS[0]}" >&2`;
-      const child = spawn("bash", ["-c", script], {
-        cwd: place.work,
-        env: environment(place, { ...env, NODE: process.execPath, CLI }),
-        stdio: ["ignore", "pipe", "pipe"],
-      });
-      let [out, err] = ["", ""];
-      child.stdout.on("data", (text) => (out += String(text)));
-      child.stderr.on("data", (text) => (err += String(text)));
-      child.on("error", reject);
-      child.on("close", (code, signal) => resolve({ code, signal, out, err }));
+/** Runs the command in a shell pipe; the exit code is the command's own. */
+function piped(place: ReturnType<typeof newPlace>, pipe: string, env: Readonly<Record<string, string>>) {
+  return new Promise<Ran>((resolve, reject) => {
+    const script = `"$NODE" "$CLI" ${pipe}; echo "exit \${PIPESTATUS[0]}" >&2`;
+    const child = spawn("bash", ["-c", script], {
+      cwd: place.work,
+      env: environment(place, { ...env, NODE: process.execPath, CLI }),
+      stdio: ["ignore", "pipe", "pipe"],
     });
-  }
+    let [out, err] = ["", ""];
+    child.stdout.on("data", (text) => (out += String(text)));
+    child.stderr.on("data", (text) => (err += String(text)));
+    child.on("error", reject);
+    child.on("close", (code, signal) => resolve({ code, signal, out, err }));
+  });
+}
 
+describe("a reader that goes away is no error", () => {
   test("stdout (--json | head -1): quiet, exit 0, a whole log that goes on", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
