@@ -143,6 +143,11 @@ describe("it answers from results", () => {
     expect(text).toContain("You did not allow it");
   });
 
+  test("a file is summarised", () => {
+    const { text } = play("Read README.md and summarise it.", () => "# Demo\n\nA small project.\n");
+    expect(text).toContain("README.md has 3 lines and 5 words. It is headed “Demo”.");
+  });
+
   test("a failing tool is reported", () => {
     const { text } = play("Read a file that does not exist.", () => "Error: ENOENT, no such file");
     expect(text).toContain("That did not work: Error: ENOENT");
@@ -164,6 +169,7 @@ const said = (seen: readonly Seen[], more: Partial<ModelView> = {}): string => {
 describe("it says what it is, and what it has lost", () => {
   test("in its first answer and when asked", () => {
     expect(said([{ type: "user", text: "hello" }])).toContain(introduction);
+    expect(play("Explain while you work.").text).toContain(introduction);
     const later: Seen[] = [
       { type: "user", text: "hello" },
       { type: "assistant", text: "hi" },

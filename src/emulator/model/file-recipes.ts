@@ -244,7 +244,7 @@ function outcome(result: string, what: string): string {
 
 function summaryOf(path: string, result: string): string {
   if (looksRefused(result) || /^\s*(error|enoent)/i.test(result)) return outcome(result, path);
-  const lines = result.split("\n");
+  const lines = result.trimEnd().split("\n");
   const heading = lines.find((line) => /^\s*(?:\d+[\s|:→]+)?#\s/.test(line))?.replace(/^.*?#+\s*/, "");
   const words = result.match(/\S+/g)?.length ?? 0;
   const title = heading === undefined ? "" : ` It is headed “${heading.trim()}”.`;

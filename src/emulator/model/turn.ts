@@ -23,7 +23,7 @@ export interface Turn {
   readonly calls: readonly MadeCall[];
   /** User messages of earlier turns. */
   readonly earlier: readonly string[];
-  /** True until the model has said something in this conversation. */
+  /** True in the first turn of a conversation. */
   readonly first: boolean;
   readonly notes: readonly Note[];
 }
@@ -44,7 +44,7 @@ export function turnOf(view: ModelView): Turn {
         : [],
     ),
     earlier: seen.slice(0, Math.max(0, start)).flatMap((one) => (one.type === "user" ? [one.text] : [])),
-    first: !seen.some((one) => one.type === "assistant"),
+    first: !seen.slice(0, Math.max(0, start)).some((one) => one.type === "assistant"),
     notes: seen.flatMap((one) => (one.type === "notes" ? [readNote(one.text)] : [])),
   };
 }
