@@ -5,6 +5,7 @@
  */
 
 import type { Context } from "./context.ts";
+import type { Exchange } from "./exchange.ts";
 
 export type Suite = "responses" | "reasoning";
 
@@ -46,6 +47,11 @@ export const differs = (expected: string, seen: string, facts?: Facts): Outcome 
   seen,
   ...(facts === undefined ? {} : { facts }),
 });
+
+/** An answer that broke off is judged by nobody. */
+export function brokenOff({ broken }: Exchange): Outcome | undefined {
+  return broken === undefined ? undefined : { result: "error", code: broken.code, seen: broken.message };
+}
 
 /** Holds when nothing is wrong; otherwise the first few problems are told. */
 export function verdict(expected: string, problems: readonly string[], seen: string): Outcome {

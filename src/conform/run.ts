@@ -178,9 +178,12 @@ function toResult(probe: Probe, outcome: Outcome, durationMs: number): ProbeResu
 const bounded = (text: string): string =>
   text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`;
 
-/** A server may quote the key it was given; nobody prints it. */
+/** A server may quote the key it was given; nobody prints it. A short one ("x", "none") is cut out only where it stands alone. */
 function withoutKey(text: string, key: string | undefined): string {
-  return key === undefined || key === "" ? text : text.replaceAll(key, "[key]");
+  if (key === undefined || key === "") return text;
+  if (key.length >= 8) return text.replaceAll(key, "[key]");
+  const literal = key.replaceAll(/[^\w]/g, String.raw`\$&`);
+  return text.replaceAll(new RegExp(`(?<![\\w-])${literal}(?![\\w-])`, "g"), "[key]");
 }
 
 function secretFree(result: ProbeResult, key: string | undefined): ProbeResult {

@@ -31,11 +31,11 @@ export function suggestProfile(results: readonly ProbeResult[]): Suggestion {
   const facts = (id: string): Facts | undefined => results.find((one) => one.id === id)?.facts;
   const accepted = (id: string): boolean | undefined => facts(id)?.["accepted"] as boolean | undefined;
   const fields: readonly SuggestedField[] = [
-    itemIds(results, accepted),
+    itemIds(results, accepted, facts("reasoning.payload")?.["present"] !== false),
     limit("maxItemIdLength", "refuses.long-id", facts("refuses.long-id")),
     limit("maxCallIdLength", "refuses.long-call-id", facts("refuses.long-call-id")),
     known("callIdsRepeat", facts("tools.call-ids")?.["repeat"], "tools.call-ids"),
-    reasoningContent(accepted, facts("reasoning.shape")?.["content"] === true),
+    reasoningContent(accepted),
     reasoningPayload(accepted, facts("reasoning.payload")?.["present"] as boolean | undefined),
     assumed("prefixBound", "a server that drops reasoning does so in silence"),
     known("sendInclude", accepted("request.include"), "request.include"),
@@ -69,6 +69,7 @@ function known(field: string, value: unknown, probe: string): SuggestedField {
 function itemIds(
   results: readonly ProbeResult[],
   accepted: (id: string) => boolean | undefined,
+  opaque: boolean,
 ): SuggestedField {
   const field = "itemIds";
   if (results.some(({ id, result }) => id === "stream.ids" && result === "differs")) {
@@ -76,7 +77,13 @@ function itemIds(
   }
   const whole = ["replay.message", "replay.call"].map((id) => [id, accepted(id)] as const);
   const refused = whole.find(([, taken]) => taken === false);
-  if (refused !== undefined) return { field, value: "omit", because: `${refused[0]}: refused with them` };
+  // Without a payload an id is a reference to something the server would have to remember: that is why it was refused.
+  if (refused !== undefined && opaque) {
+    return { field, value: "omit", because: `${refused[0]}: refused with them` };
+  }
+  if (accepted("replay.readable") === true && !opaque) {
+    return { field, value: "omit", because: "replay.readable: accepted without them" };
+  }
   const taken = whole.find(([, one]) => one === true);
   if (taken !== undefined) return { field, value: "keep", because: `${taken[0]}: accepted with them` };
   return assumed(field, "no reasoning could be sent back");
@@ -92,14 +99,21 @@ function limit(field: string, probe: string, facts: Facts | undefined): Suggeste
     : assumed(field, `${probe} was refused without naming a limit`);
 }
 
-function reasoningContent(accepted: (id: string) => boolean | undefined, given: boolean): SuggestedField {
+function reasoningContent(accepted: (id: string) => boolean | undefined): SuggestedField {
   const field = "reasoningContent";
+  const own = accepted("replay.readable");
+  if (own !== undefined) {
+    return {
+      field,
+      value: own ? "verbatim" : "empty",
+      because: `replay.readable: ${own ? "accepted" : "refused"}`,
+    };
+  }
   const taken = accepted("refuses.content");
   if (taken === undefined) return assumed(field, "refuses.content did not run");
-  if (!taken) return { field, value: "empty", because: "refuses.content: refused" };
-  return given
-    ? { field, value: "verbatim", because: "refuses.content: accepted, and reasoning comes with content" }
-    : { field, value: "empty", because: "reasoning.shape: reasoning comes without content" };
+  return taken
+    ? { field, value: "empty", because: "replay.readable: reasoning comes without content" }
+    : { field, value: "empty", because: "refuses.content: refused" };
 }
 
 function reasoningPayload(
@@ -108,14 +122,14 @@ function reasoningPayload(
 ): SuggestedField {
   const field = "reasoningPayload";
   if (given === false) {
-    const taken = accepted("replay.message") ?? accepted("replay.call");
-    return taken === true
-      ? { field, value: "optional", because: "replay: reasoning is accepted without a payload" }
-      : {
+    const taken = ["replay.readable", "replay.message", "replay.call"].find((id) => accepted(id) === true);
+    return taken === undefined
+      ? {
           field,
           value: "required",
           because: "replay: reasoning without a payload is refused, so it stays out",
-        };
+        }
+      : { field, value: "optional", because: `${taken}: accepted without a payload` };
   }
   const bare = accepted("refuses.bare-id");
   if (bare === undefined) return assumed(field, "refuses.bare-id did not run");

@@ -12,7 +12,7 @@ import {
   stringOf,
   tryParseJson,
 } from "../../support/index.ts";
-import { differs, holds, type Outcome, type Probe, verdict } from "../probe.ts";
+import { brokenOff, differs, holds, type Outcome, type Probe, verdict } from "../probe.ts";
 import { describe, describeBody, refusalOf } from "../reception.ts";
 
 /** What the official types say is always there. */
@@ -80,6 +80,8 @@ export const ANSWER_PROBES: readonly Probe[] = [
       const refusal = refusalOf(exchange);
       if (refusal !== undefined) return differs(expected, describe(refusal));
       const body = tryParseJson(exchange.text);
+      const broken = brokenOff(exchange);
+      if (broken !== undefined) return broken;
       if (!isObject(body)) return differs(expected, `HTTP ${exchange.status}, ${describeBody(exchange)}`);
       const problems: string[] = [];
       if (body["object"] !== "response") problems.push(`object is ${JSON.stringify(body["object"])}`);

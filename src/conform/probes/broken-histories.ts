@@ -9,6 +9,7 @@ import { outputItem, textField, without, withField } from "../item-text.ts";
 import { Skip } from "../probe.ts";
 import {
   type BrokenReplay,
+  type Expected,
   idOf,
   invalid,
   LONG,
@@ -44,7 +45,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       if (base["store"] !== false) throw new Skip("store: false is refused: see request.store");
       const { follower, tail } = await pairOf(context, "message");
       const reference = JSON.stringify({ type: "item_reference", id: idOf(follower) });
-      return { input: [ASK, reference, ...tail], expected: notStored(idOf(follower)), control: "message" };
+      return { input: [ASK, reference, ...tail], expected: notReferable(idOf(follower)), control: "message" };
     },
   },
   {
@@ -182,6 +183,13 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
     },
   },
 ];
+
+/** Organisations without data retention are told so (I02). */
+function notReferable(id: string): Expected {
+  const expected = notStored(id);
+  const never = `Item with id '${id}' not found. Items are not persisted for Zero Data Retention organizations.`;
+  return { ...expected, texts: [...expected.texts, never] };
+}
 
 function assistant(fields: Readonly<Record<string, unknown>>): string {
   const content = [{ type: "output_text", text: "9.9 is larger.", annotations: [] }];

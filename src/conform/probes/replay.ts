@@ -6,7 +6,7 @@
  */
 
 import { ASK, ASK_ON, ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
-import { home, outputItem, textField, typeOf, without, withField } from "../item-text.ts";
+import { fieldOf, home, outputItem, textField, typeOf, without, withField } from "../item-text.ts";
 import { differs, holds, type Outcome, type Probe, Skip } from "../probe.ts";
 import { describe, type Reception } from "../reception.ts";
 import { keptItems, type StreamView } from "../stream-view.ts";
@@ -167,4 +167,27 @@ export const REPLAY_PROBES: readonly Probe[] = [
       return offered(await context.offer([head, ...bare, ...tail], toolsFor(kind)));
     },
   },
+  {
+    id: "replay.readable",
+    ...details,
+    strict: false,
+    title: "readable reasoning goes back with its content, without any ids",
+    why: "S04, V02",
+    async run(context) {
+      const { kind, head, run, follower, tail } = await anyPair(context);
+      const contents = (await readableContents(context, kind)).slice(0, run.length);
+      if (contents.length < run.length) throw new Skip("the reasoning comes without readable content");
+      const bare = run.map((item, at) => withField(without(item, "id"), "content", contents[at]));
+      const input = [head, ...bare, without(follower, "id"), ...tail];
+      return offered(await context.offer(input, toolsFor(kind)));
+    },
+  },
 ];
+
+async function readableContents(context: Context, kind: Kind): Promise<readonly unknown[]> {
+  const view = kind === "message" ? await context.textStream() : await context.callStream();
+  const contents = keptItems(view)
+    .filter(isReasoning)
+    .map((item) => fieldOf(item, "content"));
+  return contents.filter((content) => Array.isArray(content) && content.length > 0);
+}

@@ -6,10 +6,12 @@
  */
 
 import { numberOf, objectOf, stringOf } from "../../support/index.ts";
-import { RESPONSES_EVENTS } from "../../wire/index.ts";
+import { HOSTED_ITEMS, RESPONSES_EVENTS } from "../../wire/index.ts";
 import type { Frame } from "../exchange.ts";
 import { fieldOf, typeOf } from "../item-text.ts";
 import { outputIndexOf, type StreamView } from "../stream-view.ts";
+
+const ITEMS = new Set(["message", "reasoning", "function_call", "custom_tool_call"]);
 
 export type Check = (view: StreamView) => readonly string[];
 
@@ -227,9 +229,13 @@ export const wrongOutput: Check = ({ items, response }) => {
   return [`the stream has [${sent.join(", ")}], the terminal event [${held.join(", ")}]`];
 };
 
-export const unknownEvents: Check = ({ frames }) => {
-  const unknown = frames.filter(({ type, body }) => body !== undefined && !RESPONSES_EVENTS.has(type));
-  return [...new Set(unknown.map(({ type }) => type || "an event without a type"))];
+export const unknownTypes: Check = ({ frames, items }) => {
+  const events = frames.filter(({ type, body }) => body !== undefined && !RESPONSES_EVENTS.has(type));
+  const types = items.map(({ done, added }) => typeOf(done ?? added ?? ""));
+  return [
+    ...events.map(({ type }) => (type === "" ? "an event without a type" : `event ${type}`)),
+    ...types.filter((type) => !ITEMS.has(type) && !HOSTED_ITEMS.has(type)).map((type) => `item ${type}`),
+  ];
 };
 
 export const lastSequence = ({ frames }: StreamView): number =>

@@ -5,7 +5,7 @@
  */
 
 import type { Context } from "../context.ts";
-import { differs, holds, type Outcome, type Probe, Skip, verdict } from "../probe.ts";
+import { brokenOff, differs, holds, type Outcome, type Probe, Skip, verdict } from "../probe.ts";
 import { describe, describeBody, refusalOf } from "../reception.ts";
 import type { StreamView } from "../stream-view.ts";
 import { describeUsage, missingFields, REQUIRED_FIELDS, usageProblems } from "./answer.ts";
@@ -20,7 +20,7 @@ import {
   type Check,
   lastSequence,
   neverDone,
-  unknownEvents,
+  unknownTypes,
   wrongOutput,
   wrongText,
 } from "./stream-checks.ts";
@@ -63,10 +63,9 @@ async function streamedAtAll(context: Context): Promise<Outcome> {
   const exchange = await context.textExchange();
   const refusal = refusalOf(exchange);
   if (refusal !== undefined) return differs(expected, describe(refusal));
-  const { status, streamed, frames, broken } = exchange;
+  const { status, streamed, frames } = exchange;
   if (!streamed) return differs(expected, `HTTP ${status}, ${describeBody(exchange)}`);
-  if (broken !== undefined) return { result: "error", code: broken.code, seen: broken.message };
-  return holds(`HTTP ${status}, ${frames.length} events`);
+  return brokenOff(exchange) ?? holds(`HTTP ${status}, ${frames.length} events`);
 }
 
 export const STREAM_PROBES: readonly Probe[] = [
@@ -178,12 +177,12 @@ export const STREAM_PROBES: readonly Probe[] = [
     terminal: true,
   }),
   streamProbe({
-    id: "stream.known-events",
+    id: "stream.known-types",
     strict: false,
-    title: "sends no events beyond the official types",
+    title: "sends no events and no items beyond the official types",
     why: "U10",
-    expected: "only events of the official types",
-    check: unknownEvents,
+    expected: "only events and items of the official types",
+    check: unknownTypes,
     seen: allEvents,
   }),
 ];

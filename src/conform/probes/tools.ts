@@ -7,7 +7,7 @@
 import { isObject, objectOf, stringOf, tryParseJson } from "../../support/index.ts";
 import { ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
 import { home, outputItem, textField, typeOf, without } from "../item-text.ts";
-import { differs, holds, type Outcome, type Probe, Skip, verdict } from "../probe.ts";
+import { brokenOff, differs, holds, type Outcome, type Probe, Skip, verdict } from "../probe.ts";
 import { describe, receptionOf, refusalOf } from "../reception.ts";
 import { keptItems, outputIndexOf, type StreamView, textOfMessage, viewStream } from "../stream-view.ts";
 
@@ -51,8 +51,11 @@ export const TOOL_PROBES: readonly Probe[] = [
       const refusal = refusalOf(exchange);
       if (refusal !== undefined) return differs(expected, describe(refusal));
       const [call] = callsIn(viewStream(exchange));
-      if (call === undefined)
-        return differs(expected, "the model made no call, even with tool_choice required");
+      if (call === undefined) {
+        return (
+          brokenOff(exchange) ?? differs(expected, "the model made no call, even with tool_choice required")
+        );
+      }
       const problems: string[] = [];
       const args = tryParseJson(textField(call, "arguments") ?? "");
       if (textField(call, "name") !== "get_weather") problems.push(`name is ${textField(call, "name")}`);
@@ -154,6 +157,8 @@ export const TOOL_PROBES: readonly Probe[] = [
       );
       const refusal = refusalOf(exchange);
       if (refusal !== undefined) return differs(expected, describe(refusal));
+      const broken = brokenOff(exchange);
+      if (broken !== undefined) return broken;
       const output = objectOf(tryParseJson(exchange.text))["output"];
       const items = Array.isArray(output) ? output.map((item) => JSON.stringify(item)) : [];
       const text = items

@@ -1,0 +1,81 @@
+/** Streams broken on purpose, in every answer of a run: each break shows where it belongs and nowhere else. */
+
+import { describe, expect, test, vi } from "vitest";
+
+import { always, emulatorUrl, GROUP_BREAKS, READABLE, run, told, withResult } from "./run-conform.ts";
+
+vi.setConfig({ testTimeout: 30_000 });
+
+describe("a break in the stream is told by one probe", () => {
+  const noTerminal = ["stream.output", "stream.fields", "stream.usage", "refuses.previous-response"];
+  const noFinal = ["reasoning.fresh-payload", "replay.final-payload"];
+  const cases: readonly {
+    readonly fault: string;
+    readonly differs: readonly string[];
+    readonly skipped?: readonly string[];
+  }[] = [
+    { fault: "no-terminal", differs: ["stream.terminal"], skipped: [...noTerminal, ...noFinal] },
+    { fault: "double-terminal", differs: ["stream.terminal"] },
+    { fault: "empty-output", differs: ["stream.output"], skipped: noFinal },
+    { fault: "missing-output", differs: ["stream.output"], skipped: noFinal },
+    {
+      fault: "late-ciphertext",
+      differs: ["reasoning.payload-in-done"],
+      skipped: ["reasoning.fresh-payload", "refuses.early-payload"],
+    },
+    { fault: "drop-event=0", differs: ["stream.created"] },
+    { fault: "drop-event=1", differs: ["stream.created"] },
+    { fault: "drop-event=2", differs: ["stream.order"], skipped: ["refuses.early-payload"] }, // the first item's added
+    { fault: "drop-event=3", differs: ["stream.order"] }, // a part's added
+    { fault: "drop-event=4", differs: ["stream.text"] }, // a delta
+    { fault: "drop-event=-2", differs: ["stream.all-done"] }, // the last item's done
+    { fault: "duplicate-event=0", differs: ["stream.created"] },
+    { fault: "duplicate-event=2", differs: ["stream.added-once"] },
+    { fault: "duplicate-event=3", differs: ["stream.added-once"] },
+    { fault: "duplicate-event=4", differs: ["stream.text"] },
+    { fault: "duplicate-event=-2", differs: ["stream.all-done"] },
+    { fault: "duplicate-event=-1", differs: ["stream.terminal"] },
+    { fault: "swap-events=2", differs: ["stream.order"] },
+    { fault: "unknown-event", differs: ["stream.known-types"] },
+    { fault: "done-only", differs: ["stream.text", "tools.arguments"] }, // no deltas of either kind
+    { fault: "bad-json=4", differs: ["stream.frames", "stream.text"] },
+  ];
+  test.each(cases)("$fault", async ({ fault, differs, skipped = [] }) => {
+    const report = await run(await emulatorUrl({ faults: always(fault) }));
+    const found = told(report);
+    expect({ ...found, skipped: found.skipped.toSorted() }).toEqual({
+      differs,
+      skipped: [...skipped, READABLE].toSorted(),
+      error: [],
+    });
+  });
+
+  test.each(["keepalive", "crlf", "bom", "split=7"])("%s is no difference", async (fault) => {
+    const report = await run(await emulatorUrl({ faults: always(fault) }), { suite: "responses" });
+    expect(told(report)).toEqual({ differs: [], skipped: [], error: [] });
+  });
+
+  test("rotating ids: they cannot go back, and the profile says to leave them out", async () => {
+    const report = await run(await emulatorUrl({ faults: always("rotate-ids") }));
+    expect(told(report)).toEqual({
+      differs: ["stream.ids", "replay.message", "replay.call"],
+      skipped: ["replay.final-payload", READABLE, ...GROUP_BREAKS],
+      error: [],
+    });
+    expect(report.profile).toMatchObject({ nearest: "no-item-ids", departs: [] });
+  });
+
+  test("an item type nobody knows: told, and its group is not replayed", async () => {
+    const report = await run(await emulatorUrl({ faults: always("unknown-item") }));
+    expect(withResult(report, "differs")).toEqual(["stream.known-types"]);
+    expect(withResult(report, "skipped")).toContain("replay.message");
+    expect(report.results.find(({ id }) => id === "stream.known-types")?.seen).toBe("item surprise_call");
+  });
+
+  test("a stream that is cut is an error of the stream, not of what was not seen", async () => {
+    const report = await run(await emulatorUrl({ faults: always("cut=after-event:6") }));
+    const { differs, error } = told(report);
+    expect(differs).toEqual(["stream.terminal", "stream.all-done"]);
+    expect(error).toEqual(["answer.object", "stream.answer", "tools.call", "tools.structured-output"]);
+  });
+});

@@ -1,0 +1,134 @@
+/** Servers that are no Responses API, that never answer, that answer with malice. */
+
+import { expect, test } from "vitest";
+
+import { KEY, emulatorUrl, run, serverUrl, withResult } from "./run-conform.ts";
+
+const failing = (url: string, options = {}): Promise<unknown> =>
+  run(url, options).then(
+    (report) => report.counts,
+    (error: unknown) => error,
+  );
+
+test("a web page instead of an API", async () => {
+  for (const status of [200, 404, 502]) {
+    const url = await serverUrl((_request, response) => {
+      response.writeHead(status, { "content-type": "text/html" }).end("<html><body>Welcome</body></html>");
+    });
+    expect(await failing(url)).toMatchObject({
+      code: "not_an_api",
+      message: expect.stringContaining("Welcome"),
+    });
+  }
+});
+
+test("a redirect is not followed with a key", async () => {
+  let followed = 0;
+  const elsewhere = await serverUrl((_request, response) => {
+    followed += 1;
+    response.end();
+  });
+  const url = await serverUrl((_request, response) => {
+    response.writeHead(307, { location: `${elsewhere}/responses` }).end();
+  });
+  expect(await failing(url)).toMatchObject({ code: "not_an_api" });
+  expect(followed).toBe(0);
+});
+
+test("a server that never answers costs one time-out", async () => {
+  let requests = 0;
+  const url = await serverUrl(() => {
+    requests += 1;
+  });
+  expect(await failing(url, { timeoutMs: 100 })).toMatchObject({ code: "timeout" });
+  expect(requests).toBe(1);
+});
+
+test("a server that keeps talking and says nothing is stopped too", async () => {
+  const url = await serverUrl((_request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const timer = setInterval(() => response.write(": still here\n\n"), 10);
+    response.on("close", () => clearInterval(timer));
+  });
+  expect(await failing(url, { timeoutMs: 150 })).toMatchObject({ code: "timeout" });
+});
+
+test("a server that closes at once, and none at all", async () => {
+  const url = await serverUrl((request) => request.socket.destroy());
+  expect(await failing(url)).toMatchObject({ code: "connection_lost" });
+  expect(await failing("http://127.0.0.1:1/v1")).toMatchObject({ code: "connect_refused" });
+});
+
+test("a wrong key and an unknown model end the run before it begins", async () => {
+  const url = await emulatorUrl();
+  expect(await failing(url, { apiKey: "sk-wrong-one" })).toMatchObject({ code: "api_key_refused" });
+  expect(await failing(url, { model: "unknown-model" })).toMatchObject({ code: "model_not_found" });
+});
+
+test("a server that quotes the key: it is not handed on", async () => {
+  const url = await serverUrl((request, response) => {
+    const message = `You sent ${request.headers.authorization}`;
+    response
+      .writeHead(400, { "content-type": "application/json" })
+      .end(JSON.stringify({ error: { message, type: "invalid_request_error", param: null, code: null } }));
+  });
+  const report = await run(url);
+  expect(JSON.stringify(report)).toContain("You sent Bearer [key]");
+  expect(JSON.stringify(report)).not.toContain(KEY);
+  expect(withResult(report, "holds")).toEqual([]);
+  const refused = await serverUrl((request, response) => {
+    response.writeHead(401).end(`{"error":{"message":"bad ${request.headers.authorization}"}}`);
+  });
+  const error = await failing(refused);
+  expect(error).toMatchObject({
+    code: "api_key_refused",
+    message: expect.stringContaining("bad Bearer [key]"),
+  });
+});
+
+test("a short key is cut out where it stands alone, and spoils no other word", async () => {
+  const url = await serverUrl((_request, response) => {
+    response.writeHead(400).end(`{"error":{"message":"expected a, got (a.b) and a.b-c"}}`);
+  });
+  const seenWith = async (apiKey: string): Promise<string> =>
+    (await run(url, { apiKey, only: ["request.store"] })).results[0]?.seen ?? "";
+  expect(await seenWith("a")).toContain("expected [key], got ([key].b) and [key].b-c");
+  expect(await seenWith("a.b")).toContain("expected a, got ([key]) and a.b-c");
+});
+
+test("a body without end is read only so far, and told only in part", async () => {
+  const url = await serverUrl((_request, response) => {
+    response.writeHead(400, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: { message: "x".repeat(6 * 1024 * 1024) } }));
+  });
+  const report = await run(url, { only: ["request"] });
+  for (const { seen } of report.results) expect(seen.length).toBeLessThanOrEqual(600);
+});
+
+test("a busy server is waited for", async () => {
+  const url = await emulatorUrl({
+    faults: Array.from({ length: 2 }, () => ({
+      type: "http" as const,
+      status: 429,
+      headers: { "retry-after": "0" },
+    })),
+  });
+  const report = await run(url, { only: ["answer.object"] });
+  expect(withResult(report, "holds")).toEqual(["answer.object"]);
+  const busy = await serverUrl((_request, response) => {
+    response.writeHead(429).end('{"error":{"message":"slow down"}}');
+  });
+  expect(await failing(busy)).toMatchObject({ code: "rate_limited" });
+});
+
+test("a stopped run tells what it has, and says that it was stopped", async () => {
+  const stopping = new AbortController();
+  const report = await run(await emulatorUrl(), {
+    signal: stopping.signal,
+    onResult: (_result, done) => {
+      if (done === 5) stopping.abort(new Error("stopped"));
+    },
+  });
+  expect(report.stopped).toBe(true);
+  expect(report.results.length).toBe(5);
+});

@@ -1,0 +1,108 @@
+/** The list of probes itself: one shape, agreement with our rules, with the recordings and with the document. */
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { Context } from "../../src/conform/context.ts";
+import { BROKEN_REPLAYS } from "../../src/conform/probes/broken.ts";
+import { PROBES } from "../../src/conform/probes/index.ts";
+import * as checks from "../../src/conform/probes/stream-checks.ts";
+import { viewStream } from "../../src/conform/stream-view.ts";
+import { RequestCheck, RESPONSES_RULES, viewItem } from "../../src/rules/index.ts";
+import { systemClock } from "../../src/support/index.ts";
+import { emulatorUrl, KEY } from "./run-conform.ts";
+
+test("every probe has an id of its own, a title, a reason and a place in the document", () => {
+  const document = readFileSync(join(import.meta.dirname, "../../docs/conform.md"), "utf8");
+  const documented = [...document.matchAll(/^\| `([a-z]+\.[a-z-]+)`/gm)].map(([, id]) => id);
+  expect(documented).toEqual(PROBES.map(({ id }) => id));
+  expect(new Set(documented).size).toBe(PROBES.length);
+  for (const { title, why } of PROBES) expect([title, why]).not.toContain("");
+});
+
+async function contextOf(): Promise<Context> {
+  const url = `${await emulatorUrl()}/responses`;
+  const { signal } = new AbortController();
+  return new Context({
+    endpoint: { url, key: KEY, timeoutMs: 10_000, signal, clock: systemClock },
+    model: "emu-reasoner",
+    otherModel: "emu-reasoner-mini",
+  });
+}
+
+/** Whether an item was never sent cannot be seen in a request. */
+const INVISIBLE = ["P02", "P03"];
+
+test("our own rules refuse the broken histories too", async () => {
+  const context = await contextOf();
+  for (const replay of BROKEN_REPLAYS) {
+    const { input } = await replay.build(context);
+    const check = new RequestCheck();
+    for (const [index, item] of input.entries()) {
+      const made = /"type":"(?:reasoning|function_call|message)"/.test(item);
+      check.push(viewItem(item, { index, ...(made ? { group: "response" } : {}) }));
+    }
+    const found = check.violations().map(({ rule }) => rule);
+    const rule = RESPONSES_RULES.find(({ id }) => id === replay.rule);
+    if (replay.rule !== undefined) expect(rule?.evidence).toContain(replay.failure);
+    const seen = replay.rule === undefined || INVISIBLE.includes(replay.failure) ? [] : [replay.rule];
+    expect([replay.failure, found]).toEqual([replay.failure, expect.arrayContaining(seen)]);
+  }
+});
+
+test("the unbroken histories break none of our rules", async () => {
+  const context = await contextOf();
+  const { history } = await import("../../src/conform/probes/replay.ts");
+  for (const kind of ["message", "call"] as const) {
+    const { head, group, tail } = await history(context, kind);
+    const check = new RequestCheck();
+    for (const [index, item] of [head, ...group, ...tail].entries()) check.push(viewItem(item, { index }));
+    expect([kind, check.violations()]).toEqual([kind, []]);
+  }
+});
+
+describe("recorded streams", () => {
+  const folder = process.env["THROUGHLINE_FIXTURES"] ?? "";
+  const place = [folder, join(folder, "openai-responses")].find((one) =>
+    existsSync(join(one, "lmstudio-tool-call.1.chunks.txt")),
+  );
+  const all = Object.entries(checks).filter(([name]) => name !== "lastSequence") as [string, checks.Check][];
+
+  /** A recording may hold several streams, one after the other. */
+  function problemsIn(file: string): readonly string[] {
+    const lines = readFileSync(join(place ?? "", file), "utf8")
+      .split("\n")
+      .filter((line) => line.trim() !== "");
+    const starts = lines.flatMap((line, at) => (line.includes('"type":"response.created"') ? [at] : []));
+    return starts.flatMap((from, index) => {
+      const frames = lines.slice(from, starts[index + 1]).map((data) => {
+        const body = JSON.parse(data) as Record<string, unknown>;
+        const type = String(body["type"]);
+        return { name: type, type, data, body };
+      });
+      const view = viewStream({
+        status: 200,
+        headers: {},
+        streamed: true,
+        frames,
+        text: "",
+        broken: undefined,
+      });
+      return all.flatMap(([name, check]) => (check(view).length > 0 ? [name] : []));
+    });
+  }
+
+  const cases: readonly (readonly [file: string, problems: readonly string[]])[] = [
+    ["openai-reasoning-encrypted-content.1.chunks.txt", []],
+    ["openai-web-search-tool.1.chunks.txt", []],
+    ["openai-error.1.chunks.txt", []],
+    ["lmstudio-tool-call.1.chunks.txt", []],
+    ["github-copilot-id-rotation.1.chunks.txt", ["changingIds"]],
+  ];
+  test.skipIf(place === undefined).each(cases)("%s", (file, problems) => {
+    expect(readdirSync(place ?? ".")).toContain(file);
+    expect(problemsIn(file)).toEqual(problems);
+  });
+});

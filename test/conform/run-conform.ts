@@ -1,0 +1,100 @@
+/** Runs of conform against emulators and against servers that are none. */
+
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { afterEach } from "vitest";
+
+import { conform, type ConformOptions, type ConformReport } from "../../src/conform/index.ts";
+import { type EmulatorOptions, type Fault, parseFaults, startEmulator } from "../../src/emulator/index.ts";
+
+const closing: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+export async function emulatorUrl(options: EmulatorOptions = {}): Promise<string> {
+  const emulator = await startEmulator(options);
+  closing.push(() => emulator.close());
+  return emulator.baseUrl;
+}
+
+/** A server of its own mind. */
+export async function serverUrl(
+  serve: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<string> {
+  const server = createServer((request, response) => {
+    request.resume();
+    request.on("end", () => serve(request, response));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  closing.push(
+    () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  );
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+export const KEY = "sk-key-that-nobody-prints";
+
+export function run(baseUrl: string, options: Partial<ConformOptions> = {}): Promise<ConformReport> {
+  return conform({
+    baseUrl,
+    model: "emu-reasoner",
+    secondModel: "emu-reasoner-mini",
+    apiKey: KEY,
+    timeoutMs: 10_000,
+    ...options,
+  });
+}
+
+/** The same fault in every answer: a server that is like that. */
+export function always(fault: string): readonly Fault[] {
+  const [one] = parseFaults(fault);
+  if (one === undefined) throw new Error(`no fault: ${fault}`);
+  return Array.from({ length: 200 }, () => one);
+}
+
+export function withResult(report: ConformReport, result: string): readonly string[] {
+  return report.results.filter((one) => one.result === result).map(({ id }) => id);
+}
+
+/** What is told about a server, in one object. */
+export function told(report: ConformReport): {
+  readonly differs: readonly string[];
+  readonly skipped: readonly string[];
+  readonly error: readonly string[];
+} {
+  return {
+    differs: withResult(report, "differs"),
+    skipped: withResult(report, "skipped"),
+    error: withResult(report, "error"),
+  };
+}
+
+/** The emulator's reasoning is opaque unless told otherwise, so this probe has nothing to send. */
+export const READABLE = "replay.readable";
+
+/** Probes that are the breaks of a whole group, and so need one that is accepted. */
+export const GROUP_BREAKS: readonly string[] = [
+  "refuses.missing-follower",
+  "refuses.call-without-reasoning",
+  "refuses.message-without-reasoning",
+  "refuses.id-asymmetry",
+  "refuses.bare-id",
+  "refuses.altered-payload",
+  "refuses.changed-id",
+  "refuses.other-model",
+  "refuses.early-payload",
+  "refuses.missing-summary",
+  "refuses.status",
+  "refuses.content",
+  "refuses.duplicate-id",
+  "refuses.item-reference",
+];
