@@ -331,7 +331,7 @@ describe("items at home", () => {
     expect(withIds([rs, { ...fc, id: undefined }])).toEqual([undefined, undefined]);
     expect(withIds([{ ...rs, encrypted_content: null }, fc])).toEqual([undefined, undefined]);
     expect(withIds([rs, { ...fc, id: "call_1" }])).toEqual([undefined, undefined]);
-    expect(withIds([{ ...rs, id: "x".repeat(65) }, fc])).toEqual([undefined, undefined]);
+    expect(withIds([{ ...rs, id: `rs_${"x".repeat(62)}` }, fc])).toEqual([undefined, undefined]);
   });
 
   test("outputs follow their calls, in call order", () => {
