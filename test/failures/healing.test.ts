@@ -370,6 +370,34 @@ describe("a correction is for the origin that refused", () => {
     expect(b.emulator.report().requests.filter((one) => one.verdict === "refused")).toEqual([]);
   });
 
+  test("even when it left everything out", async () => {
+    const b = await scriptedBench((body, request) => {
+      const carries = inputOf(body).some((item) => item["type"] === "reasoning");
+      return body["model"] === "first" && carries && request > 2
+        ? crypt("The encrypted content gAAA...DQ== could not be verified.")
+        : completed([rsItem(), msgItem(`Answer ${request}.`)]);
+    });
+    await b.session.setModel(b.model("first"));
+    await b.ask("One.");
+    await b.session.setModel(b.model("second"));
+    await b.ask("Two.");
+    await b.session.setModel(b.model("first"));
+    await b.ask("Three.");
+    await b.session.setModel(b.model("second"));
+    await b.ask("Four.");
+    expect(ofType(await b.log(), "replay_override").map(({ what }) => what)).toEqual([{ kind: "all" }]);
+    expect(outline(inputOf(b.server.bodies.at(-1)))).toEqual([
+      "user",
+      "assistant",
+      "user",
+      "reasoning+",
+      "assistant+",
+      "user",
+      "assistant",
+      "user",
+    ]);
+  });
+
   test("it holds after a restart: the log remembers it", async () => {
     const b = await bench({ steps: [{ output: [thought(), says("One.")] }] });
     await b.ask("First.");
