@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { JsonObject } from "../support/index.ts";
-import { objectOf, stringOf } from "../support/index.ts";
+import { type JsonObject, objectOf, stringOf } from "../support/index.ts";
 import type { Engine, Judged } from "./engine.ts";
 import { type Script, toScript } from "./faults/apply.ts";
 import { type Fault, faultMessages } from "./faults/fault.ts";

@@ -55,6 +55,8 @@ export class Engine {
   readonly store = new ResponseStore();
   readonly cache: PromptCache;
   readonly strict: boolean;
+  /** The step of the scenario that comes next. */
+  scenarioStep = 0;
   readonly #faults: Fault[] = [];
 
   constructor(options: EngineOptions) {

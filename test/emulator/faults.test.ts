@@ -407,3 +407,59 @@ steps:
     ]);
   });
 });
+
+describe("scenarios", () => {
+  test("a step waits for its words; after the last one the scenario says what happens", async () => {
+    const emulator = await scripted(`
+name: short
+afterwards: error
+steps:
+  - when: weather
+    output: [{message: Scripted sun.}]
+`);
+    const said = async (text: string): Promise<string> =>
+      (await post(emulator, { ...base, input: text })).text;
+    expect(await said("hello")).toContain("Throughline emulator");
+    expect(await said("the weather?")).toContain("Scripted sun.");
+    const exhausted = await post(emulator, { ...base, input: "more" });
+    expect([exhausted.status, errorOf(exhausted)["message"]]).toEqual([
+      500,
+      "The scenario 'short' has no step 2.",
+    ]);
+  });
+
+  test("a refused request takes no step", async () => {
+    const emulator = await scripted("steps: [{output: [{message: One.}]}]");
+    expect((await post(emulator, { ...base, input: "a", temperature: 1 })).status).toBe(400);
+    expect((await post(emulator, { ...base, input: "a" })).text).toContain("One.");
+  });
+
+  test("refusal parts, phases, annotations and any item, streamed as the API does", async () => {
+    const emulator = await scripted(`
+steps:
+  - output:
+      - message: {text: Looking., phase: commentary}
+      - web_search_call: news
+      - message: {text: Found., annotations: [{type: url_citation, url: "https://example.com"}]}
+      - refusal: No.
+      - item: {type: mystery, value: 1}
+`);
+    const { events } = await stream(emulator, ask);
+    const seen = types(events);
+    for (const type of [
+      "response.web_search_call.searching",
+      "response.output_text.annotation.added",
+      "response.refusal.delta",
+      "response.refusal.done",
+    ]) {
+      expect(seen).toContain(type);
+    }
+    expect(finalResponse(events)["output"]).toMatchObject([
+      { type: "message", phase: "commentary" },
+      { type: "web_search_call", status: "completed", action: { type: "search", query: "news" } },
+      { type: "message", content: [{ type: "output_text", annotations: [{ type: "url_citation" }] }] },
+      { type: "message", content: [{ type: "refusal", refusal: "No." }] },
+      { type: "mystery", value: 1 },
+    ]);
+  });
+});

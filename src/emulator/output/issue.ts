@@ -5,8 +5,7 @@
  * @module
  */
 
-import type { JsonObject } from "../../support/index.ts";
-import { assertNever, stringOf } from "../../support/index.ts";
+import { assertNever, type JsonObject, stringOf } from "../../support/index.ts";
 import { messageHash, nextLink } from "../judge/context.ts";
 import { type Follower, type ItemPlace, type Seal, type Sealed } from "../seal.ts";
 import type { Switches } from "../switches.ts";

@@ -4,10 +4,8 @@
  * @module
  */
 
-import { stringOf } from "../../support/index.ts";
-import { isObject, objectOf } from "../../support/index.ts";
-import type { Engine, Judged } from "../engine.ts";
-import { formatOf } from "../engine.ts";
+import { isObject, objectOf, stringOf } from "../../support/index.ts";
+import { type Engine, formatOf, type Judged } from "../engine.ts";
 import type { Fault } from "../faults/fault.ts";
 import { messageText, outputText } from "../judge/context.ts";
 import { refuse, type Refusal } from "../judge/refusal.ts";
@@ -21,22 +19,19 @@ export interface NextStep {
   readonly faults: readonly Fault[];
 }
 
-const progress = new WeakMap<Engine, { next: number }>();
-
 export function nextStep(engine: Engine, judged: Judged): NextStep | Refusal {
   const view = viewOf(engine, judged);
   const { scenario } = engine.options;
   if (scenario === undefined) return { reply: answer(view), faults: [] };
-  const state = progress.get(engine) ?? { next: 0 };
-  progress.set(engine, state);
-  if (state.next >= scenario.steps.length && scenario.afterwards === "repeat") state.next = 0;
-  const step = scenario.steps[state.next];
+  if (engine.scenarioStep >= scenario.steps.length && scenario.afterwards === "repeat")
+    engine.scenarioStep = 0;
+  const step = scenario.steps[engine.scenarioStep];
   const user = view.seen.findLast((one) => one.type === "user");
   if (
     step !== undefined &&
     (step.when === undefined || (user?.type === "user" && user.text.includes(step.when)))
   ) {
-    state.next += 1;
+    engine.scenarioStep += 1;
     return { reply: step, faults: step.faults };
   }
   if (step === undefined && scenario.afterwards === "error") {
@@ -44,7 +39,7 @@ export function nextStep(engine: Engine, judged: Judged): NextStep | Refusal {
       rule: "X-scenario",
       status: 500,
       type: "server_error",
-      message: `The scenario '${scenario.name}' has no step ${state.next + 1}.`,
+      message: `The scenario '${scenario.name}' has no step ${engine.scenarioStep + 1}.`,
       code: "scenario_exhausted",
     });
   }
