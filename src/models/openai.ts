@@ -53,6 +53,13 @@ function checkedUrl(text: string): string {
     throw badUrl(text);
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") throw badUrl(text);
+  // It would stand in the log as part of every origin, and is not sent: the key is.
+  if (url.username !== "" || url.password !== "") {
+    throw new ThroughlineError({
+      code: "base_url_invalid",
+      message: `the base URL of ${url.host} holds a user name or password; only an API key is sent, so leave them out`,
+    });
+  }
   return text.replace(/\/+$/, "");
 }
 
