@@ -54,13 +54,21 @@ describe("a usage error says what is wrong, leaves with 2 and writes nothing", (
     [{ OPENAI_BASE_URL: "not a url" }, "base_url_invalid", "not a url"],
     [{ OPENAI_BASE_URL: "ftp://example.com/v1" }, "base_url_invalid", "ftp://"],
     [{ OPENAI_BASE_URL: "/v1" }, "base_url_invalid", "/v1"],
+    [{ OPENAI_BASE_URL: "http://me:hunter2@127.0.0.1/v1" }, "base_url_invalid", "user name or password"],
     [{ THROUGHLINE_MODEL: "gpt" }, "model_invalid", '"gpt"'],
   ] as const)("environment %j", async ([env, code, part]) => {
     const place = newPlace();
     const ran = await run(place, ["-p", "hi"], { env: { OPENAI_API_KEY: "sk-some-key", ...env } });
     expectProblem(ran, 2, code);
     expect(ran.err).toContain(part);
+    expect(ran.err).not.toContain("hunter2");
     expect(treeOf(place.home)).toEqual([]);
+  });
+
+  test("THROUGHLINE_DEBUG adds the stack trace", async () => {
+    const ran = await run(newPlace(), ["-p", "hi", "-m", "gpt"], { env: { THROUGHLINE_DEBUG: "1" } });
+    expect(ran).toMatchObject({ code: 2, out: "" });
+    expect(ran.err).toMatch(/\[model_invalid\]\n[^]*\n\s+at .+main\.js/);
   });
 });
 
