@@ -281,17 +281,24 @@ export class ResponsesDecoder {
     const finished = [...this.#items]
       .filter(([, item]) => item.done !== undefined)
       .toSorted(([a], [b]) => a - b);
-    const ids = new Set(finished.map(([, item]) => item.done?.itemId));
+    const byId = new Map(finished.map((one) => [one[1].done?.itemId, one]));
     const inOrder = output.length === finished.length;
+    const listed = output.map((text) => stringOf(tryParseJson(sliceMember(text, "id") ?? "null")));
+    // Where ids rotate, or there are none, none of the list is known: then its place says which item it is (I08).
+    const hasIds = listed.some((id) => id !== undefined && byId.has(id));
     for (const [position, text] of output.entries()) {
-      const id = stringOf(tryParseJson(sliceMember(text, "id") ?? "null"));
-      const match = inOrder ? finished[position] : finished.find(([, item]) => item.done?.itemId === id);
+      const id = listed[position];
+      const match = inOrder
+        ? finished[position]
+        : hasIds
+          ? byId.get(id)
+          : finished.find(([outputIndex]) => outputIndex === position);
       if (match !== undefined) {
         const [outputIndex, item] = match;
         if (item.done?.type === "reasoning" && !item.done.opaque && hasPayload(text)) {
           late.push({ outputIndex, item: toRawJson(text) });
         }
-      } else if (status === "completed" && !ids.has(id)) {
+      } else if (status === "completed") {
         this.#finish(this.#freeIndex(position), text, events);
       }
     }
