@@ -157,3 +157,26 @@ test("law 5: a call that had begun when the process died is not run again; its o
     results: [["outcome_unknown", "outcome unknown"]],
   });
 });
+
+test("law 5: a call runs once, also when its stream rotates ids and loses the event of another item", async () => {
+  const ran: string[] = [];
+  emulator.addFaults({
+    type: "all",
+    // With done-only events: created, in_progress, added, and as the fourth the first thought's own `done`.
+    faults: [{ type: "rotate-ids" }, { type: "done-only" }, { type: "drop-event", index: 3 }],
+  });
+  const agent = createAgent({
+    model: practiceModel("home", emulator.baseUrl),
+    tools: practiceTools({ began: (name) => ran.push(name) }),
+  });
+  const session = await agent.open({ id: "s" });
+  const { status } = await session.send("Look at two files, thinking in between.").result();
+  const dones = emulator.exchanges[0]?.events.flatMap((event) =>
+    event["type"] === "response.output_item.done" ? [event["output_index"]] : [],
+  );
+  expect({ status, ran, dones }).toEqual({
+    status: "completed",
+    ran: ["read_file", "read_file"],
+    dones: [1, 2, 3],
+  });
+});

@@ -36,6 +36,15 @@ export function everyRequestIsAccepted({ sent, logs }: Played, tally: Tally): vo
       const injected =
         (rotated && rule === "E01") || (modelOf(one.body) === PLAIN && ["E11", "S08"].includes(rule));
       expect(injected, `refused by ${rule}: ${report.message ?? ""}\n${one.body}`).toBe(true);
+      const known = onPath(one.events).some(
+        (event) =>
+          event.type === "replay_override" &&
+          isSame(event.target, startOf(one).origin) &&
+          event.cause.message === report.message,
+      );
+      expect(known, `refused again for what the log has a correction of: ${report.message ?? ""}`).toBe(
+        false,
+      );
       expect(isHealed(one, sent.slice(index + 1), logs), `not healed: ${report.message ?? ""}`).toBe(true);
     }
     // An item's own event is dropped and the terminal event lists none: nobody can know that there was one.
@@ -212,6 +221,28 @@ function exactText(item: Readonly<Record<string, unknown>>, sentText: string): s
     .filter(([key]) => memberOf(sentText, key) !== undefined)
     .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`);
   return `{${members.join(",")}}`;
+}
+
+/** A call that was made once is one call, and one start, however often the stream shows it. */
+export function callsAreWhatWasMade({ sent, logs }: Played, tally: Tally): void {
+  for (const { response, exchange } of sent) {
+    const made = new Set<unknown>();
+    const note = (item: unknown): void => {
+      if (isRecord(item) && item["call_id"] !== undefined) made.add(item["call_id"]);
+    };
+    for (const event of exchange?.events ?? []) {
+      note(event["item"]);
+      const whole = event["response"];
+      if (isRecord(whole) && Array.isArray(whole["output"])) for (const item of whole["output"]) note(item);
+    }
+    for (const log of logs) {
+      const own = log.filter((event) => event.response === response);
+      const count = (type: LoggedEvent["type"]): number => own.filter((event) => event.type === type).length;
+      expect(count("tool_call"), `calls of ${response}`).toBeLessThanOrEqual(made.size);
+      expect(count("tool_result"), `results of ${response}`).toBeLessThanOrEqual(made.size);
+      tally.add("calls counted", count("tool_call"));
+    }
+  }
 }
 
 /** (d) A step's input starts with the input of the step before it, unless an event lies between that may change it. */

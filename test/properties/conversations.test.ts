@@ -5,6 +5,7 @@ import { conversations } from "../support/conversation.ts";
 import { play } from "../support/play.ts";
 import { runs, Tally, timeoutFor } from "../support/runs.ts";
 import {
+  callsAreWhatWasMade,
   everyRequestIsAccepted,
   everyThoughtIsSent,
   itemsGoBackVerbatim,
@@ -31,6 +32,7 @@ test(
         everyThoughtIsSent(played, tally);
         recallIsWhole(played, tally);
         itemsGoBackVerbatim(played, tally);
+        callsAreWhatWasMade(played, tally);
         prefixIsStable(played, tally);
         requestsCanBeRebuilt(played);
       }),
