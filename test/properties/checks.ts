@@ -232,8 +232,9 @@ export function callsAreWhatWasMade({ sent, logs }: Played, tally: Tally): void 
     };
     for (const event of exchange?.events ?? []) {
       note(event["item"]);
-      const whole = event["response"];
-      if (isRecord(whole) && Array.isArray(whole["output"])) for (const item of whole["output"]) note(item);
+      const object = event["response"];
+      if (isRecord(object) && Array.isArray(object["output"]))
+        for (const item of object["output"]) note(item);
     }
     for (const log of logs) {
       const own = log.filter((event) => event.response === response);
