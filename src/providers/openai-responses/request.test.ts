@@ -510,17 +510,18 @@ describe("a target that binds thoughts to what stands before them", () => {
     ["another system prompt", [user("Hi.")], { system: "Be long." }],
     ["other tools", [user("Hi.")], { hosted: [{ type: "web_search" }] }],
   ])("does not get it, nor any later one, after %s", (_, first, settings) => {
+    const before = [...first, ...group("r1", [rs, msg], { prefixHash: hashBefore }), user("And?")];
+    // Made after exactly what is sent now, but behind a thought that is missing: it stays behind as well.
+    const { prefixHash } = renderLog(before, { profile, ...settings });
     const log = [
-      ...first,
-      ...group("r1", [rs, msg], { prefixHash: hashBefore }),
-      user("And?"),
+      ...before,
       ...group(
         "r2",
         [
           { ...rs, id: "rs_2" },
           { ...msg, id: "msg_2" },
         ],
-        { prefixHash: "whatever" },
+        { prefixHash },
       ),
     ];
     const rendered = renderLog(log, { profile, ...settings });
