@@ -29,7 +29,8 @@ export function emulator(options: EmulatorModelOptions = {}): Model {
       );
       return (await started).baseUrl;
     },
-    apiKey: "emulator",
+    // Not an ordinary word: loaded keys are redacted from tool output.
+    apiKey: "throughline-built-in-emulator-key",
     keyName: "no key",
     ...(effort === undefined ? {} : { effort }),
   });
