@@ -193,7 +193,10 @@ describe("killed in the middle of a tool", () => {
   });
 });
 
-/** After so many lines on stdout, wherever that is: from the first byte of the log to the last. */
+/**
+ * After so many lines on stdout, wherever that is. Line 1 only names the session; line 2 is the first event, and before
+ * it nothing was acknowledged. A longer list: THROUGHLINE_KILLS=2,3,4,…
+ */
 const MOMENTS = (process.env["THROUGHLINE_KILLS"] ?? "2,14,22,40").split(",").map(Number);
 
 test.concurrent.for(MOMENTS)(
