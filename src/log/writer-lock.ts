@@ -8,7 +8,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 
 import { codeOf } from "../support/index.ts";
@@ -53,13 +53,7 @@ function askHolder(name: string): Promise<string> {
     const socket = connect(name);
     const finish = (): void => {
       socket.destroy();
-      resolve(
-        /^\d+$/.test(pid)
-          ? Number(pid) === process.pid
-            ? "this process"
-            : `process ${pid}`
-          : "another process",
-      );
+      resolve(/^\d+$/.test(pid) ? holderName(Number(pid)) : "another process");
     };
     socket.setTimeout(200, finish);
     socket.on("data", (data) => (pid += data.toString("latin1")));
@@ -68,21 +62,30 @@ function askHolder(name: string): Promise<string> {
   });
 }
 
-function lockByFile(path: string): Promise<LockAttempt> {
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    try {
-      const file = openSync(path, "wx", 0o600);
-      writeSync(file, String(process.pid));
-      closeSync(file);
-      return Promise.resolve({ held: true, release: async () => rmSync(path, { force: true }) });
-    } catch (error) {
-      if (codeOf(error) !== "EEXIST") return Promise.reject(error);
-      const pid = Number(readFileSync(path, "latin1"));
-      if (isAlive(pid)) return Promise.resolve({ held: false, holder: `process ${pid}` });
-      rmSync(path, { force: true });
+/** Linked into place with its content: nobody finds it empty and takes it for abandoned. */
+async function lockByFile(path: string): Promise<LockAttempt> {
+  const mine = `${path}.${process.pid}`;
+  writeFileSync(mine, String(process.pid), { mode: 0o600 });
+  try {
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      try {
+        linkSync(mine, path);
+        return { held: true, release: async () => rmSync(path, { force: true }) };
+      } catch (error) {
+        if (codeOf(error) !== "EEXIST") throw error;
+        const pid = Number(readFileSync(path, "latin1"));
+        if (isAlive(pid)) return { held: false, holder: holderName(pid) };
+        rmSync(path, { force: true });
+      }
     }
+    return { held: false, holder: "another process" };
+  } finally {
+    rmSync(mine, { force: true });
   }
-  return Promise.resolve({ held: false, holder: "another process" });
+}
+
+function holderName(pid: number): string {
+  return pid === process.pid ? "this process" : `process ${pid}`;
 }
 
 function isAlive(pid: number): boolean {
