@@ -1,9 +1,9 @@
-import { symlinkSync } from "node:fs";
+import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
-import { startChild, temporaryFolder } from "../../test/contracts/file-fixture.ts";
+import { afterTest, startChild, temporaryFolder } from "../../test/contracts/file-fixture.ts";
 import { fileStore } from "./index.ts";
 
 const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
@@ -66,4 +66,48 @@ test("an opening that fails frees the lock again", async () => {
   const store = fileStore(folder);
   await expect(store.open("s", { mode: "write" })).rejects.toMatchObject({ code: "log_unreadable" });
   await expect(store.open("s", { mode: "write" })).rejects.toMatchObject({ code: "log_unreadable" });
+});
+
+const elsewhere = (): string => {
+  const platform = process.platform;
+  Object.defineProperty(process, "platform", { value: "darwin" });
+  afterTest(() => void Object.defineProperty(process, "platform", { value: platform }));
+  return temporaryFolder();
+};
+
+describe("where there are no abstract sockets, a lock file", () => {
+  test("holds the session for this process, and is gone when it is closed", async () => {
+    const folder = elsewhere();
+    const log = await fileStore(folder).open("s", { mode: "write" });
+    expect(readdirSync(folder)).toEqual(["s.jsonl.lock"]);
+    await expect(fileStore(folder).open("s", { mode: "write" })).rejects.toMatchObject({
+      code: "session_locked",
+      details: { holder: "this process" },
+    });
+    await log.close();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("of a process that lives is respected, of one that is gone taken over", async () => {
+    const folder = elsewhere();
+    const child = startChild("test/contracts/hold-lock.ts", [temporaryFolder(), "other"]);
+    await child.line("holding");
+    writeFileSync(join(folder, "s.jsonl.lock"), String(child.pid));
+    const store = fileStore(folder);
+    await expect(store.open("s", { mode: "write" })).rejects.toMatchObject({
+      code: "session_locked",
+      details: { holder: `process ${child.pid}` },
+    });
+    await child.kill();
+    const log = await store.open("s", { mode: "write" });
+    await log.append([notice("taken over")]);
+    await log.close();
+  });
+
+  test("that names nobody is taken over", async () => {
+    const folder = elsewhere();
+    writeFileSync(join(folder, "s.jsonl.lock"), "nonsense");
+    const log = await fileStore(folder).open("s", { mode: "write" });
+    await log.close();
+  });
 });
