@@ -128,15 +128,18 @@ describe.each(WAYS)("by %s", (_, way) => {
     });
   });
 
-  test("a body that falls silent is a time-out, and any byte counts", async () => {
+  test.each([
+    ["never begins", ""],
+    ["falls silent", ":\n"],
+  ])("a body that %s is a time-out", async (_what, begins) => {
     const url = await serve((incoming, response) => {
       incoming.resume();
       response.writeHead(200);
-      response.write(":\n");
-      // Nothing more comes.
+      response.flushHeaders();
+      if (begins !== "") response.write(begins);
     });
     const { body } = await postStream(
-      request(url, { ...way, timeouts: { firstByteMs: 10_000, idleMs: 40 } }),
+      request(url, { ...way, timeouts: { firstByteMs: 60_000, idleMs: 40 } }),
     );
     expect(await failure(readText(body, 1000))).toMatchObject({ code: "timeout_idle" });
   });
