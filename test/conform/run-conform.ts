@@ -22,11 +22,12 @@ export async function emulatorUrl(options: EmulatorOptions = {}): Promise<string
 
 /** A server of its own mind. */
 export async function serverUrl(
-  serve: (request: IncomingMessage, response: ServerResponse) => void,
+  serve: (request: IncomingMessage, response: ServerResponse, body: string) => void,
 ): Promise<string> {
   const server = createServer((request, response) => {
-    request.resume();
-    request.on("end", () => serve(request, response));
+    let body = "";
+    request.on("data", (piece: Buffer) => (body += piece.toString()));
+    request.on("end", () => serve(request, response, body));
   });
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
@@ -39,6 +40,19 @@ export async function serverUrl(
       }),
   );
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+/** Another server's answers, with changes. */
+export function proxyUrl(baseUrl: string, change: (text: string) => string): Promise<string> {
+  return serverUrl((request, response, body) => {
+    const pass = async (): Promise<void> => {
+      const headers = { authorization: request.headers.authorization ?? "" };
+      const got = await fetch(`${baseUrl}/responses`, { method: "POST", headers, body });
+      const type = got.headers.get("content-type") ?? "";
+      response.writeHead(got.status, { "content-type": type }).end(change(await got.text()));
+    };
+    void pass();
+  });
 }
 
 export const KEY = "sk-key-that-nobody-prints";
