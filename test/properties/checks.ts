@@ -34,7 +34,9 @@ export function everyRequestIsAccepted({ sent, logs }: Played, tally: Tally): vo
       const rule = report.rule ?? "";
       tally.add(`refusals by rule: ${rule}`);
       const injected =
-        (rotated && rule === "E01") || (modelOf(one.body) === PLAIN && ["E11", "S08"].includes(rule));
+        (rotated && rule === "E01") ||
+        (lost && ["P02", "P03", "P04"].includes(rule)) ||
+        (modelOf(one.body) === PLAIN && ["E11", "S08"].includes(rule));
       expect(injected, `refused by ${rule}: ${report.message ?? ""}\n${one.body}`).toBe(true);
       const known = onPath(one.events).some(
         (event) =>

@@ -8,7 +8,7 @@ import { play } from "../support/play.ts";
 import { practiceModel } from "../support/practice-models.ts";
 import { runs, Tally, timeoutFor } from "../support/runs.ts";
 
-const QUICK = 30;
+const QUICK = 20;
 const tally = new Tally();
 afterAll(() => tally.print("incremental against from scratch"));
 

@@ -10,7 +10,7 @@ import { onPath, play } from "../support/play.ts";
 import { practiceModel } from "../support/practice-models.ts";
 import { runs, Tally, timeoutFor } from "../support/runs.ts";
 
-const QUICK = 30;
+const QUICK = 20;
 const tally = new Tally();
 afterAll(() => tally.print("recovery"));
 
