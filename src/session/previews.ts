@@ -39,7 +39,14 @@ export async function previewFromLog(log: Log, model?: Model): Promise<RequestPr
   const last = log.events.findLast((event) => event.type === "settings")?.settings;
   if (last === undefined)
     throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
-  const { effort: _effort, summary: _summary, ...rest } = last;
+  // What the former model decided and this one may leave open must not be carried over.
+  const {
+    effort: _effort,
+    summary: _summary,
+    reasoningContext: _context,
+    maxOutputTokens: _limit,
+    ...rest
+  } = last;
   const settings = model === undefined ? last : { ...rest, ...model.settings };
   const blobs = new BlobCache(log);
   await blobs.load();
