@@ -4,9 +4,11 @@ import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import {
   createAgent,
   isEphemeral,
+  memoryStore,
   modelFrom,
   openai,
   type OpenAiOptions,
+  previewFromLog,
   type Session,
   type SessionEvent,
   tool,
@@ -315,6 +317,28 @@ test("G14 the next request can be looked at before it is sent, exactly and in sh
   await session.send("Thanks").text();
   const next = itemsOf(bodies().at(-1)).slice(0, -1);
   expect((JSON.parse(preview.body) as Json)["input"]).toEqual(next);
+});
+
+test("G14 a preview for another model is the request a switch would send, from the log alone too", async () => {
+  const emulator = await startEmulator();
+  const store = memoryStore();
+  const at = { baseUrl: emulator.baseUrl, apiKey: "key-for-tests" };
+  const first = openai("emu-reasoner", {
+    ...at,
+    effort: "high",
+    summary: "concise",
+    reasoningContext: "all_turns",
+    maxOutputTokens: 9000,
+  });
+  const second = openai("emu-reasoner-mini", at);
+  const session = await createAgent({ model: first, tools: [weather] }).open({ id: "previewed", store });
+  await session.send("What is the weather in Paris?").text();
+  const { body } = await session.preview({ model: second });
+  const log = await store.open("previewed", { mode: "read" });
+  expect(JSON.parse((await previewFromLog(log, second)).body)).toEqual(JSON.parse(body));
+  expect(Object.keys(JSON.parse(body) as Json)).not.toContain("max_output_tokens");
+  await session.close();
+  await emulator.close();
 });
 
 test("G1 G2 a model is chosen by its name; key and address come from the environment", async () => {
