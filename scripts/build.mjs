@@ -27,15 +27,17 @@ function notices(meta) {
     const name = parts[at + 1].startsWith("@") ? `${parts[at + 1]}/${parts[at + 2]}` : parts[at + 1];
     packages.add(name);
   }
-  const texts = [...packages].toSorted((a, b) => a.localeCompare(b)).map((name) => {
-    const folder = join("node_modules", name);
-    const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
-    const text =
-      file !== undefined && existsSync(join(folder, file))
-        ? readFileSync(join(folder, file), "utf8").trim()
-        : "";
-    return `${name} ${version} (${license})\n\n${text}\n`;
-  });
+  const texts = [...packages]
+    .toSorted((a, b) => a.localeCompare(b))
+    .map((name) => {
+      const folder = join("node_modules", name);
+      const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+      const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
+      const text =
+        file !== undefined && existsSync(join(folder, file))
+          ? readFileSync(join(folder, file), "utf8").trim()
+          : "";
+      return `${name} ${version} (${license})\n\n${text}\n`;
+    });
   return `The command line of Throughline contains these packages:\n\n${texts.join(`\n${"-".repeat(72)}\n\n`)}`;
 }
