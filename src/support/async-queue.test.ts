@@ -33,6 +33,15 @@ describe("Broadcast that keeps all", () => {
     expect(await drain(bus)).toEqual([1, 2, 3]);
   });
 
+  test("a reader may ask for what comes from now on only", async () => {
+    const bus = new Broadcast<number>({ keepAll: true });
+    bus.push([1]);
+    const later = drain(bus.fromNow());
+    bus.push([2]);
+    bus.end();
+    expect(await later).toEqual([2]);
+  });
+
   test("a writer never waits for a reader that does not read", () => {
     const bus = new Broadcast<number>({ keepAll: true });
     const reader = bus[Symbol.asyncIterator]();
