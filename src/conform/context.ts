@@ -9,7 +9,7 @@ import { isObject, type JsonObject, messageOf, tryParseJson } from "../support/i
 import { type EndpointOptions, type Exchange, post, type PostOptions } from "./exchange.ts";
 import { userItem } from "./item-text.ts";
 import { Skip } from "./probe.ts";
-import { describe, isDecisive, type Reception, receptionOf, refusalOf } from "./reception.ts";
+import { isDecisive, type Reception, receptionOf, refusalOf } from "./reception.ts";
 import { type StreamView, viewStream } from "./stream-view.ts";
 
 export interface Target {
@@ -87,7 +87,7 @@ export class Context {
     return receptionOf(await this.send(input, { ...base, stream: true, ...fields }, { enough: isDecisive }));
   }
 
-  /** The smallest request there is. */
+  /** The smallest request there is. A run begins with it, and is over where it is refused. */
   minimal(): Promise<Reception> {
     return this.once("minimal", async () =>
       receptionOf(await this.send([ASK], { stream: true }, { enough: isDecisive })),
@@ -96,8 +96,6 @@ export class Context {
 
   accepts(name: Parameter): Promise<Reception> {
     return this.once(`accepts ${name}`, async () => {
-      const plain = await this.minimal();
-      if (!plain.accepted) throw new Skip(`a plain request is refused: ${describe(plain.refusal)}`);
       const unstored = name !== "store" && (await this.accepts("store")).accepted ? OPTIONAL.store : {};
       const fields = { ...unstored, ...OPTIONAL[name], stream: true };
       return receptionOf(await this.send([ASK], fields, { enough: isDecisive }));

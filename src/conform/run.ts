@@ -52,7 +52,7 @@ export interface ConformReport {
   /** In the order of the list, whatever order they ran in. */
   readonly results: readonly ProbeResult[];
   readonly counts: Readonly<Record<Outcome["result"], number>>;
-  /** No strict probe differs or failed. */
+  /** The run came to its end; no strict probe differs, none failed. */
   readonly conforms: boolean;
   readonly profile: Suggestion;
   /** The run was stopped before its end. */
@@ -105,7 +105,9 @@ export async function conform(options: ConformOptions): Promise<ConformReport> {
     suite,
     results: ordered,
     counts,
-    conforms: !ordered.some(({ strict, result }) => result === "error" || (strict && result === "differs")),
+    conforms:
+      !signal.aborted &&
+      !ordered.some(({ strict, result }) => result === "error" || (strict && result === "differs")),
     profile: suggestProfile(ordered),
     stopped: signal.aborted,
   };
@@ -133,20 +135,18 @@ export function selectProbes(suite: Suite | "all", only: readonly string[]): rea
 async function reach(context: Context): Promise<void> {
   const plain = await context.minimal();
   if (plain.accepted) return;
-  const problem = hopeless(plain.refusal);
-  if (problem !== undefined) {
-    throw new ThroughlineError({ code: problem[0], message: `${problem[1]}: ${describe(plain.refusal)}` });
-  }
+  const [code, what] = reasonOf(plain.refusal);
+  throw new ThroughlineError({ code, message: `${what}: ${describe(plain.refusal)}` });
 }
 
-function hopeless(refusal: Refusal): readonly [code: string, what: string] | undefined {
+function reasonOf(refusal: Refusal): readonly [code: string, what: string] {
   const { status, code, shape } = refusal;
   if (status === 401 || status === 403) return ["api_key_refused", "the server wants another key"];
   if (code === "model_not_found") return ["model_not_found", "the server does not have this model"];
   if (status === 404) return ["not_an_api", "there is no Responses API here: is the base URL right?"];
   if (status === 429) return ["rate_limited", "the server is busy"];
   if (status >= 500 && shape === "other") return ["not_an_api", "the server does not answer as an API"];
-  return undefined;
+  return ["request_refused", "the server refuses the smallest request there is"];
 }
 
 async function outcomeOf(probe: Probe, context: Context): Promise<Outcome> {

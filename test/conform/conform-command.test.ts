@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import { conformCommand, plain } from "../../src/cli/commands/conform.ts";
 import type { ConformReport } from "../../src/conform/index.ts";
-import { emulatorUrl, KEY, serverUrl } from "./run-conform.ts";
+import { emulatorUrl, KEY, refusingUrl, serverUrl } from "./run-conform.ts";
 
 interface Ran {
   readonly out: string;
@@ -124,11 +124,9 @@ test("Ctrl-C stops cleanly: what is known is printed, the exit code is 130", asy
 
 test("the key goes to the server and nowhere else; without one no header is sent", async () => {
   const seen: (string | undefined)[] = [];
-  const url = await serverUrl((request, response) => {
+  const url = await refusingUrl((request) => {
     seen.push(request.headers.authorization);
-    response
-      .writeHead(400, { "content-type": "application/json" })
-      .end(JSON.stringify({ error: { message: `no: ${request.headers.authorization}` } }));
+    return `no: ${request.headers.authorization}`;
   });
   const args = [url, "--model", "m", "--only", "request.store"];
   for (const json of [[], ["--json"]]) {
@@ -142,11 +140,7 @@ test("the key goes to the server and nowhere else; without one no header is sent
 });
 
 test("what a server writes cannot move the cursor", async () => {
-  const url = await serverUrl((_request, response) => {
-    response
-      .writeHead(400, { "content-type": "application/json" })
-      .end(JSON.stringify({ error: { message: "\u001B[2J\u202Egnp.exe\nholds  everything" } }));
-  });
+  const url = await refusingUrl(() => "\u001B[2J\u202Egnp.exe\nholds  everything");
   for (const json of [[], ["--json"]]) {
     const { out } = await command([url, "--model", "m", "--only", "request.store", ...json]);
     expect([out.includes("\u001B"), out.includes("\u202E")]).toEqual([false, false]);
@@ -158,17 +152,16 @@ test("what a server writes cannot move the cursor", async () => {
 test("a server with one model needs no --model", async () => {
   const asked: unknown[] = [];
   const server = (ids: readonly string[]): Promise<string> =>
-    serverUrl((request, response) => {
-      if (request.url === "/v1/models") response.end(JSON.stringify({ data: ids.map((id) => ({ id })) }));
-      else {
-        asked.push(request.url);
-        response.writeHead(400).end('{"error":{"message":"no"}}');
+    serverUrl((request, response, body) => {
+      if (request.url === "/v1/models") {
+        response.end(JSON.stringify({ data: ids.map((id) => ({ id })) }));
+        return;
       }
+      asked.push((JSON.parse(body) as { readonly model: unknown }).model);
+      response.writeHead(400).end('{"error":{"message":"no"}}');
     });
-  expect((await command([await server(["only-one"]), "--only", "request.store"])).out).toContain(
-    "· only-one ·",
-  );
-  expect(asked.length).toBeGreaterThan(0);
+  await expect(command([await server(["only-one"])])).rejects.toMatchObject({ code: "request_refused" });
+  expect(asked).toEqual(["only-one"]);
   await expect(command([await server(["a", "b"])])).rejects.toMatchObject({
     code: "model_needed",
     message: "the server has 2 models: name one with --model (a, b)",

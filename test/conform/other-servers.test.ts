@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { emulatorUrl, KEY, proxyUrl, run, serverUrl, withResult } from "./run-conform.ts";
+import { emulatorUrl, KEY, proxyUrl, refusingUrl, run, serverUrl, withResult } from "./run-conform.ts";
 
 const failing = (url: string, options = {}): Promise<unknown> =>
   run(url, options).then(
@@ -66,43 +66,60 @@ test("a wrong key and an unknown model end the run before it begins", async () =
 });
 
 test("a server that quotes the key: it is not handed on", async () => {
-  const url = await serverUrl((request, response) => {
-    const message = `You sent ${request.headers.authorization}`;
-    response
-      .writeHead(400, { "content-type": "application/json" })
-      .end(JSON.stringify({ error: { message, type: "invalid_request_error", param: null, code: null } }));
-  });
-  const report = await run(url);
+  const url = await refusingUrl((request) => `You sent ${request.headers.authorization}`);
+  const report = await run(url, { only: ["request"] });
   expect(JSON.stringify(report)).toContain("You sent Bearer [key]");
   expect(JSON.stringify(report)).not.toContain(KEY);
-  expect(withResult(report, "holds")).toEqual([]);
   const refused = await serverUrl((request, response) => {
     response.writeHead(401).end(`{"error":{"message":"bad ${request.headers.authorization}"}}`);
   });
   const error = await failing(refused);
   expect(error).toMatchObject({
     code: "api_key_refused",
-    message: expect.stringContaining("bad Bearer [key]"),
+    message: expect.stringContaining("bad Bearer [key]") as string,
   });
 });
 
 test("a short key is cut out where it stands alone, and spoils no other word", async () => {
-  const url = await serverUrl((_request, response) => {
-    response.writeHead(400).end(`{"error":{"message":"expected a, got (a.b) and a.b-c"}}`);
-  });
+  const url = await refusingUrl(() => "expected a, got (a.b) and a.b-c");
   const seenWith = async (apiKey: string): Promise<string> =>
     (await run(url, { apiKey, only: ["request.store"] })).results[0]?.seen ?? "";
   expect(await seenWith("a")).toContain("expected [key], got ([key].b) and [key].b-c");
   expect(await seenWith("a.b")).toContain("expected a, got ([key]) and a.b-c");
 });
 
-test("a body without end is read only so far, and told only in part", async () => {
+test("a long text is told only in part", async () => {
+  const url = await refusingUrl(() => "x".repeat(6 * 1024 * 1024));
+  const { results } = await run(url, { only: ["request.store"] });
+  expect(results.map(({ result, seen }) => [result, seen.length])).toEqual([["differs", 600]]);
+});
+
+test("a server that refuses even the smallest request ends the run before it begins", async () => {
   const url = await serverUrl((_request, response) => {
-    response.writeHead(400, { "content-type": "application/json" });
-    response.end(JSON.stringify({ error: { message: "x".repeat(6 * 1024 * 1024) } }));
+    response.writeHead(400).end('{"error":{"message":"no streams here"}}');
   });
-  const report = await run(url, { only: ["request"] });
-  for (const { seen } of report.results) expect(seen.length).toBeLessThanOrEqual(600);
+  expect(await failing(url)).toMatchObject({
+    code: "request_refused",
+    message:
+      "the server refuses the smallest request there is: HTTP 400, code null, param null: no streams here",
+  });
+});
+
+test("where the unbroken history is refused, a break proves nothing and is skipped", async () => {
+  const real = await emulatorUrl();
+  const url = await proxyUrl(
+    real,
+    (text) => text,
+    (body) => body.includes("function_call_output"),
+  );
+  const { results } = await run(url, {
+    only: ["refuses.missing-output", "refuses.missing-call", "tools.round-trip"],
+  });
+  expect(results.map(({ id, result }) => [id, result])).toEqual([
+    ["tools.round-trip", "differs"],
+    ["refuses.missing-output", "skipped"],
+    ["refuses.missing-call", "skipped"],
+  ]);
 });
 
 test("the same refusal in other words differs, and both texts are shown", async () => {
@@ -151,7 +168,11 @@ test("a run stopped in the middle of a probe does not blame the server", async (
     }
   });
   const report = await run(url, { signal: stopping.signal });
-  expect(report).toMatchObject({ stopped: true, counts: { holds: 1, differs: 0, skipped: 0, error: 0 } });
+  expect(report).toMatchObject({
+    stopped: true,
+    conforms: false,
+    counts: { holds: 1, differs: 0, skipped: 0, error: 0 },
+  });
 });
 
 test("a stopped run tells what it has, and says that it was stopped", async () => {

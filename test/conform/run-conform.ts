@@ -42,9 +42,30 @@ export async function serverUrl(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 }
 
-/** Another server's answers, with changes. */
-export function proxyUrl(baseUrl: string, change: (text: string) => string): Promise<string> {
+/** Takes every request that has no `store`, and refuses the others in words of its own. */
+export function refusingUrl(words: (request: IncomingMessage) => string): Promise<string> {
   return serverUrl((request, response, body) => {
+    if (!body.includes('"store"')) {
+      const event = '{"type":"response.output_item.added","output_index":0,"item":{}}';
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(`data: ${event}\n\n`);
+      return;
+    }
+    const error = { message: words(request), type: "invalid_request_error", param: null, code: null };
+    response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify({ error }));
+  });
+}
+
+/** Another server's answers, with changes. */
+export function proxyUrl(
+  baseUrl: string,
+  change: (text: string) => string,
+  refuses: (body: string) => boolean = () => false,
+): Promise<string> {
+  return serverUrl((request, response, body) => {
+    if (refuses(body)) {
+      response.writeHead(400).end('{"error":{"message":"not here"}}');
+      return;
+    }
     const pass = async (): Promise<void> => {
       const headers = { authorization: request.headers.authorization ?? "" };
       const got = await fetch(`${baseUrl}/responses`, { method: "POST", headers, body });

@@ -56,7 +56,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
     build: async () => ({
       input: [ASK, assistant({ id: `msg_${"0".repeat(LONG - 4)}` }), ASK_ON],
       expected: tooLong("input[1].id"),
-      control: "plain",
+      control: "plain message",
     }),
   },
   {
@@ -71,7 +71,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       return {
         input: [head, withField(call, "id", id), output],
         expected: invalid("input[1].id", "invalid_id_prefix", text),
-        control: "plain",
+        control: "plain call",
       };
     },
   },
@@ -87,7 +87,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
         "invalid_value",
         "Invalid 'input[1].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.",
       ),
-      control: "plain",
+      control: "plain message",
     }),
   },
   {
@@ -100,7 +100,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       const expected = refusedHistory(
         `No tool output found for function call ${textField(call, "call_id")}.`,
       );
-      return { input: [head, call, ASK_ON], expected, control: "plain" };
+      return { input: [head, call, ASK_ON], expected, control: "plain call" };
     },
   },
   {
@@ -113,7 +113,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       expected: refusedHistory(
         "No tool call found for function call output with call_id call_throughline0conform.",
       ),
-      control: "plain",
+      control: "plain call",
     }),
   },
   {
@@ -127,7 +127,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       return {
         input: [head, withField(call, "call_id", long), outputItem(long, RESULT)],
         expected: tooLong("input[1].call_id"),
-        control: "plain",
+        control: "plain call",
       };
     },
   },
@@ -141,7 +141,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       return {
         input: [head, call, without(output, "output")],
         expected: missing("input[2].output"),
-        control: "plain",
+        control: "plain call",
       };
     },
   },
@@ -157,7 +157,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
         code: "invalid_value",
         texts: ["Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'."],
       },
-      control: "plain",
+      control: "plain message",
     }),
   },
   {
@@ -178,7 +178,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
           code: "previous_response_not_found",
           texts: [`Previous response with id '${id}' not found.`],
         },
-        control: "plain",
+        control: "plain message",
       };
     },
   },
@@ -191,7 +191,7 @@ function notReferable(id: string): Expected {
   return { ...expected, texts: [...expected.texts, never] };
 }
 
-function assistant(fields: Readonly<Record<string, unknown>>): string {
+export function assistant(fields: Readonly<Record<string, unknown>>): string {
   const content = [{ type: "output_text", text: "9.9 is larger.", annotations: [] }];
   return JSON.stringify({ type: "message", role: "assistant", content, ...fields });
 }

@@ -22,8 +22,8 @@ export interface Broken {
   readonly input: readonly string[];
   readonly expected: Expected;
   readonly fields?: Readonly<Record<string, unknown>>;
-  /** The history this is a break of. */
-  readonly control: Kind | "plain";
+  /** The history this is a break of. `plain`: without ids and reasoning. */
+  readonly control: Kind | "plain message" | "plain call";
 }
 
 export interface BrokenReplay {

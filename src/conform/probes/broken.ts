@@ -4,13 +4,14 @@
  * @module
  */
 
-import { type Context, WEATHER_TOOL } from "../context.ts";
+import { ASK, ASK_ON, type Context, WEATHER_TOOL } from "../context.ts";
 import { differs, holds, type Outcome, type Probe, Skip } from "../probe.ts";
-import { describe, type Refusal } from "../reception.ts";
-import { BROKEN_HISTORIES } from "./broken-histories.ts";
+import { describe, type Reception, receptionOf, type Refusal } from "../reception.ts";
+import { assistant, BROKEN_HISTORIES } from "./broken-histories.ts";
 import { BROKEN_REASONING } from "./broken-reasoning.ts";
 import type { Broken, BrokenReplay, Expected } from "./broken-replay.ts";
 import { control } from "./replay.ts";
+import { roundTrip } from "./tools.ts";
 
 export const BROKEN_REPLAYS: readonly BrokenReplay[] = [...BROKEN_REASONING, ...BROKEN_HISTORIES];
 
@@ -40,13 +41,15 @@ async function offerBroken(context: Context, replay: BrokenReplay): Promise<Outc
 
 /** Without its control a refusal proves nothing: the server might refuse the unbroken history too. */
 async function controlled(context: Context, broken: Broken): Promise<void> {
-  if (broken.control === "plain") {
-    const plain = await context.minimal();
-    if (!plain.accepted) throw new Skip(`a plain request is refused: ${describe(plain.refusal)}`);
-    return;
-  }
-  const whole = await control(context, broken.control);
-  if (!whole.accepted) throw new Skip(`the unbroken history is refused too: see replay.${broken.control}`);
+  const unbroken = await unbrokenOf(context, broken.control);
+  if (!unbroken.accepted)
+    throw new Skip(`the unbroken history is refused too: ${describe(unbroken.refusal)}`);
+}
+
+async function unbrokenOf(context: Context, name: Broken["control"]): Promise<Reception> {
+  if (name === "plain call") return receptionOf(await roundTrip(context));
+  if (name !== "plain message") return control(context, name);
+  return context.once("plain message", () => context.offer([ASK, assistant({}), ASK_ON]));
 }
 
 function agrees(refusal: Refusal, expected: Expected): boolean {

@@ -49,7 +49,6 @@ export const ERROR_PROBES: readonly Probe[] = [
     title: "a body that is not JSON is refused in the API's error shape",
     why: "§2.6",
     async run(context) {
-      await plainWorks(context);
       const exchange = await context.post('{"model": "m", "input": ', { enough: isDecisive });
       return refused(refusalOf(exchange), { status: [400] });
     },
@@ -60,7 +59,6 @@ export const ERROR_PROBES: readonly Probe[] = [
     title: "a model that does not exist is refused as model_not_found",
     why: "§2.6",
     async run(context) {
-      await plainWorks(context);
       const exchange = await context.post(bodyOf({ model: NO_MODEL }, [ASK]), { enough: isDecisive });
       return refused(refusalOf(exchange), { status: [400, 404], code: ["model_not_found"] });
     },
@@ -71,7 +69,6 @@ export const ERROR_PROBES: readonly Probe[] = [
     title: "a wrong key is refused with 401",
     why: "§2.6, E04",
     async run(context) {
-      await plainWorks(context);
       if (context.target.endpoint.key === undefined) throw new Skip("no key is in use");
       const body = bodyOf({ model: context.model, stream: true }, [ASK]);
       const exchange = await context.post(body, { key: WRONG_KEY, enough: isDecisive });
@@ -81,15 +78,8 @@ export const ERROR_PROBES: readonly Probe[] = [
 ];
 
 async function badRequest(context: Context, stream: boolean): Promise<Refusal | undefined> {
-  await plainWorks(context);
   const fields = { ...(await context.base()), stream, max_output_tokens: "many" };
   return refusalOf(await context.send([ASK], fields, { enough: isDecisive }));
-}
-
-/** Where nothing is accepted, a refusal says nothing. */
-async function plainWorks(context: Context): Promise<void> {
-  const plain = await context.minimal();
-  if (!plain.accepted) throw new Skip(`a plain request is refused: ${describe(plain.refusal)}`);
 }
 
 function refused(refusal: Refusal | undefined, wanted: Wanted): Outcome {

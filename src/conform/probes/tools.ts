@@ -6,6 +6,7 @@
 
 import { isObject, objectOf, stringOf, tryParseJson } from "../../support/index.ts";
 import { ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
+import type { Exchange } from "../exchange.ts";
 import { home, outputItem, textField, typeOf, without } from "../item-text.ts";
 import { brokenOff, differs, holds, type Outcome, type Probe, Skip, verdict } from "../probe.ts";
 import { describe, receptionOf, refusalOf } from "../reception.ts";
@@ -25,6 +26,13 @@ export async function plainRoundTrip(context: Context): Promise<readonly string[
   const call = callsIn(await context.callStream())[0];
   if (call === undefined) throw new Skip("the model made no call: see tools.call");
   return [ASK_WEATHER, without(home(call), "id", "status"), outputItem(callIdOf(call), RESULT)];
+}
+
+export function roundTrip(context: Context): Promise<Exchange> {
+  return context.once("round trip", async () => {
+    const input = await plainRoundTrip(context);
+    return context.send(input, { ...(await context.base()), stream: true, tools: [WEATHER_TOOL] });
+  });
 }
 
 const CAPITAL = {
@@ -116,9 +124,7 @@ export const TOOL_PROBES: readonly Probe[] = [
     title: "call, output, answer: a history in its plainest form is gone on with",
     why: "T01, T02",
     async run(context) {
-      const input = await plainRoundTrip(context);
-      const fields = { ...(await context.base()), stream: true, tools: [WEATHER_TOOL] };
-      const exchange = await context.send(input, fields);
+      const exchange = await roundTrip(context);
       const expected = "accepted, and output after it";
       const reception = receptionOf(exchange);
       if (!reception.accepted) return differs(expected, describe(reception.refusal));
