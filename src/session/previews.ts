@@ -5,7 +5,7 @@
  */
 
 import type { LoggedEvent, Settings } from "../events/index.ts";
-import { explain, planOf } from "../fold/index.ts";
+import { activePath, explain, planOf } from "../fold/index.ts";
 import type { Log } from "../log/index.ts";
 import { createRenderer, type Model, type RenderContext } from "../providers/index.ts";
 import { isObject, stringOf, ThroughlineError, tryParseJson } from "../support/index.ts";
@@ -36,7 +36,7 @@ export function previewRequest({ events, model, settings, cacheKey, blob }: Prev
 
 /** The next request from the log alone: the settings in force, with another model's where one is given. */
 export async function previewFromLog(log: Log, model?: Model): Promise<RequestPreview> {
-  const last = log.events.findLast((event) => event.type === "settings")?.settings;
+  const last = activePath(log.events).findLast((event) => event.type === "settings")?.settings;
   if (last === undefined)
     throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
   // What the former model decided and this one may leave open must not be carried over.

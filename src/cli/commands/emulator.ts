@@ -169,7 +169,7 @@ function readSwitches(texts: readonly string[]): Partial<Switches> {
 function openRecorder(file: string): { write(entry: RecordedExchange): void; close(): void } {
   let descriptor: number;
   try {
-    descriptor = openSync(file, "a");
+    descriptor = openSync(file, "a", 0o600);
   } catch (cause) {
     throw new ThroughlineError({
       code: "record_unwritable",

@@ -85,10 +85,22 @@ export function smallTalk(turn: Turn): Step {
           turn.earlier.length > 0
             ? `I can see ${turn.earlier.length} earlier message${turn.earlier.length === 1 ? "" : "s"} of yours. `
             : ""
-        }Try “What is the weather in Paris?”, “Read README.md and summarise it” or “Think of a number”.`,
+        }Try ${suggestions(turn)}.`,
       },
     ],
   };
+}
+
+/** Only what it can do with the tools it was given. */
+function suggestions(turn: Turn): string {
+  const has = (name: string): boolean => turn.view.tools.some((tool) => tool["name"] === name);
+  const known = [
+    ...(has("get_weather") ? ["“What is the weather in Paris?”"] : []),
+    ...(has("read_file") ? ["“Read README.md and summarise it”"] : []),
+    ...(has("list_files") ? ["“List the files here”"] : []),
+    "“Think of a number”",
+  ];
+  return known.length === 1 ? (known[0] ?? "") : `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
 }
 
 function recallNumber(turn: Turn): Step {
