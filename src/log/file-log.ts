@@ -196,12 +196,7 @@ export class FileLog implements Log {
       this.#size += bytes.length;
     } catch (error) {
       this.#cutBack(error);
-      throw new ThroughlineError({
-        code: "log_write_failed",
-        message: `could not write to ${this.place}: ${messageOf(error)}. Nothing that was acknowledged is lost`,
-        details: { errno: codeOf(error) },
-        cause: error,
-      });
+      throw this.#writeFailed(error);
     }
   }
 
@@ -240,9 +235,22 @@ export class FileLog implements Log {
 
   #create(): number {
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    const file = openSync(this.place, flags, 0o600);
-    syncFolder(dirname(this.place));
-    return file;
+    try {
+      const file = openSync(this.place, flags, 0o600);
+      syncFolder(dirname(this.place));
+      return file;
+    } catch (error) {
+      throw this.#writeFailed(error);
+    }
+  }
+
+  #writeFailed(error: unknown): ThroughlineError {
+    return new ThroughlineError({
+      code: "log_write_failed",
+      message: `could not write to ${this.place}: ${messageOf(error)}. Nothing that was acknowledged is lost`,
+      details: { errno: codeOf(error) },
+      cause: error,
+    });
   }
 
   #fail(code: string, why: string): ThroughlineError {
