@@ -228,7 +228,10 @@ describe("what is not a regular file is refused", () => {
     const victim = join(folder, "victim");
     writeFileSync(victim, "precious");
     symlinkSync(victim, join(folder, "s.jsonl"));
-    await expect(log.append([notice("a")])).rejects.toThrow();
+    await expect(log.append([notice("a")])).rejects.toMatchObject({
+      code: "log_write_failed",
+      details: { errno: "EEXIST" },
+    });
     expect(readFileSync(victim, "utf8")).toBe("precious");
     await log.close();
   });
