@@ -27,8 +27,9 @@ interface Metafile {
 
 const root = resolve(import.meta.dirname, "../..");
 
-export async function setup(project: TestProject): Promise<() => void> {
-  const folder = mkdtempSync(join(tmpdir(), "throughline-bundle-"));
+const folder = mkdtempSync(join(tmpdir(), "throughline-bundle-"));
+
+export async function setup(project: TestProject): Promise<void> {
   chmodSync(folder, 0o755); // some tests run the command as another user
   const script = pathToFileURL(join(root, "scripts/bundle-cli.mjs")).href;
   const { bundleCli } = (await import(script)) as {
@@ -47,5 +48,8 @@ export async function setup(project: TestProject): Promise<() => void> {
     logLevel: "warning",
   });
   project.provide("bundle", folder);
-  return () => rmSync(folder, { recursive: true, force: true });
+}
+
+export function teardown(): void {
+  rmSync(folder, { recursive: true, force: true });
 }
