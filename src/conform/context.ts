@@ -34,7 +34,7 @@ export const ASK = userItem(
 );
 export const ASK_ON = userItem("Thank you. Now say it in three words.");
 export const ASK_WEATHER = userItem("What is the weather in Paris? Use the get_weather tool.");
-export const ASK_TWICE = userItem(
+const ASK_TWICE = userItem(
   "What is the weather in Paris and in Rome? Call get_weather for both cities at once, in parallel.",
 );
 

@@ -9,7 +9,7 @@ import { PROFILES } from "../providers/index.ts";
 import type { Facts } from "./probe.ts";
 import type { ProbeResult } from "./run.ts";
 
-export interface SuggestedField {
+interface SuggestedField {
   readonly field: string;
   readonly value: string | number | boolean;
   readonly because: string;

@@ -14,7 +14,7 @@ import { inert, inertLine } from "../inert-text.ts";
 import { stopOnSignals } from "../signals.ts";
 import type { Terminal } from "../terminal.ts";
 
-export interface ConformFlags {
+interface ConformFlags {
   readonly model?: string;
   readonly secondModel?: string;
   readonly apiKeyEnv?: string;
@@ -64,7 +64,7 @@ export function conformCommand(io: ConformIo): Command {
     });
 }
 
-export async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): Promise<number> {
+async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): Promise<number> {
   const url = checkedUrl(baseUrl);
   const apiKey = keyFrom(flags, io);
   const timeoutMs = wholeNumber("--timeout", flags.timeout, 3_600_000);

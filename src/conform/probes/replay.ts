@@ -71,7 +71,7 @@ export async function anyPair(context: Context): Promise<Pair> {
   }
 }
 
-export const toolsFor = (kind: Kind): { readonly tools?: readonly unknown[] } =>
+const toolsFor = (kind: Kind): { readonly tools?: readonly unknown[] } =>
   kind === "call" ? { tools: [WEATHER_TOOL] } : {};
 
 /** The unbroken history, offered once. */

@@ -14,7 +14,7 @@ import { keptItems, outputIndexOf, type StreamView, textOfMessage, viewStream } 
 
 const details = { suite: "responses", strict: true } as const;
 
-export const callsIn = (view: StreamView): readonly string[] =>
+const callsIn = (view: StreamView): readonly string[] =>
   keptItems(view).filter((item) => typeOf(item) === "function_call");
 
 export const callIdOf = (call: string): string => textField(call, "call_id") ?? "";
