@@ -1,0 +1,81 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
+import { BlockList, blocksOf } from "../../src/fragments/index.ts";
+import { createAgent, type LoggedEvent, type SessionEvent, tool } from "../../src/index.ts";
+import { instantClock } from "../support/instant-clock.ts";
+import { practiceModel } from "../support/practice-models.ts";
+
+let emulator: Emulator;
+beforeEach(async () => {
+  emulator = await startEmulator();
+});
+afterEach(() => emulator.close());
+
+const weather = tool({
+  name: "get_weather",
+  description: "Weather of a city",
+  input: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
+  access: "read",
+  run: () => "sunny",
+});
+
+async function play(): Promise<{
+  readonly live: readonly SessionEvent[];
+  readonly logged: readonly LoggedEvent[];
+}> {
+  const agent = createAgent({
+    model: practiceModel("home", emulator.baseUrl),
+    tools: [weather],
+    clock: instantClock(),
+  });
+  const session = await agent.open({ id: "s" });
+  const live: SessionEvent[] = [];
+  for await (const event of session.send("What is the weather in Paris?")) live.push(event);
+  const logged: LoggedEvent[] = [];
+  for await (const event of session.events()) logged.push(event);
+  return { live, logged };
+}
+
+test("law 9: a block generates while its response is open and its writer lives, and never otherwise", async () => {
+  const { live } = await play();
+  const list = new BlockList();
+  const kinds = new Set<string>();
+  for (const event of live) {
+    list.add([event]);
+    for (const { kind, generating } of list.view({ writerAlive: true })) if (generating) kinds.add(kind);
+    expect(list.view({ writerAlive: false }).filter(({ generating }) => generating)).toEqual([]);
+  }
+  expect([...kinds].toSorted()).toEqual(["reasoning", "text", "tool"]);
+  expect(list.view({ writerAlive: true }).filter(({ generating }) => generating)).toEqual([]);
+});
+
+test("law 9: whether a block is unfolded is no fact of the log: the blocks of a reload are those that were live", async () => {
+  const { live, logged } = await play();
+  const blocks = blocksOf(live, { writerAlive: true });
+  expect(blocks).toEqual(blocksOf(logged, { writerAlive: false }));
+  const fields = new Set(blocks.flatMap((block) => Object.keys(block)));
+  expect([...fields].filter((field) => /expand|collapse|fold|open/i.test(field))).toEqual([]);
+});
+
+test("law 9: what a cut stream left stops generating with its response, not with the turn", async () => {
+  emulator.addFaults({ type: "end", at: { where: "after", unit: "event", index: 6 } });
+  const { live } = await play();
+  const list = new BlockList();
+  let cut = 0;
+  for (const event of live) {
+    list.add([event]);
+    if (event.type !== "response_end" || event.status !== "cut") continue;
+    cut += 1;
+    const left = list.view({ writerAlive: true }).filter(({ id }) => id.startsWith(event.response));
+    expect(left.map(({ kind, generating }) => ({ kind, generating }))).toEqual([
+      { kind: "reasoning", generating: false },
+    ]);
+  }
+  expect(cut).toBe(1);
+});
