@@ -165,12 +165,7 @@ class Player {
   async finish(exchanges: readonly RecordedExchange[]): Promise<Played> {
     this.#keepLog();
     await this.#current().close();
-    const waiting = [...exchanges];
-    const sent = this.#sent.map(({ hash, ...rest }): Sent => {
-      const at = waiting.findIndex((one) => sha256(one.requestText) === hash);
-      const [exchange] = at === -1 ? [] : waiting.splice(at, 1);
-      return { ...rest, exchange };
-    });
+    const sent = matched(this.#sent, exchanges, this.#logs.flat());
     return {
       conversation: this.#conversation,
       baseUrl: this.#baseUrl,
@@ -275,6 +270,33 @@ class Player {
       },
     };
   }
+}
+
+/**
+ * Which exchange each request was. By the request id where the answer's head arrived; a request that was cancelled
+ * before has the first one left with its bytes, or none: it may never have been seen.
+ */
+function matched(
+  pending: readonly Pending[],
+  exchanges: readonly RecordedExchange[],
+  events: readonly LoggedEvent[],
+): readonly Sent[] {
+  const requestIds = new Map(
+    events.flatMap((event) =>
+      event.type === "response_end" ? [[event.response, event.requestId] as const] : [],
+    ),
+  );
+  const byId = new Map(exchanges.map((one) => [one.responseHeaders["x-request-id"], one]));
+  const known = new Map(
+    pending.map(({ response }) => [response, byId.get(requestIds.get(response) ?? "none")] as const),
+  );
+  const rest = exchanges.filter((one) => ![...known.values()].includes(one));
+  return pending.map(({ hash, ...sent }): Sent => {
+    const exchange = known.get(sent.response);
+    if (exchange !== undefined) return { ...sent, exchange };
+    const at = rest.findIndex((one) => sha256(one.requestText) === hash);
+    return { ...sent, exchange: at === -1 ? undefined : rest.splice(at, 1)[0] };
+  });
 }
 
 /** A store in which a crash has left this log. */
