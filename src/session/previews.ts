@@ -109,16 +109,3 @@ export function switchPreview(events: readonly LoggedEvent[], settings: Settings
   }
   return { kept, left, reasons };
 }
-
-/** The log as it stood when the nth request was made. */
-export function requestEvents(events: readonly LoggedEvent[], request: number): readonly LoggedEvent[] {
-  const starts = events.filter((event) => event.type === "response_start");
-  const start = starts[request - 1];
-  if (start === undefined) {
-    throw new ThroughlineError({
-      code: "request_unknown",
-      message: `there is no request ${request}: the session has made ${starts.length}`,
-    });
-  }
-  return events.slice(0, start.seq);
-}

@@ -12,7 +12,7 @@ import {
   type Usage,
   type UserMessage,
 } from "../events/index.ts";
-import { type Decision, explain, Fold } from "../fold/index.ts";
+import type { Decision } from "../fold/index.ts";
 import type { Log, Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
 import {
@@ -30,7 +30,8 @@ import { assertInput, toContent } from "./input.ts";
 import { Journal } from "./journal.ts";
 import { createOutputFormat } from "./output-schema.ts";
 import { PendingPermissions } from "./pending-permissions.ts";
-import { previewRequest, requestEvents, switchPreview } from "./previews.ts";
+import { previewRequest, switchPreview } from "./previews.ts";
+import { rebuildRequest } from "./rebuild.ts";
 import { createRedactor } from "./redact.ts";
 import { resumePlan } from "./resume.ts";
 import { settingsFor } from "./settings.ts";
@@ -245,14 +246,10 @@ export class LocalSession implements Session {
     });
   }
 
+  /** As rendered: what only the renderer can see (a changed prefix) is told too. */
   async explain(options: ExplainOptions = {}): Promise<readonly Decision[]> {
-    const all = this.#journal.log.events;
-    const next = options.request === undefined;
-    const events = options.request === undefined ? all : requestEvents(all, options.request);
-    const fold = new Fold();
-    fold.add(events);
-    const plan = fold.plan(next ? settingsFor(this.#model, this.#parts.options) : undefined);
-    return explain(events, plan?.entries ?? []);
+    if (options.request === undefined) return (await this.preview()).decisions;
+    return (await rebuildRequest(this.#journal.log, options.request)).decisions;
   }
 
   async close(): Promise<void> {
