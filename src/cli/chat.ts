@@ -31,7 +31,7 @@ export async function chat(
   terminal: Terminal,
   options: { readonly tools?: readonly Tool[] } = {},
 ): Promise<number> {
-  const { session, model } = await openSession(flags, { canAsk: true, ...options });
+  const { session, model } = await openSession(flags, { canAsk: true, terminal, ...options });
   const chatting = new Chat(session, terminal);
   try {
     terminal.stderr.write(`${banner(model.label, session)}\n`);
@@ -61,25 +61,34 @@ class Chat {
   /** Aborted by Ctrl-C in the turn under way: a question that stands is withdrawn. */
   #stopped = new AbortController();
   #leaving = false;
+  /** Lines typed while a turn ran: sent when it is over, never taken as the answer to a question. */
+  readonly #typedAhead: string[] = [];
 
   constructor(session: Session, terminal: Terminal) {
     this.#session = session;
     this.#terminal = terminal;
     this.#lines = createInterface({ input: terminal.stdin, output: terminal.stdout });
     this.#lines.on("SIGINT", () => this.#interrupt());
+    this.#lines.on("line", (line) => this.#typedAhead.push(line.trim())); // only what no question asked for
   }
 
   async run(first: string): Promise<number> {
     let line: string | undefined = first;
     while (line !== undefined) {
       if (line !== "") await this.#handle(line);
-      line = this.#leaving ? undefined : await this.#ask("› ");
+      line = this.#leaving ? undefined : (this.#nextTyped() ?? (await this.#ask("› ")));
     }
     return EXIT.ok;
   }
 
   close(): void {
     this.#lines.close();
+  }
+
+  #nextTyped(): string | undefined {
+    const line = this.#typedAhead.shift();
+    if (line !== undefined) this.#terminal.stdout.write(`› ${inertLine(line, 200)}\n`);
+    return line;
   }
 
   /** Undefined at the end of the input (Ctrl-D, a closed terminal), or when the question is withdrawn. */

@@ -8,6 +8,9 @@ import { SESSION_ID, type Store, type StoredSession } from "../log/index.ts";
 import { messageOf, ThroughlineError } from "../support/index.ts";
 import { inertLine } from "./inert-text.ts";
 
+/** Tells a person something that does not stop the command. */
+export type Warn = (text: string) => void;
+
 export interface SessionChoice {
   readonly continueLast: boolean;
   readonly id: string | undefined;
@@ -18,9 +21,10 @@ export async function chooseSession(
   store: Store,
   choice: SessionChoice,
   cwd: string,
+  warn: Warn,
 ): Promise<string | undefined> {
   if (choice.id !== undefined) return byPrefix(store, choice.id);
-  return choice.continueLast ? lastOf(store, cwd) : undefined;
+  return choice.continueLast ? lastOf(store, cwd, warn) : undefined;
 }
 
 /** For commands that need one: by id, a unique beginning of it or its title; or the last of this directory. */
@@ -28,9 +32,10 @@ export async function resolveSession(
   store: Store,
   choice: { readonly name: string | undefined; readonly last: boolean },
   cwd: string,
+  warn: Warn = ignore,
 ): Promise<string> {
   if (choice.last || choice.name === undefined) {
-    if (choice.last && choice.name === undefined) return lastOf(store, cwd);
+    if (choice.last && choice.name === undefined) return lastOf(store, cwd, warn);
     throw new ThroughlineError({
       code: "usage",
       message: choice.last ? "give a session or --last, not both" : "which session? Give its id, or --last",
@@ -81,7 +86,7 @@ async function byPrefix(store: Store, text: string): Promise<string> {
   });
 }
 
-async function lastOf(store: Store, cwd: string): Promise<string> {
+async function lastOf(store: Store, cwd: string, warn: Warn): Promise<string> {
   const all: StoredSession[] = [];
   for await (const stored of store.list()) all.push(stored);
   const newestFirst = all.toSorted((a, b) => b.modifiedAt - a.modifiedAt);
@@ -91,7 +96,10 @@ async function lastOf(store: Store, cwd: string): Promise<string> {
       const log = await store.open(id, { mode: "read" });
       const [first] = log.events;
       await log.close();
-      if (first?.type === "session_start" && first.cwd === cwd) return id;
+      if (first?.type === "session_start" && first.cwd === cwd) {
+        if (unreadable.length > 0) warn(`newer, but not readable: ${unreadable.join("; ")}`);
+        return id;
+      }
     } catch (error) {
       unreadable.push(`${id} (${messageOf(error)})`);
     }
@@ -101,4 +109,8 @@ async function lastOf(store: Store, cwd: string): Promise<string> {
     code: "session_not_found",
     message: `there is no session of this directory yet: start one with a prompt${also}`,
   });
+}
+
+function ignore(): void {
+  // Commands that only look at a session name it by what they print.
 }

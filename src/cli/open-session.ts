@@ -15,7 +15,9 @@ import { createAgent, type Session } from "../session/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import { builtinTools, type PermissionMode, type Tool } from "../tools/index.ts";
 import { chooseSession } from "./choose-session.ts";
+import { inertLine } from "./inert-text.ts";
 import { loadTools } from "./load-tools.ts";
+import type { Terminal } from "./terminal.ts";
 
 export interface RunFlags {
   readonly print?: boolean;
@@ -43,14 +45,17 @@ export interface Opened {
 
 export async function openSession(
   flags: RunFlags,
-  options: { readonly canAsk: boolean; readonly tools?: readonly Tool[] },
+  options: { readonly canAsk: boolean; readonly tools?: readonly Tool[]; readonly terminal: Terminal },
 ): Promise<Opened> {
   enterDirectory(flags.directory);
   const cwd = process.cwd();
   const store = fileStore(sessionsFolder());
   const permissions = permissionMode(flags.permissions);
   const maxSteps = positiveInteger("--max-steps", flags.maxSteps);
-  const id = await chooseSession(store, { continueLast: flags.continue === true, id: flags.resume }, cwd);
+  const choice = { continueLast: flags.continue === true, id: flags.resume };
+  const id = await chooseSession(store, choice, cwd, (text) => {
+    options.terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
+  });
   const model = await chooseModel(flags, store, id);
   const agent = createAgent({
     model,

@@ -24,7 +24,7 @@ export async function runOnce(
   const prompt = await promptFrom(words, terminal);
   const mayResume = flags.continue === true || flags.resume !== undefined;
   if (prompt === "" && !mayResume) throw noPrompt();
-  const { session, model } = await openSession(flags, { canAsk: false });
+  const { session, model } = await openSession(flags, { canAsk: false, terminal });
   try {
     if (prompt === "" && !session.interrupted) throw noPrompt();
     if (flags.json !== true) {

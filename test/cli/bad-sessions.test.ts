@@ -68,6 +68,15 @@ describe("a damaged log", () => {
     expect(ran.err).toContain(`damaged at line 2, byte ${byte}`);
   });
 
+  test("newer than the one -c goes on with is named", async () => {
+    const { place, env } = await withSession();
+    place.damaged = true;
+    writeFileSync(join(place.home, "sessions", "newer.jsonl"), '{"not":"an event"}\n');
+    const ran = await run(place, ["-p", "go on", "-c"], { env });
+    expect(ran).toMatchObject({ code: 0 });
+    expect(ran.err).toContain("newer, but not readable: newer (the log is damaged at line 1, byte 0");
+  });
+
   test("whose last line was torn by a crash goes on, and says what it saved", async () => {
     const { place, id, file, env } = await withSession();
     writeFileSync(file, readFileSync(file, "utf8").slice(0, -20));

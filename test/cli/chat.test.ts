@@ -163,6 +163,26 @@ describe("Ctrl-C", () => {
   });
 });
 
+test("a line typed while a turn runs is sent when it is over, and is not lost", async () => {
+  const place = newPlace();
+  const { emulator, env } = await emulatorOf({ faults: [STALL] });
+  const terminal = onTerminal(place, [], env);
+  await terminal.shows(PROMPT);
+  terminal.type("Think of a number.");
+  await terminal.shows("· Choosing a number");
+  terminal.type("hello in between");
+  await terminal.shows("hello in between");
+  terminal.press("\u0003");
+  await terminal.shows("─ cancelled");
+  await terminal.shows("You said: “hello in between”");
+  await terminal.shows(PROMPT);
+  terminal.press("\u0004");
+  await terminal.ended;
+  const { events } = await onlyLog(place);
+  expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["cancelled", "completed"]);
+  expectAllAccepted(emulator);
+});
+
 describe("commands", () => {
   test("/help, /model, /explain, /retry and mistakes", async () => {
     const place = newPlace();

@@ -28,7 +28,7 @@ export function forkCommand(terminal: Terminal, finish: Finish): Command {
     .action(
       async (name: string | undefined, flags: Which & { readonly at?: string; readonly id?: string }) => {
         const at = flags.at === undefined ? undefined : seqFrom("--at", flags.at);
-        await withSession(name, flags, async (session) => {
+        await withSession(name, flags, terminal, async (session) => {
           const child = await session.fork({
             ...(at === undefined ? {} : { at }),
             ...(flags.id === undefined ? {} : { id: flags.id }),
@@ -44,7 +44,7 @@ export function forkCommand(terminal: Terminal, finish: Finish): Command {
 export function undoCommand(terminal: Terminal, finish: Finish): Command {
   return which(new Command("undo").description("take back the last message and what came of it")).action(
     async (name: string | undefined, flags: Which) => {
-      await withSession(name, flags, async (session) => {
+      await withSession(name, flags, terminal, async (session) => {
         const last = await lastMessage(session);
         await session.truncate({ from: last.seq });
         terminal.stderr.write(`took back: ${inertLine(textOf(last), 80)}\n`);
@@ -59,7 +59,9 @@ export function retryCommand(terminal: Terminal, finish: Finish): Command {
   return runOptions(command, { choosesSession: false }).action(
     async (name: string | undefined, flags: Which & RunFlags) => {
       finish(
-        await withSession(name, flags, (session) => tellTurn(session, session.retry(), flags, terminal)),
+        await withSession(name, flags, terminal, (session) =>
+          tellTurn(session, session.retry(), flags, terminal),
+        ),
       );
     },
   );
@@ -75,7 +77,7 @@ export function editCommand(terminal: Terminal, finish: Finish): Command {
     async (name: string, seq: string, words: readonly string[], flags: RunFlags) => {
       const at = seqFrom("<seq>", seq);
       finish(
-        await withSession(name, flags, (session) =>
+        await withSession(name, flags, terminal, (session) =>
           tellTurn(session, session.edit(at, words.join(" ")), flags, terminal),
         ),
       );
@@ -96,6 +98,7 @@ function which(command: Command): Command {
 async function withSession<T>(
   name: string | undefined,
   flags: Which & RunFlags,
+  terminal: Terminal,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const id = await resolveSession(
@@ -103,7 +106,7 @@ async function withSession<T>(
     { name, last: flags.last === true },
     process.cwd(),
   );
-  const { session } = await openSession({ ...flags, resume: id }, { canAsk: false });
+  const { session } = await openSession({ ...flags, resume: id }, { canAsk: false, terminal });
   try {
     return await work(session);
   } finally {
