@@ -155,7 +155,7 @@ describe("a data folder that cannot be used", () => {
     const ran = await run(place, ["-p", "hi"], { env, ...user });
     expect(ran).toMatchObject({ code: 1, out: "" });
     expect(ran.err).toMatch(
-      /\nthroughline: the turn ended failed: \[EACCES\] [^\n]*permission denied[^\n]*\n$/,
+      /\nthroughline: the turn ended failed: \[log_write_failed\] [^\n]*permission denied[^\n]*\n$/,
     );
     expect(emulator.report().requests).toEqual([]);
     chmodSync(place.sessions, 0o700);
