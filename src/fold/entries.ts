@@ -80,7 +80,8 @@ export class Group {
   /** Nothing that is still to come can change how this group is sent. */
   get settled(): boolean {
     if (this.end === undefined) return false;
-    if (this.end.status !== "completed") return true;
+    // Calls of an incomplete response are answered too: with the constant result that recovery records.
+    if (this.end.status !== "completed" && this.end.status !== "incomplete") return true;
     return this.#items.every((item) => item.type !== "tool_call" || this.#results.has(item.callId));
   }
 }

@@ -94,7 +94,8 @@ export class Fold {
   #rebuild(): void {
     this.#entries = [];
     this.#groups = new Map();
-    this.#overrides = [];
+    // What an origin has refused stays true on every branch and across every cut.
+    this.#overrides = this.#events.filter((event) => event.type === "replay_override");
     this.#settings = undefined;
     this.#generation += 1;
     const path = activePath(this.#events);
@@ -104,8 +105,8 @@ export class Fold {
     }
     for (const event of path) {
       const cut = compaction !== undefined && event.seq < compaction.before;
-      // Settings and overrides stay in force across a cut; only the conversation before it is gone.
-      if (!cut || event.type === "settings" || event.type === "replay_override") this.#take(event);
+      // Settings stay in force across a cut; only the conversation before it is gone.
+      if (event.type !== "replay_override" && (!cut || event.type === "settings")) this.#take(event);
     }
   }
 

@@ -60,8 +60,14 @@ export interface ForkOptions {
 export function forkDrafts({ events, id, parent, at }: ForkOptions): readonly AppendDraft[] {
   const whole = activePath(events);
   const last = at ?? whole.at(-1)?.seq ?? -1;
-  const path = whole.filter(
-    (event) => event.seq <= last && event.type !== "branch" && event.type !== "unknown",
+  const onPath = new Set(whole);
+  const path = events.filter(
+    (event) =>
+      // What an origin has refused holds on every branch, and in the child too.
+      (onPath.has(event) || event.type === "replay_override") &&
+      event.seq <= last &&
+      event.type !== "branch" &&
+      event.type !== "unknown",
   );
   const [start, ...rest] = path;
   if (start?.type !== "session_start" || (at !== undefined && !whole.some((event) => event.seq === at))) {

@@ -207,7 +207,9 @@ export class LocalSession implements Session {
       id,
       ...(options.at === undefined ? {} : { at: options.at }),
     });
-    return this.#parts.open(id);
+    const child = await this.#parts.open(id);
+    await child.setModel(this.#model);
+    return child;
   }
 
   async truncate(cut: { readonly keepTurns: number } | { readonly from: number }): Promise<void> {
