@@ -10,7 +10,7 @@ import type { Terminal } from "./terminal.ts";
 const MAX_BYTES = 10 * 1024 * 1024;
 const PATIENCE_MS = 2000;
 
-export async function readStdin(terminal: Terminal): Promise<string> {
+async function readStdin(terminal: Terminal): Promise<string> {
   if (terminal.stdin.isTTY) return "";
   const hint = setTimeout(() => {
     terminal.stderr.write(

@@ -299,7 +299,7 @@ function writeWholeFile(path: string, bytes: Uint8Array): void {
   syncFolder(dirname(path));
 }
 
-export function syncFolder(path: string): void {
+function syncFolder(path: string): void {
   const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     fsyncSync(folder);

@@ -9,4 +9,4 @@ export { systemFileIo } from "./file-io.ts";
 export { fileStore, type FileStoreOptions } from "./file-store.ts";
 export type { AppendDraft, Log, OpenOptions, Scratch, Store, StoredSession } from "./log.ts";
 export { memoryStore } from "./memory-store.ts";
-export { assertSessionId, SESSION_ID } from "./stamp.ts";
+export { SESSION_ID } from "./stamp.ts";

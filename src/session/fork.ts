@@ -57,7 +57,7 @@ export interface ForkOptions {
   readonly at?: number;
 }
 
-export function forkDrafts({ events, id, parent, at }: ForkOptions): readonly AppendDraft[] {
+function forkDrafts({ events, id, parent, at }: ForkOptions): readonly AppendDraft[] {
   const whole = activePath(events);
   const last = at ?? whole.at(-1)?.seq ?? -1;
   const onPath = new Set(whole);

@@ -13,7 +13,7 @@ export { type RenderedOutput, type RenderOptions, renderToolOutput } from "./out
 export { expandParallelCall, type ExpandedCall } from "./parallel-call.ts";
 export { type Permission, permissionFor, type PermissionMode } from "./permission.ts";
 export { createRegistry, type ToolRegistry } from "./registry.ts";
-export { isStandardSchema, type OutputOf, type StandardSchema } from "./standard-schema.ts";
+export { type OutputOf, type StandardSchema } from "./standard-schema.ts";
 export { isStrictSchema } from "./strict-schema.ts";
 export {
   type Tool,

@@ -26,7 +26,7 @@ export function issuesToMessage(issues: readonly Issue[]): string {
 }
 
 /** `["items", 0, "name"]` → `items[0].name`; the value itself is `(input)`. */
-export function pathToText(path: readonly PropertyKey[]): string {
+function pathToText(path: readonly PropertyKey[]): string {
   let text = "";
   for (const key of path) {
     if (typeof key === "number" || (typeof key === "string" && /^\d+$/.test(key))) text += `[${key}]`;

@@ -41,7 +41,7 @@ export function cloneJson(schema: JsonObject): JsonObject {
   throw schemaInvalid("is not a JSON object");
 }
 
-export function schemaInvalid(problem: string, cause?: unknown): ThroughlineError {
+function schemaInvalid(problem: string, cause?: unknown): ThroughlineError {
   return new ThroughlineError({ code: "schema_invalid", message: `The JSON Schema ${problem}.`, cause });
 }
 

@@ -15,5 +15,4 @@ export {
   type WireRecord,
 } from "./context.ts";
 export { closeCall, closeResponses, closeTurn, findOpenTurn, openCalls, type OpenTurn } from "./recover.ts";
-export { render } from "./step.ts";
 export { runTurn, type TurnOutcome, type TurnPlan } from "./turn.ts";

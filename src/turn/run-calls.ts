@@ -242,7 +242,7 @@ function startDraft(context: TurnContext, call: ToolCall): EventDraft {
 }
 
 /** The same after a crash, so that an idempotent tool run again is known to be the same call. */
-export function idempotencyKey(context: Pick<TurnContext, "log">, call: ToolCall): string {
+function idempotencyKey(context: Pick<TurnContext, "log">, call: ToolCall): string {
   return `${context.log.session}/${call.id}`;
 }
 

@@ -70,7 +70,7 @@ async function applySettings(context: TurnContext): Promise<StepSetup> {
   return setup;
 }
 
-export function render(
+function render(
   context: Pick<TurnContext, "fold" | "rootSession" | "blob">,
   setup: StepSetup,
 ): RenderedRequest {
