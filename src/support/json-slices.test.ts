@@ -12,6 +12,13 @@ import {
 
 const spaces = fc.constantFrom("", " ", "\n", "\t", "\r\n  ");
 
+/**
+ * V8 13.6 (Node 24) misreads any escaped one-character key as a backslash, once it has seen an object with that key in the
+ * same place: JSON.parse('{"k":1,"\\\\":3}') makes the next '{"k":1,"\\u0041":3}' come out with the key "\\". What these
+ * tests compare with must not be wrong itself; our own slices read each key by itself and are right.
+ */
+const isFairKey = (key: string): boolean => key !== '"\\\\"';
+
 /** JSON text written in ways JSON.stringify never would: odd spaces, escapes, big numbers, -0, repeated keys. */
 const jsonText = fc.letrec<{ value: string; array: string; object: string; scalar: string; string: string }>(
   (tie) => ({
@@ -28,7 +35,7 @@ const jsonText = fc.letrec<{ value: string; array: string; object: string; scala
       .tuple(fc.array(tie("value"), { maxLength: 4 }), spaces)
       .map(([items, space]) => `[${space}${items.join(`${space},${space}`)}${space}]`),
     object: fc
-      .tuple(fc.array(fc.tuple(tie("string"), tie("value")), { maxLength: 4 }), spaces)
+      .tuple(fc.array(fc.tuple(tie("string").filter(isFairKey), tie("value")), { maxLength: 4 }), spaces)
       .map(
         ([members, space]) =>
           `{${space}${members.map(([key, value]) => `${key}${space}:${space}${value}`).join(`${space},${space}`)}${space}}`,

@@ -38,7 +38,7 @@ export function everyRequestIsAccepted({ sent, logs }: Played, tally: Tally): vo
         (lost && ["P02", "P03", "P04"].includes(rule)) ||
         (modelOf(one.body) === PLAIN && ["E11", "S08"].includes(rule));
       expect(injected, `refused by ${rule}: ${report.message ?? ""}\n${one.body}`).toBe(true);
-      const known = onPath(one.events).some(
+      const known = one.events.some(
         (event) =>
           event.type === "replay_override" &&
           isSame(event.target, startOf(one).origin) &&

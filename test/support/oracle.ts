@@ -40,7 +40,8 @@ export function expectedOf(events: readonly LoggedEvent[]): Expected {
   const settings = last(path, "settings")?.settings;
   if (settings === undefined) throw new Error("a request without settings");
   const cut = last(path, "compaction")?.before ?? -1;
-  const overrides = path.filter(
+  // What an origin has refused stays true on every branch.
+  const overrides = events.filter(
     (event): event is ReplayOverride =>
       event.type === "replay_override" && isSame(event.target, settings.target),
   );
