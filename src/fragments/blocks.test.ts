@@ -1,29 +1,13 @@
 import { describe, expect, test } from "vitest";
 
+import { weatherTool } from "../../test/support/weather-tool.ts";
 import { type Emulator, type Fault, startEmulator } from "../emulator/index.ts";
 import type { LoggedEvent, SessionEvent } from "../events/index.ts";
 import { memoryStore } from "../log/index.ts";
 import { openai } from "../models/index.ts";
 import { createAgent, type Session } from "../session/index.ts";
 import { systemClock } from "../support/index.ts";
-import { tool } from "../tools/index.ts";
 import { BlockList, blocksOf, reasoningLabel } from "./index.ts";
-
-const weather = tool({
-  name: "get_weather",
-  description: "Weather of a city",
-  input: {
-    type: "object",
-    properties: { city: { type: "string" } },
-    required: ["city"],
-    additionalProperties: false,
-  },
-  access: "read",
-  run: (_input, { progress }) => {
-    progress("asking the sky");
-    return "sunny";
-  },
-});
 
 const CUT: Fault = { type: "cut", at: { where: "after", unit: "item", index: 0 } };
 
@@ -42,7 +26,7 @@ async function play(
   const clock = { ...systemClock, sleep: async () => undefined };
   const agent = createAgent({
     model: openai("emu-reasoner", { apiKey: "key-for-tests", baseUrl: emulator.baseUrl }),
-    tools: [weather],
+    tools: [weatherTool],
     clock,
   });
   const session = await agent.open({ store: memoryStore() });

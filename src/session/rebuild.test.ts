@@ -1,29 +1,16 @@
 import { expect, test } from "vitest";
 
+import { weatherTool } from "../../test/support/weather-tool.ts";
 import { startEmulator } from "../emulator/index.ts";
 import { memoryStore } from "../log/index.ts";
 import { openai } from "../models/index.ts";
-import { tool } from "../tools/index.ts";
 import { createAgent, rebuildRequest } from "./index.ts";
-
-const weather = tool({
-  name: "get_weather",
-  description: "Weather of a city",
-  input: {
-    type: "object",
-    properties: { city: { type: "string" } },
-    required: ["city"],
-    additionalProperties: false,
-  },
-  access: "read",
-  run: () => "sunny",
-});
 
 test("every past request is rebuilt from the log alone, byte for byte", async () => {
   const emulator = await startEmulator();
   const store = memoryStore();
   const model = (name: string) => openai(name, { apiKey: "key-for-tests", baseUrl: emulator.baseUrl });
-  const agent = createAgent({ model: model("emu-reasoner"), tools: [weather], system: "Be brief." });
+  const agent = createAgent({ model: model("emu-reasoner"), tools: [weatherTool], system: "Be brief." });
   const session = await agent.open({ id: "past", store });
   const picture = { type: "image", mediaType: "image/png", data: "A".repeat(100_000) } as const;
   await session.send("What is the weather in Paris and in Rome?").result();

@@ -2,9 +2,10 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { BlockList, blocksOf } from "../../src/fragments/index.ts";
-import { createAgent, type LoggedEvent, type SessionEvent, tool } from "../../src/index.ts";
+import { createAgent, type LoggedEvent, type SessionEvent } from "../../src/index.ts";
 import { instantClock } from "../support/instant-clock.ts";
 import { practiceModel } from "../support/practice-models.ts";
+import { weatherTool } from "../support/weather-tool.ts";
 
 let emulator: Emulator;
 beforeEach(async () => {
@@ -12,26 +13,13 @@ beforeEach(async () => {
 });
 afterEach(() => emulator.close());
 
-const weather = tool({
-  name: "get_weather",
-  description: "Weather of a city",
-  input: {
-    type: "object",
-    properties: { city: { type: "string" } },
-    required: ["city"],
-    additionalProperties: false,
-  },
-  access: "read",
-  run: () => "sunny",
-});
-
 async function play(): Promise<{
   readonly live: readonly SessionEvent[];
   readonly logged: readonly LoggedEvent[];
 }> {
   const agent = createAgent({
     model: practiceModel("home", emulator.baseUrl),
-    tools: [weather],
+    tools: [weatherTool],
     clock: instantClock(),
   });
   const session = await agent.open({ id: "s" });

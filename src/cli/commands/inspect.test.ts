@@ -4,11 +4,11 @@ import { join } from "node:path";
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
+import { weatherTool } from "../../../test/support/weather-tool.ts";
 import { startEmulator } from "../../emulator/index.ts";
 import { fileStore } from "../../log/index.ts";
 import { openai } from "../../models/index.ts";
 import { createAgent } from "../../session/index.ts";
-import { tool } from "../../tools/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { inspectCommand } from "./inspect.ts";
 
@@ -22,24 +22,11 @@ beforeEach(() => {
 
 afterEach(() => rmSync(home, { recursive: true, force: true }));
 
-const weather = tool({
-  name: "get_weather",
-  description: "Weather of a city",
-  input: {
-    type: "object",
-    properties: { city: { type: "string" } },
-    required: ["city"],
-    additionalProperties: false,
-  },
-  access: "read",
-  run: () => "sunny",
-});
-
 /** One session with a tool turn, a follow-up and a switch of model; returns the bodies that were sent. */
 async function playSession(): Promise<readonly string[]> {
   const emulator = await startEmulator();
   const model = (name: string) => openai(name, { apiKey: "key-for-tests", baseUrl: emulator.baseUrl });
-  const agent = createAgent({ model: model("emu-reasoner"), tools: [weather], cwd: process.cwd() });
+  const agent = createAgent({ model: model("emu-reasoner"), tools: [weatherTool], cwd: process.cwd() });
   const session = await agent.open({ id: "looked-at", store: fileStore(join(home, "sessions")) });
   await session.send("What is the weather in Paris and in Rome?").result();
   await session.send("Think of a number.", { model: model("emu-reasoner-mini") }).result();

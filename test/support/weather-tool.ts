@@ -1,0 +1,23 @@
+/**
+ * The tool most conversations with the emulator need: it asks for the weather of a city, and it is always the same.
+ *
+ * @module
+ */
+
+import { tool, type Tool } from "../../src/tools/index.ts";
+
+export const weatherTool: Tool = tool({
+  name: "get_weather",
+  description: "Weather of a city",
+  input: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
+  access: "read",
+  run: (_input, { progress }) => {
+    progress("asking the sky");
+    return "sunny";
+  },
+});
