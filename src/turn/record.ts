@@ -147,7 +147,12 @@ export class ResponseRecorder {
   }
 }
 
-/** A server may repeat the key it was sent. Here once, before the log, the retries and every screen take it over. */
+const MAX_MESSAGE = 2048;
+
+/**
+ * A server may repeat the key it was sent. Here once, before the log, the retries and every screen take it over; and
+ * shortened only afterwards, because half a key would not be recognised.
+ */
 function withoutSecrets(end: StreamEnd, redact: (text: string) => string): StreamEnd {
   const { error, requestId } = end;
   return {
@@ -159,7 +164,7 @@ function withoutSecrets(end: StreamEnd, redact: (text: string) => string): Strea
           error: {
             ...error,
             code: redact(error.code),
-            message: redact(error.message),
+            message: redact(error.message).slice(0, MAX_MESSAGE),
             ...(error.param === undefined ? {} : { param: redact(error.param) }),
             ...(error.requestId === undefined ? {} : { requestId: redact(error.requestId) }),
           },

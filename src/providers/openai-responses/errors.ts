@@ -22,7 +22,8 @@ interface Evidence {
   readonly param?: string;
 }
 
-const MAX_MESSAGE = 2048;
+/** Far more than is kept: the recorder shortens it, after it has taken out secrets that a cut could have halved. */
+const MAX_MESSAGE = 64 * 1024;
 
 /** The body of an HTTP error, whatever it is: the API's shape, a string (xAI), HTML, nothing. */
 export function httpError(
@@ -37,7 +38,7 @@ export function httpError(
     shape.message ??
     (html
       ? `the server answered with a web page (status ${status}): is the base URL right?`
-      : `status ${status}: ${body.slice(0, 200).trim() || "no body"}`);
+      : `status ${status}: ${body.trim() || "no body"}`);
   const info = classify({
     status,
     code: shape.code ?? (html ? "not_an_api" : `http_${status}`),

@@ -81,7 +81,7 @@ export class ResponsesDecoder {
     const value = tryParseJson(frame.data);
     const type = isObject(value) ? stringOf(value["type"]) : undefined;
     if (!isObject(value) || type === undefined) {
-      this.#fail(`an event is not a JSON object with a type: ${frame.data.slice(0, 200)}`, events);
+      this.#fail(`an event is not a JSON object with a type: ${frame.data.slice(0, 64 * 1024)}`, events);
       return;
     }
     if (this.#ended || !RESPONSES_EVENTS.has(type)) {
@@ -328,7 +328,7 @@ export class ResponsesDecoder {
     events.push(
       this.#end({
         status: "failed",
-        error: { code: "bad_event", message: message.slice(0, 2048), class: "TRUNC" },
+        error: { code: "bad_event", message, class: "TRUNC" },
       }),
     );
   }
