@@ -104,10 +104,15 @@ async function lastOf(store: Store, cwd: string, warn: Warn): Promise<string> {
       unreadable.push(`${id} (${messageOf(error)})`);
     }
   }
-  const also = unreadable.length === 0 ? "" : `; could not read ${unreadable.join("; ")}`;
+  if (unreadable.length > 0) {
+    throw new ThroughlineError({
+      code: "log_damaged",
+      message: `there is no readable session of this directory: ${unreadable.join("; ")}`,
+    });
+  }
   throw new ThroughlineError({
     code: "session_not_found",
-    message: `there is no session of this directory yet: start one with a prompt${also}`,
+    message: "there is no session of this directory yet: start one with a prompt",
   });
 }
 

@@ -86,6 +86,7 @@ function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Term
   terminal.stderr.write(
     `throughline: the turn ended ${result.status}${why === "" ? "" : `: ${inertLine(why, 500)}`}\n`,
   );
+  if (result.reason === "context") terminal.stderr.write("throughline undo --last takes the message back.\n");
 }
 
 const NEEDED =

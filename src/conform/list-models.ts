@@ -4,7 +4,7 @@
  * @module
  */
 
-import { arrayOf, objectOf, stringOf, tryParseJson } from "../support/index.ts";
+import { arrayOf, objectOf, stringOf, tryParseJson, messageOf, ThroughlineError } from "../support/index.ts";
 
 const MAX_LIST = 1024 * 1024;
 
@@ -26,6 +26,9 @@ export async function listModels(options: {
     return list.flatMap((model) => stringOf(objectOf(model)["id"]) ?? []);
   } catch (error) {
     if (options.signal.aborted) throw error;
-    return [];
+    throw new ThroughlineError({
+      code: "server_unreachable",
+      message: `cannot reach ${options.baseUrl}: ${messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)}`,
+    });
   }
 }

@@ -93,9 +93,15 @@ export class Ledger {
     };
   }
 
-  /** All reasoning of a conversation, for a model that notices what it has lost. */
-  reasoningOf(conversation: string): readonly IssuedReasoning[] {
-    return this.#conversations.get(conversation)?.reasoning ?? [];
+  /**
+   * The reasoning whose calls and answers stand in this request, for a model that notices what it has lost. What belongs
+   * to another branch or fork of the conversation is not missed.
+   */
+  reasoningBehind(conversation: string, context: readonly ContextItem[]): readonly IssuedReasoning[] {
+    const places = indexOf(context);
+    return (this.#conversations.get(conversation)?.reasoning ?? []).filter(
+      ({ members }) => members.length > 0 && members.every((member) => placeOf(member, places) !== -1),
+    );
   }
 
   acceptedInput(key: string, texts: readonly string[]): void {

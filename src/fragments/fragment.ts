@@ -25,7 +25,7 @@ export type Fragment =
       readonly step: number;
       readonly attempt: number;
       readonly model: string;
-      /** Item events this request left out, as ranges of seq; undefined when it is as before. */
+      /** Item events this request left out because another model made them, as ranges of seq; undefined when it is as before. */
       readonly leftOut: readonly (readonly [from: number, to: number])[] | undefined;
     }
   | {

@@ -68,7 +68,9 @@ function history(event: CanonicalEvent): readonly Fragment[] {
     case "response_start": {
       const { seq, response, turn, step, attempt, origin } = event;
       const leftOut =
-        event.leftOutAs === undefined ? (event.leftOut ?? []).flatMap(({ seqs }) => seqs) : undefined;
+        event.leftOutAs === undefined
+          ? (event.leftOut ?? []).flatMap(({ reason, seqs }) => (reason === "foreign_origin" ? seqs : []))
+          : undefined;
       return [{ type: "response_start", seq, response, turn, step, attempt, model: origin.model, leftOut }];
     }
     case "reasoning":

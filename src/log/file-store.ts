@@ -6,7 +6,7 @@
 
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { opendir, readdir, rm, stat } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 import { type Clock, codeOf, messageOf, systemClock, ThroughlineError } from "../support/index.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
@@ -80,9 +80,21 @@ async function openSession(
 function makeFolder(root: string): void {
   try {
     // A folder that was there before keeps its mode: it may be shared on purpose, and the files in it are 0600.
-    mkdirSync(root, { recursive: true, mode: 0o700 });
+    makeFolders(root);
   } catch (error) {
     throw unusable(root, error);
+  }
+}
+
+/** Step by step: where a parent can be found but nothing can be made in it (/proc), node's recursive mkdir never returns. */
+function makeFolders(path: string): void {
+  if (existsSync(path)) return;
+  const parent = dirname(path);
+  if (parent !== path) makeFolders(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error; // another process was quicker
   }
 }
 

@@ -7,10 +7,12 @@
 import { memoryStore, type Store } from "../log/index.ts";
 import { createIdSource, messageOf, systemClock } from "../support/index.ts";
 import { createRegistry } from "../tools/index.ts";
+import { assertAgentOptions } from "./agent-options.ts";
 import { LocalSession } from "./session.ts";
 import type { Agent, AgentOptions, OpenSessionOptions, Session, SessionSummary } from "./types.ts";
 
 export function createAgent(options: AgentOptions): Agent {
+  assertAgentOptions(options);
   createRegistry(options.tools ?? []); // two tools of one name are a programmer's error, said at once
   const clock = options.clock ?? systemClock;
   const ids = createIdSource(() => clock.now());

@@ -6,20 +6,9 @@
 
 import type { InputPart } from "../events/index.ts";
 import type { Log } from "../log/index.ts";
-import { ThroughlineError } from "../support/index.ts";
 import type { Input } from "./types.ts";
 
 const INLINE_BYTES = 64 * 1024;
-
-export function assertInput(input: Input): void {
-  const parts = typeof input === "string" ? [{ type: "text" as const, text: input }] : input;
-  const empty = parts.every((part) => part.type === "text" && part.text.trim() === "");
-  if (empty)
-    throw new ThroughlineError({
-      code: "input_empty",
-      message: "there is nothing to send: the input is empty",
-    });
-}
 
 export async function toContent(input: Input, log: Log): Promise<readonly InputPart[]> {
   if (typeof input === "string") return [{ type: "text", text: input.toWellFormed() }];

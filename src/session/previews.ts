@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { LoggedEvent, Settings } from "../events/index.ts";
+import type { LoggedEvent, Settings, SettingsEvent } from "../events/index.ts";
 import { activePath, explain, planOf } from "../fold/index.ts";
 import type { Log } from "../log/index.ts";
 import { createRenderer, type Model, type RenderContext } from "../providers/index.ts";
@@ -34,9 +34,14 @@ export function previewRequest({ events, model, settings, cacheKey, blob }: Prev
   };
 }
 
+function isSettings(event: LoggedEvent): event is SettingsEvent {
+  return event.type === "settings";
+}
+
 /** The next request from the log alone: the settings in force, with another model's where one is given. */
 export async function previewFromLog(log: Log, model?: Model): Promise<RequestPreview> {
-  const last = activePath(log.events).findLast((event) => event.type === "settings")?.settings;
+  // An emptied path has no settings of its own: the next turn would write them anew, like those of before.
+  const last = (activePath(log.events).findLast(isSettings) ?? log.events.findLast(isSettings))?.settings;
   if (last === undefined)
     throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
   // What the former model decided and this one may leave open must not be carried over.

@@ -24,9 +24,10 @@ import {
   ThroughlineError,
 } from "../support/index.ts";
 import { DEFAULT_LIMITS, runTurn, type TurnContext, type TurnPlan } from "../turn/index.ts";
+import { assertInput } from "./agent-options.ts";
 import { forkInto } from "./fork.ts";
 import { cutBefore, lastTurnsFrom, previousOnPath } from "./history-edits.ts";
-import { assertInput, toContent } from "./input.ts";
+import { toContent } from "./input.ts";
 import { Journal } from "./journal.ts";
 import { createOutputFormat } from "./output-schema.ts";
 import { PendingPermissions } from "./pending-permissions.ts";

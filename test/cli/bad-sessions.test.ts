@@ -64,7 +64,7 @@ describe("a damaged log", () => {
     place.damaged = true;
     const { byte } = damage(file, 2);
     const ran = await run(place, ["-p", "go on", "-c"], { env });
-    expectProblem(ran, 2, "session_not_found");
+    expectProblem(ran, 2, "log_damaged");
     expect(ran.err).toContain(`damaged at line 2, byte ${byte}`);
   });
 

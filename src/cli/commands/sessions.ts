@@ -106,7 +106,12 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
     terminal.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
     return;
   }
-  if (rows.length === 0) terminal.stderr.write("There are no sessions yet: throughline starts one.\n");
+  if (rows.length === 0)
+    terminal.stderr.write(
+      flags.here === true
+        ? "There are no sessions of this directory.\n"
+        : "There are no sessions yet: throughline starts one.\n",
+    );
   for (const { id, modifiedAt, title, turns, problem } of rows) {
     const what =
       problem === undefined

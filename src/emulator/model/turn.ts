@@ -92,12 +92,21 @@ export function shortly(text: string, limit = 240): string {
   return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).trimEnd()}…`;
 }
 
+/** The words in which clients tell a refusal stand at the beginning of a short result; a file may say anything. */
 export function looksRefused(result: string): boolean {
-  return /\b(denied|refused|not executed|not allowed|declined|permission)\b/i.test(result);
+  return (
+    result.length <= TOLD &&
+    /^\W*(?:not executed|denied|refused|declined|not allowed|permission|the user (?:denied|declined|refused|did not))\b/i.test(
+      result,
+    )
+  );
 }
 
+const TOLD = 600;
+
 export function looksFailed(result: string): boolean {
-  return /\b(error|failed|enoent|not found|no such file|does not exist|exception|timed out)\b/i.test(
-    result.slice(0, 400),
+  return (
+    result.length <= TOLD &&
+    /\b(error|failed|enoent|not found|no such file|does not exist|exception|timed out)\b/i.test(result)
   );
 }

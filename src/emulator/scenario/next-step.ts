@@ -95,7 +95,9 @@ function viewOf(engine: Engine, judged: Judged): ModelView {
     effort,
     summary: stringOf(reasoning["summary"]) ?? null,
     format,
-    lost: engine.ledger.reasoningOf(judged.conversation).filter((one) => !known.has(one.sealed.id)).length,
+    lost: engine.ledger
+      .reasoningBehind(judged.conversation, judged.context)
+      .filter((one) => !known.has(one.sealed.id)).length,
     model: request.model,
   };
 }
