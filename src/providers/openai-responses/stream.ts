@@ -26,13 +26,14 @@ import {
 import { RESPONSES_EVENTS, type SseFrame } from "../../wire/index.ts";
 import type { DeltaChannel, ItemDraft, StreamEnd, StreamEvent } from "../provider.ts";
 import { streamError } from "./errors.ts";
+import { type ItemKind, kindOf, TEXT_EVENTS } from "./text-events.ts";
 import { understandItem } from "./understand.ts";
 import { usageOf } from "./usage.ts";
 
 type AssistantDraft = Extract<ItemDraft, { readonly type: "assistant_message" }>;
 
 interface OpenItem {
-  kind: "reasoning" | "message" | "tool_call" | "other";
+  readonly kind: ItemKind;
   /** Characters passed on so far, per channel and part. */
   readonly streamed: Map<string, number>;
   done: ItemDraft | undefined;
@@ -142,7 +143,7 @@ export class ResponsesDecoder {
 
   #start(
     outputIndex: number,
-    kind: OpenItem["kind"],
+    kind: ItemKind,
     events: StreamEvent[],
     facts: { readonly name?: string; readonly callId?: string; readonly phase?: string } = {},
   ): OpenItem {
@@ -344,50 +345,6 @@ export class ResponsesDecoder {
   }
 }
 
-interface TextSource {
-  readonly kind: OpenItem["kind"];
-  readonly channel: DeltaChannel;
-  readonly field: string;
-  /** The member that counts parts. */
-  readonly part?: string;
-  /** The event carries the whole text, not a piece. */
-  readonly whole: boolean;
-}
-
-const source = (
-  kind: TextSource["kind"],
-  channel: DeltaChannel,
-  field: string,
-  part?: string,
-): TextSource => ({
-  kind,
-  channel,
-  field,
-  ...(part === undefined ? {} : { part }),
-  whole: field !== "delta",
-});
-
-const TEXT_EVENTS: Readonly<Record<string, TextSource>> = {
-  "response.reasoning_summary_part.added": {
-    ...source("reasoning", "summary", "part-text", "summary_index"),
-    whole: false,
-  },
-  "response.reasoning_summary_text.delta": source("reasoning", "summary", "delta", "summary_index"),
-  "response.reasoning_summary_text.done": source("reasoning", "summary", "text", "summary_index"),
-  "response.reasoning_text.delta": source("reasoning", "reasoning", "delta", "content_index"),
-  "response.reasoning_text.done": source("reasoning", "reasoning", "text", "content_index"),
-  "response.reasoning.delta": source("reasoning", "reasoning", "delta", "content_index"),
-  "response.reasoning.done": source("reasoning", "reasoning", "text", "content_index"),
-  "response.output_text.delta": source("message", "text", "delta", "content_index"),
-  "response.output_text.done": source("message", "text", "text", "content_index"),
-  "response.refusal.delta": source("message", "text", "delta", "content_index"),
-  "response.refusal.done": source("message", "text", "refusal", "content_index"),
-  "response.function_call_arguments.delta": source("tool_call", "arguments", "delta"),
-  "response.function_call_arguments.done": source("tool_call", "arguments", "arguments"),
-  "response.custom_tool_call_input.delta": source("tool_call", "arguments", "delta"),
-  "response.custom_tool_call_input.done": source("tool_call", "arguments", "input"),
-};
-
 function statusOf(said: string | undefined, told: ResponseStatus | undefined): ResponseStatus {
   // The object's own status wins over the event's name: an incomplete answer in a `completed` event is incomplete (R02).
   if (said === "completed" || said === "incomplete" || said === "failed" || said === "cancelled") return said;
@@ -396,12 +353,6 @@ function statusOf(said: string | undefined, told: ResponseStatus | undefined): R
 
 function indexOf(event: JsonObject): number {
   return numberOf(event["output_index"]) ?? 0;
-}
-
-function kindOf(itemType: string): OpenItem["kind"] {
-  if (itemType === "reasoning") return "reasoning";
-  if (itemType === "message") return "message";
-  return itemType === "function_call" || itemType === "custom_tool_call" ? "tool_call" : "other";
 }
 
 function hasPayload(item: string): boolean {

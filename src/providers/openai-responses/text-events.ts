@@ -1,0 +1,59 @@
+/**
+ * Which stream events carry text, of which item, in which member: pieces (`delta`) or the whole (`done`).
+ *
+ * @module
+ */
+
+import type { DeltaChannel, StreamEvent } from "../provider.ts";
+
+export type ItemKind = Extract<StreamEvent, { readonly type: "item_start" }>["kind"];
+
+export interface TextSource {
+  readonly kind: ItemKind;
+  readonly channel: DeltaChannel;
+  readonly field: string;
+  /** The member that counts parts. */
+  readonly part?: string;
+  /** The event carries the whole text, not a piece. */
+  readonly whole: boolean;
+}
+
+const source = (
+  kind: TextSource["kind"],
+  channel: DeltaChannel,
+  field: string,
+  part?: string,
+): TextSource => ({
+  kind,
+  channel,
+  field,
+  ...(part === undefined ? {} : { part }),
+  whole: field !== "delta",
+});
+
+export const TEXT_EVENTS: Readonly<Record<string, TextSource>> = {
+  "response.reasoning_summary_part.added": {
+    ...source("reasoning", "summary", "part-text", "summary_index"),
+    whole: false,
+  },
+  "response.reasoning_summary_text.delta": source("reasoning", "summary", "delta", "summary_index"),
+  "response.reasoning_summary_text.done": source("reasoning", "summary", "text", "summary_index"),
+  "response.reasoning_text.delta": source("reasoning", "reasoning", "delta", "content_index"),
+  "response.reasoning_text.done": source("reasoning", "reasoning", "text", "content_index"),
+  "response.reasoning.delta": source("reasoning", "reasoning", "delta", "content_index"),
+  "response.reasoning.done": source("reasoning", "reasoning", "text", "content_index"),
+  "response.output_text.delta": source("message", "text", "delta", "content_index"),
+  "response.output_text.done": source("message", "text", "text", "content_index"),
+  "response.refusal.delta": source("message", "text", "delta", "content_index"),
+  "response.refusal.done": source("message", "text", "refusal", "content_index"),
+  "response.function_call_arguments.delta": source("tool_call", "arguments", "delta"),
+  "response.function_call_arguments.done": source("tool_call", "arguments", "arguments"),
+  "response.custom_tool_call_input.delta": source("tool_call", "arguments", "delta"),
+  "response.custom_tool_call_input.done": source("tool_call", "arguments", "input"),
+};
+
+export function kindOf(itemType: string): ItemKind {
+  if (itemType === "reasoning") return "reasoning";
+  if (itemType === "message") return "message";
+  return itemType === "function_call" || itemType === "custom_tool_call" ? "tool_call" : "other";
+}
