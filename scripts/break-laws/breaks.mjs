@@ -8,7 +8,7 @@
 const conversations = "test/properties/conversations.test.ts";
 const prefixes = "test/properties/every-prefix.test.ts";
 
-/** @type {readonly {law: number, title: string, waits?: string}[]} */
+/** @type {readonly {law: number, title: string}[]} */
 export const laws = [
   { law: 1, title: "Verbatim at home, translated abroad" },
   { law: 2, title: "All item ids of a group or none" },

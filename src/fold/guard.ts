@@ -14,7 +14,7 @@ import {
   type Settings,
   type ToolCall,
 } from "../events/index.ts";
-import { type RawJson, sliceMember } from "../support/index.ts";
+import type { RawJson } from "../support/index.ts";
 import type { Group } from "./entries.ts";
 import { needsIds, type PlannedItem, type Reason } from "./plan.ts";
 
@@ -142,10 +142,9 @@ function reasonToDropReasoning(
   return profile.itemIds === "keep" ? idProblem(items, context) : undefined;
 }
 
+/** An item is laid over by a late one only when that brought the payload (`response_end.late`). */
 function hasPayload(item: PlannedItem): boolean {
-  if (item.event.type === "reasoning" && item.event.opaque) return true;
-  const value = sliceMember(item.item, "encrypted_content");
-  return value !== undefined && value !== "null" && value !== '""';
+  return (item.event.type === "reasoning" && item.event.opaque) || item.item !== item.event.item;
 }
 
 /** An id the endpoint would refuse; ids are never hashed or rewritten (failures.md I04–I07, E03). */

@@ -18,7 +18,6 @@ import type {
   ResponseStatus,
   Settings,
   ToolCall,
-  ToolSpec,
   Usage,
 } from "../events/index.ts";
 import type { Plan, PlanEntry } from "../fold/index.ts";
@@ -133,5 +132,3 @@ export interface Model {
   createRenderer(): Renderer;
   send(body: readonly Uint8Array[], options: SendOptions): AsyncIterable<readonly StreamEvent[]>;
 }
-
-export type { ToolSpec };

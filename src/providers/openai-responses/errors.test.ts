@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { type ErrorClass } from "../../events/index.ts";
 import { ThroughlineError } from "../../support/index.ts";
-import { classify, connectionError, errorOf, httpError, namedInError, streamError } from "./errors.ts";
+import { classify, connectionError, httpError, namedInError, streamError } from "./errors.ts";
 
 type Row = readonly [text: string, code: string | null, status: number];
 
@@ -327,9 +327,4 @@ describe("namedInError", () => {
   ])("finds what %j (%s) names", (message, param, expected) => {
     expect(named(message, param)).toEqual(expected);
   });
-});
-
-test("errorOf reads an object that says something, and nothing else", () => {
-  expect(errorOf({ code: "c", message: "m" })).toMatchObject({ code: "c", message: "m" });
-  expect([errorOf({}), errorOf(null), errorOf("x")]).toEqual([undefined, undefined, undefined]);
 });

@@ -5,15 +5,7 @@
  */
 
 import type { ErrorClass, ErrorInfo } from "../../events/index.ts";
-import {
-  codeOf,
-  isObject,
-  messageOf,
-  numberOf,
-  objectOf,
-  stringOf,
-  tryParseJson,
-} from "../../support/index.ts";
+import { codeOf, isObject, messageOf, numberOf, stringOf, tryParseJson } from "../../support/index.ts";
 
 interface Evidence {
   readonly status?: number;
@@ -280,9 +272,4 @@ export function namedInError(info: ErrorInfo): {
         : { field: top }),
     ...(callId === undefined ? {} : { callId }),
   };
-}
-
-/** For callers that only have an object. */
-export function errorOf(value: unknown): ErrorInfo | undefined {
-  return isObject(value) && Object.keys(objectOf(value)).length > 0 ? streamError(value) : undefined;
 }

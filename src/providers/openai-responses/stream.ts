@@ -27,7 +27,7 @@ import { RESPONSES_EVENTS, type SseFrame } from "../../wire/index.ts";
 import type { DeltaChannel, ItemDraft, StreamEnd, StreamEvent } from "../provider.ts";
 import { streamError } from "./errors.ts";
 import { type ItemKind, kindOf, TEXT_EVENTS } from "./text-events.ts";
-import { understandItem } from "./understand.ts";
+import { isPayload, understandItem } from "./understand.ts";
 import { usageOf } from "./usage.ts";
 
 type AssistantDraft = Extract<ItemDraft, { readonly type: "assistant_message" }>;
@@ -296,7 +296,11 @@ export class ResponsesDecoder {
           : finished.find(([outputIndex]) => outputIndex === position);
       if (match !== undefined) {
         const [outputIndex, item] = match;
-        if (item.done?.type === "reasoning" && !item.done.opaque && hasPayload(text)) {
+        if (
+          item.done?.type === "reasoning" &&
+          !item.done.opaque &&
+          isPayload(sliceMember(text, "encrypted_content"))
+        ) {
           late.push({ outputIndex, item: toRawJson(text) });
         }
       } else if (status === "completed") {
@@ -353,11 +357,6 @@ function statusOf(said: string | undefined, told: ResponseStatus | undefined): R
 
 function indexOf(event: JsonObject): number {
   return numberOf(event["output_index"]) ?? 0;
-}
-
-function hasPayload(item: string): boolean {
-  const value = sliceMember(item, "encrypted_content");
-  return value !== undefined && value !== "null" && value !== '""';
 }
 
 function textsOf(draft: ItemDraft): readonly (readonly [DeltaChannel, number, string])[] {

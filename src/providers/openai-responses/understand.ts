@@ -40,7 +40,12 @@ export function understandItem(text: string, outputIndex: number): ItemDraft {
     item: toRawJson(text),
   };
   if (itemType === "reasoning") {
-    return { ...base, type: "reasoning", opaque: hasPayload(members), parts: reasoningParts(read) };
+    return {
+      ...base,
+      type: "reasoning",
+      opaque: isPayload(members.get("encrypted_content")),
+      parts: reasoningParts(read),
+    };
   }
   if (itemType === "message") {
     return {
@@ -64,8 +69,8 @@ export function understandItem(text: string, outputIndex: number): ItemDraft {
   return { ...base, type: HOSTED_ITEMS.has(itemType) ? "hosted_item" : "other_item" };
 }
 
-function hasPayload(members: ReadonlyMap<string, string>): boolean {
-  const value = members.get("encrypted_content");
+/** The text of an `encrypted_content` that holds something; null and "" mean nothing (failures.md S10). */
+export function isPayload(value: string | undefined): boolean {
   return value !== undefined && value !== "null" && value !== '""';
 }
 
