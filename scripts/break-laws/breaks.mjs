@@ -52,8 +52,8 @@ export const breaks = [
     law: 1,
     what: "the payload of the terminal event always takes the place of the item's own",
     file: "src/providers/openai-responses/stream.ts",
-    find: 'if (item.done?.type === "reasoning" && !item.done.opaque && hasPayload(text)) {',
-    replace: 'if (item.done?.type === "reasoning" && hasPayload(text)) {',
+    find: "          !item.done.opaque &&\n",
+    replace: "",
     tests: [conversations],
   },
   {
