@@ -5,7 +5,7 @@
  * @module
  */
 
-import { RequestCheck, RESPONSES_RULES, viewItem } from "../rules/index.ts";
+import { createRequestCheck, RESPONSES_RULES } from "../rules/index.ts";
 import { isObject, sliceArray, sliceMember, ThroughlineError, tryParseJson } from "../support/index.ts";
 
 export interface Finding {
@@ -26,12 +26,12 @@ export interface CheckedInput {
 
 export function checkInput(text: string): CheckedInput {
   const items = sliceArray(inputOf(text));
-  const check = new RequestCheck();
+  const check = createRequestCheck("openai-responses", {});
   for (const [index, item] of items.entries()) {
     if (!isObject(tryParseJson(item))) {
       throw new ThroughlineError({ code: "input_invalid", message: `input[${index}] is not an object` });
     }
-    check.push(viewItem(item, { index }));
+    check.push(item);
   }
   return { items: items.length, findings: findingsOf(check.violations()) };
 }

@@ -1,70 +1,44 @@
 /**
- * What the APIs accept, one file per numbered rule. Used on every request before it is sent, and on histories by
- * `check`. Pure.
+ * What the APIs accept, one file per numbered rule, one folder per dialect. Used on every request before it is sent, and on
+ * histories by `check`. Pure.
  *
  * @module
  */
 
-import { assistantTextIsOutputText } from "./assistant-text-is-output-text.ts";
-import { callsHaveOutputs } from "./calls-have-outputs.ts";
-import { idsAllOrNone } from "./ids-all-or-none.ts";
-import type { ItemView } from "./item-view.ts";
-import { noBareReasoning } from "./no-bare-reasoning.ts";
-import { noDuplicateIds } from "./no-duplicate-ids.ts";
-import { noForeignPayload } from "./no-foreign-payload.ts";
-import { noServerState } from "./no-server-state.ts";
-import { outputsArePresent } from "./outputs-are-present.ts";
-import { outputsFollowCalls } from "./outputs-follow-calls.ts";
-import { outputsHaveCalls } from "./outputs-have-calls.ts";
-import { reasoningHasNoOutputFields } from "./reasoning-has-no-output-fields.ts";
-import { reasoningHasSummary } from "./reasoning-has-summary.ts";
-import { reasoningNeedsFollower } from "./reasoning-needs-follower.ts";
-import { responsesAreContiguous } from "./responses-are-contiguous.ts";
-import type { Rule, Violation } from "./rule.ts";
-import { validCallIds } from "./valid-call-ids.ts";
-import { validItemIds } from "./valid-item-ids.ts";
+import { MESSAGES_RULES, type MessagesFacts, viewHead, viewMessage } from "./anthropic-messages/index.ts";
+import { CHAT_RULES, type ChatFacts, viewChatMessage, viewChatRequest } from "./openai-chat/index.ts";
+import { RESPONSES_RULES, type ResponsesFacts, viewItem } from "./openai-responses/index.ts";
+import { type RequestCheck, RuleSet } from "./rule-set.ts";
 
-export { type ItemView, type ViewContext, viewItem } from "./item-view.ts";
-export type { Rule, Violation } from "./rule.ts";
+export { MESSAGES_RULES, type MessagesFacts } from "./anthropic-messages/index.ts";
+export {
+  CHAT_RULES,
+  CHAT_VENDORS,
+  type ChatFacts,
+  type ChatTraits,
+  type ReasoningField,
+} from "./openai-chat/index.ts";
+export { RESPONSES_RULES, type ResponsesFacts } from "./openai-responses/index.ts";
+export { HEAD, type Violation } from "./rule.ts";
+export type { PieceContext, RequestCheck } from "./rule-set.ts";
 
-export const RESPONSES_RULES: readonly Rule[] = [
-  reasoningNeedsFollower,
-  idsAllOrNone,
-  noBareReasoning,
-  noDuplicateIds,
-  validItemIds,
-  callsHaveOutputs,
-  outputsHaveCalls,
-  outputsFollowCalls,
-  validCallIds,
-  reasoningHasSummary,
-  reasoningHasNoOutputFields,
-  assistantTextIsOutputText,
-  outputsArePresent,
-  noServerState,
-  responsesAreContiguous,
-  noForeignPayload,
-];
+/** What the rules of each dialect are told of a request beside its pieces. */
+export interface DialectFacts {
+  readonly "openai-responses": ResponsesFacts;
+  readonly "anthropic-messages": MessagesFacts;
+  readonly "openai-chat": ChatFacts;
+}
 
-/** Checks an input that grows at the end: each item is looked at once. */
-export class RequestCheck {
-  readonly #runs = RESPONSES_RULES.map((rule) => ({ rule, run: rule.start() }));
-  readonly #found: Violation[] = [];
+const START: { readonly [D in keyof DialectFacts]: (facts: DialectFacts[D]) => RequestCheck } = {
+  "openai-responses": (facts) => new RuleSet(RESPONSES_RULES, facts, viewItem),
+  "anthropic-messages": (facts) => new RuleSet(MESSAGES_RULES, viewHead(facts), viewMessage),
+  "openai-chat": (facts) => new RuleSet(CHAT_RULES, viewChatRequest(facts), viewChatMessage),
+};
 
-  push(item: ItemView): void {
-    for (const { rule, run } of this.#runs) {
-      const problem = run.item(item);
-      if (typeof problem === "string")
-        this.#found.push({ rule: rule.id, index: item.index, message: problem });
-      else if (problem !== undefined) this.#found.push({ rule: rule.id, ...problem });
-    }
-  }
-
-  /** What is wrong with the input as it stands. */
-  violations(): readonly Violation[] {
-    const missing = this.#runs.flatMap(({ rule, run }) =>
-      (run.end?.() ?? []).map((problem) => ({ rule: rule.id, ...problem })),
-    );
-    return missing.length === 0 ? this.#found : [...this.#found, ...missing];
-  }
+/** Begins the check of a request. Its pieces (input items, messages) are pushed as they are rendered. */
+export function createRequestCheck<D extends keyof DialectFacts>(
+  dialect: D,
+  facts: DialectFacts[D],
+): RequestCheck {
+  return START[dialect](facts);
 }

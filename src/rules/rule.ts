@@ -1,37 +1,39 @@
 /**
- * A rule: one thing the API refuses, checked item by item. Every rule has the same shape and a number of its own
- * (docs/replay-rules.md). Requests grow at the end, so a run keeps its state and `end` only looks.
+ * A rule: one thing an API refuses, checked piece by piece (an input item, a message). Every rule has the same shape and a
+ * number of its own (docs/replay-rules.md). Requests grow at the end, so a run keeps its state and `end` only looks.
  *
  * @module
  */
 
-import type { ItemView } from "./item-view.ts";
-
-export interface Violation {
-  readonly rule: string;
-  /** Index in `input`. */
+/** What a rule finds. */
+export interface Problem {
+  /** Index of the piece: in `input`, in `messages`; -1 is the head of the request. */
   readonly index: number;
+  /** Index inside the piece: a content block, a call. */
+  readonly part?: number;
   /** What the API would answer, as far as it is known. */
   readonly message: string;
 }
 
-export interface Problem {
-  readonly index: number;
-  readonly message: string;
+export interface Violation extends Problem {
+  readonly rule: string;
 }
 
-export interface RuleRun {
-  /** What is wrong, with this item or, when an index is given, with an earlier one that this one shows to be wrong. */
-  item(item: ItemView): string | Problem | undefined;
-  /** What is still missing if the input ends here. */
+export interface RuleRun<View> {
+  /** What is wrong, with this piece or, when an index is given, with an earlier one that this one shows to be wrong. */
+  item?(piece: View): string | Problem | readonly Problem[] | undefined;
+  /** What is wrong or still missing if the request ends here. */
   end?(): readonly Problem[];
 }
 
-export interface Rule {
+export interface Rule<View, Facts> {
   readonly id: string;
   readonly title: string;
   /** The failures.md entries it rests on. */
   readonly evidence: string;
   readonly todo: string;
-  start(): RuleRun;
+  start(facts: Facts): RuleRun<View>;
 }
+
+/** Index of a problem that is in the head of a request: its parameters, system, tools. */
+export const HEAD = -1;

@@ -10,7 +10,7 @@ import { BROKEN_REPLAYS } from "../../src/conform/probes/broken.ts";
 import { PROBES } from "../../src/conform/probes/index.ts";
 import * as checks from "../../src/conform/probes/stream-checks.ts";
 import { viewStream } from "../../src/conform/stream-view.ts";
-import { RequestCheck, RESPONSES_RULES, viewItem } from "../../src/rules/index.ts";
+import { createRequestCheck, RESPONSES_RULES } from "../../src/rules/index.ts";
 import { systemClock } from "../../src/support/index.ts";
 import { emulatorUrl, KEY } from "./run-conform.ts";
 
@@ -39,10 +39,10 @@ test("our own rules refuse the broken histories too", async () => {
   const context = await contextOf();
   for (const replay of BROKEN_REPLAYS) {
     const { input } = await replay.build(context);
-    const check = new RequestCheck();
-    for (const [index, item] of input.entries()) {
+    const check = createRequestCheck("openai-responses", {});
+    for (const item of input) {
       const made = /"type":"(?:reasoning|function_call|message)"/.test(item);
-      check.push(viewItem(item, { index, ...(made ? { group: "response" } : {}) }));
+      check.push(item, made ? { group: "response" } : {});
     }
     const found = check.violations().map(({ rule }) => rule);
     const rule = RESPONSES_RULES.find(({ id }) => id === replay.rule);
@@ -57,8 +57,8 @@ test("the unbroken histories break none of our rules", async () => {
   const { history } = await import("../../src/conform/probes/replay.ts");
   for (const kind of ["message", "call"] as const) {
     const { head, group, tail } = await history(context, kind);
-    const check = new RequestCheck();
-    for (const [index, item] of [head, ...group, ...tail].entries()) check.push(viewItem(item, { index }));
+    const check = createRequestCheck("openai-responses", {});
+    for (const item of [head, ...group, ...tail]) check.push(item);
     expect([kind, check.violations()]).toEqual([kind, []]);
   }
 });

@@ -1,19 +1,18 @@
 import { describe, expect, test } from "vitest";
 
-import { RequestCheck, RESPONSES_RULES, type ViewContext, viewItem, type Violation } from "./index.ts";
+import { createRequestCheck, RESPONSES_RULES, type Violation } from "../index.ts";
+import { viewItem } from "./index.ts";
 
 type Item = Readonly<Record<string, unknown>> & { readonly $group?: string; readonly $foreign?: true };
 
 /** `$group` and `$foreign` are what we know of an item beside its text. */
 function check(...items: readonly Item[]): readonly Violation[] {
-  const run = new RequestCheck();
-  for (const [index, { $group, $foreign, ...item }] of items.entries()) {
-    const context: ViewContext = {
-      index,
+  const run = createRequestCheck("openai-responses", {});
+  for (const { $group, $foreign, ...item } of items) {
+    run.push(JSON.stringify(item), {
       ...($group === undefined ? {} : { group: $group }),
       ...($foreign === undefined ? {} : { foreign: true }),
-    };
-    run.push(viewItem(JSON.stringify(item), context));
+    });
   }
   return run.violations();
 }
@@ -240,7 +239,7 @@ describe.each(Object.keys(CASES))("%s", (id) => {
   });
 });
 
-describe("RequestCheck", () => {
+describe("createRequestCheck", () => {
   test("names the index and answers in the words of the API", () => {
     expect(check(user, rs(7), user)).toEqual([
       {
@@ -255,10 +254,10 @@ describe("RequestCheck", () => {
   });
 
   test("can be asked in between: what is open then may still be closed", () => {
-    const run = new RequestCheck();
-    run.push(viewItem(JSON.stringify(fc(1)), { index: 0, group: "r1" }));
+    const run = createRequestCheck("openai-responses", {});
+    run.push(JSON.stringify(fc(1)), { group: "r1" });
     expect(run.violations().map(({ rule }) => rule)).toEqual(["R06"]);
-    run.push(viewItem(JSON.stringify(out(1)), { index: 1 }));
+    run.push(JSON.stringify(out(1)));
     expect(run.violations()).toEqual([]);
   });
 });

@@ -4,7 +4,13 @@
  * @module
  */
 
-import { sliceArray, sliceMember, sliceObject } from "../support/index.ts";
+import { sliceArray, sliceMember, sliceObject } from "../../support/index.ts";
+import { textOf } from "../outline.ts";
+import type { PieceContext } from "../rule-set.ts";
+import type { Rule } from "../rule.ts";
+import type { ResponsesFacts } from "./facts.ts";
+
+export type ResponsesRule = Rule<ItemView, ResponsesFacts>;
 
 export interface ItemView {
   readonly index: number;
@@ -23,13 +29,7 @@ export interface ItemView {
   readonly foreign: boolean;
 }
 
-export interface ViewContext {
-  readonly index: number;
-  readonly group?: string;
-  readonly foreign?: boolean;
-}
-
-export function viewItem(text: string, context: ViewContext): ItemView {
+export function viewItem(text: string, context: PieceContext & { readonly index: number }): ItemView {
   const members = new Map(sliceObject(text).map((member) => [member.key, member.value]));
   const role = textOf(members.get("role"));
   return {
@@ -49,10 +49,6 @@ export function viewItem(text: string, context: ViewContext): ItemView {
     group: context.group,
     foreign: context.foreign ?? false,
   };
-}
-
-function textOf(value: string | undefined): string | undefined {
-  return value?.startsWith('"') === true ? (JSON.parse(value) as string) : undefined;
 }
 
 function payloadState(value: string | undefined): ItemView["payload"] {

@@ -1,6 +1,6 @@
-import type { Rule } from "./rule.ts";
+import type { ResponsesRule } from "./item-view.ts";
 
-export const noBareReasoning: Rule = {
+export const noBareReasoning: ResponsesRule = {
   id: "R03",
   title: "Reasoning sent by id carries its encrypted payload",
   evidence: "I01, I03, S10",

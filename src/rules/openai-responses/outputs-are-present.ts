@@ -1,7 +1,6 @@
-import { isOutput } from "./item-view.ts";
-import type { Rule } from "./rule.ts";
+import { isOutput, type ResponsesRule } from "./item-view.ts";
 
-export const outputsArePresent: Rule = {
+export const outputsArePresent: ResponsesRule = {
   id: "R13",
   title: "A call output has its output field, if an empty one",
   evidence: "T09",

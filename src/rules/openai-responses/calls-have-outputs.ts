@@ -1,7 +1,6 @@
-import { isCall, isOutput } from "./item-view.ts";
-import type { Rule } from "./rule.ts";
+import { isCall, isOutput, type ResponsesRule } from "./item-view.ts";
 
-export const callsHaveOutputs: Rule = {
+export const callsHaveOutputs: ResponsesRule = {
   id: "R06",
   title: "Every call has an output",
   evidence: "T01",

@@ -1,7 +1,7 @@
-import { ITEM_ID_PREFIXES } from "../wire/index.ts";
-import type { Rule } from "./rule.ts";
+import { ITEM_ID_PREFIXES } from "../../wire/index.ts";
+import type { ResponsesRule } from "./item-view.ts";
 
-export const validItemIds: Rule = {
+export const validItemIds: ResponsesRule = {
   id: "R05",
   title: "Item ids are 1 to 64 letters, digits, _ or -, with the prefix of their type",
   evidence: "I05, I06, I07",

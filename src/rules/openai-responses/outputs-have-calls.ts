@@ -1,7 +1,6 @@
-import { isCall, isOutput } from "./item-view.ts";
-import type { Rule } from "./rule.ts";
+import { isCall, isOutput, type ResponsesRule } from "./item-view.ts";
 
-export const outputsHaveCalls: Rule = {
+export const outputsHaveCalls: ResponsesRule = {
   id: "R07",
   title: "Every output answers one call before it, once",
   evidence: "T02, T10",

@@ -1,7 +1,6 @@
-import { isCall, isInput, isOutput } from "./item-view.ts";
-import type { Rule } from "./rule.ts";
+import { isCall, isInput, isOutput, type ResponsesRule } from "./item-view.ts";
 
-export const outputsFollowCalls: Rule = {
+export const outputsFollowCalls: ResponsesRule = {
   id: "R08",
   title: "Outputs stand directly behind the calls of their response",
   evidence: "T03, T04, P10",

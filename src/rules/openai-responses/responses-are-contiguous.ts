@@ -1,6 +1,6 @@
-import type { Rule } from "./rule.ts";
+import type { ResponsesRule } from "./item-view.ts";
 
-export const responsesAreContiguous: Rule = {
+export const responsesAreContiguous: ResponsesRule = {
   id: "R15",
   title: "The items of one response stand together",
   evidence: "P09, P10",

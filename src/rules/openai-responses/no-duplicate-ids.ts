@@ -1,6 +1,6 @@
-import type { Rule } from "./rule.ts";
+import type { ResponsesRule } from "./item-view.ts";
 
-export const noDuplicateIds: Rule = {
+export const noDuplicateIds: ResponsesRule = {
   id: "R04",
   title: "No item id stands twice",
   evidence: "I04",

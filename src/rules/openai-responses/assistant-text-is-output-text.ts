@@ -1,6 +1,6 @@
-import type { Rule } from "./rule.ts";
+import type { ResponsesRule } from "./item-view.ts";
 
-export const assistantTextIsOutputText: Rule = {
+export const assistantTextIsOutputText: ResponsesRule = {
   id: "R12",
   title: "Assistant messages hold output_text or refusal, and are not empty",
   evidence: "S05, S06, S14",

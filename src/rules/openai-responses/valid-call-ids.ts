@@ -1,7 +1,6 @@
-import { isCall, isOutput } from "./item-view.ts";
-import type { Rule } from "./rule.ts";
+import { isCall, isOutput, type ResponsesRule } from "./item-view.ts";
 
-export const validCallIds: Rule = {
+export const validCallIds: ResponsesRule = {
   id: "R09",
   title: "Call ids are 1 to 64 characters long",
   evidence: "T05, T06",

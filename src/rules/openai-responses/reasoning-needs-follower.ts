@@ -1,7 +1,7 @@
-import { isInput, isOutput, type ItemView } from "./item-view.ts";
-import type { Problem, Rule } from "./rule.ts";
+import type { Problem } from "../rule.ts";
+import { isInput, isOutput, type ItemView, type ResponsesRule } from "./item-view.ts";
 
-export const reasoningNeedsFollower: Rule = {
+export const reasoningNeedsFollower: ResponsesRule = {
   id: "R01",
   title: "Reasoning is followed by an item of its own response",
   evidence: "P01, P12, P15",

@@ -1,6 +1,6 @@
-import type { Rule } from "./rule.ts";
+import type { ResponsesRule } from "./item-view.ts";
 
-export const reasoningHasNoOutputFields: Rule = {
+export const reasoningHasNoOutputFields: ResponsesRule = {
   id: "R11",
   title: "Reasoning carries no status",
   evidence: "S03",

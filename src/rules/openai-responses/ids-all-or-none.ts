@@ -1,7 +1,6 @@
-import { type ItemView } from "./item-view.ts";
-import type { Rule } from "./rule.ts";
+import type { ItemView, ResponsesRule } from "./item-view.ts";
 
-export const idsAllOrNone: Rule = {
+export const idsAllOrNone: ResponsesRule = {
   id: "R02",
   title: "The item ids of one response are all sent or none is",
   evidence: "P02, P03, P05",

@@ -1,6 +1,6 @@
-import type { Rule } from "./rule.ts";
+import type { ResponsesRule } from "./item-view.ts";
 
-export const noForeignPayload: Rule = {
+export const noForeignPayload: ResponsesRule = {
   id: "R16",
   title: "No opaque payload of another origin",
   evidence: "E01–E05, E08",

@@ -1,6 +1,6 @@
-import type { Rule } from "./rule.ts";
+import type { ResponsesRule } from "./item-view.ts";
 
-export const reasoningHasSummary: Rule = {
+export const reasoningHasSummary: ResponsesRule = {
   id: "R10",
   title: "Reasoning has a summary array, if an empty one",
   evidence: "S01, S02",

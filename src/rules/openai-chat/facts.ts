@@ -1,0 +1,32 @@
+/**
+ * What the rules of `openai-chat` are told of a request beside its messages: who the vendor is, as traits. Data; each field
+ * says what it rests on in docs/replay-rules.md.
+ *
+ * @module
+ */
+
+/** The field of an assistant message that carries reasoning back. */
+export type ReasoningField = "reasoning_content" | "reasoning" | "reasoning_details" | "content_thinking";
+
+export interface ChatTraits {
+  /** Fields an assistant message may carry reasoning in; any other is refused or, where `ignoresFields`, ignored. */
+  readonly reasoningFields: readonly ReasoningField[];
+  /**
+   * Which assistant messages must carry it while thinking is on: those with calls (Kimi, V01), all between two user
+   * messages where a tool was called (DeepSeek, V02), none.
+   */
+  readonly reasoningRequired: "calls" | "tool_rounds" | "never";
+  /** How a field it does not know is answered; `ignored`: not at all. */
+  readonly unknownField: "ignored" | "deepseek-old" | "mistral" | "groq";
+  /** A user message may stand behind a tool message (Mistral: not). */
+  readonly userAfterTool: boolean;
+  readonly maxCallIdLength: number;
+}
+
+export interface ChatFacts {
+  readonly traits: ChatTraits;
+  /** The request without its `messages`, as JSON text. Absent when only the messages are at hand. */
+  readonly head?: string;
+  /** Thinking is switched on. Where absent the head is asked, and where that is silent the vendor's default holds: on. */
+  readonly thinking?: boolean;
+}

@@ -1,0 +1,32 @@
+/**
+ * How vendors of `openai-chat` differ in what they take back. Data, for histories that come without a profile of ours.
+ *
+ * @module
+ */
+
+import type { ChatTraits } from "./facts.ts";
+
+const OPENAI: ChatTraits = {
+  reasoningFields: [],
+  reasoningRequired: "never",
+  unknownField: "ignored",
+  userAfterTool: true,
+  maxCallIdLength: 40,
+};
+
+const LENIENT: ChatTraits = { ...OPENAI, maxCallIdLength: Number.POSITIVE_INFINITY };
+
+export const CHAT_VENDORS = {
+  openai: OPENAI,
+  deepseek: { ...LENIENT, reasoningFields: ["reasoning_content"], reasoningRequired: "tool_rounds" },
+  "deepseek-old": { ...LENIENT, unknownField: "deepseek-old" },
+  kimi: { ...LENIENT, reasoningFields: ["reasoning_content"], reasoningRequired: "calls" },
+  mistral: {
+    ...LENIENT,
+    reasoningFields: ["content_thinking"],
+    unknownField: "mistral",
+    userAfterTool: false,
+  },
+  groq: { ...LENIENT, reasoningFields: ["reasoning"], unknownField: "groq" },
+  openrouter: { ...LENIENT, reasoningFields: ["reasoning", "reasoning_details"] },
+} as const satisfies Readonly<Record<string, ChatTraits>>;

@@ -1,0 +1,23 @@
+import { membersOf, textOf } from "../outline.ts";
+import { HEAD } from "../rule.ts";
+import type { ResponsesRule } from "./item-view.ts";
+
+export const noServerState: ResponsesRule = {
+  id: "R14",
+  title: "Nothing refers to items the server would have to remember",
+  evidence: "I02, I10",
+  todo: "Send the item itself.",
+  start({ head }) {
+    const previous = head === undefined ? undefined : textOf(membersOf(head).get("previous_response_id"));
+    return {
+      item: (item) =>
+        item.type === "item_reference"
+          ? `Item with id '${item.id ?? ""}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`
+          : undefined,
+      end: () =>
+        previous === undefined
+          ? []
+          : [{ index: HEAD, message: `Previous response with id '${previous}' not found.` }],
+    };
+  },
+};
