@@ -89,7 +89,11 @@ export interface UserMessage extends Envelope {
   readonly type: "user_message";
   readonly by: "person" | "runtime";
   readonly content: readonly InputPart[];
+  readonly purpose?: Purpose;
 }
+
+/** Asked for by the runtime itself: the exchange stands aside of the conversation, and is left by a `branch` when it is over. */
+export type Purpose = "compaction";
 
 /** Which item events a request did not carry, by reason, as inclusive ranges of `seq`. */
 export interface LeftOut {
@@ -102,6 +106,7 @@ export interface ResponseStart extends Envelope {
   readonly response: string;
   readonly step: number;
   readonly attempt: number;
+  readonly purpose?: Purpose;
   readonly origin: Origin;
   /** SHA-256 of the exact request body. */
   readonly bodyHash: string;
@@ -179,6 +184,13 @@ export interface LateItem {
   readonly item: RawJson;
 }
 
+/** A thought that was sent and that the provider says it left unread (failures.md C10). */
+export interface UnreadThought {
+  /** Where it stood in the request. */
+  readonly path: string;
+  readonly reason: string;
+}
+
 export interface ResponseEnd extends Envelope {
   readonly type: "response_end";
   readonly response: string;
@@ -196,6 +208,7 @@ export interface ResponseEnd extends Envelope {
   /** Wire events and item types we did not know, with their counts (law 8). */
   readonly unknown?: Readonly<Record<string, number>>;
   readonly late?: readonly LateItem[];
+  readonly unread?: readonly UnreadThought[];
 }
 
 export interface PermissionRequest extends Envelope {
@@ -271,7 +284,7 @@ export interface ReplayOverride extends Envelope {
 export interface Branch extends Envelope {
   readonly type: "branch";
   readonly to: number;
-  readonly why: "retry" | "edit" | "undo" | "truncate";
+  readonly why: "retry" | "edit" | "undo" | "truncate" | "checkout" | "compaction";
 }
 
 /** Everything before `before` is replaced, in requests, by the summary; empty: by nothing. */
@@ -279,6 +292,8 @@ export interface Compaction extends Envelope {
   readonly type: "compaction";
   readonly before: number;
   readonly summary: string;
+  /** Who wrote the summary: the model, or the runtime from the log because no model could. Absent: there is none. */
+  readonly by?: "model" | "log";
 }
 
 export interface Notice extends Envelope {

@@ -17,6 +17,8 @@ export interface Profile {
   /** Longest item id the endpoint takes back (failures.md I05). */
   readonly maxItemIdLength: number;
   readonly maxCallIdLength: number;
+  /** The characters a call id may hold, as a pattern; absent: any (failures.md C09). */
+  readonly callIdPattern?: string;
   /** The endpoint reuses call ids, so they are mapped at home too (failures.md T07). */
   readonly callIdsRepeat: boolean;
   /** Whether reasoning `content` goes back (failures.md S04, V02). */
@@ -30,8 +32,35 @@ export interface Profile {
   readonly sendPromptCacheKey: boolean;
   /** What to do at home with hosted items that cannot be replayed without server state (failures.md T14). */
   readonly hostedOmit: readonly string[];
+  /** For the `openai-chat` dialect alone. */
+  readonly chat?: ChatProfile;
   /** Per field: the failures.md id it rests on, or "assumed". */
   readonly evidence: Readonly<Record<string, string>>;
+}
+
+/** In which field an assistant message carries its reasoning (failures.md V06). */
+export type ReasoningField = "reasoning_content" | "reasoning" | "reasoning_details" | "content_thinking";
+
+/** How one chat-completions endpoint departs from OpenAI's. */
+export interface ChatProfile {
+  /** Fields it takes its own reasoning back in; none: it takes none. */
+  readonly reasoningFields: readonly ReasoningField[];
+  /**
+   * Which assistant messages must carry it while thinking is on: those with calls (V01), all between two user messages
+   * where a tool was called (V02), none. Where one lacks it, thinking is switched off rather than anything invented.
+   */
+  readonly reasoningRequired: "calls" | "tool_rounds" | "never";
+  /** The parameter that switches thinking; `none`: it cannot be switched. */
+  readonly thinkingSwitch: "none" | "thinking" | "enable_thinking" | "reasoning";
+  /** Takes `reasoning_effort`. */
+  readonly sendEffort: boolean;
+  readonly maxTokensField: "max_completion_tokens" | "max_tokens";
+  /** A user message may stand behind a tool message (Mistral, code 3230: not). */
+  readonly userAfterTool: boolean;
+  /** Takes `stream_options.include_usage`. */
+  readonly sendUsageOption: boolean;
+  /** Takes `strict` in a tool's definition. */
+  readonly sendStrict: boolean;
 }
 
 export interface Capabilities {
@@ -40,6 +69,8 @@ export interface Capabilities {
   /** Takes temperature and top_p (failures.md S08). */
   readonly sampling: boolean;
   readonly vision: boolean;
+  /** How many tokens a request and its answer may have together, where it is known. */
+  readonly contextTokens?: number;
 }
 
 export interface ToolSpec {
@@ -61,6 +92,8 @@ export interface Settings {
   /** Provider-run tools, as the wire has them: `{"type":"web_search"}`. */
   readonly hosted: readonly JsonObject[];
   readonly replay: ReplayPolicy;
+  /** `note`: the readable summary of another model's reasoning goes along, marked as what it is. Default: left out. */
+  readonly foreign?: "omit" | "note";
   readonly profile: Profile;
   readonly capabilities: Capabilities;
   readonly maxOutputTokens?: number;
