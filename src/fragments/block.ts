@@ -34,6 +34,8 @@ export interface ReasoningBlock extends Base {
   readonly model: string;
   readonly startedAt: string | undefined;
   readonly durationMs: number | undefined;
+  /** What it cost, where the response says so and has no other thought to share it with. */
+  readonly tokens: number | undefined;
   readonly parts: readonly BlockPart[];
   /** It never finished. */
   readonly cut: boolean;
@@ -69,6 +71,8 @@ export interface NoticeBlock extends Base {
   readonly kind: "notice";
   readonly code: string;
   readonly text: string;
+  /** For a wait that is counted down; live only. */
+  readonly waitMs: number | undefined;
 }
 
 export interface TurnEndBlock extends Base {

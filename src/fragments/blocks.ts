@@ -45,6 +45,7 @@ export class BlockList {
           kind: "notice",
           code: fragment.code,
           text: fragment.text,
+          waitMs: fragment.waitMs,
         });
         break;
       case "branch":
@@ -54,7 +55,7 @@ export class BlockList {
         this.#startResponse(fragment);
         break;
       case "response_end":
-        this.#responses.get(fragment.response)?.close();
+        this.#responses.get(fragment.response)?.close(fragment.usage);
         break;
       case "turn_end":
         this.#endTurn(fragment);
@@ -80,9 +81,9 @@ export class BlockList {
   }
 
   view(options: { readonly writerAlive: boolean }): readonly Block[] {
-    const keptBack = (seq: number): boolean => this.#leftOut.some(([from, to]) => seq >= from && seq <= to);
+    const { writerAlive } = options;
     return this.#slots.flatMap((slot) =>
-      "block" in slot ? [slot.block] : slot.blocks.view({ ...options, keptBack }),
+      "block" in slot ? [slot.block] : slot.blocks.view({ writerAlive, leftOut: this.#leftOut }),
     );
   }
 
@@ -93,7 +94,7 @@ export class BlockList {
   #startResponse(start: Extract<Fragment, { readonly type: "response_start" }>): void {
     this.#dropRetries();
     for (const earlier of this.#responses.values()) {
-      if (earlier.start.turn === start.turn && earlier.start.step === start.step) earlier.superseded = true;
+      if (earlier.start.turn === start.turn && earlier.start.step === start.step) earlier.supersede();
     }
     const blocks = new ResponseBlocks(start);
     this.#responses.set(start.response, blocks);

@@ -107,6 +107,7 @@ export type Fragment =
       readonly key: string;
       readonly code: string;
       readonly text: string;
+      readonly waitMs?: number;
     }
   | {
       readonly type: "turn_end";

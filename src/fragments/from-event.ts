@@ -52,7 +52,8 @@ function live(event: EphemeralEvent): readonly Fragment[] {
       return [{ type: "tool_progress", response: event.response, callId: event.callId, text: event.text }];
     case "retry": {
       const text = `${event.error.message}; attempt ${event.attempt} in ${formatDuration(event.delayMs)}`;
-      return [{ type: "notice", seq: undefined, key: `retry/${event.response}`, code: "retry", text }];
+      const key = `retry/${event.response}`;
+      return [{ type: "notice", seq: undefined, key, code: "retry", text, waitMs: event.delayMs }];
     }
     case "usage":
       return []; // the canonical response_end carries it

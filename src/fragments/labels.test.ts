@@ -13,6 +13,7 @@ const block: ReasoningBlock = {
   model: "gpt-5.6",
   startedAt: "2026-01-01T00:00:00.000Z",
   durationMs: 12_400,
+  tokens: undefined,
   parts: [
     { title: "First", body: "a" },
     { title: "Second", body: "b" },
@@ -32,7 +33,7 @@ test.each([
 });
 
 test("a finished thought says how long it took, and what there is to see", () => {
-  expect(reasoningLabel(block, 512)).toBe("Thought for 12s · 2 parts · 512 tokens");
+  expect(reasoningLabel({ ...block, tokens: 512 })).toBe("Thought for 12s · 2 parts · 512 tokens");
   expect(reasoningLabel({ ...block, parts: [] })).toBe("Thought for 12s · no summary");
   expect(reasoningLabel({ ...block, keptBack: true, parts: [] })).toBe(
     "Thought for 12s · no summary · kept for gpt-5.6, not sent to the model in use",

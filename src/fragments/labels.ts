@@ -8,7 +8,7 @@ import type { ReasoningBlock } from "./block.ts";
 import { formatDuration } from "./duration.ts";
 
 /** Collapsed: what it is thinking about now, or how long it thought. */
-export function reasoningLabel(block: ReasoningBlock, tokens?: number): string {
+export function reasoningLabel(block: ReasoningBlock): string {
   if (block.generating) return block.parts.findLast(({ title }) => title !== undefined)?.title ?? "Thinking…";
   const time = block.durationMs === undefined ? "Thought" : `Thought for ${formatDuration(block.durationMs)}`;
   const facts = [
@@ -18,7 +18,7 @@ export function reasoningLabel(block: ReasoningBlock, tokens?: number): string {
       : block.parts.length > 1
         ? `${block.parts.length} parts`
         : undefined,
-    tokens === undefined || tokens === 0 ? undefined : `${tokens} tokens`,
+    block.tokens === undefined || block.tokens === 0 ? undefined : `${block.tokens} tokens`,
     block.keptBack ? `kept for ${block.model}, not sent to the model in use` : undefined,
   ];
   return [time, ...facts.filter((fact) => fact !== undefined)].join(" · ");

@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Usage } from "../events/index.ts";
 import type { Block, BlockPart, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";
 import type { Fragment } from "./fragment.ts";
 import { splitPart } from "./reasoning-text.ts";
@@ -39,7 +40,8 @@ type Item = (ReasoningItem | TextItem | ToolItem) & { readonly final: boolean; d
 
 export interface ViewOptions {
   readonly writerAlive: boolean;
-  readonly keptBack: (seq: number) => boolean;
+  /** What the last request left out, as ranges of seq. */
+  readonly leftOut: readonly (readonly [from: number, to: number])[];
 }
 
 type Start = Extract<Fragment, { readonly type: "response_start" }>;
@@ -47,26 +49,39 @@ type Start = Extract<Fragment, { readonly type: "response_start" }>;
 export class ResponseBlocks {
   readonly start: Start;
   readonly #items = new Map<string, Item>();
-  open = true;
-  superseded = false;
+  #open = true;
+  #superseded = false;
+  #reasoningTokens: number | undefined;
+  /** The last view, while nothing has changed: a viewer that draws often pays only for what is open. */
+  #drawn: { readonly options: ViewOptions; readonly blocks: readonly Block[] } | undefined;
 
   constructor(start: Start) {
     this.start = start;
   }
 
   /** What was streamed and never became an event is not shown after a reload, so it is not shown now either. */
-  close(): void {
-    this.open = false;
+  close(usage: Usage | undefined): void {
+    this.#drawn = undefined;
+    this.#open = false;
+    this.#reasoningTokens = usage?.reasoningTokens;
     for (const [key, item] of this.#items) if (!item.final) this.#items.delete(key);
   }
 
   /** The turn is over: no tool is running any more. */
   stop(): void {
-    this.open = false;
+    this.#drawn = undefined;
+    this.#open = false;
     for (const item of this.#items.values()) if (item.kind === "tool") item.running = false;
   }
 
+  /** A later attempt of the same step took its place. */
+  supersede(): void {
+    this.#drawn = undefined;
+    this.#superseded = true;
+  }
+
   apply(fragment: Fragment): void {
+    this.#drawn = undefined;
     switch (fragment.type) {
       case "reasoning_start":
         this.#begin(fragment.item, {
@@ -172,6 +187,22 @@ export class ResponseBlocks {
   }
 
   view(options: ViewOptions): readonly Block[] {
+    const before = this.#drawn;
+    if (before?.options.writerAlive === options.writerAlive && before.options.leftOut === options.leftOut) {
+      return before.blocks;
+    }
+    const blocks = this.#withTokens(this.#draw(options));
+    this.#drawn = { options, blocks };
+    return blocks;
+  }
+
+  #withTokens(blocks: readonly Block[]): readonly Block[] {
+    const tokens = this.#reasoningTokens;
+    if (tokens === undefined || blocks.filter(({ kind }) => kind === "reasoning").length !== 1) return blocks;
+    return blocks.map((block) => (block.kind === "reasoning" ? { ...block, tokens } : block));
+  }
+
+  #draw(options: ViewOptions): readonly Block[] {
     const blocks: Block[] = [];
     const sorted = [...this.#items].toSorted(([a], [b]) => indexOf(a) - indexOf(b));
     for (const [key, item] of sorted) {
@@ -222,7 +253,7 @@ export class ResponseBlocks {
     key: string,
     generating: boolean,
   ): { readonly id: string; readonly generating: boolean; readonly superseded: boolean } {
-    return { id: key, generating, superseded: this.superseded };
+    return { id: key, generating, superseded: this.#superseded };
   }
 
   #reasoningBlock(
@@ -230,7 +261,7 @@ export class ResponseBlocks {
     item: ReasoningItem & { done: boolean },
     options: ViewOptions,
   ): ReasoningBlock {
-    const generating = options.writerAlive && this.open && !item.done;
+    const generating = options.writerAlive && this.#open && !item.done;
     const parts = [...item.parts.values()].map((text): BlockPart => splitPart(text, !generating));
     return {
       ...this.#base(key, generating),
@@ -239,22 +270,25 @@ export class ResponseBlocks {
       model: this.start.model,
       startedAt: item.startedAt,
       durationMs: item.durationMs,
+      tokens: undefined,
       parts: parts.filter(({ title, body }) => title !== undefined || body !== ""),
-      cut: !item.done && !this.open,
-      keptBack: item.seq !== undefined && options.keptBack(item.seq),
+      cut: !item.done && !this.#open,
+      keptBack: options.leftOut.some(
+        ([from, to]) => item.seq !== undefined && item.seq >= from && item.seq <= to,
+      ),
     };
   }
 
   #textBlock(key: string, item: TextItem & { done: boolean }, options: ViewOptions): TextBlock {
     const { text, phase, seq } = item;
-    const generating = options.writerAlive && this.open && !item.done;
-    return { ...this.#base(key, generating), kind: "text", seq, text, phase, cut: !item.done && !this.open };
+    const generating = options.writerAlive && this.#open && !item.done;
+    return { ...this.#base(key, generating), kind: "text", seq, text, phase, cut: !item.done && !this.#open };
   }
 
   #toolBlock(key: string, item: ToolItem & { done: boolean }, options: ViewOptions): ToolBlock {
     const { seq, callId, name, progress, permission, result } = item;
-    const generating = options.writerAlive && ((this.open && !item.done) || item.running);
-    const cut = !item.done && !this.open;
+    const generating = options.writerAlive && ((this.#open && !item.done) || item.running);
+    const cut = !item.done && !this.#open;
     return {
       ...this.#base(key, generating),
       kind: "tool",

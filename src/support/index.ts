@@ -28,4 +28,5 @@ export {
   tryParseJson,
 } from "./json-types.ts";
 export { GrowingBytes } from "./growing-bytes.ts";
+export { inert, inertJson, inertLine } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";

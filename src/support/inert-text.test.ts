@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { inert, inertJson, inertLine } from "./inert-text.ts";
 
 /** Anything a terminal could obey, or that shows text in another order than it is written. */
-const ACTIVE = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u200B\u2060\uFEFF\u{E0000}-\u{E007F}]/u;
+const ACTIVE = /(?![\n\t])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u200B\u2060\uFEFF\u{E0000}-\u{E007F}]/u;
 
 /** Every plane, with the low code points, where the controls are, as likely as all the others. */
 const anyText = fc
@@ -22,6 +22,7 @@ describe("inert", () => {
     ["\u202Eevil\u2066", "\uFFFDevil\uFFFD"],
     ["a\u200Bb\uFEFF", "a\uFFFDb\uFFFD"],
     ["\u{E0041}", "\uFFFD"],
+    ["a\u2028b\uD800c\u00AD", "a\uFFFDb\uFFFDc\uFFFD"],
     ["日本 👩‍🔬 é", "日本 👩‍🔬 é"],
   ] as const)("%j becomes %j", ([text, expected]) => {
     expect(inert(text)).toBe(expected);
