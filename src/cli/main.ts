@@ -10,7 +10,7 @@ import { type Command, CommanderError } from "commander";
 import { codeOf, isThroughlineError, messageOf } from "../support/index.ts";
 import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";
-import { addCommands, createProgram } from "./program.ts";
+import { addNamedCommand, createProgram } from "./program.ts";
 import { systemTerminal } from "./terminal.ts";
 
 const terminal = systemTerminal();
@@ -29,7 +29,7 @@ process.on("uncaughtException", (error) => {
 
 try {
   const program = createProgram(terminal, finish);
-  await addCommands(program, process.argv.slice(2), terminal, finish);
+  await addNamedCommand(program, process.argv.slice(2), terminal, finish);
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({ outputError: () => undefined }); // `report` tells it
   }

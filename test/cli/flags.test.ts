@@ -36,7 +36,7 @@ test("--version and --help print to stdout and leave with 0", async () => {
   for (const word of ["emulator", "--max-steps", "OPENAI_API_KEY", "4 limit reached"]) {
     expect(help.out).toContain(word);
   }
-  expect(help.out.split("\n").length).toBeLessThan(45);
+  expect(help.out.split("\n").length).toBeLessThan(40);
   const more = await run(place, ["emulator", "--help"]);
   expect(more).toMatchObject({ code: 0, err: "" });
   expect(more.out).toContain("--scenario <file>");

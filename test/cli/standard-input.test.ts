@@ -27,6 +27,9 @@ test.concurrent.for([
   ["without a terminal -p is not needed", [], "from the pipe", "from the pipe"],
   ["words are joined", ["-p", "two", "words"], "", "two words"],
   ["run is another word for -p", ["run", "two", "words"], "", "two words"],
+  ["after -p the name of a command is a prompt", ["-p", "emulator"], "", "emulator"],
+  ["after -p a mistyped command is a prompt", ["-p", "sesions", "list"], "", "sesions list"],
+  ["a longer line is a prompt", ["form", "a", "team"], "", "form a team"],
   ["what follows -- is not a flag", ["-p", "--", "--json"], "", "--json"],
   [
     "both: standard input is appended",

@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { afterAll, expect, test } from "vitest";
 
 import { EXIT } from "../../src/cli/exit-codes.ts";
-import { addCommands, createProgram } from "../../src/cli/program.ts";
+import { addAllCommands, createProgram } from "../../src/cli/program.ts";
 import { systemTerminal } from "../../src/cli/terminal.ts";
 import { quoted, read, root, rows, runScript, section } from "./documents.ts";
 
@@ -16,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const document = read("docs/cli.md");
 const terminal = systemTerminal();
 const program = createProgram(terminal, () => undefined);
-await addCommands(program, ["--help"], terminal, () => undefined);
+await addAllCommands(program, terminal, () => undefined);
 
 function documentedFlags(heading: string): readonly string[] {
   const flags = rows(section(document, heading)).flatMap((cells) =>

@@ -1,0 +1,19 @@
+/**
+ * A chat where a person is on both sides and asked for nothing else; one answer everywhere else.
+ *
+ * @module
+ */
+
+import type { RunFlags } from "./open-session.ts";
+import type { Terminal } from "./terminal.ts";
+
+export async function runOrChat(
+  words: readonly string[],
+  flags: RunFlags,
+  terminal: Terminal,
+): Promise<number> {
+  if (terminal.interactive && flags.print !== true && flags.json !== true) {
+    return (await import("./chat.ts")).chat(words, flags, terminal);
+  }
+  return (await import("./run-once.ts")).runOnce(words, flags, terminal);
+}

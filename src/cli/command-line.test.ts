@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+
+import { distance, type KnownFlag, meantCommand, scanLine } from "./command-line.ts";
+import { COMMANDS, HELP_LINES } from "./command-table.ts";
+import { topHelp } from "./top-help.ts";
+
+const FLAGS: readonly KnownFlag[] = [
+  { short: "-p", long: "--print", takesValue: false },
+  { short: "-c", long: "--continue", takesValue: false },
+  { short: "-m", long: "--model", takesValue: true },
+  { long: "--json", takesValue: false },
+];
+const NAMES = ["run", "sessions", "inspect", "fork", "emulator"];
+
+test.for([
+  [["sessions", "list"], { first: "sessions", words: ["sessions", "list"], print: false }],
+  [["-p", "emulator"], { first: "emulator", words: ["emulator"], print: true }],
+  [["--print", "a b"], { first: "a b", words: ["a b"], print: true }],
+  [["-m", "openai/x", "run"], { first: "run", words: ["run"], print: false }],
+  [["-mopenai/x", "run"], { first: "run", words: ["run"], print: false }],
+  [["--model=openai/x", "run"], { first: "run", words: ["run"], print: false }],
+  [["--model", "-p", "run"], { first: "run", words: ["run"], print: false }],
+  [["-pc", "run", "--json", "x"], { first: "run", words: ["run"], print: true }],
+  [["-cm", "openai/x", "run"], { first: "run", words: ["run"], print: false }],
+  [["--", "run"], { first: undefined, words: [], print: false }],
+  [["-"], { first: "-", words: ["-"], print: false }],
+  [["--json"], { first: undefined, words: [], print: false }],
+  [[], { first: undefined, words: [], print: false }],
+] as const)("%j is scanned", ([args, expected]) => {
+  expect(scanLine(args, FLAGS)).toEqual(expected);
+});
+
+test.for([
+  [["sesions", "list"], "sessions"],
+  [["Sessions"], "sessions"],
+  [["inspct", "--last"], "inspect"],
+  [["emulater"], "emulator"],
+  [["frok", "s_1"], "fork"],
+  [["rnu"], "run"],
+  [["fork", "s_1"], undefined],
+  [["form", "a", "team"], undefined], // reads like a sentence
+  [["-p", "sesions", "list"], undefined],
+  [["hello"], undefined],
+  [["ru"], undefined], // too short to tell
+  [["sesions list"], undefined], // quoted: a prompt
+  [["why?"], undefined],
+] as const)("%j was meant to be %s", ([args, expected]) => {
+  expect(meantCommand(scanLine(args, FLAGS), NAMES)).toBe(expected);
+});
+
+test.for([
+  ["", "", 0],
+  ["abc", "abc", 0],
+  ["abc", "acb", 1],
+  ["abc", "ab", 1],
+  ["sesions", "sessions", 1],
+  ["kitten", "sitting", 3],
+] as const)("%s and %s are %d edits apart", ([a, b, expected]) => {
+  expect(distance(a, b)).toBe(expected);
+  expect(distance(b, a)).toBe(expected);
+});
+
+test("the top help names every command once, in fewer than 40 lines of at most 110 columns", () => {
+  const named = HELP_LINES.flatMap(({ names }) => names);
+  expect(named.toSorted()).toEqual(Object.keys(COMMANDS).toSorted());
+  const lines = topHelp("x").split("\n");
+  expect(lines.length).toBeLessThan(40);
+  expect(lines.filter((line) => line.length > 110)).toEqual([]);
+});

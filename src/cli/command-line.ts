@@ -1,0 +1,96 @@
+/**
+ * What the first word of a command line is: a command, a mistyped command, or the beginning of a prompt. Pure.
+ *
+ * A prompt may be written without quotes, so a mistyped command would be sent to the model, and paid for. The rule: a
+ * first bare word that is not a command but close to one is taken for a typing error when nothing else makes it look
+ * like a sentence, that is when at most one bare word follows it.
+ *
+ * @module
+ */
+
+/** What the scan needs to know of the flags before the first word. */
+export interface KnownFlag {
+  readonly short?: string | undefined;
+  readonly long?: string | undefined;
+  /** The flag is followed by its value. */
+  readonly takesValue: boolean;
+}
+
+export interface ScannedLine {
+  /** The first word that is neither a flag nor the value of one. */
+  readonly first: string | undefined;
+  /** Bare words from the first one up to the next flag. */
+  readonly words: readonly string[];
+  /** `-p` or `--print` stands before it: whatever follows is a prompt. */
+  readonly print: boolean;
+}
+
+export function scanLine(args: readonly string[], flags: readonly KnownFlag[]): ScannedLine {
+  let print = false;
+  for (let at = 0; at < args.length; at += 1) {
+    const arg = args[at] ?? "";
+    if (arg === "--") return { first: undefined, words: [], print };
+    if (!arg.startsWith("-") || arg === "-") {
+      const rest = args.slice(at);
+      const end = rest.findIndex((word) => word.startsWith("-") && word !== "-");
+      return { first: arg, words: end === -1 ? rest : rest.slice(0, end), print };
+    }
+    const { named, valueFollows } = readFlag(arg, flags);
+    if (named.includes("-p") || named.includes("--print")) print = true;
+    if (valueFollows) at += 1;
+  }
+  return { first: undefined, words: [], print };
+}
+
+/** `--name`, `--name=value`, `-n`, `-nvalue`, and short flags written together (`-pc`). */
+function readFlag(
+  arg: string,
+  flags: readonly KnownFlag[],
+): { readonly named: readonly string[]; readonly valueFollows: boolean } {
+  if (arg.startsWith("--")) {
+    const equals = arg.indexOf("=");
+    const name = equals === -1 ? arg : arg.slice(0, equals);
+    const takesValue = flags.some(({ long, takesValue: takes }) => long === name && takes);
+    return { named: [name], valueFollows: takesValue && equals === -1 };
+  }
+  const named: string[] = [];
+  for (const [index, letter] of [...arg.slice(1)].entries()) {
+    const name = `-${letter}`;
+    named.push(name);
+    if (flags.some(({ short, takesValue }) => short === name && takesValue)) {
+      return { named, valueFollows: index === arg.length - 2 };
+    }
+  }
+  return { named, valueFollows: false };
+}
+
+/** The command a mistyped word was meant to be; undefined when it is none, or when the line reads like a prompt. */
+export function meantCommand(line: ScannedLine, commands: readonly string[]): string | undefined {
+  const { first, words, print } = line;
+  if (print || first === undefined || words.length > 2 || commands.includes(first)) return undefined;
+  if (!/^[A-Za-z-]{3,}$/.test(first)) return undefined;
+  const word = first.toLowerCase();
+  const near = commands
+    .map((name) => ({ name, distance: distance(word, name) }))
+    .filter(({ name, distance: far }) => far <= (Math.min(name.length, word.length) <= 4 ? 1 : 2))
+    .toSorted((a, b) => a.distance - b.distance);
+  return near[0]?.name;
+}
+
+/** Edits between two words: insert, remove, replace, and swap of neighbours count one each. */
+export function distance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];
+  for (let i = 1; i <= a.length; i += 1) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replace = (rows[i - 1]?.[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swap =
+        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+          ? (rows[i - 2]?.[j - 2] ?? 0) + 1
+          : Number.POSITIVE_INFINITY;
+      row.push(Math.min((rows[i - 1]?.[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, replace, swap));
+    }
+    rows.push(row);
+  }
+  return rows[a.length]?.[b.length] ?? 0;
+}

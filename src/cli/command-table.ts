@@ -1,0 +1,55 @@
+/**
+ * Every command by name: how it is loaded, and the line of the top help that tells it. A command is loaded when it is
+ * called, so that `--version` costs little.
+ *
+ * @module
+ */
+
+import type { Command } from "commander";
+
+import type { Terminal } from "./terminal.ts";
+
+export interface Finish {
+  (code: number): void;
+}
+
+export type LoadCommand = (terminal: Terminal, finish: Finish) => Promise<Command>;
+
+/** In the order of the documents. */
+export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
+  run: async (terminal, finish) => (await import("./commands/run.ts")).runCommand(terminal, finish),
+  start: async (terminal, finish) => (await import("./commands/run.ts")).startCommand(terminal, finish),
+  sessions: async (terminal, finish) =>
+    (await import("./commands/sessions.ts")).sessionsCommand(terminal, finish),
+  inspect: async (terminal, finish) =>
+    (await import("./commands/inspect.ts")).inspectCommand(terminal, finish),
+  fork: async (terminal, finish) => (await import("./commands/history.ts")).forkCommand(terminal, finish),
+  retry: async (terminal, finish) => (await import("./commands/history.ts")).retryCommand(terminal, finish),
+  edit: async (terminal, finish) => (await import("./commands/history.ts")).editCommand(terminal, finish),
+  undo: async (terminal, finish) => (await import("./commands/history.ts")).undoCommand(terminal, finish),
+  check: async (terminal, finish) => (await import("./commands/check.ts")).checkCommand(terminal, finish),
+  emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),
+  conform: async (terminal, finish) => {
+    const { conformCommand, conformIo } = await import("./commands/conform.ts");
+    return conformCommand(conformIo(terminal, finish));
+  },
+};
+
+/** A line of the top help; several small commands may share one. */
+export interface HelpLine {
+  readonly group: "Work" | "Sessions" | "Correctness" | "Servers" | "Set-up";
+  readonly names: readonly string[];
+  readonly about: string;
+}
+
+/** A test holds that every command stands here once and that the whole help stays under 40 lines. */
+export const HELP_LINES: readonly HelpLine[] = [
+  { group: "Work", names: ["run"], about: "one answer; all flags: throughline run --help" },
+  { group: "Work", names: ["start"], about: "the first minute: chat, or a demo without a terminal" },
+  { group: "Work", names: ["retry", "edit", "undo", "fork"], about: "go back without rewriting" },
+  { group: "Sessions", names: ["sessions"], about: "list, show, search, rename, rm, path" },
+  { group: "Sessions", names: ["inspect"], about: "what a session sent, and why" },
+  { group: "Correctness", names: ["check"], about: "lint a history" },
+  { group: "Correctness", names: ["conform"], about: "which rules and shapes a Responses server holds" },
+  { group: "Servers", names: ["emulator"], about: "a strict provider API on this machine, no key" },
+];

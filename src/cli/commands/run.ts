@@ -1,0 +1,49 @@
+/**
+ * `throughline run` and `throughline start`: one answer, and the first minute.
+ *
+ * @module
+ */
+
+import { Command } from "commander";
+
+import { runOrChat } from "../choose-front-end.ts";
+import type { Finish } from "../command-table.ts";
+import type { RunFlags } from "../open-session.ts";
+import { runOptions } from "../run-options.ts";
+import type { Terminal } from "../terminal.ts";
+
+export function runCommand(terminal: Terminal, finish: Finish): Command {
+  const run = new Command("run")
+    .description("answer once and leave; the answer is on stdout, everything else on stderr")
+    .argument("[prompt...]", "what to ask; none or -: standard input")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline run "summarise README.md" </dev/null
+  git diff | throughline run "review this" -o review.md
+  throughline run --json "hi" | jq -r 'select(.type=="result").text'
+  throughline run --output-schema answer.json "weather in Paris as JSON"`,
+    );
+  return runOptions(run).action(async (words: readonly string[], flags: RunFlags) =>
+    finish(await runOrChat(words, { ...flags, print: true }, terminal)),
+  );
+}
+
+export function startCommand(terminal: Terminal, finish: Finish): Command {
+  const start = new Command("start")
+    .description("a chat on a terminal, elsewhere a demo on the emulator")
+    .argument("[prompt...]", "what to ask")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline start
+  throughline start -m openai/gpt-5.6:high`,
+    );
+  return runOptions(start).action(async (words: readonly string[], flags: RunFlags) => {
+    const { demo, weatherTool } = await import("../demo.ts");
+    if (!terminal.interactive) finish(await demo(terminal));
+    else finish(await (await import("../chat.ts")).chat(words, flags, terminal, { tools: [weatherTool] }));
+  });
+}
