@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   support: [],
   events: ["support"],
-  api: ["events", "support"],
+  api: ["events", "fold", "support"],
   wire: ["support"],
   rules: ["wire", "support"],
   fold: ["events", "support"],

@@ -210,8 +210,8 @@ class Chat {
       return;
     }
     try {
-      if (/^y(?:es)?$/i.test(answer ?? "")) this.#session.approve(request.requestId);
-      else this.#session.deny(request.requestId);
+      if (/^y(?:es)?$/i.test(answer ?? "")) await this.#session.approve(request.requestId);
+      else await this.#session.deny(request.requestId);
     } catch (error) {
       // Ended while the question stood: nobody waits for the answer any more.
       this.#say(messageOf(error));

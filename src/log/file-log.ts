@@ -39,6 +39,8 @@ export interface FileLogOptions {
   readonly clock: Clock;
   readonly io: FileIo;
   release(): Promise<void>;
+  /** Whether any process holds the writer's lock. */
+  hasWriter(): Promise<boolean>;
 }
 
 export class FileLog implements Log {
@@ -98,6 +100,10 @@ export class FileLog implements Log {
     } finally {
       closeSync(file);
     }
+  }
+
+  hasWriter(): Promise<boolean> {
+    return this.mode === "write" && this.#open ? Promise.resolve(true) : this.#options.hasWriter();
   }
 
   async putBlob(bytes: Uint8Array): Promise<string> {

@@ -14,7 +14,7 @@ import { FileLog } from "./file-log.ts";
 import type { Log, OpenOptions, Store, StoredSession } from "./log.ts";
 import { locked, notFound } from "./memory-store.ts";
 import { assertSessionId, SESSION_ID } from "./stamp.ts";
-import { acquireWriterLock } from "./writer-lock.ts";
+import { acquireWriterLock, isWriterLocked } from "./writer-lock.ts";
 
 export interface FileStoreOptions {
   readonly clock?: Clock;
@@ -61,16 +61,18 @@ async function openSession(
   { mode }: OpenOptions,
   parts: { readonly clock: Clock; readonly io: FileIo },
 ): Promise<Log> {
+  // The lock is named by the real folder: two links to one folder are one session.
+  const lockName = (): string => join(realpathSync(root), `${id}.jsonl`);
+  const hasWriter = async (): Promise<boolean> => isWriterLocked(lockName());
   if (mode === "read") {
     if (!existsSync(path)) throw notFound(id);
-    return new FileLog({ id, path, mode, ...parts, release: async () => undefined });
+    return new FileLog({ id, path, mode, ...parts, hasWriter, release: async () => undefined });
   }
   makeFolder(root);
-  // The lock is named by the real folder: two links to one folder are one session.
-  const lock = await acquireWriterLock(join(realpathSync(root), `${id}.jsonl`));
+  const lock = await acquireWriterLock(lockName());
   if (!lock.held) throw locked(id, lock.holder);
   try {
-    return new FileLog({ id, path, mode, ...parts, release: () => lock.release() });
+    return new FileLog({ id, path, mode, ...parts, hasWriter, release: () => lock.release() });
   } catch (error) {
     await lock.release();
     throw error;

@@ -36,6 +36,8 @@ export interface Log {
   sync(): Promise<void>;
   /** Reads what another writer has added since; resolves to the new events. A writer has nothing to read. */
   refresh(): Promise<readonly LoggedEvent[]>;
+  /** Whether a live process holds this session as its writer, this very log included. */
+  hasWriter(): Promise<boolean>;
   readonly scratch: Scratch;
   /** Stores bytes beside the log and resolves to their name: the SHA-256 in hex. */
   putBlob(bytes: Uint8Array): Promise<string>;

@@ -101,6 +101,9 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
       events.push(...added);
       return added;
     },
+    async hasWriter() {
+      return kept.held;
+    },
     scratch: {
       write: (text) => {
         kept.scratch += text;

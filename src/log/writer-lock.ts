@@ -21,8 +21,39 @@ export async function acquireWriterLock(path: string): Promise<LockAttempt> {
   return process.platform === "linux" ? lockBySocket(path) : lockByFile(`${path}.lock`);
 }
 
+/** Without taking it: a look must never make a writer fail that comes at the same moment. */
+export async function isWriterLocked(path: string): Promise<boolean> {
+  return process.platform === "linux" ? answers(socketName(path)) : isFileHeld(`${path}.lock`);
+}
+
+/** Whoever listens under the name holds the lock, whether it can answer or not: connecting is the kernel's doing. */
+function answers(name: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(name);
+    const finish = (held: boolean): void => {
+      socket.destroy();
+      resolve(held);
+    };
+    socket.on("connect", () => finish(true));
+    // A holder with a full queue of connections (EAGAIN) is one all the same.
+    socket.on("error", (error) => finish(codeOf(error) !== "ECONNREFUSED"));
+  });
+}
+
+function isFileHeld(path: string): boolean {
+  try {
+    return isAlive(Number(readFileSync(path, "latin1")));
+  } catch {
+    return false;
+  }
+}
+
+function socketName(path: string): string {
+  return `\0throughline-${createHash("sha256").update(path).digest("hex").slice(0, 40)}`;
+}
+
 async function lockBySocket(path: string): Promise<LockAttempt> {
-  const name = `\0throughline-${createHash("sha256").update(path).digest("hex").slice(0, 40)}`;
+  const name = socketName(path);
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
     socket.end(String(process.pid));

@@ -4,8 +4,9 @@
  * @module
  */
 
+import type { Input } from "../api/index.ts";
 import { isObject, ThroughlineError } from "../support/index.ts";
-import type { AgentOptions, Input } from "./types.ts";
+import type { AgentOptions } from "./types.ts";
 
 const PERMISSIONS: readonly unknown[] = ["ask", "auto", "read-only", "deny"];
 

@@ -4,12 +4,13 @@
  * @module
  */
 
+import type { SessionSummary } from "../api/index.ts";
 import { memoryStore, type Store } from "../log/index.ts";
 import { createIdSource, messageOf, systemClock } from "../support/index.ts";
 import { createRegistry } from "../tools/index.ts";
 import { assertAgentOptions } from "./agent-options.ts";
 import { LocalSession } from "./session.ts";
-import type { Agent, AgentOptions, OpenSessionOptions, Session, SessionSummary } from "./types.ts";
+import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.ts";
 
 export function createAgent(options: AgentOptions): Agent {
   assertAgentOptions(options);
@@ -23,7 +24,14 @@ export function createAgent(options: AgentOptions): Agent {
     const store = storeOf(openOptions.store);
     const id = openOptions.id ?? ids.next("s");
     const log = await store.open(id, { mode: openOptions.mode ?? "write" });
-    return new LocalSession({ log, store, options, open: (other) => open({ store, id: other }) });
+    const writerLives = log.mode === "write" || (await log.hasWriter());
+    return new LocalSession({
+      log,
+      writerLives,
+      store,
+      options,
+      open: (other) => open({ store, id: other }),
+    });
   };
 
   return {

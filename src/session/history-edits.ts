@@ -4,8 +4,15 @@
  * @module
  */
 
-import { isItemEvent, type LoggedEvent } from "../events/index.ts";
+import { isItemEvent, type LoggedEvent, type UserMessage } from "../events/index.ts";
 import { ThroughlineError } from "../support/index.ts";
+
+/** What a person said last on the path. */
+export function lastMessageOf(path: readonly LoggedEvent[]): UserMessage | undefined {
+  return path.findLast(
+    (event): event is UserMessage => event.type === "user_message" && event.by === "person",
+  );
+}
 
 /** The seq of the event before `seq` on the path. */
 export function previousOnPath(path: readonly LoggedEvent[], seq: number): number {

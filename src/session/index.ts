@@ -4,22 +4,29 @@
  * @module
  */
 
-export { createAgent } from "./agent.ts";
-export { previewFromLog } from "./previews.ts";
-export { rebuildRequest, type RebuiltRequest } from "./rebuild.ts";
 export type {
-  Agent,
-  AgentOptions,
+  AgentHandle,
+  CompactOptions,
+  Cut,
+  EventsOptions,
   ExplainOptions,
+  FollowOptions,
+  ForkOptions,
+  HandleSendOptions,
   Input,
-  OpenSessionOptions,
-  OutputSchema,
+  ModelView,
+  OpenHandleOptions,
   PreviewItem,
+  RebuiltRequest,
   RequestPreview,
-  SendOptions,
-  Session,
+  SessionHandle,
   SessionSummary,
   SwitchPreview,
   Turn,
+  TurnOptions,
   TurnResult,
-} from "./types.ts";
+} from "../api/index.ts";
+export { createAgent } from "./agent.ts";
+export { previewFromLog } from "./previews.ts";
+export { rebuildRequest } from "./rebuild.ts";
+export type { Agent, AgentOptions, OpenSessionOptions, OutputSchema, SendOptions, Session } from "./types.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 
+import type { Input } from "../api/index.ts";
 import type { InputPart } from "../events/index.ts";
 import type { Log } from "../log/index.ts";
-import type { Input } from "./types.ts";
 
 const INLINE_BYTES = 64 * 1024;
 

@@ -21,6 +21,7 @@ import { BlobCache } from "./input.ts";
 import { rootOf } from "./rebuild.ts";
 
 const POLL_MS = 200;
+const LOOK_MS = 1000;
 
 export class Journal {
   readonly log: Log;
@@ -28,6 +29,8 @@ export class Journal {
   readonly blobs: BlobCache;
   readonly #clock: Clock;
   readonly #bus = new Broadcast<SessionEvent>({ keepAll: false });
+  readonly #listeners = new Set<() => void>();
+  #writerLives: boolean;
   /** How many events of the log the fold and the listeners have seen. */
   #taken: number;
   #closed = false;
@@ -36,12 +39,28 @@ export class Journal {
   /** What is open right now, for a viewer who joins late. */
   snapshot: (() => readonly SessionEvent[]) | undefined;
 
-  constructor(log: Log, clock: Clock) {
+  constructor(log: Log, clock: Clock, writerLives: boolean) {
     this.log = log;
     this.#clock = clock;
+    this.#writerLives = writerLives;
     this.blobs = new BlobCache(log);
     this.fold.add(log.events);
     this.#taken = log.events.length;
+  }
+
+  /** Somebody holds the session as its writer: we do, or another process did when it was last looked for. */
+  get writerLives(): boolean {
+    return this.log.mode === "write" ? !this.#closed : this.#writerLives;
+  }
+
+  onChange(listener: () => void): () => void {
+    const own = (): void => listener(); // the same function twice is two listeners
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  changed(): void {
+    for (const listener of this.#listeners) listener();
   }
 
   get path(): readonly LoggedEvent[] {
@@ -82,6 +101,7 @@ export class Journal {
     this.#taken = this.log.events.length;
     this.fold.add(added);
     this.publish(added);
+    this.changed();
     if (options.durable === true) await this.log.sync();
   }
 
@@ -120,18 +140,34 @@ export class Journal {
     this.#closed = true;
     this.#bus.end();
     await this.log.close();
+    this.changed();
   }
 
   /** Another process writes: its events are read as they come. Whoever reads first, every follower sees them. */
   async *#poll(after: number, signal: AbortSignal | undefined): AsyncGenerator<LoggedEvent> {
     const stopped = (): boolean => this.#closed || signal?.aborted === true;
     let seen = after;
+    let looked = this.#clock.monotonic();
     while (!stopped()) {
-      this.fold.add(await this.log.refresh());
+      if (this.#clock.monotonic() - looked >= LOOK_MS) {
+        looked = this.#clock.monotonic();
+        await this.#lookForWriter();
+      }
+      const fresh = await this.log.refresh();
+      this.fold.add(fresh);
+      if (fresh.length > 0) this.changed();
       const added = this.log.events.slice(seen + 1);
       seen = Math.max(seen, this.log.events.length - 1);
       yield* added;
       if (added.length === 0) await this.#clock.sleep(POLL_MS, signal).catch(() => undefined);
     }
+  }
+
+  /** Before the events are read: whoever learns that the writer is gone has all that it wrote within one more read. */
+  async #lookForWriter(): Promise<void> {
+    const lives = await this.log.hasWriter();
+    if (lives === this.#writerLives) return;
+    this.#writerLives = lives;
+    this.changed();
   }
 }

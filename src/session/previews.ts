@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { PreviewItem, RequestPreview, SwitchPreview } from "../api/index.ts";
 import type { LoggedEvent, Settings, SettingsEvent } from "../events/index.ts";
 import { activePath, explain, planOf } from "../fold/index.ts";
 import type { Log } from "../log/index.ts";
@@ -11,7 +12,6 @@ import { createRenderer, type Model, type RenderContext } from "../providers/ind
 import { isObject, stringOf, ThroughlineError, tryParseJson } from "../support/index.ts";
 import { BlobCache } from "./input.ts";
 import { rootOf } from "./rebuild.ts";
-import type { PreviewItem, RequestPreview, SwitchPreview } from "./types.ts";
 
 export interface PreviewParts extends RenderContext {
   readonly events: readonly LoggedEvent[];

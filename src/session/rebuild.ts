@@ -5,24 +5,13 @@
  * @module
  */
 
+import type { RebuiltRequest } from "../api/index.ts";
 import type { LoggedEvent, ResponseStart, Settings } from "../events/index.ts";
-import { type Decision, explain, planOf } from "../fold/index.ts";
+import { explain, planOf } from "../fold/index.ts";
 import type { Log } from "../log/index.ts";
-import { createRenderer, RENDERER_VERSION } from "../providers/index.ts";
+import { createRenderer, rendererVersionOf } from "../providers/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import { BlobCache } from "./input.ts";
-
-export interface RebuiltRequest {
-  /** From 1, over the whole log. */
-  readonly request: number;
-  readonly start: ResponseStart;
-  readonly settings: Settings;
-  /** The exact body that was sent, if `proof` is "same". */
-  readonly body: string;
-  /** "differs": the log does not give the bytes that were sent. "other_renderer": they were made by another version. */
-  readonly proof: "same" | "differs" | "other_renderer";
-  readonly decisions: readonly Decision[];
-}
 
 export async function rebuildRequest(log: Log, request: number): Promise<RebuiltRequest> {
   const starts = log.events.filter((event): event is ResponseStart => event.type === "response_start");
@@ -49,9 +38,13 @@ export async function rebuildRequest(log: Log, request: number): Promise<Rebuilt
     start,
     settings: plan.settings,
     body: Buffer.concat(rendered.body).toString("utf8"),
-    proof: same ? "same" : plan.settings.renderer === RENDERER_VERSION ? "differs" : "other_renderer",
+    proof: same ? "same" : isOurs(plan.settings) ? "differs" : "other_renderer",
     decisions: explain(before, rendered.entries),
   };
+}
+
+function isOurs({ renderer, profile }: Settings): boolean {
+  return renderer === rendererVersionOf(profile.dialect);
 }
 
 /** The first ancestor of a family of forks: they share a prompt cache. */

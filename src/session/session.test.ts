@@ -294,10 +294,10 @@ const asking = async (): Promise<
 };
 
 /** Another task that watches the session and answers its questions. */
-const answerer = async (session: Session, answer: (requestId: string) => void): Promise<void> => {
+const answerer = async (session: Session, answer: (requestId: string) => Promise<void>): Promise<void> => {
   for await (const event of session.follow()) {
     if (event.type !== "permission_request") continue;
-    answer(event.requestId);
+    await answer(event.requestId);
     return;
   }
 };
@@ -328,14 +328,15 @@ describe("permissions from elsewhere", () => {
   test("a question is answered once", async () => {
     const { session } = await asking();
     let id = "";
-    const watching = answerer(session, (requestId) => {
+    const notPending = { code: "permission_not_pending" };
+    const watching = answerer(session, async (requestId) => {
       id = requestId;
-      session.approve(requestId);
-      expect(codeOf(() => session.deny(requestId))).toBe("permission_not_pending");
+      await session.approve(requestId);
+      await expect(session.deny(requestId)).rejects.toMatchObject(notPending);
     });
     await session.send("go").result();
     await watching;
-    expect(codeOf(() => session.approve(id))).toBe("permission_not_pending");
+    await expect(session.approve(id)).rejects.toMatchObject(notPending);
   });
 });
 

@@ -4,15 +4,8 @@
  * @module
  */
 
-import {
-  type EventDraft,
-  type LoggedEvent,
-  NO_USAGE,
-  type SessionEvent,
-  type Usage,
-  type UserMessage,
-} from "../events/index.ts";
-import type { Decision } from "../fold/index.ts";
+import type { Cut, ForkOptions, Input, SwitchPreview, Turn, TurnOptions, TurnResult } from "../api/index.ts";
+import { type EventDraft, NO_USAGE } from "../events/index.ts";
 import type { Log, Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
 import {
@@ -26,33 +19,25 @@ import {
 import { DEFAULT_LIMITS, runTurn, type TurnContext, type TurnPlan } from "../turn/index.ts";
 import { assertInput } from "./agent-options.ts";
 import { forkInto } from "./fork.ts";
-import { cutBefore, lastTurnsFrom, previousOnPath } from "./history-edits.ts";
+import { cutBefore, lastMessageOf, lastTurnsFrom, previousOnPath } from "./history-edits.ts";
 import { toContent } from "./input.ts";
 import { Journal } from "./journal.ts";
 import { createOutputFormat } from "./output-schema.ts";
 import { PendingPermissions } from "./pending-permissions.ts";
-import { previewRequest, switchPreview } from "./previews.ts";
-import { rebuildRequest } from "./rebuild.ts";
+import { switchPreview } from "./previews.ts";
 import { createRedactor } from "./redact.ts";
 import { resumePlan } from "./resume.ts";
+import { SessionView } from "./session-view.ts";
 import { settingsFor } from "./settings.ts";
-import { titleOf } from "./title.ts";
+import { cleanTitle, titleOf } from "./title.ts";
 import { TurnHandle } from "./turn-handle.ts";
 import { SetupCache, type TurnOverrides } from "./turn-setup.ts";
-import type {
-  AgentOptions,
-  ExplainOptions,
-  Input,
-  RequestPreview,
-  SendOptions,
-  Session,
-  SwitchPreview,
-  Turn,
-  TurnResult,
-} from "./types.ts";
+import type { AgentOptions, SendOptions, Session } from "./types.ts";
 
 export interface LocalSessionParts {
   readonly log: Log;
+  /** Whether anybody holds the session as its writer; the session itself, if it is opened to write. */
+  readonly writerLives: boolean;
   readonly store: Store;
   readonly options: AgentOptions;
   /** Opens a fork with the same agent. */
@@ -60,9 +45,8 @@ export interface LocalSessionParts {
 }
 
 type Prepare = (turn: string) => Promise<TurnPlan> | TurnPlan;
-type SignalOption = Pick<SendOptions, "signal">;
 
-export class LocalSession implements Session {
+export class LocalSession extends SessionView implements Session {
   readonly #parts: LocalSessionParts;
   readonly #journal: Journal;
   readonly #ids: IdSource;
@@ -70,7 +54,7 @@ export class LocalSession implements Session {
   readonly #redact: (text: string) => string;
   readonly #setup: SetupCache;
   readonly #seenModels = new Set<Model>();
-  #model: Model;
+  readonly #turns = new Set<string>();
   /** Turns run one after the other. */
   #last: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -80,36 +64,17 @@ export class LocalSession implements Session {
   constructor(parts: LocalSessionParts) {
     const { log, options } = parts;
     const clock = options.clock ?? systemClock;
+    const journal = new Journal(log, clock, parts.writerLives);
+    super(journal, options);
     this.#parts = parts;
-    this.#journal = new Journal(log, clock);
+    this.#journal = journal;
     this.#ids = createIdSource(() => clock.now());
     this.#setup = new SetupCache(options);
-    this.#model = options.model;
     this.#seenModels.add(options.model);
     this.#redact = createRedactor(() => [
       ...(options.secrets ?? []),
       ...[...this.#seenModels].flatMap((model) => model.secrets()),
     ]);
-  }
-
-  get id(): string {
-    return this.#journal.log.session;
-  }
-
-  get model(): Model {
-    return this.#model;
-  }
-
-  get place(): string {
-    return this.#journal.log.place;
-  }
-
-  get title(): string | undefined {
-    return this.#journal.title;
-  }
-
-  get usage(): Usage {
-    return this.#journal.usage;
   }
 
   get interrupted(): boolean {
@@ -124,20 +89,20 @@ export class LocalSession implements Session {
         message: `session "${this.id}" is in the middle of a turn`,
       });
     }
-    const base = options.model ?? this.#model;
-    const model = options.effort === undefined ? options.model : base.withEffort(options.effort);
+    const named = options.model === undefined ? undefined : this.modelOf(options.model);
+    const model = options.effort === undefined ? named : (named ?? this.model).withEffort(options.effort);
     if (model !== undefined) this.#seenModels.add(model); // its key must not reach the log either
     const output = options.output === undefined ? undefined : createOutputFormat(options.output);
     const overrides = {
       ...(model === undefined ? {} : { model }),
       ...(output === undefined ? {} : { output }),
     };
-    return this.#turn(options.signal, overrides, (turn) =>
+    return this.#turn(options, overrides, (turn) =>
       this.#opening(async () => [await this.#userMessage(turn, input), ...this.#firstTitle(input)]),
     );
   }
 
-  resume(options: SignalOption = {}): Turn {
+  resume(options: TurnOptions = {}): Turn {
     const open = this.#journal.openTurn;
     if (open === undefined || this.#current !== undefined) {
       throw new ThroughlineError({
@@ -148,25 +113,23 @@ export class LocalSession implements Session {
     const tools = this.#parts.options.tools ?? [];
     const prepare = async (): Promise<TurnPlan> =>
       resumePlan(open, await this.#journal.log.scratch.read(), tools);
-    return this.#turn(options.signal, {}, prepare, open.turn);
+    return this.#turn({ ...options, turn: open.turn }, {}, prepare, "again");
   }
 
-  retry(options: SignalOption = {}): Turn {
-    const last = this.#journal.path.findLast(
-      (event): event is UserMessage => event.type === "user_message" && event.by === "person",
-    );
+  retry(options: TurnOptions = {}): Turn {
+    const last = lastMessageOf(this.#journal.path);
     if (last === undefined) {
       throw new ThroughlineError({
         code: "nothing_to_retry",
         message: "there is no message to answer again",
       });
     }
-    return this.#turn(options.signal, {}, (turn) =>
+    return this.#turn(options, {}, (turn) =>
       this.#opening(async () => [{ type: "branch", turn, to: last.seq, why: "retry" }]),
     );
   }
 
-  edit(seq: number, input: Input, options: SignalOption = {}): Turn {
+  edit(seq: number, input: Input, options: TurnOptions = {}): Turn {
     assertInput(input);
     const { path } = this.#journal;
     if (path.find((event) => event.seq === seq)?.type !== "user_message") {
@@ -176,7 +139,7 @@ export class LocalSession implements Session {
       });
     }
     const to = previousOnPath(path, seq);
-    return this.#turn(options.signal, {}, (turn) =>
+    return this.#turn(options, {}, (turn) =>
       this.#opening(async () => [
         { type: "branch", turn, to, why: "edit" },
         await this.#userMessage(turn, input),
@@ -184,36 +147,57 @@ export class LocalSession implements Session {
     );
   }
 
-  approve(requestId: string): void {
+  async cancel(): Promise<void> {
+    this.#current?.cancel();
+  }
+
+  async approve(requestId: string): Promise<void> {
     this.#permissions.answer(requestId, { decision: "allow" });
   }
 
-  deny(requestId: string, reason?: string): void {
+  async deny(requestId: string, reason?: string): Promise<void> {
     this.#permissions.answer(requestId, { decision: "deny", ...(reason === undefined ? {} : { reason }) });
   }
 
   /** Takes effect at the next step, where it becomes an event. */
-  async setModel(model: Model): Promise<void> {
-    this.#model = model;
-    this.#seenModels.add(model);
+  async setModel(model: Model | string): Promise<void> {
+    const chosen = this.modelOf(model);
+    this.#seenModels.add(chosen);
+    this.changeModel(chosen);
   }
 
-  async previewSwitch(model: Model): Promise<SwitchPreview> {
-    return switchPreview(this.#journal.log.events, settingsFor(model, this.#parts.options));
+  async previewSwitch(model: Model | string): Promise<SwitchPreview> {
+    return switchPreview(this.#journal.log.events, settingsFor(this.modelOf(model), this.#parts.options));
   }
 
-  async fork(options: { readonly at?: number; readonly id?: string } = {}): Promise<Session> {
+  async rename(title: string): Promise<void> {
+    await this.#journal.append([{ type: "title", title: this.#redact(cleanTitle(title)) }], {
+      durable: true,
+    });
+  }
+
+  async fork(options: ForkOptions = {}): Promise<Session> {
     const id = options.id ?? this.#ids.next("s");
     await forkInto(this.#parts.store, this.#journal.log, {
       id,
       ...(options.at === undefined ? {} : { at: options.at }),
     });
     const child = await this.#parts.open(id);
-    await child.setModel(this.#model);
+    await child.setModel(this.model);
     return child;
   }
 
-  async truncate(cut: { readonly keepTurns: number } | { readonly from: number }): Promise<void> {
+  async undo(): Promise<void> {
+    const { path } = this.#journal;
+    const last = lastMessageOf(path);
+    if (last === undefined)
+      throw new ThroughlineError({ code: "nothing_to_undo", message: "there is no message to take back" });
+    await this.#last;
+    const draft: EventDraft = { type: "branch", to: previousOnPath(path, last.seq), why: "undo" };
+    await this.#journal.append([...(await this.#journal.closing()), draft], { durable: true });
+  }
+
+  async truncate(cut: Cut): Promise<void> {
     const { path } = this.#journal;
     const draft: EventDraft =
       "from" in cut
@@ -222,37 +206,6 @@ export class LocalSession implements Session {
     if (path.length === 0) return; // nothing to cut, nothing to record
     await this.#last;
     await this.#journal.append([...(await this.#journal.closing()), draft], { durable: true });
-  }
-
-  events(
-    options: { readonly after?: number; readonly path?: "active" | "all" } = {},
-  ): AsyncIterable<LoggedEvent> {
-    return this.#journal.events(options.after ?? -1, options.path ?? "all");
-  }
-
-  follow(
-    options: { readonly after?: number; readonly signal?: AbortSignal } = {},
-  ): AsyncIterable<SessionEvent> {
-    return this.#journal.follow(options.after ?? -1, options.signal);
-  }
-
-  async preview(options: { readonly model?: Model } = {}): Promise<RequestPreview> {
-    const { log, blobs, rootSession } = this.#journal;
-    await blobs.load();
-    const model = options.model ?? this.#model;
-    return previewRequest({
-      events: log.events,
-      model,
-      settings: settingsFor(model, this.#parts.options),
-      cacheKey: rootSession,
-      blob: (name) => blobs.get(name),
-    });
-  }
-
-  /** As rendered: what only the renderer can see (a changed prefix) is told too. */
-  async explain(options: ExplainOptions = {}): Promise<readonly Decision[]> {
-    if (options.request === undefined) return (await this.preview()).decisions;
-    return (await rebuildRequest(this.#journal.log, options.request)).decisions;
   }
 
   async close(): Promise<void> {
@@ -267,12 +220,9 @@ export class LocalSession implements Session {
     return this.close();
   }
 
-  #turn(
-    signal: AbortSignal | undefined,
-    overrides: TurnOverrides,
-    prepare: Prepare,
-    turn = this.#ids.next("tn"),
-  ): Turn {
+  #turn(options: TurnOptions, overrides: TurnOverrides, prepare: Prepare, which?: "again"): Turn {
+    const { turn = this.#ids.next("tn"), signal } = options;
+    if (which !== "again" && options.turn !== undefined) this.#assertNewTurn(options.turn);
     if (this.#journal.log.mode === "read") {
       throw new ThroughlineError({
         code: "log_read_only",
@@ -283,7 +233,8 @@ export class LocalSession implements Session {
       throw new ThroughlineError({ code: "log_closed", message: `session "${this.id}" was closed` });
     const before = this.#last;
     this.#waiting += 1;
-    const handle = new TurnHandle(async (own) => {
+    this.#turns.add(turn);
+    const handle = new TurnHandle(turn, signal, async (own) => {
       await before;
       this.#current = own;
       this.#journal.listener = (events) => own.push(events);
@@ -293,10 +244,22 @@ export class LocalSession implements Session {
         this.#current = undefined;
         this.#journal.listener = undefined;
         this.#waiting -= 1;
+        this.#journal.changed();
       }
-    }, signal);
+    });
     this.#last = handle.result();
     return handle;
+  }
+
+  /** The caller's id makes sending it a second time harmless: over a network nobody knows whether the first came through. */
+  #assertNewTurn(turn: string): void {
+    if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(turn))
+      throw new ThroughlineError({
+        code: "turn_invalid",
+        message: "a turn's id is 1 to 64 letters, digits, _ or -",
+      });
+    if (this.#turns.has(turn) || this.#journal.log.events.some((event) => event.turn === turn))
+      throw new ThroughlineError({ code: "turn_exists", message: `there is a turn "${turn}" already` });
   }
 
   async #run(
@@ -343,7 +306,7 @@ export class LocalSession implements Session {
       canAsk: options.canAsk ?? true,
       fetch: options.fetch,
       onWire: options.trace,
-      setup: () => this.#setup.get(this.#model, overrides),
+      setup: () => this.#setup.get(this.model, overrides),
       append: (drafts, appendOptions) => journal.append(drafts, appendOptions),
       emit: (events) => journal.publish(events),
       ask: (ask) => this.#permissions.ask(ask.requestId, handle.signal),

@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { Input } from "./types.ts";
+import type { Input } from "../api/index.ts";
+import { ThroughlineError } from "../support/index.ts";
 
 const MAX_TITLE = 60;
 
@@ -13,9 +14,18 @@ export function titleOf(input: Input): string {
     typeof input === "string"
       ? input
       : input.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(" ");
-  return text
-    .replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ")
-    .trim()
-    .slice(0, MAX_TITLE)
-    .toWellFormed();
+  return oneLine(text).slice(0, MAX_TITLE).toWellFormed();
+}
+
+const MAX_GIVEN_TITLE = 200;
+
+/** A title somebody gave: one line of bounded length that moves no cursor. */
+export function cleanTitle(title: string): string {
+  const clean = oneLine(title).slice(0, MAX_GIVEN_TITLE).toWellFormed();
+  if (clean === "") throw new ThroughlineError({ code: "title_empty", message: "the title is empty" });
+  return clean;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
 }

@@ -4,17 +4,19 @@
  * @module
  */
 
+import type { Turn, TurnResult } from "../api/index.ts";
 import type { SessionEvent } from "../events/index.ts";
 import { Broadcast, ThroughlineError } from "../support/index.ts";
-import type { Turn, TurnResult } from "./types.ts";
 
 export class TurnHandle implements Turn {
+  readonly id: string;
   readonly #events = new Broadcast<SessionEvent>({ keepAll: true });
   readonly #controller = new AbortController();
   readonly #result: Promise<TurnResult>;
 
   /** `run` must not reject. */
-  constructor(run: (handle: TurnHandle) => Promise<TurnResult>, signal: AbortSignal | undefined) {
+  constructor(id: string, signal: AbortSignal | undefined, run: (handle: TurnHandle) => Promise<TurnResult>) {
+    this.id = id;
     const cancel = (): void => this.cancel();
     if (signal?.aborted === true) cancel();
     signal?.addEventListener("abort", cancel, { once: true });

@@ -109,7 +109,7 @@ describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
     for await (const event of turn) {
       if (event.type !== "permission_request") continue;
       asked.push(event.requestId);
-      session.approve(event.requestId);
+      await session.approve(event.requestId);
     }
     expect(await turn.result()).toMatchObject({ status: "completed" });
     const history = await historyOf(session);
@@ -119,9 +119,9 @@ describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
       how === "resume" ? { status: "ok" } : { status: "not_executed", text: NEVER_STARTED.text },
     ]);
     // The old question is not pending any more: an answer to it changes nothing.
-    expect(() => session.approve(ofType(history, "permission_request")[0]?.requestId ?? "")).toThrow(
-      expect.objectContaining({ code: "permission_not_pending" }),
-    );
+    await expect(
+      session.approve(ofType(history, "permission_request")[0]?.requestId ?? ""),
+    ).rejects.toMatchObject({ code: "permission_not_pending" });
     expectTurns(history, how);
     expectAllAccepted(crash);
   });

@@ -239,7 +239,7 @@ test("T08 of a batch in which one call waits for approval every call has its own
   });
   const turn = b.session.send("Write and look.");
   for await (const event of turn) {
-    if (event.type === "permission_request") b.session.approve(event.requestId);
+    if (event.type === "permission_request") await b.session.approve(event.requestId);
   }
   expect((await turn.result()).status).toBe("completed");
   expect(outputs(lastInput(b.emulator))).toEqual(["written", "found a"]);

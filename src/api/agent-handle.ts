@@ -1,0 +1,28 @@
+/**
+ * Where handles come from: an agent in this process, or a server.
+ *
+ * @module
+ */
+
+import type { SessionHandle } from "./session-handle.ts";
+
+export interface SessionSummary {
+  readonly id: string;
+  readonly modifiedAt: number;
+  readonly bytes: number;
+  readonly title?: string;
+  readonly cwd?: string;
+  /** Why it cannot be read, if it cannot. */
+  readonly problem?: string;
+}
+
+export interface OpenHandleOptions {
+  /** Default: a new session. */
+  readonly id?: string;
+  readonly mode?: "write" | "read";
+}
+
+export interface AgentHandle {
+  open(options?: OpenHandleOptions): Promise<SessionHandle>;
+  sessions(): AsyncIterable<SessionSummary>;
+}
