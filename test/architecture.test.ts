@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   fragments: ["events", "support"],
   log: ["events", "support"],
   check: ["rules", "fold", "events", "wire", "support"],
-  trace: ["events", "wire", "support"],
+  trace: ["events", "log", "wire", "support"],
   config: ["support"],
   tools: ["events", "support"],
   providers: ["events", "fold", "rules", "wire", "trace", "support"],

@@ -16,6 +16,7 @@ import {
   systemClock,
   ThroughlineError,
 } from "../support/index.ts";
+import { createRedactor } from "../trace/index.ts";
 import { DEFAULT_LIMITS, runTurn, type TurnContext, type TurnPlan } from "../turn/index.ts";
 import { assertInput } from "./agent-options.ts";
 import { forkInto } from "./fork.ts";
@@ -25,7 +26,6 @@ import { Journal } from "./journal.ts";
 import { createOutputFormat } from "./output-schema.ts";
 import { PendingPermissions } from "./pending-permissions.ts";
 import { switchPreview } from "./previews.ts";
-import { createRedactor } from "./redact.ts";
 import { resumePlan } from "./resume.ts";
 import { SessionView } from "./session-view.ts";
 import { settingsFor } from "./settings.ts";
