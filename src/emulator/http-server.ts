@@ -10,16 +10,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 
 import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
-import { createResponse, refused, type WireAnswer } from "./create-response.ts";
+import { answerRequest } from "./answer-request.ts";
+import { type Dialect, refused, type WireAnswer } from "./dialect.ts";
+import { dialectOf } from "./dialects.ts";
 import type { Engine } from "./engine.ts";
 import { toBodyScript } from "./faults/apply.ts";
-import { refuse } from "./judge/refusal.ts";
 import { playScript } from "./play-script.ts";
 import { type OpenExchange, Recording } from "./recording.ts";
+import { refuse } from "./refusal.ts";
 import type { RecordedExchange } from "./report.ts";
-import { answerRoute } from "./routes.ts";
-
-const maxBodyBytes = 64 * 1024 * 1024;
+import { answerRoute, pathOf } from "./routes.ts";
 
 export interface HttpServerOptions {
   readonly engine: Engine;
@@ -70,6 +70,12 @@ function listen(server: Server, options: HttpServerOptions): Promise<void> {
   });
 }
 
+interface Asked {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 interface Body {
   readonly text: string;
   readonly tooLarge: boolean;
@@ -109,12 +115,14 @@ class Desk {
     response.on("error", () => {}); // a client that left; playScript sees the close
     const started = this.#options.engine.options.clock.monotonic();
     const url = urlOf(request.url ?? "/");
-    const body = await readBody(request).catch(() => undefined);
+    const headers = headersOf(request);
+    const dialect = dialectOf(pathOf(url), headers);
+    const body = await readBody(request, dialect.maxBodyBytes).catch(() => undefined);
     if (body === undefined) return; // the client left while sending
     await this.#turn();
     const exchange = this.recording.begin(request, url.pathname + url.search, body.text);
-    const answer = this.#answer(request, url, body, exchange.headers);
-    await this.#send(response, answer, exchange, started);
+    const answer = this.#answer(dialect, { method: request.method ?? "GET", url, headers }, body);
+    await this.#send(response, { dialect, answer, exchange, started });
     this.#options.record?.(exchange);
   }
 
@@ -124,9 +132,9 @@ class Desk {
     return this.#queue;
   }
 
-  #answer(request: IncomingMessage, url: URL, body: Body, recorded: RecordedExchange["headers"]): WireAnswer {
+  #answer(dialect: Dialect, request: Asked, body: Body): WireAnswer {
     try {
-      return this.#judge(request, url, body, recorded);
+      return this.#judge(dialect, request, body);
     } catch (error) {
       const message = `The emulator has a fault of its own: ${messageOf(error)}`;
       return refused(
@@ -136,39 +144,45 @@ class Desk {
     }
   }
 
-  #judge(request: IncomingMessage, url: URL, body: Body, recorded: RecordedExchange["headers"]): WireAnswer {
-    if (body.tooLarge) {
-      const message = `The request body is too large: the maximum is ${maxBodyBytes} bytes.`;
-      return refused(refuse({ rule: "X-large", status: 413, message, code: "request_too_large" }), undefined);
-    }
-    const { authorization } = request.headers; // the recorded one is redacted
-    const headers = { ...recorded, ...(authorization === undefined ? {} : { authorization }) };
+  #judge(dialect: Dialect, request: Asked, body: Body): WireAnswer {
+    if (body.tooLarge) return refused(dialect.tooLarge(), undefined);
     const { engine } = this.#options;
-    if (request.method === "POST" && /^(\/v1)?\/responses\/?$/.test(url.pathname)) {
+    const { text } = body;
+    if (request.method === "POST" && dialect.create.test(pathOf(request.url))) {
       this.#requests += 1;
-      return createResponse(engine, body.text, headers, this.#requests - 1);
+      return answerRequest(engine, dialect, { text, headers: request.headers, request: this.#requests - 1 });
     }
-    const method = request.method ?? "GET";
-    return answerRoute(engine, { method, url, headers, text: body.text, reports: this.recording.reports });
+    return answerRoute(engine, dialect, { ...request, text, reports: this.recording.reports });
   }
 
   async #send(
     response: ServerResponse,
-    answer: WireAnswer,
-    exchange: OpenExchange,
-    started: number,
+    sent: {
+      readonly dialect: Dialect;
+      readonly answer: WireAnswer;
+      readonly exchange: OpenExchange;
+      readonly started: number;
+    },
   ): Promise<void> {
+    const { dialect, answer, exchange, started } = sent;
+    const requestId = `req_${this.#options.engine.seal.random(16).toString("hex")}`;
     const { clock } = this.#options.engine.options;
     this.recording.judged(exchange, answer.report);
     exchange.status = answer.status;
     exchange.responseHeaders = {
-      ...commonHeaders(this.#options.engine, answer, Math.max(1, Math.round(clock.monotonic() - started))),
+      ...commonHeaders(answer),
+      ...dialect.responseHeaders({
+        requestId,
+        account: answer.report?.account ?? "",
+        elapsedMs: Math.max(1, Math.round(clock.monotonic() - started)),
+        engine: this.#options.engine,
+      }),
       ...answer.headers,
     };
     response.writeHead(answer.status, exchange.responseHeaders);
     if (answer.script === undefined) {
-      exchange.responseText =
-        answer.html ?? (answer.json === undefined ? "" : JSON.stringify(answer.json, null, 2));
+      const json = answer.refusal === undefined ? answer.json : dialect.errorBody(answer.refusal, requestId);
+      exchange.responseText = answer.html ?? (json === undefined ? "" : JSON.stringify(json, null, 2));
     }
     const outcome = answer.outcome ?? "completed";
     const script =
@@ -197,27 +211,25 @@ function urlOf(text: string): URL {
     : new URL("/", "http://emulator");
 }
 
-function commonHeaders(engine: Engine, answer: WireAnswer, elapsedMs: number): Record<string, string> {
+function commonHeaders(answer: WireAnswer): Record<string, string> {
   const page = answer.html === undefined ? "application/json" : "text/html";
-  const account = answer.report?.account ?? "";
   return {
     "content-type": answer.script === undefined ? page : "text/event-stream; charset=utf-8",
-    "x-request-id": `req_${engine.seal.random(16).toString("hex")}`,
-    "openai-processing-ms": String(elapsedMs),
-    "openai-version": "2020-10-01",
-    ...(account === "" ? {} : { "openai-organization": account }),
-    "x-ratelimit-limit-requests": "5000",
-    "x-ratelimit-limit-tokens": "2000000",
-    "x-ratelimit-remaining-requests": "4999",
-    "x-ratelimit-remaining-tokens": "1999000",
-    "x-ratelimit-reset-requests": "12ms",
-    "x-ratelimit-reset-tokens": "30ms",
     "x-emulator": "throughline",
     ...(answer.script === undefined ? {} : { "cache-control": "no-cache" }),
   };
 }
 
-function readBody(request: IncomingMessage): Promise<Body> {
+/** With the key: the recorded ones are redacted. */
+function headersOf(request: IncomingMessage): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return headers;
+}
+
+function readBody(request: IncomingMessage, maxBodyBytes: number): Promise<Body> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;

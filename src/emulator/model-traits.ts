@@ -1,9 +1,11 @@
 /**
- * What each model id can do. Data, not code: four documented ids, every other id behaves as a reasoning model,
- * ids that begin with "unknown" do not exist.
+ * What each model id can do, by dialect. Data, not code. A documented id exists on its own dialect only; ids that begin
+ * with "unknown" exist nowhere.
  *
  * @module
  */
+
+export type DialectName = "openai-responses" | "anthropic-messages" | "openai-chat";
 
 export interface ModelTraits {
   readonly reasoning: boolean;
@@ -11,7 +13,7 @@ export interface ModelTraits {
   readonly encryptedContent: boolean;
   /** S08: reasoning models refuse `temperature` and `top_p`. */
   readonly sampling: boolean;
-  /** H06: drops reasoning whose prefix changed, without an error. */
+  /** H06, C04: reasoning whose prefix changed is dropped without an error, or refused. */
   readonly prefixBound: boolean;
   /** Longer inputs are refused with context_length_exceeded. */
   readonly contextTokens: number;
@@ -24,27 +26,64 @@ const reasoner: ModelTraits = {
   prefixBound: false,
   contextTokens: 400_000,
 };
+const plain: ModelTraits = { ...reasoner, reasoning: false, encryptedContent: false, sampling: true };
+const claude: ModelTraits = { ...reasoner, sampling: true, contextTokens: 200_000 };
+const plainClaude: ModelTraits = { ...claude, reasoning: false, encryptedContent: false };
 
-const documented: Readonly<Record<string, ModelTraits>> = {
-  "emu-reasoner": reasoner,
-  "emu-reasoner-mini": { ...reasoner, contextTokens: 16_000 },
-  "emu-prefix-bound": { ...reasoner, prefixBound: true },
-  "emu-plain": { ...reasoner, reasoning: false, encryptedContent: false, sampling: true },
+const documented: Readonly<Record<DialectName, Readonly<Record<string, ModelTraits>>>> = {
+  "openai-responses": {
+    "emu-reasoner": reasoner,
+    "emu-reasoner-mini": { ...reasoner, contextTokens: 16_000 },
+    "emu-prefix-bound": { ...reasoner, prefixBound: true },
+    "emu-plain": plain,
+  },
+  "anthropic-messages": {
+    "emu-claude": claude,
+    "emu-claude-bound": { ...claude, prefixBound: true },
+    "emu-claude-plain": plainClaude,
+  },
+  "openai-chat": {},
 };
 
-export const documentedModels: readonly string[] = Object.keys(documented);
+/** Ids that are not documented, per dialect: what a client sends when it tests with the names it knows. */
+const others: Readonly<Record<DialectName, (model: string) => ModelTraits | undefined>> = {
+  // The families that are known not to reason; a client may send their ids to test P14.
+  "openai-responses": (model) => (/^(gpt-4|gpt-3|chatgpt-4)/.test(model) ? plain : reasoner),
+  "anthropic-messages": (model) => {
+    if (!model.startsWith("claude")) return undefined;
+    return /^claude-(2|instant|3-(?:5|opus|sonnet|haiku))/.test(model) ? plainClaude : claude;
+  },
+  "openai-chat": () => plain,
+};
 
-/** `undefined`: no such model. */
+export const dialectNames = Object.keys(documented) as readonly DialectName[];
+
+export function isDialectName(name: unknown): name is DialectName {
+  return dialectNames.some((one) => one === name);
+}
+
+export function documentedModelsOf(dialect: DialectName): readonly string[] {
+  return Object.keys(documented[dialect]);
+}
+
+export const documentedModels: readonly string[] = Object.values(documented).flatMap((one) =>
+  Object.keys(one),
+);
+
+/** `undefined`: no such model on this dialect. */
 export function traitsOf(
   model: string,
+  dialect: DialectName,
   declared: Readonly<Record<string, Partial<ModelTraits>>> = {},
 ): ModelTraits | undefined {
-  if (Object.hasOwn(declared, model)) return { ...(documented[model] ?? reasoner), ...declared[model] };
+  const own = Object.hasOwn(documented[dialect], model) ? documented[dialect][model] : undefined;
+  if (own === undefined && documentedModels.includes(model)) return undefined;
+  if (Object.hasOwn(declared, model)) {
+    const base = own ?? (dialect === "anthropic-messages" ? claude : others[dialect](model)) ?? reasoner;
+    return { ...base, ...declared[model] };
+  }
   if (model === "" || model.startsWith("unknown")) return undefined;
-  if (Object.hasOwn(documented, model)) return documented[model];
-  // The families that are known not to reason; a client may send their ids to test P14.
-  if (/^(gpt-4|gpt-3|chatgpt-4)/.test(model)) return documented["emu-plain"];
-  return reasoner;
+  return own ?? others[dialect](model);
 }
 
 /** "gpt-5.6-sol-2026-09-01" and "gpt-5.6" are one family: what binds ciphertext when modelBinding is "family". */

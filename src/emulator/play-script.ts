@@ -11,12 +11,6 @@ import type { Clock } from "../support/index.ts";
 import type { Script } from "./faults/apply.ts";
 import type { Outcome } from "./report.ts";
 
-const outcomes: Readonly<Record<string, Outcome>> = {
-  "response.completed": "completed",
-  "response.incomplete": "incomplete",
-  "response.failed": "failed",
-};
-
 /** How many events may go out before other streams get their turn. */
 const burst = 64;
 
@@ -82,8 +76,7 @@ async function waitFor(due: number, clock: Clock, left: AbortSignal): Promise<vo
 }
 
 function outcomeOf(script: Script): Outcome {
-  const delivered = script.terminal === undefined ? undefined : outcomes[script.terminal];
-  if (delivered !== undefined) return delivered;
+  if (script.terminal !== undefined) return script.terminal;
   if (script.ending === "end") return "no_terminal";
   return script.ending === "stall" ? "stalled" : "cut";
 }

@@ -15,6 +15,9 @@ const maxExchanges = 1000;
 const maxReports = 10_000;
 const maxRecordedChars = 64 * 1024 * 1024;
 
+/** What is recorded without its key. */
+const secretHeaders: readonly string[] = ["authorization", "x-api-key"];
+
 /** An exchange while it is open; handed out read-only. */
 export type OpenExchange = {
   -readonly [Key in Exclude<keyof RecordedExchange, "events">]: RecordedExchange[Key];
@@ -83,7 +86,7 @@ function publicHeaders(request: IncomingMessage): Readonly<Record<string, string
   for (const [name, value] of Object.entries(request.headers)) {
     if (value === undefined) continue;
     const text = Array.isArray(value) ? value.join(", ") : value;
-    headers[name] = name === "authorization" ? text.replace(/\S+$/, (key) => redacted(key)) : text;
+    headers[name] = secretHeaders.includes(name) ? text.replace(/\S+$/, (key) => redacted(key)) : text;
   }
   return headers;
 }

@@ -6,6 +6,7 @@
  */
 
 import type { JsonObject } from "../support/index.ts";
+import type { DialectName } from "./model-traits.ts";
 
 /** How a response ended, as far as the server can know. Only `completed` puts items into the accepted set. */
 export type Outcome =
@@ -21,8 +22,9 @@ export type Outcome =
   | "open";
 
 export interface RequestReport {
-  /** Counts requests to the responses endpoint, from 0. */
+  /** Counts requests that ask the model, from 0. */
   readonly request: number;
+  readonly dialect: DialectName;
   readonly conversation: string;
   readonly model: string;
   readonly account: string;
@@ -40,7 +42,7 @@ export interface RequestReport {
   readonly missing: readonly string[];
   /** Everything issued so far in completed responses of this conversation, to any model or account. */
   readonly issued: readonly string[];
-  /** Sent, readable, and ignored all the same because the prefix changed (H06). */
+  /** Sent, readable, and ignored all the same because the prefix changed (H06), or another model made it (C10). */
   readonly dropped: readonly string[];
   /** sent ∩ acceptable ÷ acceptable; 1 when nothing was acceptable. */
   readonly recall: number;

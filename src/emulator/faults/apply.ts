@@ -5,12 +5,13 @@
  * @module
  */
 
-import { assertNever, isObject, type JsonObject } from "../../support/index.ts";
-import type { StreamEvent } from "../output/events.ts";
+import { assertNever, type JsonObject } from "../../support/index.ts";
+import type { StreamEvent, StreamForm } from "../output/stream-event.ts";
+import type { Outcome } from "../report.ts";
 import type { Fault, FaultPoint } from "./fault.ts";
 
 interface Frame {
-  readonly type: string;
+  readonly terminal?: StreamEvent["terminal"];
   /** `undefined` for what is not an event (a byte order mark). */
   readonly event: JsonObject | undefined;
   readonly text: string;
@@ -27,13 +28,11 @@ export interface Script {
   readonly ending: Ending;
   readonly splitBytes: number | undefined;
   readonly delayMs: number | undefined;
-  /** Terminal event that a client can have read whole, if any. */
-  readonly terminal: string | undefined;
+  /** How it ended for a client that has read the terminal event whole, if there is one. */
+  readonly terminal: StreamEvent["terminal"];
   /** Its place among the frames, or -1. */
   readonly terminalAt: number;
 }
-
-const terminals = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
 export function flatten(faults: readonly Fault[]): readonly Fault[] {
   return faults.flatMap((fault) => (fault.type === "all" ? flatten(fault.faults) : [fault]));
@@ -42,19 +41,20 @@ export function flatten(faults: readonly Fault[]): readonly Fault[] {
 export function toScript(
   events: readonly StreamEvent[],
   faults: readonly Fault[],
-  options: { readonly doneMarker: boolean; readonly seed: string },
+  options: { readonly form: StreamForm; readonly seed: string },
 ): Script {
+  const { form } = options;
   let list = events;
-  for (const fault of faults) list = alter(list, fault, options.seed);
+  for (const fault of faults) list = form.alter(alter(list, fault, form), fault, options.seed);
   const newline = faults.some((fault) => fault.type === "crlf") ? "\r\n" : "\n";
   const broken = faults.flatMap((fault) => (fault.type === "bad-json" ? [at(list, fault.index)] : []));
   let frames: Frame[] = list.map(
-    (event, index) => new EventFrame(event, { index, newline, broken: broken.includes(index) }),
+    (event, index) => new EventFrame(event, { form, index, newline, broken: broken.includes(index) }),
   );
-  if (options.doneMarker)
-    frames.push({ type: "", event: undefined, text: `data: [DONE]${newline}${newline}`, delta: false });
+  if (form.doneMarker)
+    frames.push({ event: undefined, text: `data: [DONE]${newline}${newline}`, delta: false });
   if (faults.some((fault) => fault.type === "bom"))
-    frames.unshift({ type: "", event: undefined, text: "\uFEFF", delta: false });
+    frames.unshift({ event: undefined, text: "\uFEFF", delta: false });
   let ending: Ending = "end";
   for (const fault of faults) {
     if (!("at" in fault)) continue;
@@ -63,13 +63,13 @@ export function toScript(
   }
   const split = faults.find((fault) => fault.type === "split");
   const slow = faults.find((fault) => fault.type === "slow");
-  const terminalAt = frames.findIndex((frame) => terminals.has(frame.type) && frame.partial === undefined);
+  const terminalAt = frames.findIndex((frame) => frame.terminal !== undefined && frame.partial === undefined);
   return {
     frames,
     ending,
     splitBytes: split?.type === "split" ? split.bytes : undefined,
     delayMs: slow?.type === "slow" ? slow.delayMs : undefined,
-    terminal: terminalAt === -1 ? undefined : frames[terminalAt]?.type,
+    terminal: terminalAt === -1 ? undefined : frames[terminalAt]?.terminal,
     terminalAt,
   };
 }
@@ -77,22 +77,33 @@ export function toScript(
 /** The same for a body that is no stream. Items and events do not exist there: such a cut falls in the middle. */
 export function toBodyScript(
   text: string,
-  options: { readonly faults: readonly Fault[]; readonly outcome: string },
+  options: { readonly faults: readonly Fault[]; readonly outcome: Outcome },
 ): Script | undefined {
   const { faults } = options;
   const fault = faults.find((one) => "at" in one);
   const slow = faults.find((one) => one.type === "slow");
   if (fault === undefined && slow === undefined) return undefined;
-  const whole: Frame = { type: "", event: undefined, text, delta: slow !== undefined };
+  const whole: Frame = { event: undefined, text, delta: slow !== undefined };
   const count = fault?.at.unit === "byte" ? fault.at.index : Math.floor(Buffer.byteLength(text) / 2);
   return {
     frames: fault === undefined ? [whole] : cutBytes([whole], count),
     ending: fault?.type ?? "end",
     splitBytes: undefined,
     delayMs: slow?.delayMs,
-    terminal: fault === undefined ? `response.${options.outcome}` : undefined,
+    terminal: fault === undefined ? terminalOf(options.outcome) : undefined,
     terminalAt: fault === undefined ? 0 : -1,
   };
+}
+
+function terminalOf(outcome: Outcome): StreamEvent["terminal"] {
+  return outcome === "completed" || outcome === "incomplete" || outcome === "failed" ? outcome : undefined;
+}
+
+interface FrameOptions {
+  readonly form: StreamForm;
+  readonly index: number;
+  readonly newline: string;
+  readonly broken: boolean;
 }
 
 /**
@@ -101,12 +112,9 @@ export function toBodyScript(
  */
 class EventFrame implements Frame {
   readonly #source: StreamEvent;
-  readonly #options: { readonly index: number; readonly newline: string; readonly broken: boolean };
+  readonly #options: FrameOptions;
 
-  constructor(
-    source: StreamEvent,
-    options: { readonly index: number; readonly newline: string; readonly broken: boolean },
-  ) {
+  constructor(source: StreamEvent, options: FrameOptions) {
     this.#source = source;
     this.#options = options;
   }
@@ -115,19 +123,21 @@ class EventFrame implements Frame {
     return this.#source.delta === true;
   }
 
-  get type(): string {
-    return String(this.#source.body["type"]);
+  get terminal(): StreamEvent["terminal"] {
+    return this.#source.terminal;
   }
 
   get event(): JsonObject {
-    return numbered(this.#source.body, this.#options.index);
+    const { form, index } = this.#options;
+    return form.numbered ? numbered(this.#source.body, index) : this.#source.body;
   }
 
   get text(): string {
-    const { newline, broken } = this.#options;
+    const { form, newline, broken } = this.#options;
     const json = JSON.stringify(this.event);
     const data = broken ? json.slice(0, Math.floor(json.length / 2)) : json;
-    return `event: ${this.type}${newline}data: ${data}${newline}${newline}`;
+    const name = form.named ? `event: ${String(this.#source.body["type"])}${newline}` : "";
+    return `${name}data: ${data}${newline}${newline}`;
   }
 }
 
@@ -140,29 +150,22 @@ function at(list: readonly unknown[], index: number): number {
   return index < 0 ? list.length + index : index;
 }
 
-function alter(list: readonly StreamEvent[], fault: Fault, seed: string): readonly StreamEvent[] {
+/** What every dialect can show. */
+function alter(list: readonly StreamEvent[], fault: Fault, form: StreamForm): readonly StreamEvent[] {
   switch (fault.type) {
-    case "late-ciphertext":
-      return list.map((event) => (isItemEvent(event) ? withoutCiphertext(event) : event));
-    case "rotate-ids":
-      return list.map((event, index) => rotated(event, `${seed}${index}`, fault.length ?? 416));
-    case "done-only":
-      return list.filter((event) => event.item === undefined || isItemEvent(event));
     case "no-terminal":
       return list.filter((event) => !isTerminal(event));
-    case "empty-output":
-      return list.map((event) => (isTerminal(event) ? withResponse(event, { output: [] }) : event));
-    case "missing-output":
-      return list.map((event) => (isTerminal(event) ? withResponse(event, { output: undefined }) : event));
     case "double-terminal":
       return [...list, ...list.filter(isTerminal)];
+    case "spliced-start":
+      return [...list.slice(0, fault.events).map((event) => form.ofAnother(event)), ...list];
     case "unknown-event":
       return inserted(list, fault.index === undefined ? Math.min(2, list.length) : at(list, fault.index), {
-        body: { type: "response.emulator_surprise", note: "clients ignore what they do not know", depth: 1 },
+        body: form.surprise,
       });
     case "keepalive":
       return list.flatMap((event, index) =>
-        (index + 1) % fault.every === 0 ? [event, { body: { type: "keepalive" } }] : [event],
+        (index + 1) % fault.every === 0 ? [event, { body: form.keepalive }] : [event],
       );
     case "duplicate-event": {
       const twice = list[at(list, fault.index)];
@@ -176,6 +179,12 @@ function alter(list: readonly StreamEvent[], fault: Fault, seed: string): readon
       if (first === undefined || second === undefined) return list;
       return [...list.slice(0, index), second, first, ...list.slice(index + 2)];
     }
+    case "late-ciphertext":
+    case "rotate-ids":
+    case "done-only":
+    case "empty-output":
+    case "missing-output":
+      return list; // `form.alter`
     case "none":
     case "all":
     case "end":
@@ -205,47 +214,8 @@ function inserted(list: readonly StreamEvent[], index: number, event: StreamEven
   return [...list.slice(0, index), event, ...list.slice(index)];
 }
 
-function isItemEvent(event: StreamEvent): boolean {
-  return String(event.body["type"]).startsWith("response.output_item.");
-}
-
 function isTerminal(event: StreamEvent): boolean {
-  return terminals.has(String(event.body["type"]));
-}
-
-function withResponse(event: StreamEvent, change: JsonObject): StreamEvent {
-  const response = isObject(event.body["response"]) ? event.body["response"] : {};
-  return { ...event, body: { ...event.body, response: { ...response, ...change } } };
-}
-
-function withoutCiphertext(event: StreamEvent): StreamEvent {
-  if (!isObject(event.body["item"])) return event;
-  const { encrypted_content: _, ...item } = event.body["item"];
-  return { ...event, body: { ...event.body, item } };
-}
-
-/** Copilot's ids are long and change from event to event; only output_index holds an item together (I08). */
-function rotated(event: StreamEvent, seed: string, length: number): StreamEvent {
-  const body = { ...event.body } as Record<string, unknown>;
-  const fresh = (salt: string): string =>
-    Buffer.from(`${seed}:${salt}:`.repeat(Math.ceil(length / 4)))
-      .toString("base64url")
-      .slice(0, length);
-  if (typeof body["item_id"] === "string") body["item_id"] = fresh("item_id");
-  if (isObject(body["item"])) body["item"] = { ...body["item"], id: fresh("item") };
-  if (isObject(body["response"])) {
-    const output: unknown = body["response"]["output"];
-    body["response"] = {
-      ...body["response"],
-      id: fresh("response"),
-      output: Array.isArray(output)
-        ? output.map((item: unknown, index) =>
-            isObject(item) ? { ...item, id: fresh(`output${index}`) } : item,
-          )
-        : output,
-    };
-  }
-  return { ...event, body };
+  return event.terminal !== undefined;
 }
 
 function cutFrames(frames: readonly Frame[], list: readonly StreamEvent[], point: FaultPoint): Frame[] {
@@ -268,8 +238,8 @@ function cutBytes(frames: readonly Frame[], count: number): Frame[] {
     const bytes = Buffer.from(frame.text);
     if (bytes.length > left) {
       // Bytes and not text: the cut may fall inside a character.
-      const { type, event, delta } = frame;
-      if (left > 0) kept.push({ type, event, delta, text: "", partial: bytes.subarray(0, left) });
+      const { event, delta } = frame;
+      if (left > 0) kept.push({ event, delta, text: "", partial: bytes.subarray(0, left) });
       return kept;
     }
     kept.push(frame);

@@ -74,6 +74,10 @@ const readers: { readonly [Name in Exclude<FaultName, "all">]: Reader } = {
   "empty-output": plain("empty-output"),
   "missing-output": plain("missing-output"),
   "double-terminal": plain("double-terminal"),
+  "spliced-start": (args) => ({
+    type: "spliced-start",
+    events: args.first === undefined ? 3 : whole(args, args.first),
+  }),
   "unknown-event": (args) => ({
     type: "unknown-event",
     ...(args.first === undefined ? {} : { index: whole(args, args.first) }),

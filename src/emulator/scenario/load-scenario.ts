@@ -10,7 +10,7 @@ import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../support/index.ts";
 import type { Fault } from "../faults/fault.ts";
 import { parseFaults } from "../faults/parse-fault.ts";
-import type { ModelTraits } from "../model-traits.ts";
+import { dialectNames, isDialectName, type ModelTraits } from "../model-traits.ts";
 import { maxOutputItems } from "../seal.ts";
 import { parseSwitch, type Switches } from "../switches.ts";
 import { readDraft } from "./read-draft.ts";
@@ -47,8 +47,8 @@ class ScenarioReader {
   read(): Scenario {
     const root: unknown = this.#document.toJS();
     if (!isObject(root)) throw this.problem([], "the file must hold an object with `steps`");
-    this.onlyKeys(root, ["name", "afterwards", "switches", "models", "steps"], []);
-    const { name, afterwards, steps } = root;
+    this.onlyKeys(root, ["name", "dialect", "afterwards", "switches", "models", "steps"], []);
+    const { name, dialect, afterwards, steps } = root;
     if (!Array.isArray(steps)) throw this.problem(["steps"], "`steps` must be a list of answers");
     if (
       afterwards !== undefined &&
@@ -59,8 +59,12 @@ class ScenarioReader {
       throw this.problem(["afterwards"], "`afterwards` takes model, repeat or error");
     }
     if (name !== undefined && typeof name !== "string") throw this.problem(["name"], "`name` must be text");
+    if (dialect !== undefined && !isDialectName(dialect)) {
+      throw this.problem(["dialect"], `\`dialect\` takes ${dialectNames.join(", ")}`);
+    }
     return {
       name: name ?? this.#file,
+      ...(dialect === undefined ? {} : { dialect }),
       afterwards: afterwards ?? "model",
       steps: steps.map((step, index) => this.#step(step, ["steps", index])),
       switches: this.#switches(root["switches"]),

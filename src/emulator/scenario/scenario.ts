@@ -5,7 +5,7 @@
  */
 
 import type { Fault } from "../faults/fault.ts";
-import type { ModelTraits } from "../model-traits.ts";
+import type { DialectName, ModelTraits } from "../model-traits.ts";
 import type { Reply } from "../output/draft.ts";
 import type { Switches } from "../switches.ts";
 
@@ -17,6 +17,8 @@ export interface ScenarioStep extends Reply {
 
 export interface Scenario {
   readonly name: string;
+  /** Only requests of this dialect take its steps; absent: all do. */
+  readonly dialect?: DialectName;
   readonly steps: readonly ScenarioStep[];
   /** What answers after the last step: the built-in model, the steps again, or an error. */
   readonly afterwards: "model" | "repeat" | "error";

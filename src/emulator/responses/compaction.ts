@@ -5,12 +5,12 @@
  * @module
  */
 
-import type { JsonObject } from "../support/index.ts";
-import { refused, type WireAnswer } from "./create-response.ts";
-import { type Engine, type Judged, judgeRequest, readRequest } from "./engine.ts";
-import { coveredBy, readNote, writeNote } from "./model/notes.ts";
-import { usageOf } from "./output/usage.ts";
-import type { RouteRequest } from "./routes.ts";
+import type { JsonObject } from "../../support/index.ts";
+import { refused, type RouteRequest, type WireAnswer } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import { coveredBy, readNote, writeNote } from "../model/notes.ts";
+import { usageOf } from "../output/usage.ts";
+import { type Judged, judgeRequest, readRequest } from "./judge-request.ts";
 
 export function compact(engine: Engine, request: RouteRequest, account: string): WireAnswer {
   const parsed = readRequest(engine, request.text);

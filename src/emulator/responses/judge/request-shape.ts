@@ -14,8 +14,9 @@ import {
   sliceArray,
   sliceMember,
   stringOf,
-} from "../../support/index.ts";
-import type { ModelTraits } from "../model-traits.ts";
+} from "../../../support/index.ts";
+import type { ModelTraits } from "../../model-traits.ts";
+import { refuse, type Refusal } from "../../refusal.ts";
 import {
   arrayTooLong,
   ciphertextUnsupported,
@@ -24,12 +25,10 @@ import {
   invalidType,
   invalidValue,
   missingParameter,
-  refuse,
-  type Refusal,
   unknownModel,
   unknownParameter,
   unsupportedParameter,
-} from "./refusal.ts";
+} from "./refusals.ts";
 
 export interface InputItem {
   readonly item: JsonObject;

@@ -4,9 +4,10 @@
  * @module
  */
 
-import type { Switches } from "../switches.ts";
+import type { Refusal } from "../../refusal.ts";
+import type { Switches } from "../../switches.ts";
 import type { ContextItem } from "./context.ts";
-import { noToolCall, noToolOutput, type Refusal } from "./refusal.ts";
+import { noToolCall, noToolOutput } from "./refusals.ts";
 
 const pairs: Readonly<Record<string, string>> = {
   function_call_output: "function_call",

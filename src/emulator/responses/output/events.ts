@@ -7,16 +7,9 @@
 
 import { createHash } from "node:crypto";
 
-import type { JsonObject } from "../../support/index.ts";
+import type { JsonObject } from "../../../support/index.ts";
+import { pieces, type StreamEvent } from "../../output/stream-event.ts";
 import { type IssuedItem, messagePart } from "./issue.ts";
-
-export interface StreamEvent {
-  readonly body: JsonObject;
-  /** The output item it belongs to. */
-  readonly item?: number;
-  /** Deltas are what the pace is between. */
-  readonly delta?: true;
-}
 
 export interface EventOptions {
   readonly obfuscate: boolean;
@@ -125,11 +118,6 @@ function messageEvents(draft: Extract<IssuedItem["draft"], { type: "message" }>,
     add({ type: "response.output_text.done", ...place, text: draft.text, logprobs: [] });
   }
   add({ type: "response.content_part.done", ...place, part });
-}
-
-/** Pieces the size of tokens: a word with the space before it, cut after six letters. Joining them gives the text. */
-function pieces(text: string): readonly string[] {
-  return text.match(/\s*[\p{L}\p{N}]{1,6}|\s*[^\p{L}\p{N}\s]{1,3}|\s+/gu) ?? [];
 }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

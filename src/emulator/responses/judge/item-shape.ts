@@ -5,9 +5,10 @@
  * @module
  */
 
-import { isObject, type JsonObject } from "../../support/index.ts";
-import { idPrefixes } from "../seal.ts";
-import type { Switches } from "../switches.ts";
+import { isObject, type JsonObject } from "../../../support/index.ts";
+import type { Refusal } from "../../refusal.ts";
+import { idPrefixes } from "../../seal.ts";
+import type { Switches } from "../../switches.ts";
 import {
   arrayTooLong,
   badIdCharacters,
@@ -16,10 +17,9 @@ import {
   invalidType,
   invalidValue,
   missingParameter,
-  type Refusal,
   stringTooLong,
   unknownParameter,
-} from "./refusal.ts";
+} from "./refusals.ts";
 
 interface ItemShape {
   readonly required: readonly string[];

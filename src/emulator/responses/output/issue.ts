@@ -5,11 +5,11 @@
  * @module
  */
 
-import { assertNever, type JsonObject, stringOf } from "../../support/index.ts";
+import { assertNever, type JsonObject, stringOf } from "../../../support/index.ts";
+import type { Draft } from "../../output/draft.ts";
+import { type Follower, type ItemPlace, type Seal, type Sealed } from "../../seal.ts";
+import type { Switches } from "../../switches.ts";
 import { messageHash, nextLink } from "../judge/context.ts";
-import { type Follower, type ItemPlace, type Seal, type Sealed } from "../seal.ts";
-import type { Switches } from "../switches.ts";
-import type { Draft } from "./draft.ts";
 
 type Stage = "added" | "done" | "completed";
 

@@ -5,8 +5,9 @@
  * @module
  */
 
-import { familyOf } from "../model-traits.ts";
-import type { Sealed } from "../seal.ts";
+import { familyOf } from "../../model-traits.ts";
+import type { Refusal } from "../../refusal.ts";
+import type { Sealed } from "../../seal.ts";
 import type { ContextItem, HistoryQuestion } from "./context.ts";
 import { checkFollower, checkNeeded } from "./pairing.ts";
 import {
@@ -17,8 +18,7 @@ import {
   missingParameter,
   notAReasoningModel,
   prefixChanged,
-  type Refusal,
-} from "./refusal.ts";
+} from "./refusals.ts";
 import { checkToolPairs } from "./tool-pairs.ts";
 
 export interface HistoryAnswer {

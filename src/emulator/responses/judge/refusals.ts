@@ -1,25 +1,11 @@
 /**
- * The words of every refusal. One function per text, so that a text exists once; docs/emulator.md lists them with their
- * evidence. `rule` is the id in failures.md where there is one, else a name of our own (X-…).
+ * The words of every refusal of the Responses API. One function per text, so that a text exists once; docs/emulator.md lists them with their
+ * evidence.
  *
  * @module
  */
 
-export interface Refusal {
-  readonly rule: string;
-  readonly status: number;
-  readonly message: string;
-  readonly type: string;
-  readonly param: string | null;
-  readonly code: string | null;
-}
-
-type Draft = Pick<Refusal, "rule" | "message"> & Partial<Refusal>;
-
-/** HTTP 400, invalid_request_error, param null, code null, unless said otherwise. */
-export function refuse(draft: Draft): Refusal {
-  return { status: 400, type: "invalid_request_error", param: null, code: null, ...draft };
-}
+import { refuse, type Refusal } from "../../refusal.ts";
 
 export function errorBody(refusal: Refusal): { readonly error: Readonly<Record<string, string | null>> } {
   const { message, type, param, code } = refusal;

@@ -7,10 +7,10 @@
 
 import { createHash } from "node:crypto";
 
-import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../support/index.ts";
-import type { ModelTraits } from "../model-traits.ts";
-import { hashText, type Seal, type Sealed, type SignedId } from "../seal.ts";
-import type { Switches } from "../switches.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../../support/index.ts";
+import type { ModelTraits } from "../../model-traits.ts";
+import { hashText, type Seal, type Sealed, type SignedId } from "../../seal.ts";
+import type { Switches } from "../../switches.ts";
 import { typeOfItem } from "./item-shape.ts";
 
 export interface ContextItem {

@@ -5,26 +5,22 @@
  * @module
  */
 
-import { type JsonObject, objectOf, stringOf } from "../support/index.ts";
-import type { Engine, Judged } from "./engine.ts";
-import { type Script, toScript } from "./faults/apply.ts";
-import { type Fault, faultMessages } from "./faults/fault.ts";
-import { ciphertextRefused } from "./judge/refusal.ts";
-import type { Draft, Reply } from "./output/draft.ts";
-import { itemEvents, type StreamEvent } from "./output/events.ts";
+import { type JsonObject, objectOf, stringOf } from "../../support/index.ts";
+import type { Answer, ComposeOptions } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import type { Fault } from "../faults/fault.ts";
+import type { Draft, Reply } from "../output/draft.ts";
+import type { StreamEvent } from "../output/stream-event.ts";
+import { draftTokens, usageOf } from "../output/usage.ts";
+import { faultMessages } from "./http-errors.ts";
+import type { Judged } from "./judge-request.ts";
+import { ciphertextRefused } from "./judge/refusals.ts";
+import { issuedReasoning, marksOfResponse } from "./marks.ts";
+import { itemEvents } from "./output/events.ts";
 import { type IssuedItem, issueItems } from "./output/issue.ts";
 import { responseObject, type ResponseState } from "./output/response-object.ts";
-import { draftTokens, usageOf } from "./output/usage.ts";
-import type { Outcome } from "./report.ts";
+import { streamForm } from "./output/stream-form.ts";
 import { storedOutput, withIds } from "./store.ts";
-
-export interface Answer {
-  readonly id: string;
-  readonly object: JsonObject;
-  readonly script: Script | undefined;
-  readonly outcome: "completed" | "incomplete" | "failed";
-  ended(outcome: Outcome): void;
-}
 
 interface Ending {
   readonly status: "completed" | "incomplete" | "failed";
@@ -35,15 +31,7 @@ interface Ending {
   readonly errorEvent?: "nested" | "flat";
 }
 
-export function composeAnswer(
-  engine: Engine,
-  judged: Judged,
-  options: {
-    readonly reply: Reply;
-    readonly faults: readonly Fault[];
-    readonly prompt: { readonly input: number; readonly cached: number };
-  },
-): Answer {
+export function composeAnswer(engine: Engine, judged: Judged, options: ComposeOptions): Answer {
   const { request } = judged;
   const { faults } = options;
   const at = engine.seconds();
@@ -71,15 +59,16 @@ export function composeAnswer(
     ...(ending.reason === undefined ? {} : { incompleteReason: ending.reason }),
     ...(ending.error === undefined ? {} : { error: ending.error }),
   });
-  engine.ledger.opened(judged.conversation, uid, items);
-  const script = request.stream
-    ? toScript(eventsOf(engine, { items, ending, object, final, request: judged.request.body, id }), faults, {
-        doneMarker: engine.switches.doneMarker,
-        seed: uid,
-      })
+  engine.ledger.opened(judged.conversation, marksOfResponse(uid, items));
+  const stream = request.stream
+    ? {
+        events: eventsOf(engine, { items, ending, object, final, request: judged.request.body, id }),
+        form: streamForm(engine.switches.doneMarker),
+      }
     : undefined;
   const complete = (): JsonObject => {
-    engine.ledger.completed(judged.conversation, items, { epoch: engine.seal.epoch, opaque: withCiphertext });
+    const issued = issuedReasoning(items, { epoch: engine.seal.epoch, opaque: withCiphertext });
+    engine.ledger.completed(judged.conversation, issued);
     return final;
   };
   const background = request.body["background"] === true && !request.stream;
@@ -102,7 +91,7 @@ export function composeAnswer(
   return {
     id,
     object: background ? queued : final,
-    script,
+    stream,
     outcome: ending.status,
     ended(outcome) {
       if (outcome !== "completed") return;
@@ -231,7 +220,10 @@ function eventsOf(
     }
     events.push({ body: { type: "error", error } });
   }
-  events.push({ body: { type: `response.${ending.status}`, response: options.final } });
+  events.push({
+    body: { type: `response.${ending.status}`, response: options.final },
+    terminal: ending.status,
+  });
   return events;
 }
 

@@ -6,9 +6,10 @@
  * @module
  */
 
-import type { Sealed } from "../seal.ts";
+import type { Refusal } from "../../refusal.ts";
+import type { Sealed } from "../../seal.ts";
 import { type ContextItem, type HistoryQuestion, messageHash } from "./context.ts";
-import { type Refusal, withoutFollower, withoutReasoning } from "./refusal.ts";
+import { withoutFollower, withoutReasoning } from "./refusals.ts";
 
 export function checkFollower(options: {
   readonly position: number;

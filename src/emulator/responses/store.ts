@@ -4,12 +4,13 @@
  * @module
  */
 
-import { isObject, type JsonObject, stringOf } from "../support/index.ts";
+import { isObject, type JsonObject, stringOf } from "../../support/index.ts";
+import type { Refusal } from "../refusal.ts";
+import type { Seal, Sealed } from "../seal.ts";
 import { type ContextItem, toContextItem } from "./judge/context.ts";
-import { itemNotFound, itemNotPersisted, itemNotRetained, type Refusal } from "./judge/refusal.ts";
+import { itemNotFound, itemNotPersisted, itemNotRetained } from "./judge/refusals.ts";
 import type { InputItem } from "./judge/request-shape.ts";
 import type { IssuedItem } from "./output/issue.ts";
-import type { Seal, Sealed } from "./seal.ts";
 
 export interface StoredResponse {
   object: JsonObject;

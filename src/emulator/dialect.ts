@@ -1,0 +1,141 @@
+/**
+ * What a dialect brings so that the emulator speaks it. The shared flow (`answer-request.ts`) takes faults, keys, the
+ * report, the ledger, the prompt cache, scenarios and the built-in model; a dialect reads and judges its requests and
+ * turns the same reply into its own wire form. A new one: a folder beside `responses/`, and a line in `dialects.ts`.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../support/index.ts";
+import type { Account } from "./accounts.ts";
+import type { Engine } from "./engine.ts";
+import type { Script } from "./faults/apply.ts";
+import type { Fault } from "./faults/fault.ts";
+import type { Standing } from "./ledger.ts";
+import type { DialectName } from "./model-traits.ts";
+import type { ModelView } from "./model/view.ts";
+import type { Reply } from "./output/draft.ts";
+import type { StreamEvent, StreamForm } from "./output/stream-event.ts";
+import type { Refusal } from "./refusal.ts";
+import type { Outcome, RequestReport } from "./report.ts";
+
+export interface Dialect {
+  readonly name: DialectName;
+  /** Which paths (without `/v1`) get this dialect's headers and error bodies. */
+  owns(path: string, headers: Headers): boolean;
+  /** The POST that makes the model answer: each one is a line of the report and may take a fault. */
+  readonly create: RegExp;
+  /** Everything else it serves. */
+  readonly routes: readonly Route[];
+  readonly maxBodyBytes: number;
+  /** Whose key it is, in the header and with the refusals of this dialect. */
+  account(engine: Engine, headers: Headers): Account;
+  /** JSON, parameters, model; nothing about the history yet. */
+  read(engine: Engine, call: Call): ReadRequest | Refusal;
+  errorBody(refusal: Refusal, requestId: string): unknown;
+  /** An `http` fault in the words of this API. */
+  httpError(fault: Extract<Fault, { type: "http" }>): Refusal;
+  tooLarge(): Refusal;
+  responseHeaders(facts: {
+    readonly requestId: string;
+    readonly account: string;
+    readonly elapsedMs: number;
+    readonly engine: Engine;
+  }): Readonly<Record<string, string>>;
+}
+
+/** Lower case, unredacted. */
+export type Headers = Readonly<Record<string, string>>;
+
+export interface Call {
+  readonly text: string;
+  readonly headers: Headers;
+  readonly account: string;
+}
+
+export interface ReadRequest {
+  readonly model: string;
+  readonly inputItems: number;
+  judge(): JudgedRequest | Refusal;
+}
+
+/** A request that passed everything up to the rules about its history, and what the shared flow needs of it. */
+export interface JudgedRequest {
+  readonly conversation: string;
+  /** All refusals a strict server could have answered with, most important first. */
+  readonly refusals: readonly Refusal[];
+  /** What stands before the input (system, tools), as sent; and each input item's exact text: cache and prefix. */
+  readonly head: string;
+  readonly texts: readonly string[];
+  /** Ids of the opaque payloads that were used, and of those that were ignored. */
+  readonly sent: readonly string[];
+  readonly dropped: readonly string[];
+  readonly standing: Standing;
+  tooLong(tokens: number): Refusal | undefined;
+  /** What the model gets to see. */
+  view(): ModelView;
+  compose(options: ComposeOptions): Answer;
+}
+
+export interface ComposeOptions {
+  readonly reply: Reply;
+  readonly faults: readonly Fault[];
+  readonly prompt: { readonly input: number; readonly cached: number };
+}
+
+export interface Answer {
+  readonly id: string;
+  readonly object: JsonObject;
+  /** `undefined`: the request did not ask for a stream. */
+  readonly stream: { readonly events: readonly StreamEvent[]; readonly form: StreamForm } | undefined;
+  readonly outcome: "completed" | "incomplete" | "failed";
+  /** An answer that turns out to be an error after all: `object` is its body. */
+  readonly status?: number;
+  ended(outcome: Outcome): void;
+}
+
+/** What goes over the wire, with the entry for the report. */
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly json?: unknown;
+  /** Rendered by the dialect, which knows the request id by then. */
+  readonly refusal?: Refusal;
+  readonly html?: string;
+  readonly script?: Script;
+  /** Faults of the connection, for an answer that is no stream. */
+  readonly bodyFaults?: readonly Fault[];
+  readonly report: RequestReport | undefined;
+  /** How an answer that is no stream ended, when it went out whole. */
+  readonly outcome?: Outcome;
+  /** Called once, with how it ended; returns the final entry for the report. */
+  readonly ended?: (outcome: Outcome) => RequestReport;
+}
+
+export interface RouteRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly reports: readonly RequestReport[];
+}
+
+export type Handler = (engine: Engine, request: RouteRequest, account: string, id: string) => WireAnswer;
+
+/** The path without `/v1`; its first group is the id. */
+export type Route = readonly [method: string, path: RegExp, handler: Handler];
+
+export function found(json: unknown): WireAnswer {
+  return { status: 200, json, report: undefined };
+}
+
+export function refused(refusal: Refusal, report: RequestReport | undefined): WireAnswer {
+  return {
+    status: refusal.status,
+    refusal,
+    report:
+      report === undefined
+        ? undefined
+        : { ...report, verdict: "refused", rule: refusal.rule, message: refusal.message, outcome: "refused" },
+  };
+}

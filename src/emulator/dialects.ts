@@ -1,0 +1,15 @@
+/**
+ * The dialects the emulator speaks, and whose affair a request is.
+ *
+ * @module
+ */
+
+import type { Dialect, Headers } from "./dialect.ts";
+import { openaiResponses } from "./responses/dialect.ts";
+
+/** The last one takes what nobody else owns: unknown routes are answered in its words. */
+export const dialects: readonly [...Dialect[], Dialect] = [openaiResponses];
+
+export function dialectOf(path: string, headers: Headers): Dialect {
+  return dialects.find((one) => one.owns(path, headers)) ?? openaiResponses;
+}

@@ -1,0 +1,137 @@
+/**
+ * A Responses request up to the verdict: JSON, parameters, each item by itself, the history; and what the ledger can
+ * say about it.
+ *
+ * @module
+ */
+
+import { isObject, type JsonObject, objectOf, stringOf } from "../../support/index.ts";
+import type { Engine } from "../engine.ts";
+import type { IssuedReasoning, Standing } from "../ledger.ts";
+import { familyOf } from "../model-traits.ts";
+import type { Refusal } from "../refusal.ts";
+import { bodyOf } from "../request-body.ts";
+import { type ContextItem, prefixChain } from "./judge/context.ts";
+import { type HistoryAnswer, judgeHistory } from "./judge/history.ts";
+import { checkItemShape } from "./judge/item-shape.ts";
+import { malformedJson, previousNotFound, previousNotRetained } from "./judge/refusals.ts";
+import { type ParsedRequest, parseRequest } from "./judge/request-shape.ts";
+import { conversationMarks, placesOf } from "./marks.ts";
+
+/** A request that passed everything up to the rules about its history. */
+export interface Judged {
+  readonly request: ParsedRequest;
+  readonly account: string;
+  readonly conversation: string;
+  readonly context: readonly ContextItem[];
+  readonly chain: readonly string[];
+  readonly history: HistoryAnswer;
+  /** All refusals a strict server could have answered with, most important first. */
+  readonly refusals: readonly Refusal[];
+}
+
+export function readRequest(engine: Engine, text: string): ParsedRequest | Refusal {
+  const body = bodyOf(text);
+  if (body === undefined) return malformedJson();
+  return parseRequest({ body, text, traitsOf: (model) => engine.traitsOf(model, "openai-responses") });
+}
+
+export function judgeRequest(
+  engine: Engine,
+  request: ParsedRequest,
+  options: { readonly account: string; readonly conversationHeader: string | undefined },
+): Judged | Refusal {
+  const { switches, seal, store } = engine;
+  const { account } = options;
+  const refusals: Refusal[] = [];
+  for (const [index, { item }] of request.input.entries()) {
+    const wrong = checkItemShape(item, index, {
+      switches,
+      isOurs: (id) => seal.readId(id) !== undefined,
+    });
+    if (wrong !== undefined) refusals.push(wrong);
+  }
+  const before = previousItems(engine, request, account);
+  if ("rule" in before) return before;
+  const own = store.resolve(request.input, {
+    account,
+    seal,
+    store: request.store,
+    retained: !switches.zeroDataRetention,
+  });
+  if ("rule" in own) return refusals[0] ?? own;
+  const context = [...before, ...own];
+  const head = switches.prefixCovers === "input" ? "" : request.head;
+  const chain = prefixChain(
+    head,
+    context.map(({ item }) => item),
+  );
+  const history = judgeHistory({
+    context,
+    chain,
+    model: request.model,
+    traits: request.traits,
+    account,
+    store: request.store && !switches.zeroDataRetention,
+    switches,
+    seal,
+  });
+  const conversation = engine.ledger.conversationOf(
+    options.conversationHeader ?? stringOf(request.body["prompt_cache_key"]),
+    conversationMarks(context),
+  );
+  return {
+    request,
+    account,
+    conversation,
+    context,
+    chain,
+    history,
+    refusals: [...refusals, ...history.refusals],
+  };
+}
+
+function previousItems(
+  engine: Engine,
+  request: ParsedRequest,
+  account: string,
+): readonly ContextItem[] | Refusal {
+  const id = stringOf(request.body["previous_response_id"]);
+  if (id === undefined) return [];
+  if (engine.switches.zeroDataRetention) return previousNotRetained();
+  return engine.store.chain(id, account, engine.seal) ?? previousNotFound(id);
+}
+
+/** What of the conversation could have come back in this request, and whether its beginning is the one sent before. */
+export function standingOf(engine: Engine, judged: Judged): Standing {
+  return engine.ledger.standing({
+    conversation: judged.conversation,
+    dialect: "openai-responses",
+    places: placesOf(judged.context),
+    texts: judged.request.input.map((item) => item.text),
+    epoch: engine.seal.epoch,
+    fits: fitsHere(engine, judged),
+  });
+}
+
+/** Would the judge take this reasoning in this request, if it stood in its place? */
+function fitsHere(
+  engine: Engine,
+  judged: Judged,
+): (one: IssuedReasoning, positions: readonly number[]) => boolean {
+  const { request, account, chain } = judged;
+  const { modelBinding, prefixBinding } = engine.switches;
+  const bound = prefixBinding === "model" ? request.traits.prefixBound : prefixBinding !== "off";
+  return ({ sealed, followerAt }, positions) => {
+    if (sealed === undefined || sealed.follower === null || positions.length === 0) return false;
+    if (!request.traits.reasoning || sealed.account !== account) return false;
+    if (modelBinding === "exact" && sealed.model !== request.model) return false;
+    if (modelBinding === "family" && familyOf(sealed.model) !== familyOf(request.model)) return false;
+    return !bound || sealed.prefix === chain[positions[followerAt] ?? 0];
+  };
+}
+
+export function formatOf(body: JsonObject): JsonObject {
+  const format = objectOf(body["text"])["format"];
+  return isObject(format) ? format : { type: "text" };
+}

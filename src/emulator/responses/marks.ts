@@ -1,0 +1,70 @@
+/**
+ * The marks by which the ledger knows the items of a response again: id, call id, exact text.
+ *
+ * @module
+ */
+
+import { stringOf } from "../../support/index.ts";
+import type { IssuedReasoning, Places } from "../ledger.ts";
+import { hashText } from "../seal.ts";
+import { type ContextItem, messageHash } from "./judge/context.ts";
+import type { IssuedItem } from "./output/issue.ts";
+
+/** What leads from a request to its conversation. */
+export function* conversationMarks(context: readonly ContextItem[]): Generator<string> {
+  for (const { place, item } of context) {
+    if (place !== undefined) yield place.uid;
+    const callId = stringOf(item["call_id"]);
+    if (callId !== undefined) yield callId;
+  }
+}
+
+export function marksOfResponse(uid: string, items: readonly IssuedItem[]): readonly string[] {
+  return [uid, ...items.flatMap(({ callId }) => (callId === undefined ? [] : [callId]))];
+}
+
+export function issuedReasoning(
+  items: readonly IssuedItem[],
+  options: { readonly epoch: number; readonly opaque: boolean },
+): readonly IssuedReasoning[] {
+  const others = items.filter((item) => item.sealed === undefined);
+  const members = others.map(marksOf);
+  return items.flatMap(({ sealed, draft }): IssuedReasoning[] => {
+    if (sealed === undefined) return [];
+    const opaque = options.opaque && (draft.type !== "reasoning" || draft.ciphertext === undefined);
+    const followerAt = others.findIndex((item) => item.index === sealed.follower?.index);
+    return [
+      {
+        id: sealed.id,
+        dialect: "openai-responses",
+        sealed,
+        epoch: options.epoch,
+        opaque,
+        members,
+        followerAt,
+      },
+    ];
+  });
+}
+
+function marksOf(item: IssuedItem): readonly string[] {
+  const byId = `id ${item.id}`;
+  if (item.callId !== undefined) return [byId, `call ${item.type} ${item.callId}`];
+  return item.draft.type === "message" ? [byId, `text ${hashText(item.draft.text)}`] : [byId];
+}
+
+/** Positions by id, by call and by exact text: a long conversation is looked up once, not once per item. */
+export function placesOf(context: readonly ContextItem[]): Places {
+  const places = new Map<string, number>();
+  for (const [position, { type, id, callId, item, place }] of context.entries()) {
+    // An id that proves its response stands for that one only, even if another said the same words.
+    const proven = id !== undefined && place !== undefined;
+    const keys = [
+      ...(id === undefined ? [] : [`id ${id}`]),
+      ...(callId === undefined || proven ? [] : [`call ${type} ${callId}`]),
+      ...(type === "message" && item["role"] === "assistant" && !proven ? [`text ${messageHash(item)}`] : []),
+    ];
+    for (const key of keys) if (!places.has(key)) places.set(key, position);
+  }
+  return places;
+}

@@ -1,0 +1,69 @@
+/**
+ * A Responses request as the model sees it.
+ *
+ * @module
+ */
+
+import { isObject, objectOf, stringOf } from "../../support/index.ts";
+import type { Engine } from "../engine.ts";
+import { coveredBy } from "../model/notes.ts";
+import type { ModelView, Seen } from "../model/view.ts";
+import { formatOf, type Judged } from "./judge-request.ts";
+import { messageText, outputText } from "./judge/context.ts";
+import { placesOf } from "./marks.ts";
+
+export function viewOf(engine: Engine, judged: Judged): ModelView {
+  const { request, history } = judged;
+  const { body } = request;
+  const reasoning = objectOf(body["reasoning"]);
+  const effort = stringOf(reasoning["effort"]) ?? "medium";
+  // What a compaction item covers is not lost: its notes are in there.
+  const known = new Set(
+    [...history.usable.values()].flatMap((sealed) => [sealed.id, ...coveredBy(sealed.notes)]),
+  );
+  const format = formatOf(body);
+  return {
+    seen: judged.context.map((one, position): Seen => {
+      const { item, type } = one;
+      switch (type) {
+        case "message": {
+          const text = messageText(item);
+          if (item["role"] === "assistant") return { type: "assistant", text };
+          return item["role"] === "user" ? { type: "user", text } : { type: "system", text };
+        }
+        case "function_call":
+        case "custom_tool_call":
+          return {
+            type: "call",
+            callId: one.callId ?? "",
+            name: stringOf(item["name"]) ?? "",
+            arguments: stringOf(item["arguments"]) ?? stringOf(item["input"]) ?? "",
+          };
+        case "function_call_output":
+        case "custom_tool_call_output":
+          return { type: "result", callId: one.callId ?? "", text: outputText(item["output"]) };
+        case "reasoning":
+        case "compaction": {
+          const sealed = history.usable.get(position);
+          return sealed === undefined
+            ? { type: "other", itemType: type }
+            : { type: "notes", text: sealed.notes };
+        }
+        default:
+          return { type: "other", itemType: type };
+      }
+    }),
+    instructions: stringOf(body["instructions"]) ?? "",
+    tools: request.tools,
+    toolChoice: isObject(body["tool_choice"]) ? body["tool_choice"] : (body["tool_choice"] ?? "auto"),
+    parallel: body["parallel_tool_calls"] !== false,
+    reasons: request.traits.reasoning && effort !== "none",
+    effort,
+    summary: stringOf(reasoning["summary"]) ?? null,
+    format,
+    lost: engine.ledger
+      .reasoningBehind(judged.conversation, placesOf(judged.context))
+      .filter((one) => !known.has(one.id)).length,
+    model: request.model,
+  };
+}
