@@ -45,7 +45,6 @@ export interface MessagesRequest {
   readonly budgetTokens: number | undefined;
   readonly maxTokens: number | undefined;
   readonly toolChoice: string | undefined;
-  readonly hasTools: boolean;
   /** `cache_control` marks in system and tools. */
   readonly cacheMarks: number;
 }
@@ -94,7 +93,6 @@ export function viewHead({ head, prefill = false }: MessagesFacts): MessagesRequ
     budgetTokens: numberIn(thinking.get("budget_tokens")),
     maxTokens: numberIn(members.get("max_tokens")),
     toolChoice: textOf(membersOf(members.get("tool_choice") ?? "").get("type")),
-    hasTools: sliceArray(members.get("tools") ?? "").length > 0,
     cacheMarks: [
       ...sliceArray(members.get("system") ?? ""),
       ...sliceArray(members.get("tools") ?? ""),

@@ -9,18 +9,20 @@
 export type ReasoningField = "reasoning_content" | "reasoning" | "reasoning_details" | "content_thinking";
 
 export interface ChatTraits {
-  /** Fields an assistant message may carry reasoning in; any other is refused or, where `ignoresFields`, ignored. */
+  /** Fields an assistant message may carry reasoning in. Any other is answered as `unknownField` says. */
   readonly reasoningFields: readonly ReasoningField[];
   /**
    * Which assistant messages must carry it while thinking is on: those with calls (Kimi, V01), all between two user
    * messages where a tool was called (DeepSeek, V02), none.
    */
   readonly reasoningRequired: "calls" | "tool_rounds" | "never";
-  /** How a field it does not know is answered; `ignored`: not at all. */
-  readonly unknownField: "ignored" | "deepseek-old" | "mistral" | "groq";
+  /** In whose words a field it does not know is refused; `ignored`, or not said: it is not. */
+  readonly unknownField?: "ignored" | "openai" | "deepseek-old" | "mistral" | "groq";
   /** A user message may stand behind a tool message (Mistral: not). */
   readonly userAfterTool: boolean;
   readonly maxCallIdLength: number;
+  /** Mistral takes call ids of exactly nine letters and digits (code 3280). */
+  readonly nineCharacterCallIds?: boolean;
 }
 
 export interface ChatFacts {

@@ -9,12 +9,16 @@ import type { ChatTraits } from "./facts.ts";
 const OPENAI: ChatTraits = {
   reasoningFields: [],
   reasoningRequired: "never",
-  unknownField: "ignored",
+  unknownField: "openai",
   userAfterTool: true,
   maxCallIdLength: 40,
 };
 
-const LENIENT: ChatTraits = { ...OPENAI, maxCallIdLength: Number.POSITIVE_INFINITY };
+const LENIENT: ChatTraits = {
+  ...OPENAI,
+  unknownField: "ignored",
+  maxCallIdLength: Number.POSITIVE_INFINITY,
+};
 
 export const CHAT_VENDORS = {
   openai: OPENAI,
@@ -26,7 +30,8 @@ export const CHAT_VENDORS = {
     reasoningFields: ["content_thinking"],
     unknownField: "mistral",
     userAfterTool: false,
+    nineCharacterCallIds: true,
   },
   groq: { ...LENIENT, reasoningFields: ["reasoning"], unknownField: "groq" },
-  openrouter: { ...LENIENT, reasoningFields: ["reasoning", "reasoning_details"] },
+  openrouter: { ...LENIENT, reasoningFields: ["reasoning", "reasoning_details"], maxCallIdLength: 40 },
 } as const satisfies Readonly<Record<string, ChatTraits>>;

@@ -1,0 +1,14 @@
+import type { MessagesRule } from "./message-view.ts";
+
+export const beginsWithUser: MessagesRule = {
+  id: "M16",
+  title: "The conversation begins with a user message",
+  evidence: "H01",
+  todo: "Cut forward to the next user message, or keep the one that began it.",
+  start() {
+    return {
+      item: ({ index, role }) =>
+        index === 0 && role === "assistant" ? 'messages: first message must use the "user" role' : undefined,
+    };
+  },
+};

@@ -1,0 +1,28 @@
+import type { MessagesRule, MessageView } from "./message-view.ts";
+
+export const endsWithUser: MessagesRule = {
+  id: "M10",
+  title: "The conversation ends with a user message",
+  evidence: "C08",
+  todo: "Add what the user says next, or leave the last assistant message out.",
+  start({ prefill }) {
+    let last: MessageView | undefined;
+    return {
+      item(message) {
+        last = message;
+        return undefined;
+      },
+      end() {
+        if (last?.role !== "assistant" || prefill || paused(last)) return [];
+        const message =
+          "This model does not support assistant message prefill. The conversation must end with a user message.";
+        return [{ index: last.index, message }];
+      },
+    };
+  },
+};
+
+/** What ended with `pause_turn` is sent back as it is, so that the server goes on with its own tools. */
+function paused({ blocks }: MessageView): boolean {
+  return blocks.some(({ type }) => type === "server_tool_use" || type.endsWith("_tool_result"));
+}

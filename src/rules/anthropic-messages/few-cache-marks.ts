@@ -1,0 +1,27 @@
+import type { MessagesRule } from "./message-view.ts";
+
+const MOST = 4;
+
+export const fewCacheMarks: MessagesRule = {
+  id: "M21",
+  title: "At most four blocks carry cache_control",
+  evidence: "K01",
+  todo: "Keep the marks that stand last.",
+  start({ cacheMarks }) {
+    let found = cacheMarks;
+    let last = 0;
+    return {
+      item({ index, blocks }) {
+        const marks = blocks.filter(({ cached }) => cached).length;
+        found += marks;
+        if (marks > 0) last = index;
+        return undefined;
+      },
+      end() {
+        if (found <= MOST) return [];
+        const message = `A maximum of ${MOST} blocks with cache_control may be provided. Found ${found}.`;
+        return [{ index: last, message }];
+      },
+    };
+  },
+};

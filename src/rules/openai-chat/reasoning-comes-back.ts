@@ -1,0 +1,41 @@
+import type { Problem } from "../rule.ts";
+import type { ChatMessageView, ChatRule } from "./chat-view.ts";
+
+export const reasoningComesBack: ChatRule = {
+  id: "Q03",
+  title: "Where a vendor wants its reasoning back, it comes back",
+  evidence: "V01, V02",
+  todo: "Send the captured reasoning_content, or switch thinking off; never make one up.",
+  start({ traits, thinking }) {
+    if (!thinking || traits.reasoningRequired === "never") return {};
+    if (traits.reasoningRequired === "calls") return { item: missingOnCall };
+    /** Assistant messages since the last user message that came without; wrong once a tool was called among them. */
+    let bare: number[] = [];
+    let called = false;
+    return {
+      item(message) {
+        if (message.role === "user") {
+          bare = [];
+          called = false;
+        }
+        if (message.role !== "assistant") return undefined;
+        if (!message.reasoning.has("reasoning_content")) bare.push(message.index);
+        called ||= message.calls.length > 0;
+        if (!called) return undefined;
+        const found = bare.map((index): Problem => ({ index, message: NOT_PASSED_BACK }));
+        bare = [];
+        return found;
+      },
+    };
+  },
+};
+
+const NOT_PASSED_BACK = "The `reasoning_content` in the thinking mode must be passed back to the API.";
+
+/** An empty one is missing to Kimi: clients had to fill it with something (V01). */
+function missingOnCall({ index, role, calls, reasoning }: ChatMessageView): string | undefined {
+  if (role !== "assistant" || calls.length === 0) return undefined;
+  const state = reasoning.get("reasoning_content");
+  if (state === "present" || state === "blank") return undefined;
+  return `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${index}`;
+}

@@ -1,0 +1,24 @@
+import type { ChatRule } from "./chat-view.ts";
+
+export const reasoningDetailsAreWhole: ChatRule = {
+  id: "Q06",
+  title: "reasoning_details come back whole, each entry once",
+  evidence: "V08, I04",
+  todo: "Send the array of each message as it came; an entry that stands in an earlier message goes out of the later one.",
+  start() {
+    const seen = new Set<string>();
+    return {
+      item({ index, role, detailKeys }) {
+        if (role !== "assistant") return undefined;
+        return detailKeys.flatMap((key) => {
+          if (!seen.has(key)) {
+            seen.add(key);
+            return [];
+          }
+          const message = `Duplicate item found with id ${key.slice(0, 64)}. Remove duplicate items from your input and try again.`;
+          return [{ index, message }];
+        });
+      },
+    };
+  },
+};
