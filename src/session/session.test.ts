@@ -90,8 +90,6 @@ describe("send", () => {
     ["retry without a message", (session) => session.retry(), "nothing_to_retry"],
     ["edit of what is no message", (session) => session.edit(0, "x"), "not_a_message"],
     ["an empty edit", (session) => session.edit(0, ""), "input_empty"],
-    ["an answer to no question", (session) => session.approve("pr_x"), "permission_not_pending"],
-    ["a denial of no question", (session) => session.deny("pr_x"), "permission_not_pending"],
   ])("bad input has a code: %s", async (_what, work, code) => {
     const { session } = await scriptedSession(undefined);
     expect(codeOf(() => work(session))).toBe(code);
@@ -99,6 +97,11 @@ describe("send", () => {
   });
 
   test.each<[string, (session: Session) => Promise<unknown>, string]>([
+    ["an answer to no question", (session) => session.approve("pr_x"), "permission_not_pending"],
+    ["a denial of no question", (session) => session.deny("pr_x"), "permission_not_pending"],
+    ["nothing to take back", (session) => session.undo(), "nothing_to_undo"],
+    ["an empty title", (session) => session.rename(" \n"), "title_empty"],
+    ["a model by name where no names are known", (session) => session.setModel("a/b"), "model_by_name"],
     ["a fork of nothing", (session) => session.fork(), "seq_unknown"],
     ["a request that was never made", (session) => session.explain({ request: 1 }), "request_unknown"],
     ["a cut before nothing", (session) => session.truncate({ from: 7 }), "seq_unknown"],

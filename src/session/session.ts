@@ -78,7 +78,9 @@ export class LocalSession extends SessionView implements Session {
   }
 
   get interrupted(): boolean {
-    return this.#current === undefined && this.#journal.openTurn !== undefined;
+    // What another process has under way is not interrupted.
+    if (this.#current !== undefined || (this.access === "read" && this.writer === "live")) return false;
+    return this.#journal.openTurn !== undefined;
   }
 
   send(input: Input, options: SendOptions = {}): Turn {
