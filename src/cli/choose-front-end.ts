@@ -12,6 +12,10 @@ export async function runOrChat(
   flags: RunFlags,
   terminal: Terminal,
 ): Promise<number> {
+  const { playback } = flags;
+  if (playback !== undefined) {
+    return (await import("./playback/play-back.ts")).playBack(words, { ...flags, playback }, terminal);
+  }
   if (terminal.interactive && flags.print !== true && flags.json !== true) {
     return (await import("./chat.ts")).chat(words, flags, terminal);
   }

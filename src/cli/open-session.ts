@@ -18,8 +18,9 @@ import { chooseSession } from "./choose-session.ts";
 import { inertLine } from "./inert-text.ts";
 import { loadTools } from "./load-tools.ts";
 import type { Terminal } from "./terminal.ts";
+import { startTracing, type TraceFlags } from "./tracing.ts";
 
-export interface RunFlags {
+export interface RunFlags extends TraceFlags {
   readonly print?: boolean;
   readonly json?: boolean;
   readonly continue?: boolean;
@@ -32,6 +33,9 @@ export interface RunFlags {
   readonly maxSteps?: string;
   readonly system?: string;
   readonly directory?: string;
+  readonly playback?: string;
+  readonly fast?: boolean;
+  readonly strict?: boolean;
 }
 
 const PERMISSION_MODES: readonly PermissionMode[] = ["ask", "auto", "read-only", "deny"];
@@ -57,16 +61,21 @@ export async function openSession(
     options.terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
   });
   const model = await chooseModel(flags, store, id);
+  const tools = await chooseTools(flags, cwd, options.tools ?? []);
+  const { canAsk } = options;
+  const traced = { permissions, canAsk, maxSteps, tools, secrets: () => model.secrets() };
+  const tracing = startTracing(flags, store, traced, options.terminal);
   const agent = createAgent({
+    ...tracing.agent,
     model,
-    tools: await chooseTools(flags, cwd, options.tools ?? []),
+    tools,
     ...(flags.system === undefined ? {} : { system: flags.system }),
     permissions,
-    canAsk: options.canAsk,
+    canAsk,
     limits: maxSteps === undefined ? {} : { maxSteps },
     cwd,
   });
-  return { session: await agent.open({ store, ...(id === undefined ? {} : { id }) }), model };
+  return { session: await agent.open({ store: tracing.store, ...(id === undefined ? {} : { id }) }), model };
 }
 
 function enterDirectory(directory: string | undefined): void {

@@ -22,7 +22,12 @@ export function tapStore(store: Store, sink: LogSink): Store {
     async open(id, options) {
       const log = await store.open(id, options);
       if (options.mode === "read") return log;
-      sink.opened(id, log.events, await blobsOf(log));
+      try {
+        sink.opened(id, log.events, await blobsOf(log));
+      } catch (error) {
+        await log.close();
+        throw error;
+      }
       return tapLog(log, sink);
     },
   };

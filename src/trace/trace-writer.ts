@@ -21,7 +21,8 @@ import type { SeenError, SeenRequest, WireSink } from "./wire-tap.ts";
 export interface TraceWriterOptions {
   readonly kind: HeaderRecord["type"];
   readonly form: "jsonl" | "yaml";
-  readonly file: PrivateFile;
+  /** Opened with the session: a run that does not begin leaves no file behind. */
+  readonly open: () => PrivateFile;
   readonly program: string;
   readonly run: Omit<RunFacts, "session">;
   /** Asked anew each time: keys are loaded late. */
@@ -42,6 +43,7 @@ export class TraceWriter implements WireSink, LogSink {
   readonly #streams = new Map<number, ByteRedactor>();
   readonly #started: number;
   #session: string | undefined;
+  #file: PrivateFile | undefined;
 
   constructor(options: TraceWriterOptions) {
     this.#options = options;
@@ -51,6 +53,7 @@ export class TraceWriter implements WireSink, LogSink {
 
   opened(session: string, events: readonly LoggedEvent[], blobs: ReadonlyMap<string, Uint8Array>): void {
     if (this.#session !== undefined) return; // a fork that was opened beside it
+    this.#file = this.#options.open();
     this.#session = session;
     const { kind, program, run, clock } = this.#options;
     const at = new Date(clock.now()).toISOString();
@@ -118,17 +121,16 @@ export class TraceWriter implements WireSink, LogSink {
   }
 
   #write(fields: Readonly<Record<string, Field>>): void {
-    const { file, form } = this.#options;
     const members = Object.entries(fields).map(([name, value]): readonly [string, string] => [
       name,
       isExact(value) ? this.#redact(value.exact) : this.#redact(JSON.stringify(value)),
     ]);
-    if (form === "jsonl") {
-      file.write(`{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}\n`);
+    if (this.#options.form === "jsonl") {
+      this.#file?.write(`{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}\n`);
       return;
     }
     const lines = members.map(([name, json]) => `${name}: ${printable(prettyJson(json, "  "))}`);
-    file.write(`---\n${lines.join("\n")}\n`);
+    this.#file?.write(`---\n${lines.join("\n")}\n`);
   }
 }
 

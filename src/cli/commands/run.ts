@@ -42,6 +42,7 @@ Examples:
   throughline start -m openai/gpt-5.6:high`,
     );
   return runOptions(start).action(async (words: readonly string[], flags: RunFlags) => {
+    if (flags.playback !== undefined) return finish(await runOrChat(words, flags, terminal));
     const { demo, weatherTool } = await import("../demo.ts");
     if (!terminal.interactive) finish(await demo(terminal));
     else finish(await (await import("../chat.ts")).chat(words, flags, terminal, { tools: [weatherTool] }));
