@@ -4,6 +4,15 @@
  * @module
  */
 
+export {
+  BINDING_BETA,
+  ERROR_TYPES,
+  MESSAGES_DELTAS,
+  MESSAGES_EVENTS,
+  SERVER_BLOCKS,
+  STOP_REASONS,
+  TOOL_ID_PATTERN,
+} from "./anthropic-messages.ts";
 export { type HttpRequest, type HttpResponse, type HttpTimeouts, postStream, readText } from "./http.ts";
 export { HOSTED_ITEMS, ITEM_ID_PREFIXES, RESPONSES_EVENTS } from "./openai-responses.ts";
 export { SseDecoder, type SseFrame, type SseLimits } from "./sse.ts";

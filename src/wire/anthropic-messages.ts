@@ -1,0 +1,73 @@
+/**
+ * The words of the Anthropic Messages protocol. Types follow the official ones (@anthropic-ai/sdk 1.8.0 messages.d.ts);
+ * parsing is tolerant: what is not listed here is kept and counted, never thrown on.
+ *
+ * @module
+ */
+
+/** Every stream event of the official types; the name on the `event:` line is the `type` of the data. */
+export const MESSAGES_EVENTS: ReadonlySet<string> = new Set([
+  "content_block_delta",
+  "content_block_start",
+  "content_block_stop",
+  "error",
+  "message_delta",
+  "message_start",
+  "message_stop",
+  "ping",
+]);
+
+/** What a `content_block_delta` may carry. */
+export const MESSAGES_DELTAS: ReadonlySet<string> = new Set([
+  "citations_delta",
+  "compaction_delta",
+  "input_json_delta",
+  "signature_delta",
+  "text_delta",
+  "thinking_delta",
+]);
+
+/** Blocks the provider runs itself: part of the message, sent back with it. */
+export const SERVER_BLOCKS: ReadonlySet<string> = new Set([
+  "bash_code_execution_tool_result",
+  "code_execution_tool_result",
+  "mcp_tool_result",
+  "mcp_tool_use",
+  "server_tool_use",
+  "text_editor_code_execution_tool_result",
+  "tool_search_tool_result",
+  "web_fetch_tool_result",
+  "web_search_tool_result",
+]);
+
+/** `stop_reason`, messages.d.ts 4140. */
+export const STOP_REASONS: ReadonlySet<string> = new Set([
+  "end_turn",
+  "max_tokens",
+  "model_context_window_exceeded",
+  "pause_turn",
+  "refusal",
+  "stop_sequence",
+  "tool_use",
+]);
+
+/** `error.type` by HTTP status (docs, errors; shared.d.ts ErrorType). */
+export const ERROR_TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  409: "conflict_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  500: "api_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
+
+/** The beta that `thinking.block_binding` needs, and with which dropped thinking is reported (failures.md C04). */
+export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
+
+/** Ids of tool calls; anything else is refused (failures.md C09). */
+export const TOOL_ID_PATTERN = /^[a-zA-Z0-9_-]+$/;
