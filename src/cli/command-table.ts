@@ -27,6 +27,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   retry: async (terminal, finish) => (await import("./commands/history.ts")).retryCommand(terminal, finish),
   edit: async (terminal, finish) => (await import("./commands/history.ts")).editCommand(terminal, finish),
   undo: async (terminal, finish) => (await import("./commands/history.ts")).undoCommand(terminal, finish),
+  stats: async (terminal, finish) => (await import("./commands/stats.ts")).statsCommand(terminal, finish),
   check: async (terminal, finish) => (await import("./commands/check.ts")).checkCommand(terminal, finish),
   emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),
   conform: async (terminal, finish) => {
@@ -49,6 +50,7 @@ export const HELP_LINES: readonly HelpLine[] = [
   { group: "Work", names: ["retry", "edit", "undo", "fork"], about: "go back without rewriting" },
   { group: "Sessions", names: ["sessions"], about: "list, show, search, rename, rm, path" },
   { group: "Sessions", names: ["inspect"], about: "what a session sent, and why" },
+  { group: "Sessions", names: ["stats"], about: "tokens, cost, tools, errors, per day and model" },
   { group: "Correctness", names: ["check"], about: "lint a history" },
   { group: "Correctness", names: ["conform"], about: "which rules and shapes a Responses server holds" },
   { group: "Servers", names: ["emulator"], about: "a strict provider API on this machine, no key" },

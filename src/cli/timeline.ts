@@ -108,7 +108,7 @@ function requestOf(start: ResponseStart, request: number, events: readonly Logge
   };
 }
 
-function leftOutOf(start: ResponseStart, events: readonly LoggedEvent[]): readonly LeftOut[] {
+export function leftOutOf(start: ResponseStart, events: readonly LoggedEvent[]): readonly LeftOut[] {
   if (start.leftOutAs === undefined) return start.leftOut ?? [];
   const earlier = events[start.leftOutAs];
   return earlier?.type === "response_start" ? (earlier.leftOut ?? []) : [];
