@@ -5,8 +5,16 @@
  */
 
 export * from "./canonical.ts";
-export { type EphemeralEvent, isEphemeral, type SessionEvent } from "./ephemeral.ts";
+export { type ContextUse, type EphemeralEvent, isEphemeral, type SessionEvent } from "./ephemeral.ts";
 export { parseLine, toLine, toOpenLine } from "./line.ts";
 export { type Dialect, type Origin, originDifference, sameOrigin } from "./origin.ts";
 export { type PartTitle, readPartTitle } from "./reasoning-title.ts";
-export type { Capabilities, Profile, ReplayPolicy, Settings, ToolSpec } from "./settings.ts";
+export type {
+  Capabilities,
+  ChatProfile,
+  Profile,
+  ReasoningField,
+  ReplayPolicy,
+  Settings,
+  ToolSpec,
+} from "./settings.ts";

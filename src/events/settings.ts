@@ -71,6 +71,10 @@ export interface Capabilities {
   readonly vision: boolean;
   /** How many tokens a request and its answer may have together, where it is known. */
   readonly contextTokens?: number;
+  /** How Claude is told to think: by effort, by a budget of tokens, or not at all. Absent on other dialects. */
+  readonly thinking?: "adaptive" | "budget" | "none";
+  /** Sent where the dialect demands a limit and none is set. */
+  readonly maxOutputTokens?: number;
 }
 
 export interface ToolSpec {

@@ -16,7 +16,7 @@ import {
   type Settings,
   type ToolCall,
 } from "../events/index.ts";
-import { activePath } from "./active-path.ts";
+import { activePath, leavesAside, startsAside } from "./active-path.ts";
 import { type Entry, Group } from "./entries.ts";
 import { guardGroup, mappedCallId } from "./guard.ts";
 import { openEndOf } from "./open-ends.ts";
@@ -35,12 +35,20 @@ export class Fold {
   #groups = new Map<string, Group>();
   #overrides: ReplayOverride[] = [];
   #settings: Settings | undefined;
+  #compaction: Compaction | undefined;
+  /** The turn of an exchange that stands aside, while it is open. */
+  #aside: string | undefined;
   /** Bumped by whatever may change what was planned before. */
   #generation = 0;
   #cache: PlanCache | undefined;
 
   get settings(): Settings | undefined {
     return this.#settings;
+  }
+
+  /** The cut in force. */
+  get compaction(): Compaction | undefined {
+    return this.#compaction;
   }
 
   get entries(): readonly Entry[] {
@@ -54,7 +62,12 @@ export class Fold {
   add(events: readonly LoggedEvent[]): void {
     for (const event of events) {
       this.#events.push(event);
-      if (event.type === "branch" || event.type === "compaction") this.#rebuild();
+      const left = this.#aside !== undefined && leavesAside(event, this.#aside);
+      if (left) this.#aside = undefined;
+      if (startsAside(event)) this.#aside = event.turn;
+      const turnsBack =
+        event.type === "branch" || event.type === "compaction" || (left && event.type === "user_message");
+      if (turnsBack) this.#rebuild();
       else this.#take(event);
     }
   }
@@ -100,6 +113,7 @@ export class Fold {
     this.#generation += 1;
     const path = activePath(this.#events);
     const compaction = path.findLast((event): event is Compaction => event.type === "compaction");
+    this.#compaction = compaction;
     if (compaction !== undefined && compaction.summary !== "") {
       this.#entries.push({ kind: "summary", event: compaction });
     }
@@ -202,7 +216,9 @@ function planEntry(entry: Entry, context: PlanContext): PlanEntry {
 function withCallId(item: PlannedItem, settings: Settings, sent: ReadonlySet<string>): PlannedItem {
   if (item.event.type !== "tool_call" || item.action === "omit") return item;
   const { callId } = item.event;
-  const valid = callId !== "" && callId.length <= settings.profile.maxCallIdLength;
+  const { maxCallIdLength, callIdPattern } = settings.profile;
+  const spelt = callIdPattern === undefined || new RegExp(callIdPattern).test(callId);
+  const valid = callId !== "" && callId.length <= maxCallIdLength && spelt;
   const mayRepeat = item.action === "replay" && !settings.profile.callIdsRepeat;
   return { ...item, callId: valid && (mayRepeat || !sent.has(callId)) ? callId : mappedCallId(item.event) };
 }
@@ -213,10 +229,12 @@ function resultsOf(group: Group, items: readonly PlannedItem[]): readonly Planne
     if (item.callId === undefined || item.action === "omit") return [];
     const call = item.event as ToolCall;
     const result = group.resultOf(call.callId);
+    const { text, status } = result ?? openEndOf(group, call);
     return [
       {
         callId: item.callId,
-        text: result?.text ?? openEndOf(group, call).text,
+        text,
+        failed: status !== "ok",
         custom: call.custom === true && item.action === "replay",
         seq: result?.seq,
       },

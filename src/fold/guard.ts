@@ -6,6 +6,7 @@
 
 import {
   type AssistantMessage,
+  type Dialect,
   type ItemEvent,
   originDifference,
   type ReplayOverride,
@@ -94,10 +95,9 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
   if (event.type === "hosted_item" && context.settings.profile.hostedOmit.includes(event.itemType)) {
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without server state`);
   }
-  if (
-    event.type === "hosted_item" &&
-    (context.settings.profile.itemIds === "omit" || event.itemId === undefined)
-  ) {
+  const { dialect, itemIds } = context.settings.profile;
+  const needsId = event.type === "hosted_item" && dialect === "openai-responses";
+  if (needsId && (itemIds === "omit" || event.itemId === undefined)) {
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without its id`);
   }
   if (event.type === "tool_call" && isClosedByOverride(event, context)) {
@@ -131,15 +131,24 @@ function reasonToDropReasoning(
   const override = context.overrides.find((one) => coversGroup(one, group));
   if (override !== undefined) return { reason: "override", why: `refused: ${override.cause.message}` };
   if (!context.policyAllows) return { reason: "replay_policy", why: "the replay policy leaves it out" };
-  const left = items.find((item) => item.action === "omit");
+  // Where items have ids they belong together; a block without words is nobody's follower and nobody's loss.
+  const counted =
+    profile.dialect === "openai-responses" ? items : items.filter((item) => item.reason !== "empty");
+  const left = counted.find((item) => item.action === "omit");
   if (left !== undefined) return { reason: left.reason, why: left.why };
-  if (reasoning.length > 0 && items.at(-1)?.event.type === "reasoning") {
+  if (reasoning.length > 0 && lacksFollower(counted, profile.dialect)) {
     return { reason: "no_follower", why: "nothing of the same response follows it" };
   }
   if (profile.reasoningPayload === "required" && reasoning.some((item) => !hasPayload(item))) {
     return { reason: "no_payload", why: "it came without an encrypted payload" };
   }
   return profile.itemIds === "keep" ? idProblem(items, context) : undefined;
+}
+
+/** A chat message is one piece: its order means nothing, and thoughts alone make none. */
+function lacksFollower(items: readonly PlannedItem[], dialect: Dialect): boolean {
+  if (dialect === "openai-chat") return items.every((item) => item.event.type === "reasoning");
+  return items.at(-1)?.event.type === "reasoning";
 }
 
 /** An item is laid over by a late one only when that brought the payload (`response_end.late`). */
@@ -211,7 +220,14 @@ function plain(group: Group, context: GuardContext, reason: Reason, why: string)
         ? { ...base, action: "omit", reason: "empty", why: "no text" }
         : { ...base, action: "translate", reason };
     }
-    return { ...base, action: "omit", reason };
+    const noted =
+      event.type === "reasoning" &&
+      reason === "foreign_origin" &&
+      context.settings.foreign === "note" &&
+      event.parts.some((part) => part.text !== "");
+    return noted
+      ? { ...base, action: "translate", reason, why: `${why}; its summary goes along as a note` }
+      : { ...base, action: "omit", reason };
   });
   return { items, withIds: false };
 }

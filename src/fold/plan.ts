@@ -61,6 +61,8 @@ export interface PlannedItem {
 export interface PlannedResult {
   readonly callId: string;
   readonly text: string;
+  /** It did not do what was asked: told where the dialect can tell it. */
+  readonly failed: boolean;
   readonly custom: boolean;
   /** The tool_result event, or none for a call that never got one. */
   readonly seq: number | undefined;
@@ -108,9 +110,11 @@ export function withoutReasoning(entry: PlannedGroup, reason: Reason, why: strin
   };
 }
 
-/** What cannot stay in a group that goes without ids: thoughts (law 2), and hosted items, whose id is required. */
+/** What cannot stay in a group that goes without ids: thoughts (law 2), and hosted items whose dialect gives them one. */
 export function needsIds(item: PlannedItem): boolean {
-  return item.event.type === "reasoning" || item.event.type === "hosted_item";
+  return (
+    item.event.type === "reasoning" || (item.event.type === "hosted_item" && item.event.itemId !== undefined)
+  );
 }
 
 export function sendsReasoning(entry: PlannedGroup): boolean {

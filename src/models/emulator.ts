@@ -5,7 +5,7 @@
  */
 
 import type { Emulator, EmulatorOptions } from "../emulator/index.ts";
-import { createResponsesModel, type Model } from "../providers/index.ts";
+import { createModel, type Model } from "../providers/index.ts";
 
 export interface EmulatorModelOptions extends EmulatorOptions {
   readonly model?: string;
@@ -17,7 +17,7 @@ const DEFAULT_MODEL = "emu-reasoner";
 export function emulator(options: EmulatorModelOptions = {}): Model {
   const { model = DEFAULT_MODEL, effort, ...emulatorOptions } = options;
   let started: Promise<Emulator> | undefined;
-  return createResponsesModel({
+  return createModel({
     provider: "emulator",
     model,
     profile: "emulator",

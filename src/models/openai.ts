@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type ApiKey, createResponsesModel, type Model } from "../providers/index.ts";
+import { type ApiKey, createModel, type Model } from "../providers/index.ts";
 import { type JsonObject, ThroughlineError } from "../support/index.ts";
 
 export interface OpenAiOptions {
@@ -33,7 +33,7 @@ export function openai(model: string, options: OpenAiOptions = {}): Model {
   // An empty variable is as good as none.
   const baseUrl = checkedUrl(options.baseUrl ?? (process.env["OPENAI_BASE_URL"] || PUBLIC_API));
   const { apiKey, baseUrl: _baseUrl, profile, ...rest } = options;
-  return createResponsesModel({
+  return createModel({
     ...rest,
     provider: "openai",
     model,

@@ -4,9 +4,12 @@
  * @module
  */
 
-export { HOSTED_RULES, namedInError, RENDERER_VERSION } from "./openai-responses/index.ts";
-export { createRenderer } from "./renderer.ts";
-export { EFFORTS, PROFILES } from "./profiles.ts";
+export { capabilitiesOf, EFFORTS } from "./capabilities.ts";
+export { type ApiKey, createModel, type CreateModelOptions } from "./create-model.ts";
+export { createRenderer, rendererVersionOf } from "./dialects.ts";
+export { namedInError } from "./named-in-error.ts";
+export { HOSTED_RULES } from "./openai-responses/index.ts";
+export { PROFILES } from "./profiles/index.ts";
 export type {
   DeltaChannel,
   ItemDraft,
@@ -14,10 +17,11 @@ export type {
   Model,
   ModelSettings,
   RenderContext,
+  Remark,
   RenderedRequest,
   Renderer,
   SendOptions,
   StreamEnd,
   StreamEvent,
+  Violation,
 } from "./provider.ts";
-export { type ApiKey, createResponsesModel, type ResponsesModelOptions } from "./responses-model.ts";

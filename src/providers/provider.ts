@@ -18,11 +18,14 @@ import type {
   ResponseStatus,
   Settings,
   ToolCall,
+  UnreadThought,
   Usage,
 } from "../events/index.ts";
 import type { Plan, PlanEntry } from "../fold/index.ts";
 import type { Violation } from "../rules/index.ts";
-import type { HttpTimeouts } from "../wire/index.ts";
+
+export type { Violation } from "../rules/index.ts";
+import type { HttpTimeouts, SseFrame } from "../wire/index.ts";
 
 type Understood<T> = Omit<T, "v" | "seq" | "id" | "at" | "epoch" | "turn" | "response">;
 
@@ -47,6 +50,8 @@ export interface StreamEnd {
   readonly requestId?: string;
   readonly servedModel?: string;
   readonly reasoningContext?: string;
+  /** Thoughts the provider says it did not read, and why (failures.md C10). */
+  readonly unread?: readonly UnreadThought[];
 }
 
 export type StreamEvent =
@@ -68,8 +73,20 @@ export type StreamEvent =
   | { readonly type: "item_done"; readonly outputIndex: number; readonly draft: ItemDraft }
   | { readonly type: "end"; readonly end: StreamEnd };
 
-/** Where an item of a request came from, so that a refusal that names `input[3]` can be traced to the log. */
+/** Frames or a whole answer → stream events; ends with exactly one `end`. */
+export interface StreamDecoder {
+  readonly ended: boolean;
+  feed(frames: readonly SseFrame[]): readonly StreamEvent[];
+  /** A whole response object: the non-streaming form. */
+  feedResponse(text: string): readonly StreamEvent[];
+  /** The bytes are over. */
+  close(): readonly StreamEvent[];
+}
+
+/** Where an item of a request came from, so that a refusal that names a place can be traced to the log. */
 export interface ItemSource {
+  /** As the dialect's errors write it: `input[3]`, `messages.3.content.0`. */
+  readonly path: string;
   readonly response?: string;
   readonly itemId?: string;
   readonly itemType: string;
@@ -86,6 +103,13 @@ export interface RenderedRequest {
   readonly sources: readonly ItemSource[];
   /** What the numbered rules say about it; anything here is a defect of ours, and nothing is sent. */
   readonly violations: readonly Violation[];
+  /** What a person should know before it is sent: thinking is off because of a switch (failures.md C02). */
+  readonly remarks: readonly Remark[];
+}
+
+export interface Remark {
+  readonly code: string;
+  readonly message: string;
 }
 
 export interface RenderContext {
@@ -105,6 +129,17 @@ export interface SendOptions {
   readonly fetch?: typeof fetch;
   /** Sees the bytes that arrive, for traces and recordings. */
   readonly onBytes?: (bytes: Uint8Array) => void;
+}
+
+/** One wire protocol, as everything above it needs it. */
+export interface DialectDriver {
+  /** Raised when the same plan gives other bytes than before: old hashes are then "of another renderer". */
+  readonly rendererVersion: number;
+  /** Under the base URL. */
+  readonly path: string;
+  headers(key: string, settings: ModelSettings): Readonly<Record<string, string>>;
+  createRenderer(): Renderer;
+  createDecoder(): StreamDecoder;
 }
 
 /** The part of the settings that a model decides. */

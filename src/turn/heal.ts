@@ -8,7 +8,7 @@
  */
 
 import type { ErrorInfo, EventDraft, Origin, OverrideAction, OverrideScope } from "../events/index.ts";
-import { namedInError, type RenderedRequest } from "../providers/index.ts";
+import { type ItemSource, namedInError, type RenderedRequest } from "../providers/index.ts";
 import { assertNever } from "../support/index.ts";
 
 export interface Refusal {
@@ -22,6 +22,7 @@ type Correction = { readonly what: OverrideScope; readonly action: OverrideActio
 /** The corrections for a refusal, or undefined when none would help. `rung` counts what was tried in this step. */
 export function healingOf(refusal: Refusal, rung: number): readonly EventDraft[] | undefined {
   if (rung > MAX_RUNGS) return undefined;
+  if (refusal.error.class === "PREFILL") return rung === 0 ? wordOfAUser(refusal) : undefined;
   const corrections = rung < MAX_RUNGS ? (named(refusal) ?? everything(refusal)) : everything(refusal);
   if (corrections === undefined || corrections.length === 0) return undefined;
   const { error, target } = refusal;
@@ -58,8 +59,9 @@ function named(refusal: Refusal): readonly Correction[] | undefined {
     case "SCHEMA":
     case "CAP":
       return fields(refusal);
-    case "PREFIX":
     case "THINK":
+      return openTurn(refusal);
+    case "PREFIX":
     case "ECHO":
       return everything(refusal);
     case "LIMIT":
@@ -75,24 +77,51 @@ function named(refusal: Refusal): readonly Correction[] | undefined {
   }
 }
 
+/** What stands at a place: one item, or all that a message holds. */
+function sourcesAt({ sources }: RenderedRequest, path: string | undefined): readonly ItemSource[] {
+  if (path === undefined) return [];
+  return sources.filter((source) => source.path === path || source.path.startsWith(`${path}.`));
+}
+
 function groups({ error, rendered }: Refusal, action: OverrideAction): readonly Correction[] | undefined {
-  const { itemIds, index } = namedInError(error);
-  const responses = new Set<string>();
-  for (const source of rendered.sources) {
-    if (source.response !== undefined && source.itemId !== undefined && itemIds.includes(source.itemId)) {
-      responses.add(source.response);
-    }
-  }
-  const byIndex = index === undefined ? undefined : rendered.sources[index]?.response;
-  if (byIndex !== undefined) responses.add(byIndex);
+  const { itemIds, path } = namedInError(error);
+  const named = rendered.sources.filter(({ itemId }) => itemId !== undefined && itemIds.includes(itemId));
+  const responses = new Set(
+    [...named, ...sourcesAt(rendered, path)].flatMap(({ response }) => response ?? []),
+  );
   if (responses.size === 0) return undefined;
   return [...responses].map((response) => ({ what: { kind: "group", response }, action }));
 }
 
 function calls({ error, rendered }: Refusal): readonly Correction[] | undefined {
-  const { callId } = namedInError(error);
-  if (callId === undefined || !rendered.sources.some((source) => source.callId === callId)) return undefined;
-  return [{ what: { kind: "call", callId }, action: "close_call" }];
+  const sent = new Set(rendered.sources.map((source) => source.callId));
+  const named = namedInError(error).callIds.filter((callId) => sent.has(callId));
+  if (named.length === 0) return undefined;
+  return named.map((callId) => ({ what: { kind: "call", callId }, action: "close_call" }));
+}
+
+/** Only the open tool loop is held together so tightly: its thoughts go, and thinking stays off until it ends (C01, C02). */
+function openTurn(refusal: Refusal): readonly Correction[] | undefined {
+  const { entries } = refusal.rendered;
+  const since = entries.findLastIndex((entry) => entry.kind !== "group") + 1;
+  const open = entries.slice(since).flatMap((entry) => (entry.kind === "group" ? [entry] : []));
+  if (open.length === 0) return everything(refusal);
+  return open.map(({ group }) => ({
+    what: { kind: "group", response: group.start.response },
+    action: "omit_reasoning",
+  }));
+}
+
+/** The conversation must not end with the model's own words (failures.md C08). */
+function wordOfAUser({ error, target }: Refusal): readonly EventDraft[] {
+  return [
+    { type: "user_message", by: "runtime", content: [{ type: "text", text: "Go on." }] },
+    {
+      type: "notice",
+      code: "healed",
+      message: `${target.provider}/${target.model} refused the request (${error.message}); sent again with a message that asks it to go on`,
+    },
+  ];
 }
 
 /** Fields without which an item or a request means nothing: stripping them cannot help. */
@@ -108,27 +137,42 @@ const ESSENTIAL: ReadonlySet<string> = new Set([
   "instructions",
   "tools",
   "text",
+  "messages",
+  "thinking",
+  "signature",
+  "data",
+  "id",
+  "input",
+  "content",
+  "max_tokens",
+  "tool_use_id",
 ]);
 
 function fields(refusal: Refusal): readonly Correction[] | undefined {
   const { error, rendered } = refusal;
-  const { field, index } = namedInError(error);
+  const { field, path } = namedInError(error);
   if (/Encrypted content is not supported/.test(error.message)) {
     return [{ what: { kind: "field", field: "include" }, action: "strip_field" }];
   }
-  if (index !== undefined) {
-    const source = rendered.sources[index];
-    if (source === undefined || source.response === undefined) return undefined;
-    const essential =
-      field === undefined ||
-      ESSENTIAL.has(field) ||
-      field === "summary" ||
-      (field === "content" && source.itemType !== "reasoning");
-    if (essential) return [{ what: { kind: "group", response: source.response }, action: "omit_reasoning" }];
-    return [{ what: { kind: "field", itemType: source.itemType, field }, action: "strip_field" }];
-  }
+  if (path !== undefined) return fieldOfItem(sourcesAt(rendered, path), field);
   if (field === undefined || ESSENTIAL.has(field)) return undefined;
   return [{ what: { kind: "field", field }, action: "strip_field" }];
+}
+
+function fieldOfItem(
+  found: readonly ItemSource[],
+  field: string | undefined,
+): readonly Correction[] | undefined {
+  // A chat message holds several pieces; the one that the field is made of is meant.
+  const source = found.find(({ itemType }) => itemType === field) ?? found[0];
+  if (source?.response === undefined) return undefined;
+  const { response, itemType } = source;
+  const essential =
+    field === undefined ||
+    field === "summary" ||
+    (ESSENTIAL.has(field) && !(field === "content" && itemType === "reasoning"));
+  if (essential) return [{ what: { kind: "group", response }, action: "omit_reasoning" }];
+  return [{ what: { kind: "field", itemType, field }, action: "strip_field" }];
 }
 
 const HISTORY_CLASSES: ReadonlySet<string> = new Set([
@@ -147,8 +191,8 @@ const HISTORY_CLASSES: ReadonlySet<string> = new Set([
 /** All opaque payloads and ids of this origin; pointless when the request carried none or something else is to blame. */
 function everything({ error, rendered }: Refusal): readonly Correction[] | undefined {
   if (!HISTORY_CLASSES.has(error.class ?? "")) return undefined;
-  const { field, index } = namedInError(error);
-  if (field !== undefined && index === undefined) return undefined; // a parameter such as `tools`: no thought is lost for it
+  const { field, path } = namedInError(error);
+  if (field !== undefined && path === undefined) return undefined; // a parameter such as `tools`: no thought is lost for it
   const carries = rendered.entries.some(
     (entry) =>
       entry.kind === "group" &&

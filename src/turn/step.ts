@@ -6,9 +6,9 @@
  * @module
  */
 
-import type { ErrorInfo, ResponseStart } from "../events/index.ts";
+import type { Dialect, ErrorInfo, EventDraft, ResponseStart } from "../events/index.ts";
 import { leftOutOf } from "../fold/index.ts";
-import type { RenderedRequest, StreamEnd } from "../providers/index.ts";
+import type { RenderedRequest, StreamEnd, Violation } from "../providers/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
 import { healingOf } from "./heal.ts";
@@ -100,14 +100,17 @@ async function sendOnce(
     response,
     step,
     attempt,
+    ...(context.purpose === undefined ? {} : { purpose: context.purpose }),
     origin,
     bodyHash,
     prefixHash,
   } as const;
   // The sync before the first request byte covers the user's message, or the tools' results, as well.
-  await context.append([{ ...start, ...leftOut(context, rendered) }], { durable: true });
+  await context.append([...remarks(context, rendered), { ...start, ...leftOut(context, rendered) }], {
+    durable: true,
+  });
   const recorder = new ResponseRecorder(context, response);
-  const broken = ruleViolation(rendered);
+  const broken = ruleViolation(rendered, origin.dialect);
   if (broken !== undefined) {
     const end: StreamEnd = { status: "failed", error: broken };
     await recorder.close(end);
@@ -125,19 +128,45 @@ async function sendOnce(
   for await (const batch of stream) await recorder.take(batch);
   const end = recorder.end ?? { status: "cut" };
   await recorder.close(end);
+  await context.append(unread(context, end));
   return end;
 }
 
+/** Told before the request is sent, once in a turn. */
+function remarks(context: TurnContext, rendered: RenderedRequest): readonly EventDraft[] {
+  const { turn, log } = context;
+  const told = new Set(
+    log.events.flatMap((event) => (event.type === "notice" && event.turn === turn ? [event.code] : [])),
+  );
+  return rendered.remarks
+    .filter(({ code }) => !told.has(code))
+    .map(({ code, message }) => ({ type: "notice", turn, code, message }));
+}
+
+/** What the provider left unread of what it was sent (failures.md C10). */
+function unread(context: TurnContext, end: StreamEnd): readonly EventDraft[] {
+  const thoughts = end.unread ?? [];
+  if (thoughts.length === 0) return [];
+  const reasons = [...new Set(thoughts.map(({ reason }) => reason))].join(", ");
+  const message = `the provider did not read ${thoughts.length} of the thoughts it was sent (${reasons})`;
+  return [{ type: "notice", turn: context.turn, code: "thoughts_unread", message }];
+}
+
 /** A request our own rules refuse is not sent: it is a defect, treated like the refusal it would have caused. */
-function ruleViolation({ violations }: RenderedRequest): ErrorInfo | undefined {
+function ruleViolation({ violations }: RenderedRequest, dialect: Dialect): ErrorInfo | undefined {
   const [first] = violations;
   if (first === undefined) return undefined;
   return {
     code: "rule_violation",
     message: `not sent, rule ${first.rule}: ${first.message}`,
     class: "PAIR",
-    param: `input[${first.index}]`,
+    param: pathOf(first, dialect),
   };
+}
+
+function pathOf({ index, part }: Violation, dialect: Dialect): string {
+  if (dialect === "openai-responses") return `input[${index}]`;
+  return `messages.${index}${part === undefined || dialect === "openai-chat" ? "" : `.content.${part}`}`;
 }
 
 /** Recorded in full only when it changed: a long session would repeat itself with every step. */

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { httpError } from "../../src/providers/openai-responses/errors.ts";
+import { httpError } from "../../src/providers/errors.ts";
 import { sliceArray, sliceMember, sliceObject } from "../../src/support/index.ts";
 import { HOME, inputTexts, logOf, render, settingsOf } from "./re-encode.ts";
 import {

@@ -4,8 +4,18 @@
  * @module
  */
 
-export { namedInError } from "./errors.ts";
+import type { DialectDriver } from "../provider.ts";
+import { RENDERER_VERSION, ResponsesRenderer } from "./request.ts";
+import { ResponsesDecoder } from "./stream.ts";
+
 export { HOSTED_OMIT, HOSTED_RULES } from "./item-fields.ts";
-export { RENDERER_VERSION, ResponsesRenderer } from "./request.ts";
+export { ResponsesRenderer } from "./request.ts";
 export { ResponsesDecoder } from "./stream.ts";
-export { type Endpoint, sendResponses } from "./transport.ts";
+
+export const openaiResponses: DialectDriver = {
+  rendererVersion: RENDERER_VERSION,
+  path: "/responses",
+  headers: (key) => ({ authorization: `Bearer ${key}` }),
+  createRenderer: () => new ResponsesRenderer(),
+  createDecoder: () => new ResponsesDecoder(),
+};

@@ -4,41 +4,41 @@
  * @module
  */
 
-import type { InputPart, ToolCall } from "../../events/index.ts";
+import type { ToolCall } from "../../events/index.ts";
 import type { Plan, PlanEntry, PlannedGroup, PlannedItem } from "../../fold/index.ts";
 import { sliceObject } from "../../support/index.ts";
-import type { ItemSource, RenderContext } from "../provider.ts";
+import type { RenderedElement } from "../growing-request.ts";
+import { type ReadyPart, readyParts } from "../input-parts.ts";
+import { foreignNote, isNote, plainText } from "../plain-meaning.ts";
+import type { RenderContext } from "../provider.ts";
 import { inputFields } from "./item-fields.ts";
 
-export interface RenderedItem {
-  readonly text: string;
-  readonly source: ItemSource;
-}
-
-export function renderEntry(entry: PlanEntry, plan: Plan, context: RenderContext): readonly RenderedItem[] {
+export function renderEntry(
+  entry: PlanEntry,
+  plan: Plan,
+  context: RenderContext,
+): readonly RenderedElement[] {
   if (entry.kind === "user") {
     const role = entry.event.by === "person" ? "user" : "developer";
-    return [
-      message(
-        role,
-        entry.event.content.map((part) => inputPart(part, context)),
-      ),
-    ];
+    return [message(role, readyParts(entry.event.content, plan.settings, context).map(inputPart))];
   }
   if (entry.kind === "summary") {
     const text = `Summary of the conversation so far:\n\n${entry.event.summary}`;
     return [message("developer", [{ type: "input_text", text }])];
   }
-  return renderGroup(entry, plan);
+  const note = foreignNote(entry);
+  const said = note === undefined ? [] : [message("developer", [{ type: "input_text", text: note }])];
+  return [...said, ...renderGroup(entry, plan)];
 }
 
-function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedItem[] {
+function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[] {
   const response = entry.group.start.response;
   const items = entry.items
-    .filter((item) => item.action !== "omit")
-    .map((item): RenderedItem => {
+    .filter((item) => item.action !== "omit" && !isNote(item))
+    .map((item): RenderedElement => {
       const { itemId, itemType } = item.event;
       const source = {
+        path: "",
         response,
         itemType,
         ...(itemId === undefined ? {} : { itemId }),
@@ -46,14 +46,15 @@ function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedItem[] {
       };
       return {
         text: item.action === "replay" ? verbatim(item, entry, plan) : translated(item, plan),
-        source,
+        sources: [source],
+        piece: { group: response },
       };
     });
-  const results = entry.results.map(({ callId, text, custom }): RenderedItem => {
+  const results = entry.results.map(({ callId, text, custom }): RenderedElement => {
     const type = custom ? "custom_tool_call_output" : "function_call_output";
     return {
       text: JSON.stringify({ type, call_id: callId, output: text }),
-      source: { itemType: type, callId },
+      sources: [{ path: "", itemType: type, callId }],
     };
   });
   return [...items, ...results];
@@ -88,8 +89,7 @@ function translated(item: PlannedItem, plan: Plan): string {
   const { event } = item;
   if (event.type === "tool_call") return JSON.stringify(plainCall(event, item.callId ?? event.callId));
   if (event.type !== "assistant_message") throw new Error(`a ${event.type} has no plain form`);
-  const text = event.text === "" ? (event.refusal ?? "") : event.text;
-  const content = [{ type: "output_text", text, annotations: [] }];
+  const content = [{ type: "output_text", text: plainText(event), annotations: [] }];
   const phaseRefused = plan.strip.some((one) => one.itemType === event.itemType && one.field === "phase");
   return JSON.stringify({
     type: "message",
@@ -105,20 +105,17 @@ function plainCall(call: ToolCall, callId: string): object {
   return { type: "function_call", call_id: callId, name: call.name, arguments: text };
 }
 
-function message(role: string, content: readonly object[]): RenderedItem {
-  return { text: JSON.stringify({ type: "message", role, content }), source: { itemType: "message" } };
+function message(role: string, content: readonly object[]): RenderedElement {
+  return {
+    text: JSON.stringify({ type: "message", role, content }),
+    sources: [{ path: "", itemType: "message" }],
+  };
 }
 
-function inputPart(part: InputPart, context: RenderContext): object {
-  if (part.type === "text") return { type: "input_text", text: part.text };
-  if ("url" in part) return { type: "input_image", image_url: part.url, detail: "auto" };
-  const data = "data" in part ? part.data : base64(context.blob(part.blob));
-  if (data === undefined) return { type: "input_text", text: `[${part.type} no longer available]` };
-  const url = `data:${part.mediaType};base64,${data}`;
-  if (part.type === "image") return { type: "input_image", image_url: url, detail: "auto" };
+function inputPart(part: ReadyPart): object {
+  if (part.kind === "text") return { type: "input_text", text: part.text };
+  if (part.kind === "image_url") return { type: "input_image", image_url: part.url, detail: "auto" };
+  const url = `data:${part.mediaType};base64,${part.data}`;
+  if (part.kind === "image") return { type: "input_image", image_url: url, detail: "auto" };
   return { type: "input_file", filename: part.name, file_data: url };
-}
-
-function base64(bytes: Uint8Array | undefined): string | undefined {
-  return bytes === undefined ? undefined : Buffer.from(bytes).toString("base64");
 }

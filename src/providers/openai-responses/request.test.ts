@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { EventDraft, LoggedEvent, Origin, Settings } from "../../events/index.ts";
 import { Fold, type Plan, planOf } from "../../fold/index.ts";
 import { isObject, type RawJson } from "../../support/index.ts";
-import { PROFILES } from "../profiles.ts";
+import { PROFILES } from "../profiles/index.ts";
 import type { RenderedRequest } from "../provider.ts";
 import { HOSTED_RULES, inputFields } from "./item-fields.ts";
 import { ResponsesRenderer } from "./request.ts";
@@ -486,10 +486,10 @@ describe("a renderer that is used again", () => {
 
   test("says where each item came from", () => {
     expect(renderLog([user("Hi."), ...group("r1", [rs, fc])]).sources).toEqual([
-      { itemType: "message" },
-      { response: "r1", itemType: "reasoning", itemId: "rs_1" },
-      { response: "r1", itemType: "function_call", itemId: "fc_1", callId: "call_1" },
-      { itemType: "function_call_output", callId: "call_1" },
+      { path: "input[0]", itemType: "message" },
+      { path: "input[1]", response: "r1", itemType: "reasoning", itemId: "rs_1" },
+      { path: "input[2]", response: "r1", itemType: "function_call", itemId: "fc_1", callId: "call_1" },
+      { path: "input[3]", itemType: "function_call_output", callId: "call_1" },
     ]);
   });
 });

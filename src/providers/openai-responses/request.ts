@@ -1,107 +1,33 @@
 /**
- * Plan → request body. What was rendered is kept as bytes and as a running hash, so the next step costs what is new; the
- * same prefix gives the same bytes (law 4). `input` comes last in the body, because it is what grows.
+ * Plan → request body of the Responses dialect.
  *
  * @module
  */
 
-import { createHash, type Hash } from "node:crypto";
-
 import type { Settings } from "../../events/index.ts";
-import { type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../../fold/index.ts";
-import { RequestCheck, viewItem } from "../../rules/index.ts";
-import { GrowingBytes } from "../../support/index.ts";
+import { type Plan, type PlanEntry, withoutReasoning } from "../../fold/index.ts";
+import { createRequestCheck } from "../../rules/index.ts";
 import { ITEM_ID_PREFIXES } from "../../wire/index.ts";
-import type { ItemSource, RenderContext, RenderedRequest, Renderer } from "../provider.ts";
+import { GrowingRenderer, type RequestForm } from "../growing-request.ts";
+import type { RenderContext } from "../provider.ts";
 import { renderEntry } from "./render-items.ts";
 
-/** Raised when the same plan gives other bytes than before: old hashes are then "of another renderer". */
 export const RENDERER_VERSION = 1;
 
-export class ResponsesRenderer implements Renderer {
-  #state: RenderState | undefined;
+const FORM: RequestForm = {
+  head: headOf,
+  prefixHead: ({ settings }) => JSON.stringify([settings.system ?? null, toolsOf(settings)]),
+  guard: guardIds,
+  pathOf: (index) => `input[${index}]`,
+  opening: () => [],
+  render: renderEntry,
+  tail: () => ({ text: "]}", remarks: [] }),
+  startCheck: (_plan, parameters) => createRequestCheck("openai-responses", { head: parameters }),
+};
 
-  render(plan: Plan, context: RenderContext): RenderedRequest {
-    const head = Buffer.from(headOf(plan, context));
-    if (this.#state?.continues(plan, head) !== true) this.#state = new RenderState(plan, head);
-    return this.#state.render(plan, context);
-  }
-}
-
-const TAIL = Buffer.from("]}");
-const COMMA = Buffer.from(",");
-
-class RenderState {
-  readonly #revision: number;
-  readonly #head: Buffer;
-  readonly #bodyHash: Hash;
-  readonly #prefixHash: Hash;
-  readonly #input = new GrowingBytes();
-  readonly #check = new RequestCheck();
-  readonly #sources: ItemSource[] = [];
-  /** The plan's entries so far, and what became of them. */
-  readonly #planned: PlanEntry[] = [];
-  readonly #rendered: PlanEntry[] = [];
-  /** On a prefix-bound target: this and all later reasoning is left out (failures.md C04, H06). */
-  #prefixBroken = false;
-
-  constructor(plan: Plan, head: Buffer) {
-    this.#revision = plan.revision;
-    this.#head = head;
-    this.#bodyHash = createHash("sha256").update(head);
-    this.#prefixHash = createHash("sha256").update(prefixHead(plan.settings));
-  }
-
-  continues(plan: Plan, head: Buffer): boolean {
-    const last = this.#planned.length - 1;
-    return (
-      plan.revision === this.#revision &&
-      head.equals(this.#head) &&
-      plan.entries.length > last &&
-      (last === -1 || plan.entries[last] === this.#planned[last])
-    );
-  }
-
-  render(plan: Plan, context: RenderContext): RenderedRequest {
-    for (let index = this.#planned.length; index < plan.entries.length; index += 1) {
-      const planned = plan.entries[index] as PlanEntry;
-      const entry = this.#guardPrefix(guardIds(planned), plan);
-      this.#planned.push(planned);
-      this.#rendered.push(entry);
-      for (const { text, source } of renderEntry(entry, plan, context)) this.#push(text, source);
-    }
-    return {
-      body: [this.#head, this.#input.view(), TAIL],
-      bodyHash: this.#bodyHash.copy().update(TAIL).digest("hex"),
-      prefixHash: this.#prefixHash.copy().digest("hex"),
-      entries: [...this.#rendered],
-      sources: [...this.#sources],
-      violations: this.#check.violations(),
-    };
-  }
-
-  #push(text: string, source: ItemSource): void {
-    const bytes = Buffer.from(text);
-    const pieces = this.#input.length === 0 ? [bytes] : [COMMA, bytes];
-    for (const piece of pieces) {
-      this.#input.append(piece);
-      this.#bodyHash.update(piece);
-      this.#prefixHash.update(piece);
-    }
-    this.#check.push(
-      viewItem(text, {
-        index: this.#sources.length,
-        ...(source.response === undefined ? {} : { group: source.response }),
-      }),
-    );
-    this.#sources.push(source);
-  }
-
-  #guardPrefix(entry: PlanEntry, plan: Plan): PlanEntry {
-    if (!plan.settings.profile.prefixBound || entry.kind !== "group" || !sendsReasoning(entry)) return entry;
-    this.#prefixBroken ||= this.#prefixHash.copy().digest("hex") !== entry.group.start.prefixHash;
-    if (!this.#prefixBroken) return entry;
-    return withoutReasoning(entry, "prefix_changed", "what stands before it is not what it was made after");
+export class ResponsesRenderer extends GrowingRenderer {
+  constructor() {
+    super(FORM);
   }
 }
 
@@ -116,11 +42,6 @@ function guardIds(entry: PlanEntry): PlanEntry {
   if (wrong === undefined) return entry;
   const { itemId, itemType } = wrong.event;
   return withoutReasoning(entry, "id_invalid", `the id ${itemId} is not one of a ${itemType}`);
-}
-
-/** What a provider may count as the prefix besides the input: instructions and tools. */
-function prefixHead(settings: Settings): string {
-  return JSON.stringify([settings.system ?? null, toolsOf(settings)]);
 }
 
 /** Everything before the items. Key order is fixed; a key that is not set is not sent. */

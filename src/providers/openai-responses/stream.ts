@@ -24,8 +24,8 @@ import {
   tryParseJson,
 } from "../../support/index.ts";
 import { RESPONSES_EVENTS, type SseFrame } from "../../wire/index.ts";
-import type { DeltaChannel, ItemDraft, StreamEnd, StreamEvent } from "../provider.ts";
-import { streamError } from "./errors.ts";
+import { streamError } from "../errors.ts";
+import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { type ItemKind, kindOf, TEXT_EVENTS } from "./text-events.ts";
 import { isPayload, understandItem } from "./understand.ts";
 import { usageOf } from "./usage.ts";
@@ -39,7 +39,7 @@ interface OpenItem {
   done: ItemDraft | undefined;
 }
 
-export class ResponsesDecoder {
+export class ResponsesDecoder implements StreamDecoder {
   readonly #items = new Map<number, OpenItem>();
   readonly #unknown: Record<string, number> = {};
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "reasoningContext"> = {};

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 
-import { PROFILES } from "./profiles.ts";
-import { createResponsesModel, type ResponsesModelOptions } from "./responses-model.ts";
+import { createModel, type CreateModelOptions } from "./create-model.ts";
+import { PROFILES } from "./profiles/index.ts";
 
-const options: ResponsesModelOptions = {
+const options: CreateModelOptions = {
   provider: "openai",
   model: "gpt-5.6",
   profile: "openai",
@@ -13,12 +13,12 @@ const options: ResponsesModelOptions = {
   keyName: "SOME_KEY",
 };
 
-const credential = (apiKey: ResponsesModelOptions["apiKey"]): string =>
-  createResponsesModel({ ...options, apiKey }).settings.target.credential;
+const credential = (apiKey: CreateModelOptions["apiKey"]): string =>
+  createModel({ ...options, apiKey }).settings.target.credential;
 
-describe("createResponsesModel", () => {
+describe("createModel", () => {
   test("says where an item made by it comes from, and never the key", () => {
-    const { label, settings } = createResponsesModel(options);
+    const { label, settings } = createModel(options);
     expect(label).toBe("openai/gpt-5.6");
     expect(settings.target).toEqual({
       provider: "openai",
@@ -41,12 +41,12 @@ describe("createResponsesModel", () => {
   });
 
   test("knows which secrets it has loaded", () => {
-    expect(createResponsesModel(options).secrets()).toEqual(["sk-first-key"]);
-    expect(createResponsesModel({ ...options, apiKey: undefined }).secrets()).toEqual([]);
+    expect(createModel(options).secrets()).toEqual(["sk-first-key"]);
+    expect(createModel({ ...options, apiKey: undefined }).secrets()).toEqual([]);
   });
 
   test("with another effort is otherwise the same", () => {
-    const model = createResponsesModel({ ...options, effort: "low" });
+    const model = createModel({ ...options, effort: "low" });
     expect(model.withEffort("high").settings).toEqual({ ...model.settings, effort: "high" });
   });
 
@@ -54,7 +54,7 @@ describe("createResponsesModel", () => {
     [{ profile: "nobody" }, "profile_unknown"],
     [{ effort: "enormous" }, "effort_unknown"],
   ])("refuses %j at once", (wrong, code) => {
-    expect(() => createResponsesModel({ ...options, ...wrong })).toThrow(expect.objectContaining({ code }));
+    expect(() => createModel({ ...options, ...wrong })).toThrow(expect.objectContaining({ code }));
   });
 
   test.each([
@@ -63,7 +63,7 @@ describe("createResponsesModel", () => {
     ["gpt-4.1", { sampling: true, summary: "none" }],
     ["some-model", { sampling: true, summary: undefined }],
   ])("%s gets what its kind takes; its reasoning is kept whatever it is called", (model, expected) => {
-    const { settings } = createResponsesModel({ ...options, model });
+    const { settings } = createModel({ ...options, model });
     expect({ sampling: settings.capabilities.sampling, summary: settings.summary }).toEqual(expected);
     expect(settings.capabilities.reasoning).toBe(true);
   });
@@ -71,7 +71,10 @@ describe("createResponsesModel", () => {
 
 test("every field of every profile says what it rests on", () => {
   for (const profile of Object.values(PROFILES)) {
-    const fields = Object.keys(profile).filter((key) => !["name", "dialect", "evidence"].includes(key));
+    const fields = [
+      ...Object.keys(profile).filter((key) => !["name", "dialect", "evidence", "chat"].includes(key)),
+      ...Object.keys(profile.chat ?? {}).map((key) => `chat.${key}`),
+    ];
     expect(Object.keys(profile.evidence).toSorted()).toEqual(fields.toSorted());
   }
 });

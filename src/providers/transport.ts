@@ -1,19 +1,20 @@
 /**
- * One request to a Responses endpoint and its stream of events. Never rejects: what goes wrong is the `end`.
+ * One request and its stream of events, in any dialect. Never rejects: what goes wrong is the `end`.
  *
  * @module
  */
 
-import { ThroughlineError } from "../../support/index.ts";
-import { type HttpResponse, postStream, readText, SseDecoder } from "../../wire/index.ts";
-import type { SendOptions, StreamEvent } from "../provider.ts";
+import { ThroughlineError } from "../support/index.ts";
+import { type HttpResponse, postStream, readText, SseDecoder } from "../wire/index.ts";
 import { connectionError, httpError } from "./errors.ts";
-import { ResponsesDecoder } from "./stream.ts";
+import type { SendOptions, StreamDecoder, StreamEvent } from "./provider.ts";
 
 export interface Endpoint {
-  /** With `/v1`, as the ecosystem writes it. */
+  /** As each ecosystem writes it: with `/v1` for OpenAI, without for Anthropic. */
   readonly baseUrl: () => Promise<string>;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly path: string;
+  readonly headers: (key: string) => Readonly<Record<string, string>>;
+  readonly createDecoder: () => StreamDecoder;
   readonly apiKey: () => Promise<string | undefined>;
   /** Named in the error when the key is missing. */
   readonly keyName: string;
@@ -22,7 +23,7 @@ export interface Endpoint {
 const MAX_ERROR_BODY = 64 * 1024;
 const MAX_JSON_BODY = 64 * 1024 * 1024;
 
-export async function* sendResponses(
+export async function* sendRequest(
   endpoint: Endpoint,
   body: readonly Uint8Array[],
   options: SendOptions,
@@ -30,8 +31,8 @@ export async function* sendResponses(
   let requestId: string | undefined;
   try {
     const response = await post(endpoint, body, options);
-    requestId = response.headers["x-request-id"];
-    for await (const batch of decode(response, options))
+    requestId = response.headers["x-request-id"] ?? response.headers["request-id"];
+    for await (const batch of decode(response, endpoint.createDecoder(), options))
       yield batch.map((event) => withRequestId(event, requestId));
   } catch (error) {
     const end = options.signal.aborted
@@ -54,14 +55,13 @@ async function post(
     });
   }
   return postStream({
-    url: `${(await endpoint.baseUrl()).replace(/\/+$/, "")}/responses`,
+    url: `${(await endpoint.baseUrl()).replace(/\/+$/, "")}${endpoint.path}`,
     headers: {
       "content-type": "application/json",
       accept: "text/event-stream",
       "accept-encoding": "identity",
       "user-agent": "throughline/0.1",
-      ...endpoint.headers,
-      authorization: `Bearer ${key}`,
+      ...endpoint.headers(key),
     },
     body,
     signal: options.signal,
@@ -70,7 +70,11 @@ async function post(
   });
 }
 
-async function* decode(response: HttpResponse, options: SendOptions): AsyncGenerator<readonly StreamEvent[]> {
+async function* decode(
+  response: HttpResponse,
+  decoder: StreamDecoder,
+  options: SendOptions,
+): AsyncGenerator<readonly StreamEvent[]> {
   const type = response.headers["content-type"] ?? "";
   const html = /^text\/html/i.test(type);
   if (response.status < 200 || response.status > 299 || html) {
@@ -78,7 +82,6 @@ async function* decode(response: HttpResponse, options: SendOptions): AsyncGener
     yield [{ type: "end", end: { status: "failed", error: refusal(response, text, html) } }];
     return;
   }
-  const decoder = new ResponsesDecoder();
   if (/^application\/json/i.test(type)) {
     yield decoder.feedResponse(await readText(response.body, MAX_JSON_BODY));
     yield decoder.close();

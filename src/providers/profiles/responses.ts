@@ -1,11 +1,11 @@
 /**
- * Profiles and capabilities: how endpoints and models depart from the dialect. Data; every field says what it rests on.
+ * How endpoints depart from OpenAI's Responses API. Data; every field says what it rests on.
  *
  * @module
  */
 
-import type { Capabilities, Profile } from "../events/index.ts";
-import { HOSTED_OMIT } from "./openai-responses/index.ts";
+import type { Profile } from "../../events/index.ts";
+import { HOSTED_OMIT } from "../openai-responses/index.ts";
 
 const RESPONSES: Profile = {
   name: "openai",
@@ -36,7 +36,7 @@ const RESPONSES: Profile = {
   },
 };
 
-export const PROFILES: Readonly<Record<string, Profile>> = {
+export const RESPONSES_PROFILES: Readonly<Record<string, Profile>> = {
   openai: RESPONSES,
   emulator: { ...RESPONSES, name: "emulator" },
   /** Copilot-like gateways: ids rotate and are far too long (failures.md I05, I08). */
@@ -68,28 +68,35 @@ export const PROFILES: Readonly<Record<string, Profile>> = {
     prefixBound: true,
     evidence: { ...RESPONSES.evidence, prefixBound: "H06" },
   },
+  /** Ciphertext may come with the terminal event alone; its ids are taken back only together with their payload. */
+  azure: {
+    ...RESPONSES,
+    name: "azure",
+    evidence: { ...RESPONSES.evidence, itemIds: "§6: only the exact pair of id and payload works" },
+  },
+  /** Gives ciphertext, takes reasoning back with or without ids; errors are plain strings (E10). */
+  xai: {
+    ...RESPONSES,
+    name: "xai",
+    sendPromptCacheKey: false,
+    evidence: { ...RESPONSES.evidence, itemIds: "assumed", sendPromptCacheKey: "assumed" },
+  },
+  /** Readable reasoning that must come back as `reasoning_text` (V02). */
+  "deepseek-responses": {
+    ...RESPONSES,
+    name: "deepseek-responses",
+    itemIds: "omit",
+    reasoningContent: "verbatim",
+    reasoningPayload: "optional",
+    sendInclude: false,
+    sendPromptCacheKey: false,
+    evidence: {
+      ...RESPONSES.evidence,
+      itemIds: "assumed",
+      reasoningContent: "V02",
+      reasoningPayload: "V02",
+      sendInclude: "assumed",
+      sendPromptCacheKey: "assumed",
+    },
+  },
 };
-
-/**
- * Reasoning history is kept for every model on this dialect, whatever its name (requirements Q5, Q6); one that refuses it
- * says so once and is remembered (healing, class CAP). Reasoning models refuse sampling parameters (failures.md S08).
- */
-export function capabilitiesOf(model: string): Capabilities {
-  return { reasoning: true, sampling: !/^(?:o\d|gpt-[5-9])/.test(model), vision: true };
-}
-
-/** Models from before reasoning: asking them for a summary is refused. */
-export function takesReasoningParameters(model: string): boolean {
-  return !/^(?:gpt-4|gpt-3|chatgpt-4)/.test(model);
-}
-
-export const EFFORTS: ReadonlySet<string> = new Set([
-  "off",
-  "none",
-  "minimal",
-  "low",
-  "medium",
-  "high",
-  "xhigh",
-  "max",
-]);

@@ -1,28 +1,28 @@
 /**
- * A model on a Responses endpoint, as the turn uses it.
+ * A model on an endpoint, as the turn uses it: the same for every dialect.
  *
  * @module
  */
 
 import { createHash } from "node:crypto";
 
+import type { Capabilities, Profile } from "../events/index.ts";
 import type { JsonObject } from "../support/index.ts";
 import { ThroughlineError } from "../support/index.ts";
-import {
-  type Endpoint,
-  RENDERER_VERSION,
-  ResponsesRenderer,
-  sendResponses,
-} from "./openai-responses/index.ts";
-import { capabilitiesOf, EFFORTS, PROFILES, takesReasoningParameters } from "./profiles.ts";
+import { capabilitiesOf, EFFORTS, profileFor, takesReasoningParameters } from "./capabilities.ts";
+import { driverOf } from "./dialects.ts";
+import { PROFILES } from "./profiles/index.ts";
 import type { Model, ModelSettings } from "./provider.ts";
+import { type Endpoint, sendRequest } from "./transport.ts";
 
 export type ApiKey = string | (() => Promise<string> | string);
 
-export interface ResponsesModelOptions {
+export interface CreateModelOptions {
   readonly provider: string;
   readonly model: string;
-  readonly profile: string;
+  /** A known profile's name, or one of the user's own. The dialect is the profile's. */
+  readonly profile: string | Profile;
+  readonly capabilities?: Partial<Capabilities>;
   /** What stands in the origin; an endpoint on a changing port has a fixed name. */
   readonly endpointName: string;
   readonly baseUrl: () => Promise<string>;
@@ -37,12 +37,16 @@ export interface ResponsesModelOptions {
   readonly parameters?: JsonObject;
 }
 
-export function createResponsesModel(options: ResponsesModelOptions): Model {
+export function createModel(options: CreateModelOptions): Model {
   const settings = settingsOf(options);
+  const driver = driverOf(settings.profile.dialect);
   const loaded = new Set<string>();
   const endpoint: Endpoint = {
     baseUrl: options.baseUrl,
-    headers: options.headers ?? {},
+    path: driver.path,
+    // Whoever names a header of the protocol means it: a gateway may want the key elsewhere.
+    headers: (key) => ({ ...driver.headers(key, settings), ...options.headers }),
+    createDecoder: () => driver.createDecoder(),
     keyName: options.keyName,
     async apiKey() {
       const key = typeof options.apiKey === "function" ? await options.apiKey() : options.apiKey;
@@ -55,46 +59,52 @@ export function createResponsesModel(options: ResponsesModelOptions): Model {
     label: `${options.provider}/${options.model}`,
     settings,
     secrets: () => [...loaded],
-    withEffort: (effort) => createResponsesModel({ ...options, effort }),
-    createRenderer: () => new ResponsesRenderer(),
-    send: (body, sendOptions) => sendResponses(endpoint, body, sendOptions),
+    withEffort: (effort) => createModel({ ...options, effort }),
+    createRenderer: () => driver.createRenderer(),
+    send: (body, sendOptions) => sendRequest(endpoint, body, sendOptions),
   };
 }
 
-function settingsOf(options: ResponsesModelOptions): ModelSettings {
+function settingsOf(options: CreateModelOptions): ModelSettings {
   const { model } = options;
-  const profile = PROFILES[options.profile];
-  if (profile === undefined) {
-    throw new ThroughlineError({
-      code: "profile_unknown",
-      message: `there is no profile "${options.profile}"; known are ${Object.keys(PROFILES).join(", ")}`,
-    });
-  }
+  const profile = profileFor(namedProfile(options.profile), model);
+  const { dialect } = profile;
   if (options.effort !== undefined && !EFFORTS.has(options.effort)) {
     throw new ThroughlineError({
       code: "effort_unknown",
       message: `"${options.effort}" is not an effort; known are ${[...EFFORTS].join(", ")}`,
     });
   }
-  const summary = options.summary ?? (takesReasoningParameters(model) ? undefined : "none");
+  const plain = dialect === "openai-responses" && !takesReasoningParameters(model);
+  const summary = options.summary ?? (plain ? "none" : undefined);
   return {
     target: {
       provider: options.provider,
-      dialect: "openai-responses",
+      dialect,
       model,
       endpoint: options.endpointName,
       credential: fingerprint(options.apiKey),
     },
     profile,
-    capabilities: capabilitiesOf(model),
+    capabilities: capabilitiesOf(dialect, model, options.capabilities),
     ...(options.effort === undefined ? {} : { effort: options.effort }),
     ...(summary === undefined ? {} : { summary }),
     ...(options.reasoningContext === undefined ? {} : { reasoningContext: options.reasoningContext }),
     ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
     hosted: (options.hosted ?? []).map((type) => ({ type })),
     parameters: options.parameters ?? {},
-    renderer: RENDERER_VERSION,
+    renderer: driverOf(dialect).rendererVersion,
   };
+}
+
+function namedProfile(profile: string | Profile): Profile {
+  if (typeof profile !== "string") return profile;
+  const known = Object.hasOwn(PROFILES, profile) ? PROFILES[profile] : undefined;
+  if (known !== undefined) return known;
+  throw new ThroughlineError({
+    code: "profile_unknown",
+    message: `there is no profile "${profile}"; known are ${Object.keys(PROFILES).join(", ")}`,
+  });
 }
 
 /** Tells accounts apart without telling the key. A key that is a function may rotate within one account. */

@@ -4,8 +4,18 @@
  * @module
  */
 
-import type { ErrorClass, ErrorInfo } from "../../events/index.ts";
-import { codeOf, isObject, messageOf, numberOf, stringOf, tryParseJson } from "../../support/index.ts";
+import type { ErrorClass, ErrorInfo } from "../events/index.ts";
+import {
+  arrayOf,
+  codeOf,
+  isObject,
+  type JsonObject,
+  messageOf,
+  numberOf,
+  objectOf,
+  stringOf,
+  tryParseJson,
+} from "../support/index.ts";
 
 interface Evidence {
   readonly status?: number;
@@ -37,7 +47,7 @@ export function httpError(
     message,
     ...param(shape.param),
   });
-  const requestId = headers["x-request-id"];
+  const requestId = headers["x-request-id"] ?? headers["request-id"];
   const retryAfterMs = retryAfter(headers) ?? info.retryAfterMs;
   return {
     ...info,
@@ -113,8 +123,11 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
         "invalid_prompt",
         "api_key_missing",
         "model_not_found",
+        "authentication_error",
+        "permission_error",
+        "billing_error",
       ),
-      ({ status }) => status === 401 || status === 403,
+      ({ status }) => status === 401 || status === 402 || status === 403,
     ),
   ],
   [
@@ -128,7 +141,12 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
   ],
   ["PREFIX", text(/bound to a different conversation/)],
   ["PAIR", text(/without its required/)],
-  ["TOOLPAIR", text(/No tool output found|No tool call found|`tool_use` ids were found without/)],
+  [
+    "TOOLPAIR",
+    text(
+      /No tool output found|No tool call found|`tool_use` ids were found without|unexpected `tool_use_id`|must be followed by tool messages|must be a response to a prece/,
+    ),
+  ],
   [
     "GONE",
     either(
@@ -147,8 +165,8 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
   [
     "LIMIT",
     either(
-      codeIn("context_length_exceeded", "max_output_tokens"),
-      text(/context window|maximum context length/i),
+      codeIn("context_length_exceeded", "max_output_tokens", "request_too_large"),
+      text(/context window|maximum context length|prompt is too long/i),
     ),
   ],
   [
@@ -161,7 +179,13 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
   [
     "RATE",
     either(
-      codeIn("rate_limit_exceeded", "slow_down", "server_is_overloaded", "overloaded_error"),
+      codeIn(
+        "rate_limit_exceeded",
+        "rate_limit_error",
+        "slow_down",
+        "server_is_overloaded",
+        "overloaded_error",
+      ),
       ({ status }) => status === 429 || status === 529,
     ),
   ],
@@ -190,6 +214,8 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
       "timeout_idle",
       "stream_error",
       "server_error",
+      "api_error",
+      "timeout_error",
       "bad_event",
     ),
   ],
@@ -209,6 +235,8 @@ function errorShape(value: unknown): {
 } {
   if (!isObject(value)) return {};
   const inner = value["error"];
+  const detail = pydanticDetail(value);
+  if (detail !== undefined) return detail;
   if (typeof inner === "string") return { message: inner, ...codeField(value["code"]) }; // xAI (failures.md E10)
   const source = isObject(inner) ? inner : value;
   const message = stringOf(source["message"]);
@@ -218,6 +246,23 @@ function errorShape(value: unknown): {
     ...codeField(source["code"] ?? (source["type"] === "error" ? undefined : source["type"])),
     ...(message === undefined ? {} : { message }),
     ...(where === undefined ? {} : { param: where }),
+  };
+}
+
+/** Mistral and others on the same framework: `detail: [{type, msg, loc}]`, at the top or under `message` (failures.md V04). */
+function pydanticDetail(
+  value: JsonObject,
+): { readonly code?: string; readonly message: string; readonly param: string } | undefined {
+  const list = arrayOf(value["detail"] ?? objectOf(value["message"])["detail"]);
+  const first = list.find(isObject);
+  if (first === undefined) return undefined;
+  const where = arrayOf(first["loc"])
+    .filter((part) => part !== "body" && part !== "assistant" && part !== "user" && part !== "tool")
+    .join(".");
+  return {
+    ...codeField(first["type"]),
+    message: `${where}: ${stringOf(first["msg"]) ?? "refused"}`,
+    param: where,
   };
 }
 
@@ -244,32 +289,4 @@ function retryAfter(headers: Readonly<Record<string, string>>): number | undefin
   const date = Date.parse(headers["retry-after"] ?? "");
   const now = Date.parse(headers["date"] ?? "");
   return date > now ? Math.min(date - now, MAX_RETRY_AFTER_MS) : undefined;
-}
-
-/** The parts of an error that say where: used by healing. */
-export function namedInError(info: ErrorInfo): {
-  readonly itemIds: readonly string[];
-  readonly index?: number;
-  readonly field?: string;
-  readonly callId?: string;
-} {
-  const where = info.param ?? /'(input\[\d+\][^']*)'/.exec(info.message)?.[1] ?? "";
-  const position = /^input\[(\d+)\](?:\.([A-Za-z_]+))?/.exec(where);
-  const top = position === null ? (/parameter: '([A-Za-z_.]+)'/.exec(info.message)?.[1] ?? where) : undefined;
-  const callId =
-    /(?:function call|tool call|call_id|custom tool call) (call_[A-Za-z0-9_-]+|[A-Za-z0-9_-]{8,64})\.?$/.exec(
-      info.message,
-    )?.[1];
-  return {
-    itemIds: [...info.message.matchAll(/\b(?:rs|msg|fc|ctc|ws|cmp|ig|mcp)_[A-Za-z0-9_-]+/g)].map(
-      ([id]) => id,
-    ),
-    ...(position === null ? {} : { index: Number(position[1]) }),
-    ...(position?.[2] !== undefined
-      ? { field: position[2] }
-      : top === undefined || top === "" || top === "input"
-        ? {}
-        : { field: top }),
-    ...(callId === undefined ? {} : { callId }),
-  };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
-import { type ErrorClass } from "../../events/index.ts";
-import { ThroughlineError } from "../../support/index.ts";
-import { classify, connectionError, httpError, namedInError, streamError } from "./errors.ts";
+import { type ErrorClass } from "../events/index.ts";
+import { ThroughlineError } from "../support/index.ts";
+import { classify, connectionError, httpError, streamError } from "./errors.ts";
 
 type Row = readonly [text: string, code: string | null, status: number];
 
@@ -290,41 +290,5 @@ describe("how long to wait", () => {
 
   test("a header counts more than the text", () => {
     expect(wait({ "retry-after": "2" }, "try again in 9s")).toBe(2000);
-  });
-});
-
-const named = (message: string, param?: string): unknown =>
-  namedInError({ code: "c", message, ...(param === undefined ? {} : { param }) });
-
-describe("namedInError", () => {
-  test.each([
-    [
-      "Item 'fc_a-1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_b'.",
-      "input",
-      { itemIds: ["fc_a-1", "rs_b"] },
-    ],
-    ["Unknown parameter: 'input[3].status'.", "input[3].status", { itemIds: [], index: 3, field: "status" }],
-    ["Unknown parameter: 'input[3].status'.", undefined, { itemIds: [], index: 3, field: "status" }],
-    ["not sent, rule R01", "input[4]", { itemIds: [], index: 4 }],
-    [
-      "Unsupported parameter: 'temperature' is not supported.",
-      "temperature",
-      { itemIds: [], field: "temperature" },
-    ],
-    ["Unknown parameter: 'reasoning.mode'.", undefined, { itemIds: [], field: "reasoning.mode" }],
-    ["No tool output found for function call call_x-1.", "input", { itemIds: [], callId: "call_x-1" }],
-    [
-      "No tool call found for function call output with call_id call_9.",
-      "input",
-      { itemIds: [], callId: "call_9" },
-    ],
-    [
-      "No tool output found for custom tool call toolu_012345.",
-      "input",
-      { itemIds: [], callId: "toolu_012345" },
-    ],
-    ["The encrypted content gAAA...DQ== could not be verified.", undefined, { itemIds: [] }],
-  ])("finds what %j (%s) names", (message, param, expected) => {
-    expect(named(message, param)).toEqual(expected);
   });
 });

@@ -3,8 +3,9 @@ import type { AddressInfo } from "node:net";
 
 import { afterEach, describe, expect, test } from "vitest";
 
-import type { SendOptions, StreamEnd, StreamEvent } from "../provider.ts";
-import { type Endpoint, sendResponses } from "./transport.ts";
+import { ResponsesDecoder } from "./openai-responses/index.ts";
+import type { SendOptions, StreamEnd, StreamEvent } from "./provider.ts";
+import { type Endpoint, sendRequest } from "./transport.ts";
 
 const closers: (() => Promise<void>)[] = [];
 
@@ -34,10 +35,12 @@ async function send(
   options: Partial<SendOptions> = {},
 ): Promise<readonly StreamEvent[]> {
   const events: StreamEvent[] = [];
-  const stream = sendResponses(
+  const stream = sendRequest(
     {
       baseUrl: async () => baseUrl,
-      headers: {},
+      path: "/responses",
+      headers: (key) => ({ authorization: `Bearer ${key}` }),
+      createDecoder: () => new ResponsesDecoder(),
       apiKey: async () => "sk-1",
       keyName: "SOME_KEY",
       ...endpoint,
@@ -63,8 +66,8 @@ const closedVault = async (): Promise<string> => {
   throw new Error("the vault is closed");
 };
 
-describe("sendResponses", () => {
-  test("sends the key, the headers and the body to /responses, and streams", async () => {
+describe("sendRequest", () => {
+  test("sends the key, the headers and the body to the dialect's path, and streams", async () => {
     let seen = {};
     const url = await serve((request, response) => {
       const { authorization, accept, "x-extra": extra } = request.headers;
@@ -75,7 +78,7 @@ describe("sendResponses", () => {
     const bytes: number[] = [];
     const events = await send(
       `${url}//`,
-      { headers: { "x-extra": "1" } },
+      { headers: (key) => ({ authorization: `Bearer ${key}`, "x-extra": "1" }) },
       { onBytes: (chunk) => bytes.push(chunk.length) },
     );
     expect(endOf(events)).toEqual({ status: "completed", requestId: "req_1" });

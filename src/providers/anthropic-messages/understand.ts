@@ -1,0 +1,59 @@
+/**
+ * A finished content block: its text as the input takes it back, and what we understood of it.
+ *
+ * @module
+ */
+
+import {
+  isObject,
+  jsonDepth,
+  sliceObject,
+  stringOf,
+  ThroughlineError,
+  toRawJson,
+  tryParseJson,
+} from "../../support/index.ts";
+import type { ItemDraft } from "../provider.ts";
+import { isServerBlock } from "./block-fields.ts";
+
+const MAX_DEPTH = 128;
+
+export function understandBlock(text: string, outputIndex: number): ItemDraft {
+  if (jsonDepth(text) > MAX_DEPTH) {
+    throw new ThroughlineError({
+      code: "bad_event",
+      message: `a block nests deeper than ${MAX_DEPTH} levels`,
+    });
+  }
+  const members = new Map(sliceObject(text).map(({ key, value }) => [key, value]));
+  const read = (key: string): string => stringOf(tryParseJson(members.get(key) ?? "null")) ?? "";
+  const itemType = read("type") || "unknown";
+  const base = { outputIndex, itemType, item: toRawJson(text) };
+  switch (itemType) {
+    case "thinking": {
+      const thought = read("thinking");
+      const parts = thought === "" ? [] : [{ kind: "text" as const, text: thought }];
+      return { ...base, type: "reasoning", opaque: read("signature") !== "", parts };
+    }
+    case "redacted_thinking":
+      return { ...base, type: "reasoning", opaque: read("data") !== "", parts: [] };
+    case "text":
+      return { ...base, type: "assistant_message", text: read("text") };
+    case "tool_use":
+      return {
+        ...base,
+        type: "tool_call",
+        callId: read("id"),
+        name: read("name"),
+        arguments: members.get("input") ?? "{}",
+      };
+    default:
+      return { ...base, type: isServerBlock(itemType) ? "hosted_item" : "other_item" };
+  }
+}
+
+/** The text of a tool's input: what the model wrote if it is a JSON object, otherwise that text, marked. */
+export function inputText(written: string): string {
+  if (written.trim() === "") return "{}";
+  return isObject(tryParseJson(written)) ? written : JSON.stringify({ invalid_json: written });
+}

@@ -1,0 +1,173 @@
+/**
+ * A request that grows at its end. What was rendered is kept as bytes and as a running hash, so the next step costs what
+ * is new; the same prefix gives the same bytes (law 4). The array of items comes last but for a short tail, because it is
+ * what grows; what depends on the whole conversation stands in the tail.
+ *
+ * @module
+ */
+
+import { createHash, type Hash } from "node:crypto";
+
+import { type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../fold/index.ts";
+import type { PieceContext, RequestCheck } from "../rules/index.ts";
+import { GrowingBytes } from "../support/index.ts";
+import type { ItemSource, Remark, RenderContext, RenderedRequest, Renderer } from "./provider.ts";
+
+/** One element of the array: an input item, or a message with everything in it. */
+export interface RenderedElement {
+  readonly text: string;
+  /** What stands in it and where it came from; paths begin at the element (`""`, `.content.0`). */
+  readonly sources: readonly ItemSource[];
+  /** What the rules are told of it. */
+  readonly piece?: PieceContext;
+}
+
+export interface Tail {
+  readonly text: string;
+  readonly remarks: readonly Remark[];
+}
+
+/** What a dialect adds to the mechanism. */
+export interface RequestForm {
+  /** Everything before the first element, the opening of the array included. */
+  head(plan: Plan, context: RenderContext): string;
+  /** What a provider may count as the prefix besides the elements: instructions and tools. */
+  prefixHead(plan: Plan): string;
+  /** What only the dialect can see about an entry (ids it would refuse). */
+  guard(entry: PlanEntry, plan: Plan): PlanEntry;
+  /** The path of element n. */
+  pathOf(index: number): string;
+  /** Elements that stand before the conversation (a system message). */
+  opening(plan: Plan): readonly RenderedElement[];
+  /** `before` is the entry rendered just before, if any. */
+  render(
+    entry: PlanEntry,
+    plan: Plan,
+    context: RenderContext,
+    before: PlanEntry | undefined,
+  ): readonly RenderedElement[];
+  /** Closes the array and the body; `entries` as they were rendered. */
+  tail(entries: readonly PlanEntry[], plan: Plan): Tail;
+  /** The numbered rules, told of everything but the elements: head and tail joined are the body with an empty array. */
+  startCheck(plan: Plan, parameters: string): RequestCheck;
+}
+
+export class GrowingRenderer implements Renderer {
+  readonly #form: RequestForm;
+  #state: RenderState | undefined;
+
+  constructor(form: RequestForm) {
+    this.#form = form;
+  }
+
+  render(plan: Plan, context: RenderContext): RenderedRequest {
+    const head = Buffer.from(this.#form.head(plan, context));
+    if (this.#state?.continues(plan, head) !== true) this.#state = new RenderState(this.#form, plan, head);
+    return this.#state.render(plan, context);
+  }
+}
+
+const COMMA = Buffer.from(",");
+
+class RenderState {
+  readonly #form: RequestForm;
+  readonly #revision: number;
+  readonly #head: Buffer;
+  readonly #bodyHash: Hash;
+  readonly #prefixHash: Hash;
+  readonly #elements = new GrowingBytes();
+  readonly #sources: ItemSource[] = [];
+  /** Where each element ends in the bytes, and what the rules are told of it. */
+  readonly #pushed: { readonly end: number; readonly piece: PieceContext | undefined }[] = [];
+  #check: { readonly tail: string; readonly rules: RequestCheck } | undefined;
+  /** Rendered since the rules last looked. */
+  #fresh: RenderedElement[] = [];
+  /** The plan's entries so far, and what became of them. */
+  readonly #planned: PlanEntry[] = [];
+  readonly #rendered: PlanEntry[] = [];
+  /** On a prefix-bound target: this and all later reasoning is left out (failures.md C04, H06). */
+  #prefixBroken = false;
+
+  constructor(form: RequestForm, plan: Plan, head: Buffer) {
+    this.#form = form;
+    this.#revision = plan.revision;
+    this.#head = head;
+    this.#bodyHash = createHash("sha256").update(head);
+    this.#prefixHash = createHash("sha256").update(form.prefixHead(plan));
+    for (const element of form.opening(plan)) this.#push(element);
+  }
+
+  continues(plan: Plan, head: Buffer): boolean {
+    const last = this.#planned.length - 1;
+    return (
+      plan.revision === this.#revision &&
+      head.equals(this.#head) &&
+      plan.entries.length > last &&
+      (last === -1 || plan.entries[last] === this.#planned[last])
+    );
+  }
+
+  render(plan: Plan, context: RenderContext): RenderedRequest {
+    for (let index = this.#planned.length; index < plan.entries.length; index += 1) {
+      const planned = plan.entries[index] as PlanEntry;
+      const entry = this.#guardPrefix(this.#form.guard(planned, plan), plan);
+      for (const element of this.#form.render(entry, plan, context, this.#rendered.at(-1))) {
+        this.#push(element);
+      }
+      this.#planned.push(planned);
+      this.#rendered.push(entry);
+    }
+    const { text, remarks } = this.#form.tail(this.#rendered, plan);
+    const tail = Buffer.from(text);
+    return {
+      body: [this.#head, this.#elements.view(), tail],
+      bodyHash: this.#bodyHash.copy().update(tail).digest("hex"),
+      prefixHash: this.#prefixHash.copy().digest("hex"),
+      entries: [...this.#rendered],
+      sources: [...this.#sources],
+      violations: this.#checked(plan, text).violations(),
+      remarks,
+    };
+  }
+
+  #push(element: RenderedElement): void {
+    const { text, sources, piece } = element;
+    const bytes = Buffer.from(text);
+    const pieces = this.#elements.length === 0 ? [bytes] : [COMMA, bytes];
+    for (const piece of pieces) {
+      this.#elements.append(piece);
+      this.#bodyHash.update(piece);
+      this.#prefixHash.update(piece);
+    }
+    const path = this.#form.pathOf(this.#pushed.length);
+    for (const source of sources) this.#sources.push({ ...source, path: `${path}${source.path}` });
+    this.#pushed.push({ end: this.#elements.length, piece });
+    this.#fresh.push(element);
+  }
+
+  /** Each element is looked at once, unless the tail changes: what it says (thinking is off) decides over all of them. */
+  #checked(plan: Plan, tail: string): RequestCheck {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    if (this.#check?.tail === tail) {
+      for (const { text, piece } of fresh) this.#check.rules.push(text, piece);
+      return this.#check.rules;
+    }
+    const rules = this.#form.startCheck(plan, `${this.#head.toString()}${tail}`);
+    this.#check = { tail, rules };
+    const bytes = this.#elements.view();
+    let start = 0;
+    for (const { end, piece } of this.#pushed) {
+      rules.push(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString(), piece);
+      start = end + COMMA.length;
+    }
+    return rules;
+  }
+
+  #guardPrefix(entry: PlanEntry, plan: Plan): PlanEntry {
+    if (!plan.settings.profile.prefixBound || entry.kind !== "group" || !sendsReasoning(entry)) return entry;
+    this.#prefixBroken ||= this.#prefixHash.copy().digest("hex") !== entry.group.start.prefixHash;
+    if (!this.#prefixBroken) return entry;
+    return withoutReasoning(entry, "prefix_changed", "what stands before it is not what it was made after");
+  }
+}
