@@ -9,6 +9,7 @@ export { type ApiKey, createModel, type CreateModelOptions } from "./create-mode
 export { createRenderer, rendererVersionOf } from "./dialects.ts";
 export { namedInError } from "./named-in-error.ts";
 export { HOSTED_RULES } from "./openai-responses/index.ts";
+export { costOf, type Price } from "./price.ts";
 export { PROFILES } from "./profiles/index.ts";
 export type {
   DeltaChannel,

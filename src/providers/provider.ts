@@ -26,6 +26,7 @@ import type { Violation } from "../rules/index.ts";
 
 export type { Violation } from "../rules/index.ts";
 import type { HttpTimeouts, SseFrame } from "../wire/index.ts";
+import type { Price } from "./price.ts";
 
 type Understood<T> = Omit<T, "v" | "seq" | "id" | "at" | "epoch" | "turn" | "response">;
 
@@ -160,6 +161,8 @@ export interface Model {
   /** `provider/model`, as `-m` takes it. */
   readonly label: string;
   readonly settings: ModelSettings;
+  /** What it costs, where that is known. */
+  readonly price?: Price;
   /** Secret values that must never reach a log: keys it has loaded. */
   readonly secrets: () => readonly string[];
   /** The same model with another effort. */
