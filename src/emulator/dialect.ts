@@ -70,6 +70,9 @@ export interface JudgedRequest {
   /** Ids of the opaque payloads that were used, and of those that were ignored. */
   readonly sent: readonly string[];
   readonly dropped: readonly string[];
+  /** Ids of what came back changed, and of what another model made; only where a judge can tell without refusing. */
+  readonly modified?: readonly string[];
+  readonly foreign?: readonly string[];
   readonly standing: Standing;
   tooLong(tokens: number): Refusal | undefined;
   /** What the model gets to see. */

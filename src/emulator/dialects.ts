@@ -4,11 +4,12 @@
  * @module
  */
 
+import { openaiChat } from "./chat/dialect.ts";
 import type { Dialect, Headers } from "./dialect.ts";
 import { openaiResponses } from "./responses/dialect.ts";
 
 /** The last one takes what nobody else owns: unknown routes are answered in its words. */
-export const dialects: readonly [...Dialect[], Dialect] = [openaiResponses];
+export const dialects: readonly [...Dialect[], Dialect] = [openaiChat, openaiResponses];
 
 export function dialectOf(path: string, headers: Headers): Dialect {
   return dialects.find((one) => one.owns(path, headers)) ?? openaiResponses;

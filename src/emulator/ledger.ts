@@ -17,6 +17,8 @@ export interface IssuedReasoning {
   /** What it is bound to; `undefined` where a dialect seals nothing. */
   readonly sealed: Sealed | undefined;
   readonly epoch: number;
+  /** What can be read of it, where that is how it is known again: vendors whose reasoning is plain text. */
+  readonly text?: string;
   /** Whether anything opaque was handed out: otherwise nothing can come back. */
   readonly opaque: boolean;
   /** The rest of its response: each member by its marks, best first. */
@@ -94,6 +96,11 @@ export class Ledger {
     return (this.#conversations.get(conversation)?.reasoning ?? []).filter(
       ({ members }) => members.length > 0 && members.every((marks) => placeOf(marks, places) !== -1),
     );
+  }
+
+  /** Everything the conversation was given, by any model in any dialect. */
+  reasoningOf(conversation: string): readonly IssuedReasoning[] {
+    return this.#conversations.get(conversation)?.reasoning ?? [];
   }
 
   acceptedInput(key: string, texts: readonly string[]): void {

@@ -30,6 +30,8 @@ const plain: ModelTraits = { ...reasoner, reasoning: false, encryptedContent: fa
 const claude: ModelTraits = { ...reasoner, sampling: true, contextTokens: 200_000 };
 const plainClaude: ModelTraits = { ...claude, reasoning: false, encryptedContent: false };
 
+const chat: ModelTraits = { ...reasoner, sampling: true, contextTokens: 128_000 };
+
 const documented: Readonly<Record<DialectName, Readonly<Record<string, ModelTraits>>>> = {
   "openai-responses": {
     "emu-reasoner": reasoner,
@@ -42,7 +44,17 @@ const documented: Readonly<Record<DialectName, Readonly<Record<string, ModelTrai
     "emu-claude-bound": { ...claude, prefixBound: true },
     "emu-claude-plain": plainClaude,
   },
-  "openai-chat": {},
+  // How their vendors differ: chat/vendors.ts.
+  "openai-chat": {
+    "emu-chat": chat,
+    "emu-chat-plain": { ...chat, reasoning: false },
+    "emu-deepseek": chat,
+    "emu-deepseek-old": chat,
+    "emu-kimi": chat,
+    "emu-mistral": chat,
+    "emu-groq": chat,
+    "emu-router": chat,
+  },
 };
 
 /** Ids that are not documented, per dialect: what a client sends when it tests with the names it knows. */
@@ -53,7 +65,7 @@ const others: Readonly<Record<DialectName, (model: string) => ModelTraits | unde
     if (!model.startsWith("claude")) return undefined;
     return /^claude-(2|instant|3-(?:5|opus|sonnet|haiku))/.test(model) ? plainClaude : claude;
   },
-  "openai-chat": () => plain,
+  "openai-chat": (model) => (/^(gpt-4|gpt-3|chatgpt-4)/.test(model) ? { ...chat, reasoning: false } : chat),
 };
 
 export const dialectNames = Object.keys(documented) as readonly DialectName[];

@@ -44,6 +44,10 @@ export interface RequestReport {
   readonly issued: readonly string[];
   /** Sent, readable, and ignored all the same because the prefix changed (H06), or another model made it (C10). */
   readonly dropped: readonly string[];
+  /** Sent, of this model, and not as it was issued: changed, in another message or in another field (V07, V08). */
+  readonly modified: readonly string[];
+  /** Sent, and made by another model: a leak, also where no API refuses it (V06). */
+  readonly foreign: readonly string[];
   /** sent ∩ acceptable ÷ acceptable; 1 when nothing was acceptable. */
   readonly recall: number;
   /** sent ÷ issued; 1 when nothing was issued. */

@@ -46,6 +46,24 @@ export interface Switches {
   readonly cacheMinimumTokens: number;
   /** An organisation with zero data retention: other words for I02 and I10, and nothing is stored. */
   readonly zeroDataRetention: boolean;
+  /** Messages: thinking of another model or account: an invalid signature (C03), or dropped in silence (C10). */
+  readonly foreignThinking: "refuse" | "drop";
+  /** Messages, adaptive mode: thinking left out of the open turn. The docs ask for it back; a refusal is not reported (C02). */
+  readonly adaptiveMissingThinking: "refuse" | "accept";
+  /** Messages, thinking off: where thinking blocks are refused: the open tool loop, the latest message, nowhere (C06). */
+  readonly thinkingWhileOff: "open-turn" | "latest" | "accept";
+  /** Messages: a conversation that ends with the assistant: newer models refuse it, older ones go on from it (C08). */
+  readonly prefill: "refuse" | "accept";
+  /** Messages: `system` as a role inside `messages`: in the types since 2026, refused before. */
+  readonly systemMessages: "accept" | "refuse";
+  /** Chat: `reasoning_content: ""` where it must come back: a placeholder that some report as enough (V01, V02). */
+  readonly emptyReasoning: "refuse" | "accept";
+  /** Chat: reasoning text this conversation was not given: no vendor can tell, but a test may want to know. */
+  readonly unknownReasoning: "accept" | "refuse";
+  /** Chat: reasoning of earlier turns: as the vendor reads it, cleared (GLM's default), or kept (`clear_thinking: false`, V09). */
+  readonly clearThinking: "vendor" | "clear" | "keep";
+  /** Chat: call ids of at most 40 characters (OpenAI; a live request of July 2026 passed with 51), of exactly nine (Mistral). */
+  readonly callIdForm: "vendor" | "any";
 }
 
 export const defaultSwitches: Switches = {
@@ -69,6 +87,15 @@ export const defaultSwitches: Switches = {
   phase: true,
   cacheMinimumTokens: 1024,
   zeroDataRetention: false,
+  foreignThinking: "refuse",
+  adaptiveMissingThinking: "refuse",
+  thinkingWhileOff: "open-turn",
+  prefill: "refuse",
+  systemMessages: "accept",
+  emptyReasoning: "refuse",
+  unknownReasoning: "accept",
+  clearThinking: "vendor",
+  callIdForm: "vendor",
 };
 
 /** The allowed values per switch, for the command line and for scenario files. */
@@ -93,6 +120,15 @@ export const switchValues: { readonly [Name in keyof Switches]: readonly Switche
   phase: [true, false],
   cacheMinimumTokens: "number",
   zeroDataRetention: [true, false],
+  foreignThinking: ["refuse", "drop"],
+  adaptiveMissingThinking: ["refuse", "accept"],
+  thinkingWhileOff: ["open-turn", "latest", "accept"],
+  prefill: ["refuse", "accept"],
+  systemMessages: ["accept", "refuse"],
+  emptyReasoning: ["refuse", "accept"],
+  unknownReasoning: ["accept", "refuse"],
+  clearThinking: ["vendor", "clear", "keep"],
+  callIdForm: ["vendor", "any"],
 };
 
 function isSwitchName(name: string): name is keyof Switches {

@@ -14,5 +14,15 @@ export {
   TOOL_ID_PATTERN,
 } from "./anthropic-messages.ts";
 export { type HttpRequest, type HttpResponse, type HttpTimeouts, postStream, readText } from "./http.ts";
+export {
+  CHAT_DONE,
+  CHAT_FINISH_REASONS,
+  CHAT_REASONING_FIELDS,
+  CHAT_ROLES,
+  CHAT_THINKING_PART,
+  type ChatFinishReason,
+  type ChatReasoningField,
+  type ChatToolCall,
+} from "./openai-chat.ts";
 export { HOSTED_ITEMS, ITEM_ID_PREFIXES, RESPONSES_EVENTS } from "./openai-responses.ts";
 export { SseDecoder, type SseFrame, type SseLimits } from "./sse.ts";

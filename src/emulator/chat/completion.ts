@@ -1,0 +1,86 @@
+/**
+ * An answer that is no stream: one `chat.completion`, in the vendor's form.
+ *
+ * @module
+ */
+
+import { assertNever, type JsonObject } from "../../support/index.ts";
+import type { ChatToolCall } from "../../wire/index.ts";
+import type { IssuedCall, IssuedMessage } from "./issue.ts";
+import type { Ending } from "./pieces.ts";
+import type { ChatRequest } from "./request-shape.ts";
+import { around, choiceOf, type Frame } from "./vendor-form.ts";
+
+export function completionOf(options: {
+  readonly frame: Frame;
+  readonly request: ChatRequest;
+  readonly message: IssuedMessage;
+  readonly ending: Ending;
+  readonly usage: JsonObject;
+}): JsonObject {
+  const { frame, ending, usage } = options;
+  const choice = choiceOf(frame.vendor, { message: messageObject(options) }, ending.finish);
+  const object = around(frame, "chat.completion", [choice]);
+  return frame.vendor === "groq"
+    ? { ...object, usage, x_groq: { id: `req_${frame.id.slice(-26)}` } }
+    : { ...object, usage };
+}
+
+function messageObject(options: {
+  readonly frame: Frame;
+  readonly request: ChatRequest;
+  readonly message: IssuedMessage;
+}): JsonObject {
+  const { message, request } = options;
+  const { vendor } = options.frame;
+  const { calls, refusal, thoughts } = message;
+  const said = message.content === "" && vendor !== "openai" ? (refusal ?? "") : message.content;
+  const content = said === "" && (calls.length > 0 || refusal !== undefined) ? null : said;
+  const base = { role: "assistant", content };
+  // DeepSeek numbers them here too; the field comes back and is ignored.
+  const listed = calls.map((call, index) => ({
+    ...(vendor === "deepseek" ? { index } : {}),
+    ...callObject(call),
+  }));
+  const called = calls.length === 0 ? {} : { tool_calls: listed };
+  const [thought] = thoughts;
+  if (thought === undefined || request.chat.shows === null) {
+    return vendor === "openai"
+      ? { ...base, refusal: refusal ?? null, annotations: [], ...called }
+      : { ...base, ...called };
+  }
+  switch (vendor) {
+    case "mistral": {
+      const thinking = { type: "thinking", thinking: [{ type: "text", text: thought }] };
+      const text = said === "" ? [] : [{ type: "text", text: said }];
+      return { role: "assistant", content: [thinking, ...text], ...called };
+    }
+    case "groq":
+      return { ...base, reasoning: thought, ...called };
+    case "openrouter":
+      return {
+        ...base,
+        refusal: null,
+        reasoning: thoughts.join("\n\n"),
+        reasoning_details: message.details.flat(),
+        ...called,
+      };
+    case "openai":
+    case "deepseek":
+    case "kimi":
+      return { ...base, reasoning_content: thought, ...called };
+    default:
+      return assertNever(vendor, "vendor");
+  }
+}
+
+/** Any call but Mistral's, which leaves out the type. */
+export function callObject(call: IssuedCall): JsonObject {
+  if (call.custom) return { id: call.id, type: "custom", custom: { name: call.name, input: call.arguments } };
+  const made: ChatToolCall = {
+    id: call.id,
+    type: "function",
+    function: { name: call.name, arguments: call.arguments },
+  };
+  return { ...made };
+}

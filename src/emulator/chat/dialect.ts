@@ -1,0 +1,180 @@
+/**
+ * The chat completions dialect of the emulator, in the forms of its vendors.
+ *
+ * @module
+ */
+
+import { stringOf } from "../../support/index.ts";
+import { accountOf, bearerOf } from "../accounts.ts";
+import type { Answer, Call, ComposeOptions, Dialect, JudgedRequest, ReadRequest } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import type { IssuedReasoning } from "../ledger.ts";
+import type { Refusal } from "../refusal.ts";
+import { bodyOf as jsonOf } from "../request-body.ts";
+import { keyMissing, keyWrong, openaiResponses } from "../responses/dialect.ts";
+import { httpError } from "../responses/http-errors.ts";
+import { malformedJson } from "../responses/judge/refusals.ts";
+import { chatStreamForm, chunksOf } from "./chunks.ts";
+import { completionOf } from "./completion.ts";
+import { checkOrder } from "./history.ts";
+import { asSaid, issueMessage } from "./issue.ts";
+import { checkMessage } from "./message-shape.ts";
+import { meaningChain, nextLink } from "./messages.ts";
+import { viewOf } from "./model-view.ts";
+import { endingOf } from "./pieces.ts";
+import { isNeeded, isRead, judgeReasoning, placesOf } from "./reasoning.ts";
+import { bodyOf, type ChatRefusal, contextTooLong } from "./refusals.ts";
+import { type ChatRequest, parseChatRequest } from "./request-shape.ts";
+import { responseIdOf, usageFor } from "./vendor-form.ts";
+
+export const openaiChat: Dialect = {
+  name: "openai-chat",
+  owns: (path) => path.startsWith("/chat/"),
+  create: /^\/chat\/completions\/?$/,
+  routes: [],
+  maxBodyBytes: openaiResponses.maxBodyBytes,
+  account: (engine, headers) =>
+    accountOf({
+      key: bearerOf(headers["authorization"]),
+      organisation: headers["openai-organization"],
+      accounts: engine.options.accounts,
+      strict: engine.strict,
+      missing: keyMissing,
+      wrong: keyWrong,
+    }),
+  read(engine, call) {
+    const body = jsonOf(call.text);
+    if (body === undefined) return malformedJson();
+    const request = parseChatRequest({
+      body,
+      text: call.text,
+      switches: engine.switches,
+      traitsOf: (model) => engine.traitsOf(model, "openai-chat"),
+    });
+    return "rule" in request ? request : readable(engine, request, call);
+  },
+  // Before the model is known there is no vendor: keys, routes and faults speak as OpenAI does.
+  errorBody: (refusal) => (isChatRefusal(refusal) ? refusal.body : bodyOf("openai", refusal)),
+  httpError,
+  tooLarge: () => openaiResponses.tooLarge(),
+  responseHeaders: (facts) => openaiResponses.responseHeaders(facts),
+};
+
+function isChatRefusal(refusal: Refusal): refusal is ChatRefusal {
+  return "body" in refusal;
+}
+
+function readable(engine: Engine, request: ChatRequest, call: Call): ReadRequest {
+  return {
+    model: request.model,
+    inputItems: request.messages.length,
+    judge: () => judge(engine, request, call),
+  };
+}
+
+function judge(engine: Engine, request: ChatRequest, call: Call): JudgedRequest {
+  const { messages, chat } = request;
+  const { ledger, switches } = engine;
+  const chain = meaningChain(messages);
+  const named = call.headers["x-emulator-conversation"] ?? stringOf(request.body["prompt_cache_key"]);
+  const conversation = ledger.conversationOf(named, conversationMarks(request, chain));
+  const reasoning = judgeReasoning({
+    engine,
+    request,
+    account: call.account,
+    issued: ledger.reasoningOf(conversation),
+  });
+  const shapes = messages.flatMap((message) => checkMessage(message, chat, switches) ?? []);
+  const standing = ledger.standing({
+    conversation,
+    dialect: "openai-chat",
+    places: placesOf(messages),
+    texts: messages.map(({ text }) => text),
+    epoch: engine.seal.epoch,
+    fits: fitsHere(engine, request),
+  });
+  const lost = standing.acceptable.filter((id) => !reasoning.sent.includes(id)).length;
+  return {
+    conversation,
+    refusals: [...shapes, ...checkOrder(request), ...reasoning.refusals],
+    head: request.head,
+    texts: messages.map(({ text }) => text),
+    sent: reasoning.sent,
+    dropped: reasoning.dropped,
+    modified: reasoning.modified,
+    foreign: reasoning.foreign,
+    standing,
+    tooLong: (tokens) => {
+      const { contextTokens } = request.traits;
+      return tokens > contextTokens ? contextTooLong(chat.vendor, contextTokens, tokens) : undefined;
+    },
+    view: () => viewOf(request, reasoning, lost),
+    compose: (options) => compose(engine, { request, conversation, account: call.account, chain }, options),
+  };
+}
+
+/** The newest answer that is in the request, else an older one; calls of other dialects lead there as well. */
+function* conversationMarks({ messages, chat }: ChatRequest, chain: readonly string[]): Generator<string> {
+  for (const { index, role, calls } of messages.toReversed()) {
+    if (role !== "assistant") continue;
+    const link = chain[index + 1];
+    if (link !== undefined) yield link;
+    // Counted ids are the same in every conversation.
+    if (chat.makesCallIds !== "counted") for (const { id } of calls) yield id;
+  }
+}
+
+/** Would this vendor want it back, or at least read it, where its message stands? */
+function fitsHere(engine: Engine, request: ChatRequest) {
+  return ({ sealed }: IssuedReasoning, positions: readonly number[]): boolean => {
+    const message = request.messages[positions[0] ?? -1];
+    if (message === undefined || sealed?.model !== request.model) return false;
+    if (request.chat.back === "refused") return false;
+    return isNeeded(message, request) || isRead(message, engine, request);
+  };
+}
+
+interface Judged {
+  readonly request: ChatRequest;
+  readonly conversation: string;
+  readonly account: string;
+  readonly chain: readonly string[];
+}
+
+function compose(engine: Engine, judged: Judged, options: ComposeOptions): Answer {
+  const { request, conversation, account } = judged;
+  const { vendor } = request.chat;
+  const { faults } = options;
+  const created = engine.seconds();
+  const id = responseIdOf(vendor, (bytes) => engine.seal.random(bytes), created);
+  const ending = endingOf(request, options.reply, faults);
+  const uid = engine.seal.newUid();
+  const message = issueMessage({ engine, request, account, uid, pieces: ending.pieces });
+  const counted = (type?: "reasoning"): number =>
+    ending.pieces.reduce((sum, one) => sum + (type === undefined || one.type === type ? one.tokens : 0), 0);
+  const usage = usageFor(vendor, { ...options.prompt, output: counted(), reasoning: counted("reasoning") });
+  const frame = { vendor, id, created, model: request.model };
+  const link = nextLink(judged.chain.at(-1) ?? "", asSaid(message));
+  const callIds = request.chat.makesCallIds === "counted" ? [] : message.calls.map((call) => call.id);
+  engine.ledger.opened(conversation, [link, ...callIds]);
+  const failed = ending.error !== undefined;
+  const silent = faults.some((fault) => fault.type === "no-terminal");
+  const { code = "server_error", message: why = "" } = ending.error ?? {};
+  return {
+    id,
+    object: failed
+      ? { error: { message: why, type: "server_error", param: null, code } }
+      : completionOf({ frame, request, message, ending, usage }),
+    ...(failed ? { status: 500 } : {}),
+    stream: request.stream
+      ? {
+          events: chunksOf({ frame, request, message, ending, usage, faults }),
+          form: chatStreamForm(!failed && !silent),
+        }
+      : undefined,
+    outcome: ending.status,
+    ended(outcome) {
+      if (outcome === "completed") engine.ledger.completed(conversation, message.reasoning);
+    },
+  };
+}

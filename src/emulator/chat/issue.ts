@@ -1,0 +1,149 @@
+/**
+ * Pieces become what is handed out: call ids in the vendor's form, sealed details, and for the ledger what may come back.
+ *
+ * @module
+ */
+
+import { assertNever, type JsonObject } from "../../support/index.ts";
+import type { Engine } from "../engine.ts";
+import type { IssuedReasoning } from "../ledger.ts";
+import { hashText, type Sealed } from "../seal.ts";
+import { detailsFormat } from "./details.ts";
+import { type ChatMessage, marksOf } from "./messages.ts";
+import type { Piece } from "./pieces.ts";
+import type { ChatRequest } from "./request-shape.ts";
+
+export interface IssuedCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly custom: boolean;
+}
+
+export interface IssuedMessage {
+  /** Shown reasoning; empty where the vendor shows none. */
+  readonly thoughts: readonly string[];
+  /** `reasoning_details` of each thought, in the form that is accepted back. */
+  readonly details: readonly (readonly JsonObject[])[];
+  readonly content: string;
+  readonly refusal: string | undefined;
+  readonly calls: readonly IssuedCall[];
+  /** What the ledger keeps when the response completes. */
+  readonly reasoning: readonly IssuedReasoning[];
+}
+
+export function issueMessage(options: {
+  readonly engine: Engine;
+  readonly request: ChatRequest;
+  readonly account: string;
+  readonly uid: string;
+  readonly pieces: readonly Piece[];
+}): IssuedMessage {
+  const { engine, request, pieces } = options;
+  const { chat } = request;
+  const calls = toCalls(options);
+  const textOf = (type: "content" | "refusal"): string | undefined =>
+    pieces.find((piece): piece is Extract<Piece, { type: typeof type }> => piece.type === type)?.text;
+  const refusal = textOf("refusal");
+  const content = textOf("content") ?? "";
+  const shown = chat.shows !== null && request.thinking;
+  const thinking = shown ? pieces.filter((piece) => piece.type === "reasoning") : [];
+  const said = { calls, content: content === "" ? (refusal ?? "") : content };
+  const at = engine.seconds();
+  const seals = thinking.map((thought, index): Sealed => {
+    const [call] = calls;
+    return {
+      stage: "completed",
+      id: engine.seal.itemId({ uid: options.uid, at, index }, "reasoning"),
+      uid: options.uid,
+      index,
+      model: request.model,
+      account: options.account,
+      prefix: "",
+      follower:
+        call === undefined
+          ? { index: thinking.length, type: "message", text: hashText(said.content) }
+          : { index: thinking.length, type: "function_call", callId: call.id },
+      notes: thought.notes,
+    };
+  });
+  const thoughts = thinking.map(({ text }) => text);
+  // Calls prove their message; what was said besides may have been dropped.
+  const members = marksOf(calls.length > 0 ? { calls, content: "" } : said).map((mark) => [mark]);
+  const issued = {
+    dialect: "openai-chat",
+    epoch: engine.seal.epoch,
+    opaque: chat.back !== "refused",
+    members,
+    followerAt: -1,
+  } as const;
+  const whole = thoughts.join("\n\n");
+  const [first] = seals;
+  const sealed = chat.shows === "reasoning_details";
+  return {
+    thoughts: sealed || first === undefined ? thoughts : [whole],
+    details: sealed ? seals.map((one, index) => detailsOf(engine, one, thoughts[index] ?? "", at)) : [],
+    content,
+    refusal,
+    calls,
+    // One field holds all thoughts of a plain-text vendor: they come back together or not at all.
+    reasoning: sealed
+      ? seals.map((one, index) => ({ ...issued, id: one.id, sealed: one, text: thoughts[index] ?? "" }))
+      : first === undefined
+        ? []
+        : [{ ...issued, id: first.id, sealed: { ...first, notes: lastNotes(seals) }, text: whole }],
+  };
+}
+
+function lastNotes(seals: readonly Sealed[]): string {
+  return seals.at(-1)?.notes ?? "";
+}
+
+function detailsOf(engine: Engine, sealed: Sealed, summary: string, at: number): readonly JsonObject[] {
+  const { id, index } = sealed;
+  return [
+    { type: "reasoning.summary", summary, format: detailsFormat, index },
+    { type: "reasoning.encrypted", data: engine.seal.seal(sealed, at), id, format: detailsFormat, index },
+  ];
+}
+
+function toCalls(options: {
+  readonly engine: Engine;
+  readonly request: ChatRequest;
+  readonly uid: string;
+  readonly pieces: readonly Piece[];
+}): readonly IssuedCall[] {
+  const { engine, request, uid } = options;
+  const before = request.messages.reduce((sum, { calls }) => sum + calls.length, 0);
+  return options.pieces
+    .filter((piece) => piece.type === "call")
+    .map((piece, index) => {
+      const made = (): string => {
+        switch (request.chat.makesCallIds) {
+          case "sealed":
+            return engine.seal.callId({ uid, at: 0, index });
+          case "nine":
+            return shortId(`${uid}${index}`);
+          case "counted":
+            return `functions.${piece.name}:${before + index}`;
+          default:
+            return assertNever(request.chat.makesCallIds, "vendor");
+        }
+      };
+      const { name, custom } = piece;
+      return { id: piece.callId ?? made(), name, arguments: piece.arguments, custom };
+    });
+}
+
+/** Nine letters or digits. */
+function shortId(seed: string): string {
+  return hashText(seed)
+    .replaceAll(/[^A-Za-z0-9]/g, "x")
+    .slice(0, 9);
+}
+
+/** The message as the next request will show it, for the chain that recognises a conversation. */
+export function asSaid(message: IssuedMessage): Pick<ChatMessage, "role" | "content" | "calls" | "callId"> {
+  const { calls, content, refusal } = message;
+  return { role: "assistant", content: content === "" ? (refusal ?? "") : content, calls, callId: undefined };
+}

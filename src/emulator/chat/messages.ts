@@ -1,0 +1,130 @@
+/**
+ * The messages of a request, read once: what each one says, calls, answers and carries as reasoning. Everything after
+ * this works on these and not on JSON.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../support/index.ts";
+import { CHAT_REASONING_FIELDS, CHAT_THINKING_PART, type ChatReasoningField } from "../../wire/index.ts";
+import { hashText } from "../seal.ts";
+
+export interface ChatCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** Reasoning as a message carries it: by field, as it was captured (V06). */
+export interface CarriedReasoning {
+  readonly field: ChatReasoningField | "content";
+  readonly text: string;
+  /** `reasoning_details[]`, in order. */
+  readonly details: readonly JsonObject[];
+}
+
+export interface ChatMessage {
+  readonly index: number;
+  readonly role: string;
+  readonly raw: JsonObject;
+  /** Its exact text in the body: prefix stability is about bytes. */
+  readonly text: string;
+  /** What a person would read of it. */
+  readonly content: string;
+  readonly calls: readonly ChatCall[];
+  readonly callId: string | undefined;
+  readonly reasoning: readonly CarriedReasoning[];
+  /** Which user message it follows: 0 before the first. */
+  readonly turn: number;
+}
+
+export function readMessages(messages: readonly unknown[], texts: readonly string[]): readonly ChatMessage[] {
+  let turn = 0;
+  return messages.map((value, index): ChatMessage => {
+    const raw = objectOf(value);
+    const role = stringOf(raw["role"]) ?? "";
+    if (role === "user") turn += 1;
+    return {
+      index,
+      role,
+      raw,
+      text: texts[index] ?? "",
+      content: contentOf(raw),
+      calls: arrayOf(raw["tool_calls"]).map(callOf),
+      callId: stringOf(raw["tool_call_id"]),
+      reasoning: role === "assistant" ? reasoningOf(raw) : [],
+      turn,
+    };
+  });
+}
+
+function callOf(value: unknown): ChatCall {
+  const call = objectOf(value);
+  const made = isObject(call["function"]) ? call["function"] : objectOf(call["custom"]);
+  return {
+    id: stringOf(call["id"]) ?? "",
+    name: stringOf(made["name"]) ?? "",
+    arguments: stringOf(made["arguments"]) ?? stringOf(made["input"]) ?? "",
+  };
+}
+
+/** Text and refusals; a thinking part is not something that was said. */
+function contentOf({ content, refusal }: JsonObject): string {
+  if (typeof content === "string") return content;
+  const said = arrayOf(content).map((part) => {
+    const { type, text, refusal: declined } = objectOf(part);
+    if (type === CHAT_THINKING_PART) return "";
+    return stringOf(text) ?? stringOf(declined) ?? `[${String(type)}]`;
+  });
+  return said.join("") + (said.length === 0 ? (stringOf(refusal) ?? "") : "");
+}
+
+function reasoningOf(raw: JsonObject): readonly CarriedReasoning[] {
+  const found: CarriedReasoning[] = [];
+  for (const field of CHAT_REASONING_FIELDS) {
+    const value = raw[field];
+    if (typeof value === "string") found.push({ field, text: value, details: [] });
+    if (Array.isArray(value)) found.push({ field, text: "", details: value.map(objectOf) });
+  }
+  const thinking = arrayOf(raw["content"]).filter((part) => objectOf(part)["type"] === CHAT_THINKING_PART);
+  if (thinking.length > 0)
+    found.push({ field: "content", text: thinking.map(thoughtOf).join(""), details: [] });
+  return found;
+}
+
+function thoughtOf(part: unknown): string {
+  const { thinking } = objectOf(part);
+  if (typeof thinking === "string") return thinking;
+  return arrayOf(thinking)
+    .map((one) => stringOf(objectOf(one)["text"]) ?? "")
+    .join("");
+}
+
+/** How an assistant message is known again: by its calls, or by what it said. */
+export function marksOf(message: Pick<ChatMessage, "calls" | "content">): readonly string[] {
+  return [
+    ...message.calls.map(({ id }) => `chat call ${id}`),
+    ...(message.content === "" ? [] : [`chat text ${hashText(message.content)}`]),
+  ];
+}
+
+/**
+ * `chain[i]` stands for what messages 0..i-1 mean, without reasoning and instructions. Chat has no ids: a conversation
+ * is recognised by what was said in it.
+ */
+export function meaningChain(messages: readonly ChatMessage[]): readonly string[] {
+  let link = "chat";
+  return [link, ...messages.map((message) => (link = nextLink(link, message)))];
+}
+
+export function nextLink(
+  link: string,
+  message: Pick<ChatMessage, "role" | "content" | "calls" | "callId">,
+): string {
+  if (message.role === "system" || message.role === "developer") return link;
+  const { role, content, calls, callId } = message;
+  const meaning = JSON.stringify([role, content, calls.map((call) => [call.id, call.name]), callId ?? null]);
+  return createHash("sha256").update(link).update(meaning).digest("base64url").slice(0, 22);
+}

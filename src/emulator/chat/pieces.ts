@@ -1,0 +1,113 @@
+/**
+ * A reply as one assistant message: reasoning, what is said, calls, in this order. Where it is cut short, and how it
+ * ends. The pieces are what faults count as items.
+ *
+ * @module
+ */
+
+import type { ChatFinishReason } from "../../wire/index.ts";
+import type { Fault } from "../faults/fault.ts";
+import type { Draft, Reply } from "../output/draft.ts";
+import { draftTokens } from "../output/usage.ts";
+import { faultMessages } from "../responses/http-errors.ts";
+import type { ChatRequest } from "./request-shape.ts";
+
+export type Piece =
+  /** One of each thought; a vendor that shows nothing still counts its tokens. */
+  | { readonly type: "reasoning"; readonly text: string; readonly notes: string; readonly tokens: number }
+  | { readonly type: "content"; readonly text: string; readonly tokens: number }
+  | { readonly type: "refusal"; readonly text: string; readonly tokens: number }
+  | {
+      readonly type: "call";
+      readonly name: string;
+      readonly arguments: string;
+      readonly custom: boolean;
+      readonly callId: string | undefined;
+      readonly tokens: number;
+    };
+
+export interface Ending {
+  readonly status: "completed" | "incomplete" | "failed";
+  readonly pieces: readonly Piece[];
+  readonly finish: ChatFinishReason;
+  readonly error?: { readonly code: string; readonly message: string };
+  /** As OpenAI writes it, or without the `error` around it as vLLM does. */
+  readonly errorShape?: "nested" | "flat";
+}
+
+export function endingOf(request: ChatRequest, reply: Reply, faults: readonly Fault[]): Ending {
+  const pieces = toPieces(reply.output);
+  for (const fault of faults) {
+    const forced = forcedEnding(fault, pieces);
+    if (forced !== undefined) return forced;
+  }
+  const { limit } = request;
+  let tokens = 0;
+  for (const [index, piece] of pieces.entries()) {
+    tokens += piece.tokens;
+    if (limit !== undefined && tokens > limit) return cutShort(pieces, index, "max_output_tokens");
+  }
+  if (reply.status === "incomplete") return cutShort(pieces, pieces.length, reply.incompleteReason ?? "");
+  if (reply.status === "failed") {
+    const error = reply.error ?? { code: "server_error", message: "The scenario says that this fails." };
+    return { status: "failed", pieces, finish: "stop", error, errorShape: "nested" };
+  }
+  const called = pieces.some((piece) => piece.type === "call");
+  return { status: "completed", pieces, finish: called ? "tool_calls" : "stop" };
+}
+
+/** Several thoughts stay several; several messages are one. Hosted tools and raw items do not exist in this dialect. */
+function toPieces(drafts: readonly Draft[]): readonly Piece[] {
+  const thoughts: Piece[] = [];
+  const calls: Piece[] = [];
+  const said: Extract<Draft, { type: "message" }>[] = [];
+  for (const draft of drafts) {
+    const tokens = draftTokens(draft);
+    if (draft.type === "reasoning") {
+      const text = draft.text ?? draft.summary.join("\n\n");
+      thoughts.push({ type: "reasoning", text, notes: draft.notes ?? "", tokens });
+    } else if (draft.type === "message") said.push(draft);
+    else if (draft.type === "function_call" || draft.type === "custom_tool_call") {
+      const custom = draft.type === "custom_tool_call";
+      const input = draft.type === "custom_tool_call" ? draft.input : draft.arguments;
+      calls.push({ type: "call", name: draft.name, arguments: input, custom, callId: draft.callId, tokens });
+    }
+  }
+  const text = said.map((one) => one.text).join("\n\n");
+  const tokens = said.reduce((sum, one) => sum + draftTokens(one), 0);
+  const refused = said.some((one) => one.refusal === true);
+  const message: readonly Piece[] =
+    said.length === 0 ? [] : [{ type: refused ? "refusal" : "content", text, tokens }];
+  return [...thoughts, ...message, ...calls];
+}
+
+function forcedEnding(fault: Fault, pieces: readonly Piece[]): Ending | undefined {
+  if (fault.type === "incomplete") return cutShort(pieces, fault.items, fault.reason);
+  const broken = fault.type === "failed" || fault.type === "error-event";
+  if (!broken) return undefined;
+  const code = fault.code ?? "server_error";
+  const message = fault.message ?? faultMessages[code] ?? `Emulated failure ${code}.`;
+  const all = fault.type === "failed" ? pieces.length : 0;
+  return {
+    status: "failed",
+    pieces: pieces.slice(0, fault.items ?? all),
+    finish: "stop",
+    error: { code, message },
+    errorShape: fault.type === "error-event" ? fault.shape : "nested",
+  };
+}
+
+/** The first `count` whole; a text after them comes half. A thought that used up the whole budget leaves nothing (V10). */
+function cutShort(pieces: readonly Piece[], count: number, reason: string): Ending {
+  const kept = pieces.slice(0, count);
+  const next = pieces[count];
+  const half =
+    next === undefined || next.type === "call"
+      ? []
+      : [{ ...next, text: next.text.slice(0, Math.ceil(next.text.length / 2)) }];
+  return {
+    status: "incomplete",
+    pieces: [...kept, ...half],
+    finish: reason === "content_filter" ? "content_filter" : "length",
+  };
+}

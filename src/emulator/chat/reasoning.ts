@@ -1,0 +1,180 @@
+/**
+ * Reasoning that came back in a chat request: whose it is, whether it is whole, whether the vendor reads it, and
+ * whether any is missing that must be there (group I of failures.md). Plain text proves nothing by itself, so it is
+ * compared with what this conversation was given; `reasoning_details` are sealed and prove themselves.
+ *
+ * @module
+ */
+
+import { objectOf } from "../../support/index.ts";
+import type { Engine } from "../engine.ts";
+import type { IssuedReasoning } from "../ledger.ts";
+import { judgeDetails } from "./details.ts";
+import { type CarriedReasoning, type ChatMessage, marksOf } from "./messages.ts";
+import { type ChatRefusal, reasoningMissing, reasoningRefused, reasoningUnknown } from "./refusals.ts";
+import type { ChatRequest } from "./request-shape.ts";
+
+export interface ReasoningAnswer {
+  readonly refusals: readonly ChatRefusal[];
+  /** What the model may read again, by the index of the message: its notes. */
+  readonly usable: ReadonlyMap<number, string>;
+  readonly sent: readonly string[];
+  /** Whole and ours, and ignored all the same: this vendor does not read it there. */
+  readonly dropped: readonly string[];
+  /** Ours, and changed, moved to another message or to another field (V07, V08). */
+  readonly modified: readonly string[];
+  /** Another model's, in whatever field. */
+  readonly foreign: readonly string[];
+}
+
+export interface ReasoningQuestion {
+  readonly engine: Engine;
+  readonly request: ChatRequest;
+  readonly account: string;
+  /** Everything this conversation was given, by any model. */
+  readonly issued: readonly IssuedReasoning[];
+}
+
+/** The lists while they are filled. */
+export interface Findings {
+  readonly refusals: ChatRefusal[];
+  readonly usable: Map<number, string>;
+  readonly sent: string[];
+  readonly dropped: string[];
+  readonly modified: string[];
+  readonly foreign: string[];
+}
+
+export function judgeReasoning(question: ReasoningQuestion): ReasoningAnswer {
+  const findings: Findings = {
+    refusals: [],
+    usable: new Map(),
+    sent: [],
+    dropped: [],
+    modified: [],
+    foreign: [],
+  };
+  const { request, engine } = question;
+  const { chat } = request;
+  const used = new Set<IssuedReasoning>();
+  for (const message of request.messages) {
+    findLeaks(message, question, findings);
+    if (message.role !== "assistant") continue;
+    for (const carried of message.reasoning) {
+      if (carried.field !== chat.shows) strayText(carried, question, findings);
+      else if (chat.back === "refused") findings.refusals.push(reasoningRefused(message.index));
+      else if (carried.field === "reasoning_details") judgeDetails(carried, message, question, findings);
+      else recognise({ carried, message, question, findings, used });
+    }
+    const own = message.reasoning.find(({ field }) => field === chat.shows);
+    const empty = own?.text === "" && engine.switches.emptyReasoning === "refuse";
+    if (isNeeded(message, request) && (own === undefined || empty))
+      findings.refusals.push(reasoningMissing(chat.vendor, message.index));
+  }
+  return {
+    ...findings,
+    modified: [...new Set(findings.modified)],
+    foreign: [...new Set(findings.foreign)],
+  };
+}
+
+/** V01: with calls. V02: every message of a turn in which a tool was called, for ever after. */
+export function isNeeded(message: ChatMessage, request: ChatRequest): boolean {
+  const { back } = request.chat;
+  if (!request.thinking || message.role !== "assistant") return false;
+  return (
+    (back === "with-calls" && message.calls.length > 0) ||
+    (back === "in-tool-turns" && hasTools(message.turn, request))
+  );
+}
+
+function hasTools(turn: number, { messages }: ChatRequest): boolean {
+  return messages.some((one) => one.turn === turn && one.calls.length > 0);
+}
+
+/** Does the vendor show it to the model again? What it does not read is ignored without a word. */
+export function isRead(message: ChatMessage, engine: Engine, request: ChatRequest): boolean {
+  const { chat, body, messages } = request;
+  if (!request.thinking) return false;
+  if (message.turn === messages.at(-1)?.turn) return true;
+  const thinking = objectOf(body["thinking"]);
+  const clear = thinking["clear_thinking"];
+  const { clearThinking } = engine.switches;
+  if (typeof clear === "boolean" || clearThinking !== "vendor")
+    return clear === false || clearThinking === "keep";
+  if (chat.vendor === "deepseek") return hasTools(message.turn, request);
+  return chat.vendor !== "kimi" || thinking["keep"] === "all";
+}
+
+function recognise(at: {
+  readonly carried: CarriedReasoning;
+  readonly message: ChatMessage;
+  readonly question: ReasoningQuestion;
+  readonly findings: Findings;
+  readonly used: Set<IssuedReasoning>;
+}): void {
+  const { carried, message, question, findings, used } = at;
+  const { request, engine } = question;
+  if (carried.text === "") return;
+  const marks = new Set(marksOf(message));
+  const here = question.issued.filter(
+    ({ members }) => members.length > 0 && members.every((one) => one.some((mark) => marks.has(mark))),
+  );
+  const mine = here.filter(({ sealed }) => sealed?.model === request.model);
+  const whole = mine.find((one) => one.text === carried.text && !used.has(one));
+  if (whole === undefined) {
+    const [changed] = mine;
+    if (changed !== undefined) findings.modified.push(changed.id);
+    else if (!strayText(carried, question, findings) && engine.switches.unknownReasoning === "refuse")
+      findings.refusals.push(reasoningUnknown(request.chat.vendor, message.index));
+    return;
+  }
+  used.add(whole);
+  const read = isRead(message, engine, request);
+  if (read) findings.usable.set(message.index, whole.sealed?.notes ?? "");
+  if (read || isNeeded(message, request)) findings.sent.push(whole.id);
+  else findings.dropped.push(whole.id);
+}
+
+/** A known text where it does not belong: in another message, or in a field it was not captured from. */
+function strayText(carried: CarriedReasoning, question: ReasoningQuestion, findings: Findings): boolean {
+  const known = question.issued.filter(
+    ({ text }) => text !== undefined && text !== "" && text === carried.text,
+  );
+  for (const one of known) tellStray(one, question.request, findings);
+  return known.length > 0;
+}
+
+function tellStray(one: IssuedReasoning, request: ChatRequest, findings: Findings): void {
+  // The router sends a plain copy beside the details; it may come back beside them as well.
+  const copy = request.chat.shows === "reasoning_details" && one.sealed?.model === request.model;
+  if (copy) return;
+  (one.sealed?.model === request.model ? findings.modified : findings.foreign).push(one.id);
+}
+
+/** Shorter ones may stand in anybody's text by chance. */
+const leastLeak = 24;
+
+/** V07: reasoning as plain text; and opaque payloads of any dialect, wherever they stand. */
+function findLeaks(message: ChatMessage, question: ReasoningQuestion, findings: Findings): void {
+  const { engine, request } = question;
+  for (const one of question.issued) {
+    const { text = "" } = one;
+    if (text.length < leastLeak || !message.content.includes(text)) continue;
+    (one.sealed?.model === request.model ? findings.modified : findings.foreign).push(one.id);
+  }
+  for (const [payload] of message.text.matchAll(/gAAAA[\w-]{60,}={0,2}/g)) {
+    const opened = engine.seal.open(payload);
+    if (opened.ok && opened.sealed.model !== request.model) findings.foreign.push(opened.sealed.id);
+  }
+}
+
+/** For the ledger: the positions of everything an assistant message is known by. */
+export function placesOf(messages: readonly ChatMessage[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const message of messages) {
+    if (message.role !== "assistant") continue;
+    for (const mark of marksOf(message)) if (!places.has(mark)) places.set(mark, message.index);
+  }
+  return places;
+}

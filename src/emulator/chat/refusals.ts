@@ -1,0 +1,264 @@
+/**
+ * The words of every refusal of the chat dialect, and the body each vendor wraps them in. One function per text;
+ * docs/emulator.md lists them with their evidence.
+ *
+ * @module
+ */
+
+import { assertNever } from "../../support/index.ts";
+import { refuse, type Refusal } from "../refusal.ts";
+import type { Vendor } from "./vendors.ts";
+
+/** A refusal that knows how its vendor writes it. */
+export interface ChatRefusal extends Refusal {
+  readonly body: unknown;
+}
+
+type Draft = Parameters<typeof refuse>[0];
+
+export function chatRefusal(vendor: Vendor, draft: Draft): ChatRefusal {
+  const refusal = refuse(draft);
+  return { ...refusal, body: bodyOf(vendor, refusal) };
+}
+
+export function bodyOf(vendor: Vendor, refusal: Refusal): unknown {
+  const { message, type, param, code, status } = refusal;
+  const error = { message, type, param, code };
+  switch (vendor) {
+    case "openai":
+      return { error };
+    case "deepseek":
+      return { error: { message, type, param: null, code: code ?? type } };
+    case "kimi": // recorded: neither `param` nor `code`
+      return { error: { message, type } };
+    case "groq":
+      return { error: { message, type, ...(code === null ? {} : { code }) } };
+    case "mistral":
+      return { object: "error", message, type, param: null, code };
+    case "openrouter": {
+      const raw = JSON.stringify({ error });
+      return {
+        error: {
+          message: "Provider returned error",
+          code: status,
+          metadata: { raw, provider_name: "OpenAI", is_byok: false },
+        },
+        user_id: "user_emulator",
+      };
+    }
+    default:
+      return assertNever(vendor, "vendor");
+  }
+}
+
+export const unknownModel = (model: string): ChatRefusal =>
+  chatRefusal("openai", {
+    rule: "X-model",
+    status: 404,
+    message: `The model \`${model}\` does not exist or you do not have access to it.`,
+    code: "model_not_found",
+  });
+
+/** V04 and every other field nobody asked for: pydantic's list inside Mistral's body. */
+const extraForbidden = (rule: string, loc: readonly (string | number)[], input: unknown): ChatRefusal => {
+  const detail = [
+    { type: "extra_forbidden", loc: ["body", ...loc], msg: "Extra inputs are not permitted", input },
+  ];
+  const refusal = refuse({ rule, status: 422, message: `Extra inputs are not permitted: ${loc.join(".")}` });
+  return {
+    ...refusal,
+    body: {
+      object: "error",
+      message: { detail },
+      type: refusal.type,
+      param: null,
+      code: null,
+    },
+  };
+};
+
+export const unknownParameter = (vendor: Vendor, name: string, value: unknown): ChatRefusal => {
+  if (vendor === "mistral") return extraForbidden("X-unknown", [name], value);
+  if (vendor === "groq") {
+    return chatRefusal(vendor, { rule: "X-unknown", message: `property '${name}' is unsupported` });
+  }
+  return chatRefusal(vendor, {
+    rule: "X-unknown",
+    message: `Unrecognized request argument supplied: ${name}`,
+  });
+};
+
+export const unknownMessageField = (
+  vendor: Vendor,
+  at: { readonly index: number; readonly role: string; readonly name: string; readonly value: unknown },
+): ChatRefusal => {
+  const { index, role, name, value } = at;
+  const reasoning = name === "reasoning_content" || name === "reasoning" || name === "reasoning_details";
+  if (vendor === "mistral")
+    return extraForbidden(reasoning ? "V04" : "X-field", ["messages", index, role, name], value);
+  if (vendor === "groq") {
+    return chatRefusal(vendor, {
+      rule: reasoning ? "V05" : "X-field",
+      message: `'messages.${index}' : for 'role:${role}' the following must be satisfied[('messages.${index}' : property '${name}' is unsupported)]`,
+    });
+  }
+  const param = `messages[${index}].${name}`;
+  return chatRefusal(vendor, {
+    rule: reasoning ? "V06" : "X-field",
+    message: `Unknown parameter: '${param}'.`,
+    param,
+    code: "unknown_parameter",
+  });
+};
+
+export const unsupportedMaxTokens = (vendor: Vendor): ChatRefusal =>
+  chatRefusal(vendor, {
+    rule: "X-max-tokens",
+    message:
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+    param: "max_tokens",
+    code: "unsupported_parameter",
+  });
+
+export const unsupportedTemperature = (vendor: Vendor, value: number): ChatRefusal =>
+  chatRefusal(vendor, {
+    rule: "S08",
+    message: `Unsupported value: 'temperature' does not support ${value} with this model. Only the default (1) value is supported.`,
+    param: "temperature",
+    code: "unsupported_value",
+  });
+
+export const unsupportedEffort = (
+  vendor: Vendor,
+  value: string,
+  supported: readonly string[],
+): ChatRefusal => {
+  const quoted = supported.map((one) => `'${one}'`);
+  return chatRefusal(vendor, {
+    rule: "X-effort",
+    message: `Unsupported value: 'reasoning_effort' does not support '${value}' with this model. Supported values are: ${quoted.slice(0, -1).join(", ")}, and ${quoted.at(-1)}.`,
+    param: "reasoning_effort",
+    code: "unsupported_value",
+  });
+};
+
+export const invalidParameter = (
+  vendor: Vendor,
+  draft: Omit<Draft, "rule" | "param"> & { readonly rule?: string; readonly param: string },
+): ChatRefusal => chatRefusal(vendor, { rule: "X-type", ...draft });
+
+/** T01 in chat: three wordings are known. */
+export const unansweredCalls = (vendor: Vendor, index: number, ids: readonly string[]): ChatRefusal => {
+  if (vendor === "mistral") {
+    return chatRefusal(vendor, {
+      rule: "T01",
+      message: "Not the same number of function calls and responses",
+      type: "invalid_request_message_order",
+      code: "3230",
+    });
+  }
+  const start =
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.";
+  const end =
+    vendor === "deepseek"
+      ? "(insufficient tool messages following tool_calls message)"
+      : `The following tool_call_ids did not have response messages: ${ids.join(", ")}`;
+  return chatRefusal(vendor, { rule: "T01", message: `${start} ${end}`, param: `messages.[${index}].role` });
+};
+
+/** T02 and T10 in chat: the typing error is OpenAI's own. */
+export const strayResult = (vendor: Vendor, rule: "T02" | "T10", index: number): ChatRefusal => {
+  const message =
+    vendor === "deepseek"
+      ? "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'"
+      : "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.";
+  return chatRefusal(vendor, { rule, message, param: `messages.[${index}].role` });
+};
+
+export const unknownCall = (vendor: Vendor, index: number, id: string): ChatRefusal =>
+  chatRefusal(vendor, {
+    rule: "T02",
+    message: `Invalid parameter: 'tool_call_id' of '${id}' not found in 'tool_calls' of previous message.`,
+    param: `messages.[${index}].tool_call_id`,
+  });
+
+export const missingCallId = (vendor: Vendor, index: number): ChatRefusal =>
+  chatRefusal(vendor, {
+    rule: "X-missing",
+    message: "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
+    param: `messages.[${index}].tool_call_id`,
+  });
+
+/** Mistral's order of roles: an aborted tool loop needs an assistant message before the next user message. */
+export const unexpectedRole = (role: string, before: string): ChatRefusal =>
+  chatRefusal("mistral", {
+    rule: "X-role-order",
+    message: `Unexpected role '${role}' after role '${before}'`,
+    type: "invalid_request_message_order",
+    code: "3230",
+  });
+
+export const lastRole = (role: string): ChatRefusal =>
+  chatRefusal("mistral", {
+    rule: "X-last-role",
+    message: `Expected last role User or Tool (or Assistant with prefix True) for serving but got ${role}`,
+    type: "invalid_request_message_order",
+    code: "3230",
+  });
+
+export const successiveRoles = (model: string, index: number): ChatRefusal =>
+  chatRefusal("deepseek", {
+    rule: "X-role-order",
+    message: `${model} does not support successive user or assistant messages (messages[${index - 1}] and messages[${index}] in your input). You should interleave the user/assistant messages in the message sequence.`,
+  });
+
+export const longCallId = (vendor: Vendor, param: string, length: number): ChatRefusal =>
+  chatRefusal(vendor, {
+    rule: "T05",
+    message: `Invalid '${param}': string too long. Expected a string with maximum length 40, but got a string with length ${length} instead.`,
+    param,
+    code: "string_above_max_length",
+  });
+
+export const strangeCallId = (id: string): ChatRefusal =>
+  chatRefusal("mistral", {
+    rule: "T05",
+    message: `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`,
+    type: "invalid_function_call",
+    code: "3280",
+  });
+
+/** V01, V02: the reasoning of a message that needs it is not there, or is empty. */
+export const reasoningMissing = (vendor: Vendor, index: number): ChatRefusal =>
+  vendor === "kimi"
+    ? chatRefusal(vendor, {
+        rule: "V01",
+        message: `thinking is enabled but reasoning_content is missing in assistant tool call message at index ${index}`,
+      })
+    : chatRefusal(vendor, {
+        rule: "V02",
+        message: "The `reasoning_content` in the thinking mode must be passed back to the API.",
+      });
+
+/** V03: the guide says that it returns 400, and not in which words. */
+export const reasoningRefused = (index: number): ChatRefusal =>
+  chatRefusal("deepseek", {
+    rule: "V03",
+    message: `The \`reasoning_content\` field is not allowed in the input messages (messages[${index}]).`,
+  });
+
+export const reasoningUnknown = (vendor: Vendor, index: number): ChatRefusal =>
+  chatRefusal(vendor, {
+    rule: "X-unknown-reasoning",
+    message: `The reasoning of messages[${index}] was not written by this server.`,
+    param: `messages[${index}]`,
+    code: "unknown_reasoning",
+  });
+
+export const contextTooLong = (vendor: Vendor, limit: number, tokens: number): ChatRefusal =>
+  chatRefusal(vendor, {
+    rule: "X-context",
+    message: `This model's maximum context length is ${limit} tokens. However, your messages resulted in ${tokens} tokens. Please reduce the length of the messages.`,
+    param: "messages",
+    code: "context_length_exceeded",
+  });

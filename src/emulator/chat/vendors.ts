@@ -1,0 +1,225 @@
+/**
+ * How the vendors behind `POST /v1/chat/completions` differ, per model id. Data, not code; the evidence is named by its
+ * entry in failures.md or by the public thread that quotes it.
+ *
+ * @module
+ */
+
+export type Vendor = "openai" | "deepseek" | "kimi" | "mistral" | "groq" | "openrouter";
+
+export interface ChatTraits {
+  readonly vendor: Vendor;
+  /** Where its reasoning is shown (V06). `null`: it reasons, if at all, without showing anything. */
+  readonly shows: "reasoning_content" | "reasoning" | "reasoning_details" | "content" | null;
+  /**
+   * Which assistant messages must carry their reasoning when thinking is on: those with calls (V01), or all of a turn in
+   * which a tool was called (V02). `refused`: it may not come back at all (V03, and whoever never showed any).
+   */
+  readonly back: "refused" | "optional" | "with-calls" | "in-tool-turns";
+  /** Fields of the request it takes; others are refused. `null`: others are ignored. */
+  readonly parameters: readonly string[] | null;
+  /** Fields of an assistant message beyond role, content, name, tool_calls; others are refused. `null`: ignored. */
+  readonly assistantFields: readonly string[] | null;
+  /** `undefined`: `reasoning_effort` is an unknown field. */
+  readonly efforts: readonly string[] | undefined;
+  readonly maxTokens: readonly ("max_tokens" | "max_completion_tokens")[];
+  /** Only the default temperature is accepted (gpt-5 and later). */
+  readonly fixedTemperature: boolean;
+  /** Which call ids it takes: at most 40 characters (agno#5382), exactly nine letters or digits (ironclaw#1241), any. */
+  readonly callIds: "forty" | "nine" | "any";
+  /** Which call ids it makes. Kimi's name the tool and count through the conversation (C09). */
+  readonly makesCallIds: "sealed" | "nine" | "counted";
+  /** `tool` is followed by `assistant` or `tool` only (code 3230); user and assistant alternate (old DeepSeek). */
+  readonly roleOrder: "free" | "after-tool" | "alternating";
+  /** Roles it knows; `developer` is OpenAI's own. */
+  readonly developerRole: boolean;
+}
+
+const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+/** completions.d.ts of openai 7.53: ChatCompletionCreateParamsBase. */
+const openaiParameters = [
+  "audio",
+  "frequency_penalty",
+  "function_call",
+  "functions",
+  "logit_bias",
+  "logprobs",
+  "max_completion_tokens",
+  "max_tokens",
+  "messages",
+  "metadata",
+  "modalities",
+  "model",
+  "moderation",
+  "n",
+  "parallel_tool_calls",
+  "prediction",
+  "presence_penalty",
+  "prompt_cache_key",
+  "prompt_cache_options",
+  "prompt_cache_retention",
+  "reasoning_effort",
+  "response_format",
+  "safety_identifier",
+  "seed",
+  "service_tier",
+  "stop",
+  "store",
+  "stream",
+  "stream_options",
+  "temperature",
+  "tool_choice",
+  "tools",
+  "top_logprobs",
+  "top_p",
+  "user",
+  "verbosity",
+  "web_search_options",
+] as const;
+
+const openai: ChatTraits = {
+  vendor: "openai",
+  shows: null,
+  back: "refused",
+  parameters: openaiParameters,
+  assistantFields: ["refusal", "audio", "function_call", "annotations"],
+  efforts,
+  maxTokens: ["max_completion_tokens"],
+  fixedTemperature: true,
+  callIds: "forty",
+  makesCallIds: "sealed",
+  roleOrder: "free",
+  developerRole: true,
+};
+
+/** gpt-4.1 and older: no effort, any temperature, both names of the limit. */
+const openaiPlain: ChatTraits = {
+  ...openai,
+  efforts: undefined,
+  maxTokens: ["max_completion_tokens", "max_tokens"],
+  fixedTemperature: false,
+};
+
+/** Takes unknown fields, also `temperature` in thinking mode ("will not trigger an error", its guide). */
+const deepseek: ChatTraits = {
+  vendor: "deepseek",
+  shows: "reasoning_content",
+  back: "in-tool-turns",
+  parameters: null,
+  assistantFields: null,
+  efforts,
+  maxTokens: ["max_tokens", "max_completion_tokens"],
+  fixedTemperature: false,
+  callIds: "any",
+  makesCallIds: "sealed",
+  roleOrder: "free",
+  developerRole: false,
+};
+
+const deepseekOld: ChatTraits = { ...deepseek, back: "refused", roleOrder: "alternating" };
+
+const kimi: ChatTraits = { ...deepseek, vendor: "kimi", back: "with-calls", makesCallIds: "counted" };
+
+/** Pydantic with extra="forbid" at every level: V04, and `max_completion_tokens` too (eca#231). */
+const mistral: ChatTraits = {
+  vendor: "mistral",
+  shows: "content",
+  back: "optional",
+  parameters: [
+    "frequency_penalty",
+    "guardrails",
+    "max_tokens",
+    "messages",
+    "metadata",
+    "model",
+    "n",
+    "parallel_tool_calls",
+    "prediction",
+    "presence_penalty",
+    "prompt_cache_key",
+    "prompt_mode",
+    "random_seed",
+    "reasoning_effort",
+    "response_format",
+    "safe_prompt",
+    "stop",
+    "stream",
+    "stream_options",
+    "temperature",
+    "tool_choice",
+    "tools",
+    "top_p",
+  ],
+  assistantFields: ["prefix"],
+  efforts: ["none", "high"],
+  maxTokens: ["max_tokens"],
+  fixedTemperature: false,
+  callIds: "nine",
+  makesCallIds: "nine",
+  roleOrder: "after-tool",
+  developerRole: false,
+};
+
+/** V05: its own field comes back, `reasoning_content` is "unsupported". */
+const groq: ChatTraits = {
+  ...openaiPlain,
+  vendor: "groq",
+  shows: "reasoning",
+  back: "optional",
+  parameters: [
+    ...openaiParameters.filter((name) => !name.startsWith("prompt_cache")),
+    "citation_options",
+    "compound_custom",
+    "disable_tool_validation",
+    "documents",
+    "include_reasoning",
+    "reasoning_format",
+    "search_settings",
+  ],
+  assistantFields: ["reasoning", "function_call", "tool_call_id"],
+  efforts: ["none", "default", "low", "medium", "high"],
+  callIds: "any",
+};
+
+/** V08. Unknown fields are stripped before they reach the provider behind it. */
+const openrouter: ChatTraits = {
+  ...deepseek,
+  vendor: "openrouter",
+  shows: "reasoning_details",
+  back: "optional",
+  callIds: "forty",
+  developerRole: true,
+};
+
+const documented: Readonly<Record<string, ChatTraits>> = {
+  "emu-chat": openai,
+  "emu-chat-plain": openaiPlain,
+  "emu-deepseek": deepseek,
+  "emu-deepseek-old": deepseekOld,
+  "emu-kimi": kimi,
+  "emu-mistral": mistral,
+  "emu-groq": groq,
+  "emu-router": openrouter,
+};
+
+/** Names a client may know. Everything else is pure chat. */
+const families: readonly (readonly [RegExp, ChatTraits])[] = [
+  [/^deepseek-reasoner/, deepseekOld],
+  [/^deepseek/, deepseek],
+  [/^kimi/, kimi],
+  [/^(?:mistral|magistral|ministral|devstral|codestral)/, mistral],
+  [/^(?:gpt-4|gpt-3|chatgpt-4)/, openaiPlain],
+  [/^(?:groq|qwen)\//, groq],
+  [/^openrouter\//, openrouter],
+];
+
+export function chatTraitsOf(model: string): ChatTraits {
+  const own = Object.hasOwn(documented, model) ? documented[model] : undefined;
+  return own ?? families.find(([pattern]) => pattern.test(model))?.[1] ?? openai;
+}
+
+/** Does it show what it thought, so that something can come back? */
+export function showsReasoning(traits: ChatTraits): boolean {
+  return traits.shows !== null;
+}
