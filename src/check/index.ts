@@ -1,7 +1,10 @@
 /**
- * Lint of histories.
+ * Lint and repair of histories, ours and foreign.
  *
  * @module
  */
 
-export { type CheckedInput, checkInput, type Finding, findingsOf } from "./check-input.ts";
+export { checkHistory, type CheckedHistory, type HistoryOptions } from "./check-history.ts";
+export { type Finding, findingsOf } from "./findings.ts";
+export { type FormatName, FORMATS, isFormatName } from "./formats/names.ts";
+export { type Change, type RepairedHistory, repairHistory, type RepairOptions } from "./repair-history.ts";

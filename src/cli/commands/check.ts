@@ -1,32 +1,33 @@
 /**
- * `throughline check`: what is wrong with a history, ours or a raw Responses `input`, before a provider says so.
+ * `throughline check`: what is wrong with a history, ours or another tool's, before a provider says so.
  *
  * @module
  */
 
-import { existsSync, readFileSync, statSync } from "node:fs";
-
 import { Command } from "commander";
 
-import { checkInput, type Finding, findingsOf } from "../../check/index.ts";
+import { checkHistory, type Finding, findingsOf, FORMATS } from "../../check/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { fileStore, type Log } from "../../log/index.ts";
 import { modelFrom } from "../../models/index.ts";
 import { previewFromLog, rebuildRequest } from "../../session/index.ts";
-import { messageOf, ThroughlineError } from "../../support/index.ts";
 import { resolveSession } from "../choose-session.ts";
 import { EXIT } from "../exit-codes.ts";
+import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface CheckFlags {
   readonly last?: boolean;
   readonly model?: string;
+  readonly format?: string;
+  readonly vendor?: string;
   readonly json?: boolean;
 }
 
 interface Report {
   readonly checked: string;
+  readonly format: string;
   /** What was looked at, in words. */
   readonly what: string;
   readonly findings: readonly Finding[];
@@ -34,19 +35,22 @@ interface Report {
 
 export function checkCommand(terminal: Terminal, finish: (code: number) => void): Command {
   return new Command("check")
-    .description("lint a history: a session, or a file with a Responses input array")
-    .argument("[session-or-file]", "a session's id, or the path of a JSON file")
+    .description("lint a history: a session, a request, or what another tool stored")
+    .argument("[session-or-file]", "a session's id, or the path of a file")
     .option("--last", "the last session of this directory")
     .option(
       "-m, --model <provider/model[:effort]>",
       "for a session: as if the next request went to this model",
     )
+    .option("--format <name>", `for a file, instead of looking: ${Object.keys(FORMATS).join(", ")}`)
+    .option("--vendor <name>", "for chat messages: whose rules, e.g. deepseek, kimi, mistral, groq")
     .option("--json", "the findings as JSON")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline check request.json        a request body, or its input array
+  throughline check request.json        a request body, or its array of items or messages
+  throughline check rollout.jsonl       a Codex rollout, a pi session, a Claude Code transcript …
   throughline check --last              every request of the last session, and the next one
 
 Exit code 5 when something was found.`,
@@ -59,40 +63,36 @@ Exit code 5 when something was found.`,
 }
 
 async function check(name: string | undefined, flags: CheckFlags): Promise<Report> {
-  if (name !== undefined && looksLikeFile(name)) return checkFile(name);
+  if (name !== undefined && looksLikeFile(name)) {
+    const file = historyFile(name);
+    if (file.log === undefined || flags.format !== undefined) return checkFile(name, file.read(), flags);
+    return withLog(fileStore(file.log.folder).open(file.log.id, { mode: "read" }), name, flags.model);
+  }
   const store = fileStore(sessionsFolder());
   const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-  const log = await store.open(id, { mode: "read" });
+  return withLog(store.open(id, { mode: "read" }), id, flags.model);
+}
+
+function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report {
+  const { format, version, pieces, findings } = checkHistory(content, {
+    ...(flags.format === undefined ? {} : { format: parseFormat(flags.format) }),
+    ...(flags.vendor === undefined ? {} : { vendor: flags.vendor }),
+  });
+  const said = version === undefined ? "" : `, version ${version}`;
+  return { checked: file, format, what: `${format}${said}, ${pieces} items`, findings };
+}
+
+async function withLog(opening: Promise<Log>, name: string, model: string | undefined): Promise<Report> {
+  const log = await opening;
   try {
-    return await checkLog(id, log, flags.model);
+    return await checkLog(name, log, model);
   } finally {
     await log.close();
   }
 }
 
-function looksLikeFile(name: string): boolean {
-  return name.includes("/") || name.endsWith(".json") || (existsSync(name) && statSync(name).isFile());
-}
-
-const MAX_FILE_BYTES = 256 * 1024 * 1024;
-
-function checkFile(file: string): Report {
-  let text: string;
-  try {
-    if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `cannot read ${file}: ${messageOf(error)}`,
-    });
-  }
-  const { items, findings } = checkInput(text);
-  return { checked: file, what: `${items} items`, findings };
-}
-
 /** Every request that was made: proven by its hash. And the next one: by the rules. */
-async function checkLog(id: string, log: Log, model: string | undefined): Promise<Report> {
+async function checkLog(name: string, log: Log, model: string | undefined): Promise<Report> {
   const findings: Finding[] = [];
   const requests = log.events.filter((event) => event.type === "response_start").length;
   for (let request = 1; request <= requests; request += 1) {
@@ -110,17 +110,19 @@ async function checkLog(id: string, log: Log, model: string | undefined): Promis
   const next = await previewFromLog(log, model === undefined ? undefined : modelFrom(model));
   findings.push(...findingsOf(next.violations));
   return {
-    checked: id,
+    checked: name,
+    format: "throughline",
     what: `${log.events.length} events, ${requests} requests and the next one`,
     findings,
   };
 }
 
-function print({ checked, what, findings }: Report, flags: CheckFlags, terminal: Terminal): void {
+function print(report: Report, flags: CheckFlags, terminal: Terminal): void {
   if (flags.json === true) {
-    terminal.stdout.write(`${JSON.stringify({ checked, what, findings }, undefined, 2)}\n`);
+    terminal.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
     return;
   }
+  const { checked, what, findings } = report;
   for (const { rule, title, place, message, todo, evidence } of findings) {
     const source = evidence === "" ? "" : ` (${evidence})`;
     terminal.stdout.write(

@@ -8,6 +8,7 @@ import { assistantTextIsOutputText } from "./assistant-text-is-output-text.ts";
 import { callsHaveOutputs } from "./calls-have-outputs.ts";
 import { idsAllOrNone } from "./ids-all-or-none.ts";
 import type { ResponsesRule } from "./item-view.ts";
+import { messagesHaveContent } from "./messages-have-content.ts";
 import { noBareReasoning } from "./no-bare-reasoning.ts";
 import { noDuplicateIds } from "./no-duplicate-ids.ts";
 import { noForeignPayload } from "./no-foreign-payload.ts";
@@ -42,4 +43,5 @@ export const RESPONSES_RULES: readonly ResponsesRule[] = [
   noServerState,
   responsesAreContiguous,
   noForeignPayload,
+  messagesHaveContent,
 ];

@@ -211,6 +211,10 @@ const CASES: Readonly<Record<string, Case>> = {
       "words of somebody else": [user, without(msg(1, { $foreign: true }), "id")],
     },
   },
+  R17: {
+    breaks: { "no content": [user, without(msg(), "content")] },
+    keeps: { "an empty text": [user, { role: "user", content: "" }] },
+  },
 };
 
 test("every rule has its cases here, and a number and a title of its own", () => {

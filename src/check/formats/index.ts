@@ -1,0 +1,36 @@
+/**
+ * Opening a history: which format it is, and what stands in it.
+ *
+ * @module
+ */
+
+import { ThroughlineError } from "../../support/index.ts";
+import type { History } from "../history.ts";
+import { detectFormat } from "./detect.ts";
+import type { FormatName } from "./names.ts";
+import { openRaw } from "./raw.ts";
+import { readText } from "./read-text.ts";
+
+const OPEN: Readonly<Record<FormatName, (text: string) => History>> = {
+  responses: (text) => openRaw(text, "responses"),
+  messages: (text) => openRaw(text, "messages"),
+  chat: (text) => openRaw(text, "chat"),
+} as Readonly<Record<FormatName, (text: string) => History>>;
+
+export interface OpenedHistory extends History {
+  /** The whole file as text. */
+  readonly text: string;
+}
+
+export function openHistory(content: string | Uint8Array, format?: FormatName): OpenedHistory {
+  const text = readText(content);
+  const name = format ?? detectFormat(text);
+  if (name === undefined) {
+    throw new ThroughlineError({
+      code: "input_invalid",
+      message:
+        "no history of a format known here. Say which one it is with --format, or give a request body or its array of items or messages",
+    });
+  }
+  return { ...OPEN[name](text), text };
+}

@@ -1,0 +1,24 @@
+/**
+ * The formats a history may come in.
+ *
+ * @module
+ */
+
+export const FORMATS = {
+  responses: "OpenAI Responses: an input array, or a request with one",
+  messages: "Anthropic Messages: a messages array, or a request with one",
+  chat: "chat completions: a messages array, or a request with one",
+  "codex-rollout": "Codex rollout (JSONL of session_meta, response_item …)",
+  "pi-session": "pi session (JSONL with a session header, version 1 to 3)",
+  "claude-code": "Claude Code transcript (JSONL of user and assistant lines)",
+  "ai-sdk-ui": "AI SDK UIMessage array (version 5 and later)",
+  "ai-sdk-model": "AI SDK ModelMessage array (version 5 and later)",
+  langchain: "LangChain messages, serialised (messages_to_dict, or constructors with lc: 1)",
+  "agents-sdk": "OpenAI Agents SDK for JavaScript: AgentInputItem array",
+} as const;
+
+export type FormatName = keyof typeof FORMATS;
+
+export function isFormatName(name: string): name is FormatName {
+  return Object.hasOwn(FORMATS, name);
+}

@@ -1,0 +1,13 @@
+/**
+ * Which Responses items are calls and outputs.
+ *
+ * @module
+ */
+
+export function isCallType(type: string): boolean {
+  return type === "function_call" || type === "custom_tool_call";
+}
+
+export function isOutputType(type: string): boolean {
+  return type === "function_call_output" || type === "custom_tool_call_output";
+}

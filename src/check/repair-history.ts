@@ -1,0 +1,122 @@
+/**
+ * Repair of a history of any known format: the smallest change after which every rule holds, never an invented id or
+ * payload, never a changed byte of one. What was done and what was lost is told. A history with nothing wrong comes back as
+ * it is.
+ *
+ * @module
+ */
+
+import { damageFindings, type HistoryOptions, violationsOf } from "./check-history.ts";
+import { type Finding, findingsOf } from "./findings.ts";
+import { openHistory } from "./formats/index.ts";
+import type { FormatName } from "./formats/names.ts";
+import type { Edit, History, HistoryDialect } from "./history.ts";
+import { repairChat } from "./repairs/chat.ts";
+import { allReasoning, repairsFromError } from "./repairs/from-error.ts";
+import { repairMessages } from "./repairs/messages.ts";
+import type { Repair, Repairer } from "./repairs/repair.ts";
+import { repairResponses } from "./repairs/responses.ts";
+
+export interface RepairOptions extends HistoryOptions {
+  /** The error the API answered with: it sees what the rules cannot. */
+  readonly error?: string;
+  /** All payloads only their maker can read go out: for a history that moves to another model or account. */
+  readonly dropReasoning?: boolean;
+}
+
+export interface Change {
+  readonly rule: string;
+  readonly place: string;
+  readonly what: string;
+  /** What is not in the history any more. */
+  readonly lost?: string;
+}
+
+export interface RepairedHistory {
+  readonly format: FormatName;
+  readonly version?: string;
+  readonly dialect: HistoryDialect;
+  /** The same text when nothing was changed. */
+  readonly text: string;
+  readonly changes: readonly Change[];
+  /** What could not be repaired. */
+  readonly left: readonly Finding[];
+}
+
+const REPAIRERS: Readonly<Record<HistoryDialect, Repairer>> = {
+  "openai-responses": repairResponses,
+  "anthropic-messages": repairMessages,
+  "openai-chat": repairChat,
+};
+
+/** A repair may bring the next thing to light: a call that was closed, a thought that lost its follower. */
+const MOST_ROUNDS = 100;
+
+export function repairHistory(content: string | Uint8Array, options: RepairOptions = {}): RepairedHistory {
+  let history = openHistory(content, options.format);
+  const { format } = history;
+  const changes: Change[] = [];
+  let text = history.text;
+  const perform = (repairs: readonly Repair[]): boolean => {
+    const chosen = unique(repairs);
+    const next = history.apply(chosen.map(({ edit }) => edit));
+    if (next === text) return false;
+    changes.push(...chosen.map((repair) => changeOf(repair, history)));
+    text = next;
+    history = openHistory(text, format);
+    return true;
+  };
+  if (history.damage.length > 0) perform(cleaned());
+  if (options.error !== undefined) perform(repairsFromError(options.error, history));
+  if (options.dropReasoning === true) perform(allReasoning(history));
+  for (let round = 0; round < MOST_ROUNDS; round += 1) {
+    const violations = violationsOf(history, options.vendor);
+    if (!perform(violations.flatMap((violation) => REPAIRERS[history.dialect](violation, history)))) break;
+  }
+  const { version, dialect, pieces } = history;
+  return {
+    format,
+    ...(version === undefined ? {} : { version }),
+    dialect,
+    text,
+    changes,
+    left: [...damageFindings(history), ...findingsOf(violationsOf(history, options.vendor), pieces)],
+  };
+}
+
+function cleaned(): readonly Repair[] {
+  const edit: Edit = { do: "clean" };
+  return [
+    { rule: "file", edit, what: "left out the lines that cannot be read", lost: "what stood in those lines" },
+  ];
+}
+
+/** Two violations may ask for the same change, and what goes needs no other. */
+function unique(repairs: readonly Repair[]): readonly Repair[] {
+  const seen = new Set<string>();
+  const dropped = new Set(repairs.flatMap(({ edit }) => (edit.do === "drop" ? [spotKey(edit)] : [])));
+  return repairs.filter(({ edit }) => {
+    const key = JSON.stringify(edit);
+    if (seen.has(key) || (edit.do !== "drop" && "at" in edit && dropped.has(spotKey(edit)))) return false;
+    seen.add(key);
+    return true;
+  });
+}
+
+function spotKey(edit: Extract<Edit, { readonly at: unknown }>): string {
+  return `${edit.at.index}.${edit.at.part ?? ""}`;
+}
+
+function changeOf({ rule, edit, what, lost }: Repair, history: History): Change {
+  return { rule, place: placeOf(edit, history), what, ...(lost === undefined ? {} : { lost }) };
+}
+
+function placeOf(edit: Edit, { pieces, damage }: History): string {
+  if (edit.do === "head") return "the request";
+  if (edit.do === "clean") return damage.map(({ place }) => place).join(", ");
+  if (edit.do === "add") return pieces[edit.before]?.place ?? "the end";
+  const piece = pieces[edit.at.index];
+  const { part } = edit.at;
+  if (part === undefined) return piece?.place ?? "";
+  return piece?.parts?.[part] ?? `${piece?.place ?? ""}, part ${part}`;
+}

@@ -1,0 +1,147 @@
+/**
+ * Remedies for Responses histories.
+ *
+ * @module
+ */
+
+import { HEAD } from "../../rules/index.ts";
+import { sliceArray, sliceMember } from "../../support/index.ts";
+import type { History } from "../history.ts";
+import { isCallType, isOutputType } from "../item-kinds.ts";
+import { arrayText, textMember, withMember } from "../json-text.ts";
+import { drop, mappedCallId, type Repair, type Repairer } from "./repair.ts";
+
+export const repairResponses: Repairer = ({ rule, index }, history) => {
+  const at = { index };
+  const text = history.pieces[index]?.text ?? "";
+  switch (rule) {
+    case "R01":
+    case "R16":
+      return [drop(rule, at, "reasoning")];
+    case "R02":
+    case "R03":
+    case "R05":
+      return loosen(rule, history, index);
+    case "R04":
+      return [drop(rule, at, "the second copy of an item")];
+    case "R06":
+      return [{ rule, edit: { do: "close", at }, what: "closed the call with a constant result" }];
+    case "R07":
+      return orphanOutput(rule, history, index);
+    case "R08":
+      return outputsBack(rule, history, index);
+    case "R09":
+      return renamed(rule, history, textMember(text, "call_id") ?? "");
+    case "R10":
+      return [
+        { rule, edit: { do: "set", at, field: "summary", value: "[]" }, what: "added an empty summary" },
+      ];
+    case "R11":
+      return [{ rule, edit: { do: "strip", at, field: "status" }, what: "removed status" }];
+    case "R17":
+      return [drop(rule, at, "a message without content")];
+    case "R12":
+      return assistantParts(rule, index, text);
+    case "R13":
+      return [{ rule, edit: { do: "set", at, field: "output", value: '""' }, what: "added an empty output" }];
+    case "R14":
+      return index === HEAD
+        ? [
+            {
+              rule,
+              edit: { do: "head", field: "previous_response_id", value: undefined },
+              what: "removed previous_response_id",
+            },
+          ]
+        : [drop(rule, at, "a reference to an item the server would have to remember")];
+    default:
+      return [];
+  }
+};
+
+/** A group that cannot go whole goes without its ids, and so without its reasoning and hosted items (law 2). */
+export function loosen(rule: string, { pieces }: History, index: number): readonly Repair[] {
+  const group = pieces[index]?.context?.group;
+  const members = pieces.flatMap((piece, at) =>
+    at === index || (group !== undefined && piece.context?.group === group) ? [{ at, text: piece.text }] : [],
+  );
+  return members.flatMap(({ at, text }): readonly Repair[] => {
+    const type = textMember(text, "type") ?? "message";
+    if (type === "reasoning") return [drop(rule, { index: at }, "reasoning")];
+    if (type !== "message" && !isCallType(type) && !isOutputType(type))
+      return [drop(rule, { index: at }, `${type}, which needs its id`)];
+    if (sliceMember(text, "id") === undefined) return [];
+    return [{ rule, edit: { do: "strip", at: { index: at }, field: "id" }, what: "removed the item id" }];
+  });
+}
+
+/** A call that was lost leaves the response before it in pieces: what is left of that goes without ids (law 2). */
+function orphanOutput(rule: string, history: History, index: number): readonly Repair[] {
+  const { pieces } = history;
+  const callId = textMember(pieces[index]?.text ?? "", "call_id");
+  const known = pieces
+    .slice(0, index)
+    .some(({ text }) => isCallType(textMember(text, "type") ?? "") && textMember(text, "call_id") === callId);
+  let made = index - 1;
+  while (isOutputType(textMember(pieces[made]?.text ?? "", "type") ?? "")) made -= 1;
+  const broken = !known && pieces[made]?.context?.group !== undefined;
+  return [
+    drop(rule, { index }, "an output without its call"),
+    ...(broken ? loosen(rule, history, made) : []),
+  ];
+}
+
+/** Results that stand further down come back behind their calls. */
+function outputsBack(rule: string, { pieces }: History, index: number): readonly Repair[] {
+  const before = pieces.slice(0, index).map(({ text }) => text);
+  const answered = new Set(
+    before
+      .filter((text) => isOutputType(textMember(text, "type") ?? ""))
+      .map((text) => textMember(text, "call_id")),
+  );
+  return before.flatMap((text, behind): readonly Repair[] => {
+    const callId = textMember(text, "call_id");
+    if (!isCallType(textMember(text, "type") ?? "") || answered.has(callId)) return [];
+    const later = pieces.findIndex(
+      (piece, at) =>
+        at > index &&
+        isOutputType(textMember(piece.text, "type") ?? "") &&
+        textMember(piece.text, "call_id") === callId,
+    );
+    if (later === -1) return []; // R06 closes it
+    return [
+      { rule, edit: { do: "move", at: { index: later }, behind }, what: "moved the output behind its call" },
+    ];
+  });
+}
+
+/** Empty ids are told apart by their order: the first call belongs to the first output. */
+function renamed(rule: string, { pieces }: History, id: string): readonly Repair[] {
+  const counts = { calls: 0, outputs: 0 };
+  return pieces.flatMap(({ text }, index): readonly Repair[] => {
+    const type = textMember(text, "type") ?? "";
+    const kind = isCallType(type) ? "calls" : isOutputType(type) ? "outputs" : undefined;
+    if (kind === undefined || (textMember(text, "call_id") ?? "") !== id) return [];
+    counts[kind] += 1;
+    const callId = mappedCallId(id, id === "" ? String(counts[kind]) : "");
+    return [{ rule, edit: { do: "rename", at: { index }, callId }, what: "mapped the call id" }];
+  });
+}
+
+function assistantParts(rule: string, index: number, text: string): readonly Repair[] {
+  const parts = sliceArray(sliceMember(text, "content") ?? "");
+  const kept = parts.flatMap((part) => {
+    const type = textMember(part, "type");
+    if (type === "output_text" || type === "refusal") return [part];
+    return textMember(part, "text") === undefined ? [] : [withMember(part, "type", '"output_text"')];
+  });
+  if (kept.length === 0) return [drop(rule, { index }, "an assistant message without text")];
+  return [
+    {
+      rule,
+      edit: { do: "set", at: { index }, field: "content", value: arrayText(kept) },
+      what: "made the assistant's parts output_text",
+      ...(kept.length < parts.length ? { lost: "parts of an assistant message that are no text" } : {}),
+    },
+  ];
+}

@@ -1,0 +1,77 @@
+/**
+ * A file that was named where a session or a history is taken: is it one, is it a log of ours, and its bytes.
+ *
+ * @module
+ */
+
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+
+import { type FormatName, FORMATS, isFormatName } from "../check/index.ts";
+import { messageOf, ThroughlineError } from "../support/index.ts";
+
+export interface HistoryFile {
+  /** Where the store finds it, when it is a log of ours. */
+  readonly log: { readonly folder: string; readonly id: string } | undefined;
+  read(): Uint8Array;
+}
+
+export function looksLikeFile(name: string): boolean {
+  if (name.includes("/") || /\.jsonl?$/.test(name)) return true;
+  return existsSync(name) && statSync(name).isFile();
+}
+
+/** Larger than any history; a file that is not one is not read into memory. */
+const MAX_BYTES = 512 * 1024 * 1024;
+
+export function historyFile(path: string): HistoryFile {
+  let file: number | undefined;
+  try {
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(file);
+    if (!stat.isFile()) throw new Error("it is not a regular file");
+    if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+    const start = Buffer.alloc(Math.min(stat.size, 4096));
+    readSync(file, start, 0, start.length, 0);
+    const ours = path.endsWith(".jsonl") && isOurs(start.toString("utf8"));
+    const full = resolve(path);
+    return {
+      log: ours ? { folder: dirname(full), id: basename(full, ".jsonl") } : undefined,
+      read: () => readFileSync(full),
+    };
+  } catch (error) {
+    throw new ThroughlineError({
+      code: "file_unreadable",
+      message: `cannot read ${path}: ${messageOf(error)}`,
+    });
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Any of its first lines tells, should the very first be the damaged one. */
+function isOurs(start: string): boolean {
+  return start
+    .split("\n")
+    .some(
+      (line) =>
+        /^\{"v":\d+,"seq":\d+,"id":"/.test(line) || /^\{.*"type":"session_start","session":"/.test(line),
+    );
+}
+
+export function parseFormat(name: string): FormatName {
+  if (isFormatName(name)) return name;
+  throw new ThroughlineError({
+    code: "format_unknown",
+    message: `"${name}" is not a format known here: use ${Object.keys(FORMATS).join(", ")}`,
+  });
+}

@@ -1,0 +1,16 @@
+import type { ResponsesRule } from "./item-view.ts";
+
+export const messagesHaveContent: ResponsesRule = {
+  id: "R17",
+  title: "A message has its content field",
+  evidence: "S06",
+  todo: "Leave the message out.",
+  start() {
+    return {
+      item: (item) =>
+        item.type === "message" && !item.keys.has("content")
+          ? `Missing required parameter: 'input[${item.index}].content'.`
+          : undefined,
+    };
+  },
+};
