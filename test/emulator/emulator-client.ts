@@ -74,8 +74,9 @@ export async function stream(
   emulator: Emulator,
   body: Json,
   headers: Record<string, string> = {},
+  path = "/responses",
 ): Promise<StreamReply> {
-  const response = await fetch(`${emulator.baseUrl}/responses`, {
+  const response = await fetch(emulator.baseUrl + path, {
     method: "POST",
     headers: { authorization: "Bearer sk-test", "content-type": "application/json", ...headers },
     body: JSON.stringify({ ...body, stream: true }),

@@ -51,7 +51,21 @@ function checkFields(message: ChatMessage, chat: ChatTraits): ChatRefusal | unde
     role === "assistant" ? ["tool_calls", ...chat.assistantFields] : role === "tool" ? ["tool_call_id"] : [];
   const [name, value] =
     Object.entries(raw).find(([key]) => !common.includes(key) && !own.includes(key)) ?? [];
-  return name === undefined ? undefined : unknownMessageField(chat.vendor, { index, role, name, value });
+  return name === undefined
+    ? checkCallFields(message, chat)
+    : unknownMessageField(chat.vendor, { index, role, name, value });
+}
+
+/** `index` is what a stream numbers its calls with; clients send it back. */
+const callFields = ["id", "type", "function", "custom", "index"];
+
+function checkCallFields({ index, role, raw }: ChatMessage, chat: ChatTraits): ChatRefusal | undefined {
+  for (const [at, call] of arrayOf(raw["tool_calls"]).entries()) {
+    const [name, value] = Object.entries(objectOf(call)).find(([key]) => !callFields.includes(key)) ?? [];
+    if (name === undefined) continue;
+    return unknownMessageField(chat.vendor, { index, role, name, value, path: ["tool_calls", at] });
+  }
+  return undefined;
 }
 
 /** What a part of `content` may be, by role. */

@@ -6,6 +6,7 @@
  */
 
 import { assertNever } from "../../support/index.ts";
+import { CHAT_REASONING_FIELDS } from "../../wire/index.ts";
 import { refuse, type Refusal } from "../refusal.ts";
 import type { Vendor } from "./vendors.ts";
 
@@ -88,21 +89,30 @@ export const unknownParameter = (vendor: Vendor, name: string, value: unknown): 
   });
 };
 
+/** V04, V05, V06 where it is somebody's reasoning; `path` leads from the message to the field. */
 export const unknownMessageField = (
   vendor: Vendor,
-  at: { readonly index: number; readonly role: string; readonly name: string; readonly value: unknown },
+  at: {
+    readonly index: number;
+    readonly role: string;
+    readonly name: string;
+    readonly value: unknown;
+    readonly path?: readonly (string | number)[];
+  },
 ): ChatRefusal => {
-  const { index, role, name, value } = at;
-  const reasoning = name === "reasoning_content" || name === "reasoning" || name === "reasoning_details";
+  const { index, role, name, value, path = [] } = at;
+  const reasoning = path.length === 0 && CHAT_REASONING_FIELDS.some((field) => field === name);
   if (vendor === "mistral")
-    return extraForbidden(reasoning ? "V04" : "X-field", ["messages", index, role, name], value);
+    return extraForbidden(reasoning ? "V04" : "X-field", ["messages", index, role, ...path, name], value);
   if (vendor === "groq") {
+    const where = ["messages", index, ...path].join(".");
     return chatRefusal(vendor, {
       rule: reasoning ? "V05" : "X-field",
-      message: `'messages.${index}' : for 'role:${role}' the following must be satisfied[('messages.${index}' : property '${name}' is unsupported)]`,
+      message: `'messages.${index}' : for 'role:${role}' the following must be satisfied[('${where}' : property '${name}' is unsupported)]`,
     });
   }
-  const param = `messages[${index}].${name}`;
+  const inside = path.map((one) => (typeof one === "number" ? `[${one}]` : `.${one}`)).join("");
+  const param = `messages[${index}]${inside}.${name}`;
   return chatRefusal(vendor, {
     rule: reasoning ? "V06" : "X-field",
     message: `Unknown parameter: '${param}'.`,
