@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { InputPart, LoggedEvent, SessionEvent, Settings, Usage } from "../events/index.ts";
+import type { ContextUse, InputPart, LoggedEvent, SessionEvent, Settings, Usage } from "../events/index.ts";
 import type { Decision } from "../fold/index.ts";
 import type { JsonObject } from "../support/index.ts";
 import type { ExplainOptions, RebuiltRequest, RequestPreview, SwitchPreview } from "./request-views.ts";
@@ -65,6 +65,10 @@ export interface SessionHandle {
   readonly title: string | undefined;
   readonly usage: Usage;
   readonly model: ModelView;
+  /** How full the model's context is; undefined before a response has counted its tokens, and after a compaction. */
+  readonly context?: ContextUse | undefined;
+  /** The last event this handle knows of; -1 when there is none. */
+  readonly lastSeq: number;
   /** A turn was interrupted: `resume` finishes it, `send` closes it. */
   readonly interrupted: boolean;
   /** `read`: opened to read, or another process writes it. What would write is refused (`log_read_only`). */
@@ -94,7 +98,9 @@ export interface SessionHandle {
   /** Takes back the last message and what came of it. */
   undo(): Promise<void>;
   truncate(cut: Cut): Promise<void>;
-  compact?(options?: CompactOptions): Promise<void>;
+  /** Goes to another branch: the path as it was at the end of the turn that `to` belongs to. */
+  checkout(options: { readonly to: number }): Promise<void>;
+  compact(options?: CompactOptions): Promise<void>;
 
   events(options?: EventsOptions): AsyncIterable<LoggedEvent>;
   /** History, then what is open, then live. */

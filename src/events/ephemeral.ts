@@ -43,7 +43,22 @@ export type EphemeralEvent =
       readonly delayMs: number;
       readonly error: ErrorInfo;
     }
-  | { readonly type: "usage"; readonly turn: string; readonly response: string; readonly usage: Usage };
+  | {
+      readonly type: "usage";
+      readonly turn: string;
+      readonly response: string;
+      readonly usage: Usage;
+      readonly context?: ContextUse;
+    };
+
+/** How full the model's context is, by what its last response counted. */
+export interface ContextUse {
+  readonly usedTokens: number;
+  /** Absent: nobody has said how much the model takes. */
+  readonly contextTokens?: number;
+  /** `usedTokens / contextTokens`; above 1 when the model was changed for a smaller one. */
+  readonly fraction?: number;
+}
 
 export type SessionEvent = LoggedEvent | EphemeralEvent;
 

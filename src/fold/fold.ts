@@ -64,7 +64,7 @@ export class Fold {
       this.#events.push(event);
       const left = this.#aside !== undefined && leavesAside(event, this.#aside);
       if (left) this.#aside = undefined;
-      if (startsAside(event)) this.#aside = event.turn;
+      if (this.#aside === undefined && startsAside(event)) this.#aside = event.turn;
       const turnsBack =
         event.type === "branch" || event.type === "compaction" || (left && event.type === "user_message");
       if (turnsBack) this.#rebuild();

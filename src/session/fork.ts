@@ -12,7 +12,7 @@ import {
   type LoggedEvent,
   type ResponseStart,
 } from "../events/index.ts";
-import { activePath, Fold, RUNNING_IN_PARENT } from "../fold/index.ts";
+import { Fold, RUNNING_IN_PARENT, walkPath } from "../fold/index.ts";
 import type { AppendDraft, Log, Store } from "../log/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import { closeTurn, findOpenTurn } from "../turn/index.ts";
@@ -58,7 +58,8 @@ export interface ForkOptions {
 }
 
 function forkDrafts({ events, id, parent, at }: ForkOptions): readonly AppendDraft[] {
-  const whole = activePath(events);
+  const { path: current, aside } = walkPath(events);
+  const whole = aside?.path ?? current; // a compaction under way belongs to the parent
   const last = at ?? whole.at(-1)?.seq ?? -1;
   const onPath = new Set(whole);
   const path = events.filter(
@@ -125,7 +126,11 @@ function copy(
 ): AppendDraft {
   const { v: _v, seq: _seq, epoch: _epoch, ...draft } = event;
   if (isItemEvent(event)) return draft as AppendDraft;
-  if (event.type === "compaction") return { ...draft, before: newSeq.get(event.before) ?? 0 } as AppendDraft;
+  if (event.type === "compaction") {
+    // Counted, because the event it names may be one that is not copied.
+    const before = [...newSeq.keys()].filter((seq) => seq < event.before).length;
+    return { ...draft, before } as AppendDraft;
+  }
   if (event.type === "response_start") {
     const { leftOut: _leftOut, leftOutAs: _leftOutAs, ...start } = draft as typeof event;
     return { ...start, ...movedLeftOut(event, newSeq, events) };

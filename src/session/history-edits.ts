@@ -4,7 +4,15 @@
  * @module
  */
 
-import { isItemEvent, type LoggedEvent, type UserMessage } from "../events/index.ts";
+import type { Cut } from "../api/index.ts";
+import {
+  type Compaction,
+  type EventDraft,
+  isItemEvent,
+  type LoggedEvent,
+  type UserMessage,
+} from "../events/index.ts";
+import { activePath } from "../fold/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 
 /** What a person said last on the path. */
@@ -17,6 +25,41 @@ export function lastMessageOf(path: readonly LoggedEvent[]): UserMessage | undef
 /** The seq of the event before `seq` on the path. */
 export function previousOnPath(path: readonly LoggedEvent[], seq: number): number {
   return path[path.findIndex((event) => event.seq === seq) - 1]?.seq ?? -1;
+}
+
+/** Taking back a message leads to what came before it; taking back an edit leads to what was there before the edit. */
+export function undoTo(path: readonly LoggedEvent[]): number {
+  const last = lastMessageOf(path);
+  if (last === undefined)
+    throw new ThroughlineError({ code: "nothing_to_undo", message: "there is no message to take back" });
+  const edit = path.find(
+    (event) => event.type === "branch" && event.why === "edit" && event.turn === last.turn,
+  );
+  return edit === undefined ? previousOnPath(path, last.seq) : edit.seq - 1;
+}
+
+/** The event that makes a cut; undefined when there is nothing to cut. */
+export function cutDraft(path: readonly LoggedEvent[], cut: Cut): EventDraft | undefined {
+  if ("from" in cut) {
+    const to = cutBefore(path, cut.from);
+    return path.length === 0 ? undefined : { type: "branch", to, why: "truncate" };
+  }
+  const before = lastTurnsFrom(path, cut.keepTurns);
+  const earlier = path.findLast((event): event is Compaction => event.type === "compaction");
+  // What an earlier cut left behind does not come back by keeping more than is left.
+  if (path.length === 0 || (earlier !== undefined && earlier.before >= before)) return undefined;
+  return { type: "compaction", before, summary: "" };
+}
+
+/** A branch ends with a whole turn: the last event of the turn that `seq` belongs to, as its branch went on. */
+export function endOfTurnAt(events: readonly LoggedEvent[], seq: number): number {
+  const event = events[seq];
+  if (event === undefined)
+    throw new ThroughlineError({ code: "seq_unknown", message: `there is no event ${seq} in the log` });
+  const end = events.find((one) => one.type === "turn_end" && one.turn === event.turn);
+  if (event.turn === undefined || end === undefined) return seq;
+  const onItsPath = activePath(events.slice(0, end.seq + 1)).some((one) => one.seq === seq);
+  return onItsPath ? end.seq : seq;
 }
 
 /** The last event to keep when everything from `from` on goes: moved back to the edge of the group it falls into. */

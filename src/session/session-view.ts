@@ -12,9 +12,10 @@ import type {
   RebuiltRequest,
   RequestPreview,
 } from "../api/index.ts";
-import type { LoggedEvent, SessionEvent, Usage } from "../events/index.ts";
+import type { ContextUse, LoggedEvent, SessionEvent, Usage } from "../events/index.ts";
 import type { Model } from "../providers/index.ts";
 import { ThroughlineError } from "../support/index.ts";
+import { contextUse } from "../turn/index.ts";
 import type { Journal } from "./journal.ts";
 import { previewRequest } from "./previews.ts";
 import { rebuildRequest } from "./rebuild.ts";
@@ -50,6 +51,15 @@ export abstract class SessionView {
 
   get usage(): Usage {
     return this.#journal.usage;
+  }
+
+  get context(): ContextUse | undefined {
+    const { contextTokens } = settingsFor(this.#model, this.#options).capabilities;
+    return contextUse(this.#journal.fold, contextTokens);
+  }
+
+  get lastSeq(): number {
+    return this.#journal.log.events.at(-1)?.seq ?? -1;
   }
 
   get access(): "write" | "read" {

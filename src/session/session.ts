@@ -4,7 +4,16 @@
  * @module
  */
 
-import type { Cut, ForkOptions, Input, SwitchPreview, Turn, TurnOptions, TurnResult } from "../api/index.ts";
+import type {
+  CompactOptions,
+  Cut,
+  ForkOptions,
+  Input,
+  SwitchPreview,
+  Turn,
+  TurnOptions,
+  TurnResult,
+} from "../api/index.ts";
 import { type EventDraft, NO_USAGE } from "../events/index.ts";
 import type { Log, Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
@@ -17,10 +26,19 @@ import {
   ThroughlineError,
 } from "../support/index.ts";
 import { createRedactor } from "../trace/index.ts";
-import { DEFAULT_LIMITS, runTurn, type TurnContext, type TurnPlan } from "../turn/index.ts";
+import {
+  COMPACT_AT,
+  DEFAULT_LIMITS,
+  makeRoomBefore,
+  type RoomOptions,
+  runTurnWithRoom,
+  type TurnContext,
+  type TurnPlan,
+} from "../turn/index.ts";
 import { assertInput } from "./agent-options.ts";
+import { assertKeepTurns, compactNow } from "./compact-now.ts";
 import { forkInto } from "./fork.ts";
-import { cutBefore, lastMessageOf, lastTurnsFrom, previousOnPath } from "./history-edits.ts";
+import { cutDraft, endOfTurnAt, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
 import { toContent } from "./input.ts";
 import { Journal } from "./journal.ts";
 import { createOutputFormat } from "./output-schema.ts";
@@ -45,6 +63,7 @@ export interface LocalSessionParts {
 }
 
 type Prepare = (turn: string) => Promise<TurnPlan> | TurnPlan;
+type Work = (handle: TurnHandle, turn: string) => Promise<TurnResult>;
 
 export class LocalSession extends SessionView implements Session {
   readonly #parts: LocalSessionParts;
@@ -80,7 +99,9 @@ export class LocalSession extends SessionView implements Session {
   get interrupted(): boolean {
     // What another process has under way is not interrupted.
     if (this.#current !== undefined || (this.access === "read" && this.writer === "live")) return false;
-    return this.#journal.openTurn !== undefined;
+    // Nor is a compaction that a crash ended a turn of the person's: whatever comes next closes it.
+    const open = this.#journal.openTurn;
+    return open !== undefined && open.backTo === undefined;
   }
 
   send(input: Input, options: SendOptions = {}): Turn {
@@ -99,14 +120,19 @@ export class LocalSession extends SessionView implements Session {
       ...(model === undefined ? {} : { model }),
       ...(output === undefined ? {} : { output }),
     };
-    return this.#turn(options, overrides, (turn) =>
-      this.#opening(async () => [await this.#userMessage(turn, input), ...this.#firstTitle(input)]),
-    );
+    return this.#turn(options, async (own, id) => {
+      const nothing = this.#nothingToDo(own);
+      if (nothing !== undefined) return nothing;
+      await makeRoomBefore(this.#room(own, overrides), await this.#journal.closing());
+      return this.#run(own, id, overrides, (turn) =>
+        this.#opening(async () => [await this.#userMessage(turn, input), ...this.#firstTitle(input)]),
+      );
+    });
   }
 
   resume(options: TurnOptions = {}): Turn {
     const open = this.#journal.openTurn;
-    if (open === undefined || this.#current !== undefined) {
+    if (open === undefined || !this.interrupted) {
       throw new ThroughlineError({
         code: "nothing_to_resume",
         message: `session "${this.id}" has no interrupted turn`,
@@ -115,7 +141,11 @@ export class LocalSession extends SessionView implements Session {
     const tools = this.#parts.options.tools ?? [];
     const prepare = async (): Promise<TurnPlan> =>
       resumePlan(open, await this.#journal.log.scratch.read(), tools);
-    return this.#turn({ ...options, turn: open.turn }, {}, prepare, "again");
+    return this.#turn(
+      { ...options, turn: open.turn },
+      (own, turn) => this.#run(own, turn, {}, prepare),
+      "again",
+    );
   }
 
   retry(options: TurnOptions = {}): Turn {
@@ -126,8 +156,10 @@ export class LocalSession extends SessionView implements Session {
         message: "there is no message to answer again",
       });
     }
-    return this.#turn(options, {}, (turn) =>
-      this.#opening(async () => [{ type: "branch", turn, to: last.seq, why: "retry" }]),
+    return this.#turn(options, (own, id) =>
+      this.#run(own, id, {}, (turn) =>
+        this.#opening(async () => [{ type: "branch", turn, to: last.seq, why: "retry" }]),
+      ),
     );
   }
 
@@ -141,11 +173,13 @@ export class LocalSession extends SessionView implements Session {
       });
     }
     const to = previousOnPath(path, seq);
-    return this.#turn(options, {}, (turn) =>
-      this.#opening(async () => [
-        { type: "branch", turn, to, why: "edit" },
-        await this.#userMessage(turn, input),
-      ]),
+    return this.#turn(options, (own, id) =>
+      this.#run(own, id, {}, (turn) =>
+        this.#opening(async () => [
+          { type: "branch", turn, to, why: "edit" },
+          await this.#userMessage(turn, input),
+        ]),
+      ),
     );
   }
 
@@ -190,22 +224,38 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async undo(): Promise<void> {
-    const { path } = this.#journal;
-    const last = lastMessageOf(path);
-    if (last === undefined)
-      throw new ThroughlineError({ code: "nothing_to_undo", message: "there is no message to take back" });
-    await this.#last;
-    const draft: EventDraft = { type: "branch", to: previousOnPath(path, last.seq), why: "undo" };
-    await this.#journal.append([...(await this.#journal.closing()), draft], { durable: true });
+    const to = undoTo(this.#journal.path);
+    await this.#change({ type: "branch", to, why: "undo" });
   }
 
   async truncate(cut: Cut): Promise<void> {
     const { path } = this.#journal;
-    const draft: EventDraft =
-      "from" in cut
-        ? { type: "branch", to: cutBefore(path, cut.from), why: "truncate" }
-        : { type: "compaction", before: lastTurnsFrom(path, cut.keepTurns), summary: "" };
-    if (path.length === 0) return; // nothing to cut, nothing to record
+    const draft = cutDraft(path, cut);
+    if (draft !== undefined) await this.#change(draft);
+  }
+
+  async checkout(options: { readonly to: number }): Promise<void> {
+    const to = endOfTurnAt(this.#journal.log.events, options.to);
+    await this.#change({ type: "branch", to, why: "checkout" });
+  }
+
+  async compact(options: CompactOptions = {}): Promise<void> {
+    assertKeepTurns(options.keepTurns);
+    const turn = this.#turn(options, async (own, id) => {
+      const room = this.#room(own, {});
+      const context = room.contextFor(id, room.limits, true);
+      return this.#nothingToDo(own) ?? compactNow(context, await this.#journal.closing(), options);
+    });
+    const { status, error } = await turn.result();
+    if (status === "completed") return;
+    throw new ThroughlineError({
+      code: error?.code ?? `compaction_${status}`,
+      message: error?.message ?? `the compaction was ${status}: nothing was changed`,
+    });
+  }
+
+  /** After what is under way, and after the end of what a crash left open. */
+  async #change(draft: EventDraft): Promise<void> {
     await this.#last;
     await this.#journal.append([...(await this.#journal.closing()), draft], { durable: true });
   }
@@ -222,7 +272,7 @@ export class LocalSession extends SessionView implements Session {
     return this.close();
   }
 
-  #turn(options: TurnOptions, overrides: TurnOverrides, prepare: Prepare, which?: "again"): Turn {
+  #turn(options: TurnOptions, work: Work, which?: "again"): Turn {
     const { turn = this.#ids.next("tn"), signal } = options;
     if (which !== "again" && options.turn !== undefined) this.#assertNewTurn(options.turn);
     if (this.#journal.log.mode === "read") {
@@ -241,7 +291,7 @@ export class LocalSession extends SessionView implements Session {
       this.#current = own;
       this.#journal.listener = (events) => own.push(events);
       try {
-        return await this.#run(own, turn, overrides, prepare);
+        return await work(own, turn);
       } finally {
         this.#current = undefined;
         this.#journal.listener = undefined;
@@ -270,28 +320,55 @@ export class LocalSession extends SessionView implements Session {
     overrides: TurnOverrides,
     prepare: Prepare,
   ): Promise<TurnResult> {
-    const nothing = { text: "", steps: 0, usage: NO_USAGE };
-    if (handle.signal.aborted || this.#closed) return { status: "cancelled", ...nothing };
+    const nothing = this.#nothingToDo(handle);
+    if (nothing !== undefined) return nothing;
     try {
       const plan = await prepare(turn);
       const { output } = overrides;
-      const outcome = await runTurn(this.#context(handle, turn, overrides), {
+      const opening = [...this.#sessionStart(), ...plan.opening];
+      const whole = {
         ...plan,
-        opening: [...this.#sessionStart(), ...plan.opening],
-        ...(output === undefined ? {} : { judge: (text) => output.judge(text) }),
-      });
+        opening,
+        ...(output === undefined ? {} : { judge: (text: string) => output.judge(text) }),
+      };
+      const { responses: _responses, ...outcome } = await runTurnWithRoom(
+        turn,
+        whole,
+        this.#room(handle, overrides),
+      );
       if (output === undefined || outcome.status !== "completed") return outcome;
       return { ...outcome, output: output.read(outcome.text) };
     } catch (error) {
       return {
+        ...NOTHING,
         status: "failed",
-        ...nothing,
         error: { code: codeOf(error) ?? "internal", message: messageOf(error) },
       };
     }
   }
 
-  #context(handle: TurnHandle, turn: string, overrides: TurnOverrides): TurnContext {
+  #nothingToDo(handle: TurnHandle): TurnResult | undefined {
+    return handle.signal.aborted || this.#closed ? { ...NOTHING, status: "cancelled" } : undefined;
+  }
+
+  #room(handle: TurnHandle, overrides: TurnOverrides): RoomOptions {
+    const { limits, compaction } = this.#parts.options;
+    const compactAt = compaction?.automatic === false ? undefined : (compaction?.at ?? COMPACT_AT);
+    return {
+      contextFor: (turn, turnLimits, compacting) => ({
+        ...this.#context(handle, turn, compacting ? withoutOutput(overrides) : overrides),
+        limits: turnLimits,
+        ...(compacting ? ({ purpose: "compaction" } as const) : {}),
+        ...(compacting || compactAt === undefined ? {} : { compactAt }),
+      }),
+      newTurn: () => this.#ids.next("tn"),
+      limits: { ...DEFAULT_LIMITS, ...limits },
+      compactAt,
+      contextTokens: this.#setup.get(this.model, overrides).settings.capabilities.contextTokens,
+    };
+  }
+
+  #context(handle: TurnHandle, turn: string, overrides: TurnOverrides): Omit<TurnContext, "limits"> {
     const { options } = this.#parts;
     const journal = this.#journal;
     return {
@@ -302,7 +379,6 @@ export class LocalSession extends SessionView implements Session {
       clock: options.clock ?? systemClock,
       ids: this.#ids,
       signal: handle.signal,
-      limits: { ...DEFAULT_LIMITS, ...options.limits },
       tools: options.tools ?? [],
       permissions: options.permissions ?? "read-only",
       canAsk: options.canAsk ?? true,
@@ -349,6 +425,13 @@ export class LocalSession extends SessionView implements Session {
     const title = this.title === undefined ? this.#redact(titleOf(input)) : "";
     return title === "" ? [] : [{ type: "title", title }];
   }
+}
+
+const NOTHING = { text: "", steps: 0, usage: NO_USAGE };
+
+/** A summary is prose, whatever the turn has to deliver. */
+function withoutOutput({ model }: TurnOverrides): TurnOverrides {
+  return model === undefined ? {} : { model };
 }
 
 const WRITER = "throughline/0.1.0";

@@ -9,8 +9,12 @@ import type { Model } from "../providers/index.ts";
 import type { AgentOptions } from "./types.ts";
 
 export function settingsFor(model: Model, options: AgentOptions, output?: Settings["output"]): Settings {
+  const { contextTokens } = options.limits ?? {};
   return {
     ...model.settings,
+    ...(contextTokens === undefined
+      ? {}
+      : { capabilities: { ...model.settings.capabilities, contextTokens } }),
     ...(options.system === undefined ? {} : { system: options.system }),
     tools: (options.tools ?? []).map(({ name, description, parameters, strict }) => ({
       name,

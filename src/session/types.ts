@@ -5,6 +5,7 @@
  */
 
 import type {
+  CompactOptions,
   ForkOptions,
   Input,
   RequestPreview,
@@ -32,6 +33,8 @@ export interface AgentOptions {
   readonly canAsk?: boolean;
   readonly replay?: { readonly reasoning?: ReplayPolicy };
   readonly limits?: Partial<TurnLimits>;
+  /** Of itself when the context is full: on unless `automatic` is false; `at` is the share, 0.85 unless given. */
+  readonly compaction?: { readonly automatic?: boolean; readonly at?: number };
   /** Sees every request and every byte of its answer, exactly. */
   readonly trace?: (record: WireRecord) => void;
   readonly fetch?: typeof fetch;
@@ -75,5 +78,7 @@ export interface Session extends SessionHandle {
   setModel(model: Model | string): Promise<void>;
   previewSwitch(model: Model | string): Promise<SwitchPreview>;
   fork(options?: ForkOptions): Promise<Session>;
+  compact(options?: CompactOptions): Promise<void>;
+  checkout(options: { readonly to: number }): Promise<void>;
   preview(options?: { readonly model?: Model | string }): Promise<RequestPreview>;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { EventDraft, SessionEvent, Settings } from "../events/index.ts";
+import type { EventDraft, Purpose, SessionEvent, Settings } from "../events/index.ts";
 import type { Fold } from "../fold/index.ts";
 import type { Log } from "../log/index.ts";
 import type { Model, Renderer } from "../providers/index.ts";
@@ -37,6 +37,8 @@ export interface TurnLimits {
   readonly toolGraceMs: number;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  /** What the model takes, where the table of models does not say or says it wrongly. */
+  readonly contextTokens?: number;
 }
 
 export const DEFAULT_LIMITS: TurnLimits = {
@@ -58,6 +60,10 @@ export interface StepSetup {
 
 export interface TurnContext {
   readonly turn: string;
+  /** Set for an exchange of the runtime's own: its requests say so. */
+  readonly purpose?: Purpose;
+  /** From this share of the context on, a turn that would go on ends `incomplete: context`. Absent: never of itself. */
+  readonly compactAt?: number;
   readonly rootSession: string;
   readonly log: Log;
   readonly fold: Fold;

@@ -8,6 +8,7 @@
 import type { EphemeralEvent, EventDraft, SessionEvent } from "../events/index.ts";
 import type { ItemDraft, StreamEnd, StreamEvent } from "../providers/index.ts";
 import { isoTime } from "../support/index.ts";
+import { contextUse } from "./context-use.ts";
 import type { TurnContext } from "./context.ts";
 import { LiveItem } from "./live-item.ts";
 import { type ScratchDelta, toScratch } from "./scratch-journal.ts";
@@ -74,7 +75,17 @@ export class ResponseRecorder {
     this.#context.log.scratch.clear();
     this.#context.setSnapshot(undefined);
     if (end.usage !== undefined) {
-      this.#context.emit([{ type: "usage", turn, response: this.#response, usage: end.usage }]);
+      const { fold } = this.#context;
+      const context = contextUse(fold, fold.settings?.capabilities.contextTokens);
+      this.#context.emit([
+        {
+          type: "usage",
+          turn,
+          response: this.#response,
+          usage: end.usage,
+          ...(context === undefined ? {} : { context }),
+        },
+      ]);
     }
   }
 

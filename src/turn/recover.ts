@@ -13,18 +13,20 @@ import {
   type ToolCall,
   type TurnEnd,
 } from "../events/index.ts";
-import { activePath, type Fold, type Group, openEndOf } from "../fold/index.ts";
+import { type Fold, type Group, openEndOf, walkPath } from "../fold/index.ts";
 import { partialsFromScratch } from "./scratch-journal.ts";
 
 export interface OpenTurn {
   readonly turn: string;
   readonly steps: number;
   readonly groups: readonly Group[];
+  /** Of an exchange that stands aside (a compaction): the last event before it, where its end leads back to. */
+  readonly backTo?: number;
 }
 
 /** The turn that has no end, if the last one has none. */
 export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTurn | undefined {
-  const path = activePath(events);
+  const { path, aside } = walkPath(events);
   const last = path.findLast((event) => event.turn !== undefined && event.type !== "notice");
   const turn = last?.turn;
   if (
@@ -36,7 +38,13 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
   const groups = fold.entries.filter(
     (entry): entry is Group => entry.kind === "group" && entry.start.turn === turn,
   );
-  return { turn, groups, steps: groups.at(-1)?.start.step ?? 0 };
+  const backTo = aside?.turn === turn ? aside.path.at(-1)?.seq : undefined;
+  return {
+    turn,
+    groups,
+    steps: groups.at(-1)?.start.step ?? 0,
+    ...(backTo === undefined ? {} : { backTo }),
+  };
 }
 
 /** Closes responses that were open: what was seen of them, and that they were cut. */
@@ -95,6 +103,9 @@ export function closeTurn(open: OpenTurn, scratch: string): readonly EventDraft[
   return [
     ...closeResponses(open, scratch),
     ...openCalls(open).map(({ group, call }) => closeCall(open.turn, group, call)),
+    ...(open.backTo === undefined
+      ? []
+      : [{ type: "branch", turn: open.turn, to: open.backTo, why: "compaction" } as const]),
     { type: "turn_end", turn: open.turn, status: "interrupted", steps: open.steps, usage, durationMs: 0 },
   ];
 }

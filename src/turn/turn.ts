@@ -17,6 +17,7 @@ import {
 } from "../events/index.ts";
 import { CUT_OFF, type Group } from "../fold/index.ts";
 import { codeOf, messageOf } from "../support/index.ts";
+import { isFull, pressureNotice } from "./context-use.ts";
 import type { TurnContext } from "./context.ts";
 import { runCalls, settleAll } from "./run-calls.ts";
 import { runStep } from "./step.ts";
@@ -27,6 +28,8 @@ export interface TurnOutcome {
   readonly error?: ErrorInfo;
   readonly text: string;
   readonly steps: number;
+  /** How many of its responses completed. */
+  readonly responses: number;
   readonly usage: Usage;
 }
 
@@ -65,7 +68,8 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
     usage,
     durationMs: Math.round(context.clock.monotonic() - started),
   };
-  const outcome: TurnOutcome = { ...ending, text: answerOf(context), steps, usage };
+  const responses = responsesOf(context);
+  const outcome: TurnOutcome = { ...ending, text: answerOf(context), steps, responses, usage };
   try {
     await context.append([end], { durable: true });
     return outcome;
@@ -79,6 +83,9 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   }
 }
 
+/** Claude's stop reason for a long turn of server tools (failures.md §3). */
+const PAUSED = "pause_turn";
+
 async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number): Promise<Ending> {
   const { limits, signal } = context;
   const repeats = new RepeatGuard(limits.maxRepeats);
@@ -90,13 +97,22 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     const { response, end } = await runStep(context, step);
     const group = context.fold.group(response);
     const calls = callsOf(group);
+    const { contextTokens } = context.fold.settings?.capabilities ?? {};
+    const { turn, compactAt } = context;
+    const pressure = pressureNotice(context.fold, { turn, contextTokens, compactAt });
+    if (pressure.length > 0) await context.append(pressure);
 
     if (end.status === "cancelled") return { status: "cancelled" };
     if (end.status === "incomplete") {
       await context.append(settleAll(context, calls, CUT_OFF));
-      return { status: "incomplete", reason: end.reason ?? "unknown" };
+      return { status: "incomplete", reason: contextReason(end.reason) };
     }
     if (end.status !== "completed") return failure(end.error);
+    if (end.reason === PAUSED && calls.length === 0) {
+      // The provider paused its own work: what it said goes back as it is, and it goes on. A step ends, not the turn.
+      if (step >= limits.maxSteps) return { status: "incomplete", reason: "max_steps" };
+      continue;
+    }
 
     if (calls.length > 0) {
       if (step >= limits.maxSteps)
@@ -109,6 +125,8 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       if (repeats.tooOften(calls))
         return stopBefore(context, calls, "loop", `the same calls came ${limits.maxRepeats} times in a row`);
       await runCalls(context, calls);
+      if (compactAt !== undefined && !signal.aborted && isFull(context.fold, contextTokens, compactAt))
+        return { status: "incomplete", reason: "context" };
       continue;
     }
     const text = textOf(group);
@@ -130,6 +148,11 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       ),
     ]);
   }
+}
+
+/** Some providers answer with what still fitted instead of refusing. */
+function contextReason(reason: string | undefined): string {
+  return reason === "model_context_window_exceeded" ? "context" : (reason ?? "unknown");
 }
 
 function failure(error: ErrorInfo | undefined): Ending {
@@ -176,6 +199,13 @@ function answerOf(context: TurnContext): string {
     if (text !== "") return text;
   }
   return "";
+}
+
+function responsesOf(context: TurnContext): number {
+  return context.fold.entries.filter(
+    (entry) =>
+      entry.kind === "group" && entry.start.turn === context.turn && entry.end?.status === "completed",
+  ).length;
 }
 
 /** All attempts count: a failed one costs too (failures.md K06). */
