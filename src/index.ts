@@ -6,12 +6,14 @@
 
 export type {
   CanonicalEvent,
+  Capabilities,
   EphemeralEvent,
   ErrorClass,
   ErrorInfo,
   InputPart,
   LoggedEvent,
   Origin,
+  Profile,
   ReplayPolicy,
   SessionEvent,
   TurnStatus,
@@ -28,13 +30,20 @@ export {
   type StoredSession,
 } from "./log/index.ts";
 export {
+  anthropic,
+  type AnthropicOptions,
   emulator,
   type EmulatorModelOptions,
   modelFrom,
+  type ModelFromOptions,
+  type ModelOptions,
   openai,
+  openaiChat,
   type OpenAiOptions,
+  type Provider,
+  PROVIDERS,
 } from "./models/index.ts";
-export type { Model } from "./providers/index.ts";
+export { type Model, PROFILES } from "./providers/index.ts";
 export * from "./session/index.ts";
 export { isThroughlineError, ThroughlineError } from "./support/index.ts";
 export type { Clock } from "./support/index.ts";

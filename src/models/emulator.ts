@@ -1,5 +1,6 @@
 /**
- * `emulator()`: the built-in stand-in for a provider, in this process, with no key. A drop-in that says what it is.
+ * `emulator()`: the built-in stand-in for the providers, in this process, with no key. A drop-in that says what it is.
+ * The model's name says which dialect it speaks (docs/emulator.md).
  *
  * @module
  */
@@ -14,20 +15,42 @@ export interface EmulatorModelOptions extends EmulatorOptions {
 
 const DEFAULT_MODEL = "emu-reasoner";
 
+/** Which profile an emulated model answers to; all others speak Responses. The longest name that fits counts. */
+const PROFILES: Readonly<Record<string, string>> = {
+  "emu-claude": "anthropic",
+  "emu-chat": "openai-chat",
+  "emu-deepseek": "deepseek",
+  "emu-deepseek-old": "deepseek-old",
+  "emu-kimi": "moonshot",
+  "emu-mistral": "mistral",
+  "emu-groq": "groq",
+  "emu-router": "openrouter",
+};
+
+export function emulatedProfile(model: string): string {
+  const name = Object.keys(PROFILES)
+    .filter((one) => model === one || model.startsWith(`${one}-`))
+    .toSorted((a, b) => b.length - a.length)[0];
+  return (name === undefined ? undefined : PROFILES[name]) ?? "emulator";
+}
+
 export function emulator(options: EmulatorModelOptions = {}): Model {
   const { model = DEFAULT_MODEL, effort, ...emulatorOptions } = options;
   let started: Promise<Emulator> | undefined;
+  const profile = emulatedProfile(model);
   return createModel({
     provider: "emulator",
     model,
-    profile: "emulator",
+    profile,
     // The port differs from run to run; the emulator's key does not, so its sessions go on after a restart.
     endpointName: "built-in",
     baseUrl: async () => {
       started ??= import("../emulator/index.ts").then(({ startEmulator }) =>
         startEmulator({ ...emulatorOptions, unref: true }),
       );
-      return (await started).baseUrl;
+      const { baseUrl } = await started;
+      // As each ecosystem writes it: Anthropic's base URL stands without the version.
+      return profile === "anthropic" ? baseUrl.replace(/\/v1$/, "") : baseUrl;
     },
     // Not an ordinary word: loaded keys are redacted from tool output.
     apiKey: "throughline-built-in-emulator-key",

@@ -7,31 +7,37 @@
 import { EFFORTS, type Model } from "../providers/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import { emulator } from "./emulator.ts";
-import { openai } from "./openai.ts";
+import { endpointModel } from "./endpoint-model.ts";
+import { type Provider, PROVIDERS } from "./providers.ts";
 
-const PROVIDERS: Readonly<Record<string, (model: string, effort: string | undefined) => Model>> = {
-  openai: (model, effort) => openai(model, effort === undefined ? {} : { effort }),
-  // On a person's screen the emulator streams at a pace that can be followed.
-  emulator: (model, effort) =>
-    emulator({ model, paceMs: HUMAN_PACE_MS, ...(effort === undefined ? {} : { effort }) }),
-};
+export interface ModelFromOptions {
+  /** Providers of one's own, by name; one that bears a known name stands in its place. */
+  readonly providers?: Readonly<Record<string, Provider>>;
+}
 
+/** On a person's screen the emulator streams at a pace that can be followed. */
 const HUMAN_PACE_MS = 12;
 
-export function modelFrom(name: string): Model {
+export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
+  const providers = { ...PROVIDERS, ...options.providers };
   const slash = name.indexOf("/");
-  const provider = slash === -1 ? "" : name.slice(0, slash);
-  const create = Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider] : undefined;
-  if (create === undefined || slash === name.length - 1) {
-    const known = Object.keys(PROVIDERS).join(", ");
+  const providerName = slash === -1 ? "" : name.slice(0, slash);
+  const provider = Object.hasOwn(providers, providerName) ? providers[providerName] : undefined;
+  const known = provider !== undefined || providerName === EMULATOR;
+  if (!known || slash === name.length - 1) {
+    const names = [EMULATOR, ...Object.keys(providers)].join(", ");
     throw new ThroughlineError({
       code: "model_invalid",
-      message: `"${name}" is not a model: write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${known}`,
+      message: `"${name}" is not a model: write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${names}`,
     });
   }
   const { model, effort } = splitEffort(name.slice(slash + 1));
-  return create(model, effort);
+  const settings = effort === undefined ? {} : { effort };
+  if (provider === undefined) return emulator({ model, paceMs: HUMAN_PACE_MS, ...settings });
+  return endpointModel(provider, model, settings);
 }
+
+const EMULATOR = "emulator";
 
 /** ":high" is an effort only if it is a known level: "qwen3:8b" is a model id. */
 function splitEffort(text: string): { readonly model: string; readonly effort?: string } {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 
 import { costOf } from "../providers/index.ts";
-import { priced, pricedModels, priceOf } from "./prices.ts";
 import { emulator, openai } from "./index.ts";
+import { priced, pricedModels, priceOf } from "./prices.ts";
 
 const usage = (inputTokens: number, cachedTokens: number, outputTokens: number) => ({
   inputTokens,
@@ -45,7 +45,9 @@ test("every row has a day, a source and figures that fit each other", () => {
       const price = priceOf(provider, model);
       expect(price?.asOf).toMatch(/^\d{4}-\d{2}-\d{2}$/);
       expect(price?.source).toMatch(/^https:\/\//);
-      expect(price === undefined ? false : price.cachedInput < price.input && price.input < price.output).toBe(true);
+      expect(
+        price === undefined ? false : price.cachedInput < price.input && price.input < price.output,
+      ).toBe(true);
     }
   }
 });

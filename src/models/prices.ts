@@ -24,7 +24,8 @@ const TABLES: readonly Table[] = [
     host: "api.openai.com",
     // As listed on the pricing page at that time; Sol's price is promotional until at least 2026-11-21.
     asOf: "2026-08-22",
-    source: "https://developers.openai.com/api/docs/pricing (danny-avila/LibreChat#15114, HeyPuter/puter#3580)",
+    source:
+      "https://developers.openai.com/api/docs/pricing (danny-avila/LibreChat#15114, HeyPuter/puter#3580)",
     rows: [
       ["gpt-5.6", 4, 0.4, 20],
       ["gpt-5.6-sol", 4, 0.4, 20],
@@ -105,7 +106,9 @@ function hostOf(endpoint: string): string {
 
 /** The models of a provider whose price is known. */
 export function pricedModels(provider: string): readonly string[] {
-  return TABLES.filter((table) => table.provider === provider).flatMap(({ rows }) => rows.map(([name]) => name));
+  return TABLES.filter((table) => table.provider === provider).flatMap(({ rows }) =>
+    rows.map(([name]) => name),
+  );
 }
 
 /** The same model, with its price where one is known. */

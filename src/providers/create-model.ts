@@ -29,6 +29,8 @@ export interface CreateModelOptions {
   readonly apiKey: ApiKey | undefined;
   readonly keyName: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Where the key goes, if not where the dialect puts it: `api-key` (Azure). */
+  readonly keyHeader?: string;
   readonly effort?: string;
   readonly summary?: string;
   readonly reasoningContext?: string;
@@ -45,7 +47,7 @@ export function createModel(options: CreateModelOptions): Model {
     baseUrl: options.baseUrl,
     path: driver.path,
     // Whoever names a header of the protocol means it: a gateway may want the key elsewhere.
-    headers: (key) => ({ ...driver.headers(key, settings), ...options.headers }),
+    headers: (key) => ({ ...keyHeaders(driver.headers(key, settings), key, options), ...options.headers }),
     createDecoder: () => driver.createDecoder(),
     keyName: options.keyName,
     async apiKey() {
@@ -95,6 +97,16 @@ function settingsOf(options: CreateModelOptions): ModelSettings {
     parameters: options.parameters ?? {},
     renderer: driverOf(dialect).rendererVersion,
   };
+}
+
+function keyHeaders(
+  headers: Readonly<Record<string, string>>,
+  key: string,
+  { keyHeader }: CreateModelOptions,
+): Readonly<Record<string, string>> {
+  if (keyHeader === undefined) return headers;
+  const { authorization: _bearer, "x-api-key": _own, ...rest } = headers;
+  return { ...rest, [keyHeader]: key };
 }
 
 function namedProfile(profile: string | Profile): Profile {

@@ -4,6 +4,7 @@
  * @module
  */
 
+export type { Capabilities, Profile } from "../events/index.ts";
 export { capabilitiesOf, EFFORTS } from "./capabilities.ts";
 export { type ApiKey, createModel, type CreateModelOptions } from "./create-model.ts";
 export { createRenderer, rendererVersionOf } from "./dialects.ts";
