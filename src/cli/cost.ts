@@ -4,8 +4,11 @@
  * @module
  */
 
-import type { Usage } from "../events/index.ts";
+import type { Origin, Usage } from "../events/index.ts";
+import { priceOf } from "../models/index.ts";
+import { costOf as costAt } from "../providers/index.ts";
 
-export function costOf(_provider: string, _model: string, _usage: Usage): number | undefined {
-  return undefined;
+export function costOf({ provider, model, endpoint }: Origin, usage: Usage): number | undefined {
+  const price = priceOf(provider, model, endpoint);
+  return price === undefined ? undefined : costAt(price, usage);
 }

@@ -52,7 +52,7 @@ export function startTracing(flags: TraceFlags, store: Store, run: TracedRun, te
     sinks.push(new TraceWriter(writerOptions("trace", form, flags.trace, what, run, terminal)));
   }
   if (flags.record !== undefined) {
-    const what = "every answer and event, for --playback";
+    const what = "every answer and event for --playback";
     sinks.push(new TraceWriter(writerOptions("recording", "jsonl", flags.record, what, run, terminal)));
   }
   if (sinks.length === 0) return { agent: {}, store };

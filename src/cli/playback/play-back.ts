@@ -132,8 +132,9 @@ class PlaybackRun {
         fast,
         onStopped,
         onDifference: ({ n, recorded, made }) => {
+          const where = recorded.path.endsWith(made.path) ? "" : `${made.path} instead of ${recorded.path}, `;
           this.#problem(
-            `request ${n} differs from the recorded one: ${made.path} ${made.hash.slice(0, 12)} instead of ${recorded.path} ${recorded.hash.slice(0, 12)}`,
+            `request ${n} differs from the recorded one: ${where}hash ${made.hash.slice(0, 12)} instead of ${recorded.hash.slice(0, 12)}`,
           );
           if (this.#flags.strict === true) this.#turn?.cancel();
         },

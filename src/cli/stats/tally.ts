@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { LoggedEvent, ResponseEnd, ResponseStart, Usage } from "../../events/index.ts";
+import type { LoggedEvent, Origin, ResponseEnd, ResponseStart, Usage } from "../../events/index.ts";
 import { leftOutOf } from "../timeline.ts";
 
 export interface Amounts {
@@ -35,7 +35,7 @@ export interface Loss {
 }
 
 /** Dollars, or undefined where no price is known. */
-export type CostOf = (provider: string, model: string, usage: Usage) => number | undefined;
+export type CostOf = (origin: Origin, usage: Usage) => number | undefined;
 
 export class Tally {
   readonly #costOf: CostOf;
@@ -83,12 +83,13 @@ export class Tally {
 
   #response(end: ResponseEnd, start: ResponseStart | undefined): void {
     if (end.error !== undefined) count(this.errors, end.error.code);
-    const { provider = "(unknown)", model = "(unknown)" } = start?.origin ?? {};
-    const cost = end.usage === undefined ? 0 : this.#costOf(provider, model, end.usage);
+    const origin = start?.origin;
+    const name = origin === undefined ? "(unknown)" : `${origin.provider}/${origin.model}`;
+    const cost = costIn(end.usage, origin, this.#costOf);
     const places = [
       this.total,
       entry(this.byDay, end.at.slice(0, 10), nothing),
-      entry(this.byModel, `${provider}/${model}`, nothing),
+      entry(this.byModel, name, nothing),
     ];
     for (const place of places) {
       place.requests += 1;
@@ -108,6 +109,12 @@ export class Tally {
       for (const [first, last] of seqs) for (let seq = first; seq <= last; seq += 1) items.add(seq);
     }
   }
+}
+
+/** A request without usage cost nothing that is known of. */
+function costIn(usage: Usage | undefined, origin: Origin | undefined, costOf: CostOf): number | undefined {
+  if (usage === undefined) return 0;
+  return origin === undefined ? undefined : costOf(origin, usage);
 }
 
 function nothing(): Amounts {

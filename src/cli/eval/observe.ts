@@ -1,0 +1,146 @@
+/**
+ * What a run looked like from outside: its requests as they were sent, the emulator's own verdicts where one answered,
+ * and the log. Recall and prefix stability come from the judge if there is one, otherwise from what we saw ourselves.
+ *
+ * @module
+ */
+
+import type { Report } from "../../emulator/index.ts";
+import { type LoggedEvent, type Reasoning, type ResponseStart, sameOrigin } from "../../events/index.ts";
+import { isObject, messageOf, tryParseJson } from "../../support/index.ts";
+import type { SeenRequest, WireSink } from "../../trace/index.ts";
+import { leftOutOf } from "../timeline.ts";
+
+export interface Observed {
+  readonly events: readonly LoggedEvent[];
+  /** Refusals, as text. */
+  readonly refused: readonly string[];
+  /** 1 when nothing could have gone back. */
+  readonly recall: number;
+  readonly recallFrom: "the emulator" | "the log";
+  /** Requests that did not begin as the one before. */
+  readonly prefixBreaks: number;
+}
+
+interface Sent {
+  readonly url: string;
+  readonly body: unknown;
+}
+
+export class Observer implements WireSink {
+  readonly #sent: Sent[] = [];
+  readonly #isEmulated: (url: string) => boolean;
+
+  constructor(isEmulated: (url: string) => boolean) {
+    this.#isEmulated = isEmulated;
+  }
+
+  request(_n: number, { url, body }: SeenRequest): void {
+    this.#sent.push({ url, body: tryParseJson(Buffer.from(body).toString("utf8")) });
+  }
+
+  response(): void {
+    // The log tells what became of it.
+  }
+
+  data(): void {
+    // Only the requests are of interest.
+  }
+
+  end(): void {
+    // Only the requests are of interest.
+  }
+
+  async observe(events: readonly LoggedEvent[]): Promise<Observed> {
+    const origins = new Set(
+      this.#sent.filter(({ url }) => this.#isEmulated(url)).map(({ url }) => new URL(url).origin),
+    );
+    const reports = await Promise.all([...origins].map((origin) => reportOf(origin)));
+    const judged = reports.flatMap((report) => report?.requests ?? []);
+    const foreign = this.#sent.filter(({ url }) => !this.#isEmulated(url));
+    const accepted = judged.filter(({ verdict }) => verdict === "accepted");
+    const acceptable = accepted.reduce((sum, one) => sum + one.acceptable.length, 0);
+    const missing = accepted.reduce((sum, one) => sum + one.missing.length, 0);
+    const fromJudge = judged.length > 0 && foreign.length === 0;
+    return {
+      events,
+      refused: [
+        ...new Set([
+          ...refusalsIn(events),
+          ...judged
+            .filter(({ verdict }) => verdict === "refused")
+            .map(({ rule, message }) => `${rule ?? ""} ${message ?? ""}`.trim()),
+        ]),
+      ],
+      recall: fromJudge ? (acceptable === 0 ? 1 : (acceptable - missing) / acceptable) : recallIn(events),
+      recallFrom: fromJudge ? "the emulator" : "the log",
+      prefixBreaks: accepted.filter(({ prefixStable }) => !prefixStable).length + breaksIn(foreign),
+    };
+  }
+}
+
+async function reportOf(origin: string): Promise<Report | undefined> {
+  try {
+    const answer = await fetch(`${origin}/__emulator/report`);
+    return (await answer.json()) as Report;
+  } catch (error) {
+    throw new Error(`the emulator gave no report: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+const NOT_A_REFUSAL: ReadonlySet<string> = new Set(["RATE", "TRUNC"]);
+
+/** A request that was turned down, also one that was healed afterwards; a full server is none. */
+function refusalsIn(events: readonly LoggedEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.type !== "response_end" || event.error === undefined) return [];
+    const { code, message, status, class: kind } = event.error;
+    const refused = code === "rule_violation" || (status !== undefined && status >= 400 && status < 500);
+    return refused && !NOT_A_REFUSAL.has(kind ?? "") ? [`[${code}] ${message}`] : [];
+  });
+}
+
+/** Of the reasoning with a payload that stood before each request of its own origin: what share was not left out. */
+function recallIn(events: readonly LoggedEvent[]): number {
+  const origins = new Map<string, ResponseStart>();
+  const completed = new Set<string>();
+  const thoughts: Reasoning[] = [];
+  let could = 0;
+  let left = 0;
+  for (const event of events) {
+    if (event.type === "response_end" && event.status === "completed") completed.add(event.response);
+    if (event.type === "reasoning" && event.opaque) thoughts.push(event);
+    if (event.type !== "response_start") continue;
+    const out = leftOutOf(event, events).flatMap(({ seqs }) => seqs);
+    for (const { seq, response } of thoughts) {
+      const start = origins.get(response);
+      if (start === undefined || !completed.has(response) || !sameOrigin(start.origin, event.origin))
+        continue;
+      could += 1;
+      if (out.some(([from, to]) => seq >= from && seq <= to)) left += 1;
+    }
+    origins.set(event.response, event);
+  }
+  return could === 0 ? 1 : (could - left) / could;
+}
+
+/** Cache marks move; everything else of the earlier list must begin the later one. */
+function breaksIn(sent: readonly Sent[]): number {
+  const last = new Map<string, readonly string[]>();
+  let breaks = 0;
+  for (const { url, body } of sent) {
+    if (!isObject(body)) continue;
+    const list = body["input"] ?? body["messages"];
+    if (!Array.isArray(list)) continue;
+    const lines = list.map((one) => JSON.stringify(one, withoutMarks));
+    const key = `${url} ${String(body["model"])}`;
+    const before = last.get(key) ?? [];
+    if (before.some((line, index) => line !== lines[index])) breaks += 1;
+    last.set(key, lines);
+  }
+  return breaks;
+}
+
+function withoutMarks(key: string, value: unknown): unknown {
+  return key === "cache_control" ? undefined : value;
+}
