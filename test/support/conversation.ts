@@ -42,6 +42,9 @@ export type Action =
     }
   | { readonly type: "keep_turns"; readonly turns: number }
   | { readonly type: "cut_from"; readonly pick: number }
+  | { readonly type: "compact"; readonly keepTurns?: number; readonly faults: readonly Fault[] }
+  | { readonly type: "checkout"; readonly pick: number }
+  | { readonly type: "undo" }
   | { readonly type: "fork"; readonly pick?: number }
   | { readonly type: "reopen" }
   /** The process dies: only a prefix of the log is left. */
@@ -214,6 +217,18 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     weight: 1,
   },
   { arbitrary: fc.record({ type: fc.constant("cut_from" as const), pick }), weight: 1 },
+  {
+    arbitrary: fc
+      .record({ faults, keepTurns: fc.option(nat(2), { nil: undefined }) })
+      .map(({ keepTurns, ...rest }): Action => ({
+        type: "compact",
+        ...rest,
+        ...(keepTurns === undefined ? {} : { keepTurns }),
+      })),
+    weight: 2,
+  },
+  { arbitrary: fc.record({ type: fc.constant("checkout" as const), pick }), weight: 1 },
+  { arbitrary: fc.constant({ type: "undo" as const }), weight: 1 },
   {
     arbitrary: fc
       .option(pick, { nil: undefined })

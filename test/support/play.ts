@@ -21,6 +21,7 @@ import {
   type Turn,
   type TurnResult,
 } from "../../src/index.ts";
+import { codeOf } from "../../src/support/index.ts";
 import type { Action, Conversation, ModelName } from "./conversation.ts";
 import { instantClock } from "./instant-clock.ts";
 import { practiceModel } from "./practice-models.ts";
@@ -149,6 +150,21 @@ class Player {
         if (event !== undefined && event.seq > 0) await session.truncate({ from: event.seq });
         return;
       }
+      case "compact":
+        await session
+          .compact(action.keepTurns === undefined ? {} : { keepTurns: action.keepTurns })
+          .catch((error: unknown) => {
+            if (codeOf(error) !== "nothing_to_compact") throw error;
+          });
+        return;
+      case "checkout": {
+        const event = chosen(this.#log?.events ?? [], action.pick);
+        if (event !== undefined && event.seq > 0) await session.checkout({ to: event.seq });
+        return;
+      }
+      case "undo":
+        if (this.#messages().length > 0) await session.undo();
+        return;
       case "fork":
         await this.#fork(session, action.pick);
         return;
@@ -315,7 +331,17 @@ export async function storeWith(id: string, events: readonly LoggedEvent[]): Pro
 export function onPath(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
   const pathAt = new Map<number, readonly LoggedEvent[]>();
   let path: readonly LoggedEvent[] = [];
+  // A compaction that never ended is left by the next message: the path is again what it was before.
+  let aside: { readonly turn: string; readonly path: readonly LoggedEvent[] } | undefined;
   for (const event of events) {
+    const over = event.type === "turn_end" && event.turn === aside?.turn;
+    const other = (event.type === "user_message" || event.type === "branch") && event.turn !== aside?.turn;
+    if (aside !== undefined && other && event.type === "user_message") path = aside.path;
+    if (over || other) aside = undefined;
+    const begins =
+      (event.type === "branch" && event.why === "compaction") ||
+      (event.type === "user_message" && event.purpose === "compaction");
+    if (begins && aside === undefined && event.turn !== undefined) aside = { turn: event.turn, path };
     if (event.type === "branch") {
       const back = path.findIndex((one) => one.seq === event.to);
       path = back === -1 ? (pathAt.get(event.to) ?? []) : path.slice(0, back + 1);
