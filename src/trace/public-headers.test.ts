@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+
+import { publicRequestHeaders, publicResponseHeaders, publicUrl } from "./public-headers.ts";
+
+test("of a header that is not on the list only the name is kept, whatever it is called", () => {
+  expect(
+    publicRequestHeaders({
+      Authorization: "Bearer sk-1",
+      "x-api-key": "sk-2",
+      "X-Company-Thing": "sk-3",
+      "Content-Type": "application/json",
+      "anthropic-version": "2023-06-01",
+    }),
+  ).toEqual({
+    authorization: "[redacted]",
+    "x-api-key": "[redacted]",
+    "x-company-thing": "[redacted]",
+    "content-type": "application/json",
+    "anthropic-version": "2023-06-01",
+  });
+});
+
+test("headers a playback needs are kept, cookies and accounts are not", () => {
+  expect(
+    publicResponseHeaders({
+      "content-type": "text/event-stream",
+      "x-request-id": "req_1",
+      "retry-after": "2",
+      "x-ratelimit-remaining-tokens": "12",
+      "set-cookie": "session=1",
+      "openai-organization": "org-1",
+    }),
+  ).toEqual({
+    "content-type": "text/event-stream",
+    "x-request-id": "req_1",
+    "retry-after": "2",
+    "x-ratelimit-remaining-tokens": "12",
+    "set-cookie": "[redacted]",
+    "openai-organization": "[redacted]",
+  });
+});
+
+test("a URL keeps its parameters' names, and the values of those that say a version", () => {
+  expect(publicUrl("https://me:pw@host/v1/responses?api-version=2026-01&code=sk-4#part").href).toBe(
+    "https://host/v1/responses?api-version=2026-01&code=redacted",
+  );
+});
