@@ -7,6 +7,16 @@
 
 export type { Decision } from "../fold/index.ts";
 export type { AgentHandle, OpenHandleOptions, SessionSummary } from "./agent-handle.ts";
+export {
+  HTTP_API_VERSION,
+  type HttpError,
+  type RequestSummary,
+  type ServerInfo,
+  type SessionListing,
+  type SessionState,
+  type TurnState,
+} from "./http.ts";
+export { diffRequests, type RequestDiff } from "./request-diff.ts";
 export type {
   ExplainOptions,
   PreviewItem,

@@ -1,0 +1,80 @@
+/**
+ * What goes over HTTP, beside the shapes of the handle itself (docs/http-api.md). Server and client share these types,
+ * so that neither can drift alone.
+ *
+ * @module
+ */
+
+import type { ContextUse, ResponseStatus, Usage } from "../events/index.ts";
+import type { SessionSummary } from "./agent-handle.ts";
+import type { ModelView } from "./session-handle.ts";
+import type { TurnResult } from "./turn.ts";
+
+/** Changes when an old client could no longer work with the server. */
+export const HTTP_API_VERSION = 1;
+
+export interface ServerInfo {
+  readonly name: "throughline";
+  readonly api: number;
+  /** The model of a new session. */
+  readonly model: string;
+  /** Names to offer; any other that the server understands is taken too. */
+  readonly models: readonly string[];
+  /** The directory in which new sessions work. */
+  readonly cwd?: string;
+}
+
+/** What a session is, beside its events; sent again whenever it changes (`event: state`). */
+export interface SessionState {
+  readonly id: string;
+  readonly title?: string;
+  readonly cwd?: string;
+  readonly usage: Usage;
+  readonly model: ModelView;
+  readonly context?: ContextUse;
+  readonly interrupted: boolean;
+  readonly access: "write" | "read";
+  readonly writer: "live" | "none";
+  /** The turn under way, and how many wait behind it; only for turns of this server. */
+  readonly turn?: string;
+  readonly waiting: number;
+  /** The last event of the log; -1 when there is none. */
+  readonly lastSeq: number;
+}
+
+export interface SessionListing extends SessionSummary {
+  readonly usage?: Usage;
+  readonly turns?: number;
+  /** `provider/model` of its last request. */
+  readonly model?: string;
+}
+
+export interface TurnState {
+  readonly turn: string;
+  readonly state: "queued" | "running" | "done";
+  /** The first event of the turn, once there is one. */
+  readonly firstSeq?: number;
+  readonly result?: TurnResult;
+}
+
+/** One line of the list of requests. */
+export interface RequestSummary {
+  /** From 1, over the whole log. */
+  readonly request: number;
+  /** The `response_start` event. */
+  readonly seq: number;
+  readonly turn?: string;
+  readonly response: string;
+  readonly step: number;
+  readonly attempt: number;
+  readonly model: string;
+  readonly at: string;
+  /** `open` while it is under way. */
+  readonly status: ResponseStatus | "open";
+  readonly usage?: Usage;
+  readonly durationMs?: number;
+}
+
+export interface HttpError {
+  readonly error: { readonly code: string; readonly message: string };
+}

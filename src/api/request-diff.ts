@@ -1,0 +1,61 @@
+/**
+ * What one request has that another had not. Items are compared and told as their exact text: parsing loses big
+ * integers, and the text is what the provider's cache sees.
+ *
+ * @module
+ */
+
+import { sliceArray, sliceObject } from "../support/index.ts";
+
+export interface RequestDiff {
+  readonly from: number;
+  readonly to: number;
+  /** So many items at the beginning are the same. */
+  readonly sameItems: number;
+  /** JSON texts. */
+  readonly removed: readonly string[];
+  readonly added: readonly string[];
+  /** Fields beside the items that differ. */
+  readonly changedFields: readonly string[];
+}
+
+interface Body {
+  readonly request: number;
+  readonly body: string;
+}
+
+/** The field that holds the conversation, by dialect. */
+const ITEM_FIELDS: ReadonlySet<string> = new Set(["input", "messages"]);
+
+export function diffRequests(before: Body, after: Body): RequestDiff {
+  const [a, b] = [partsOf(before.body), partsOf(after.body)];
+  const sameItems = commonPrefix(a.items, b.items);
+  const names = new Set([...a.fields.keys(), ...b.fields.keys()]);
+  return {
+    from: before.request,
+    to: after.request,
+    sameItems,
+    removed: a.items.slice(sameItems),
+    added: b.items.slice(sameItems),
+    changedFields: [...names].filter((name) => a.fields.get(name) !== b.fields.get(name)),
+  };
+}
+
+function partsOf(body: string): {
+  readonly items: readonly string[];
+  readonly fields: ReadonlyMap<string, string>;
+} {
+  const fields = new Map<string, string>();
+  let items: readonly string[] = [];
+  for (const { key, value } of sliceObject(body)) {
+    if (ITEM_FIELDS.has(key) && value.startsWith("[")) items = sliceArray(value);
+    else fields.set(key, value);
+  }
+  return { items, fields };
+}
+
+function commonPrefix(a: readonly string[], b: readonly string[]): number {
+  let count = 0;
+  while (count < a.length && count < b.length && a[count] === b[count]) count += 1;
+  return count;
+}

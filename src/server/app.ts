@@ -1,0 +1,76 @@
+/**
+ * The routes. All of them stand behind the gate (gate.ts); the login is the only one that needs no token.
+ *
+ * @module
+ */
+
+import { Hono } from "hono";
+
+import { ThroughlineError } from "../support/index.ts";
+import type { App, Bindings, RouteContext, ServerParts } from "./context.ts";
+import { LOGIN_API_PATH, LOGIN_PATH } from "./gate.ts";
+import { errorAnswer, httpError } from "./http-errors.ts";
+import { LOGGED_IN, LOGIN_NEEDED, NO_PAGE, type PageFile } from "./page.ts";
+import { readBody, required } from "./read-body.ts";
+import { addRequestRoutes } from "./request-routes.ts";
+import { addSessionRoutes } from "./session-routes.ts";
+import { addTurnRoutes } from "./turn-routes.ts";
+
+export function createApp(parts: ServerParts, onProblem: (error: unknown) => void): App {
+  const app: App = new Hono<{ Bindings: Bindings }>();
+  app.onError((error, c) => {
+    const { status, body } = errorAnswer(error);
+    if (status >= 500 && !(error instanceof ThroughlineError && error.code === "server_stopping"))
+      onProblem(error);
+    // A body that was not read to its end would be taken for the next request.
+    if (!c.env.incoming.complete) c.env.outgoing.setHeader("connection", "close");
+    return c.json(body, status as 500);
+  });
+  app.notFound((c) =>
+    c.json(errorAnswer(httpError("not_found", "there is nothing at this address")).body, 404),
+  );
+
+  app.get("/api/server", (c) => c.json(parts.info()));
+  app.post("/api/links", async (c) => {
+    (await readBody(c.env.incoming)).done();
+    return c.json({ link: parts.newLink() }, 201);
+  });
+  addLogin(app, parts);
+  addSessionRoutes(app, parts);
+  addTurnRoutes(app, parts);
+  addRequestRoutes(app, parts);
+  addPage(app, parts);
+  return app;
+}
+
+function addLogin(app: App, { keys, cookieName }: ServerParts): void {
+  app.get(LOGIN_PATH, (c) => {
+    const code = c.req.query("code") ?? "";
+    if (!keys.redeem(code)) return c.html(LOGIN_NEEDED, 401);
+    c.header("set-cookie", `${cookieName}=${keys.cookieValue}; Path=/; HttpOnly; SameSite=Strict`);
+    return c.html(LOGGED_IN);
+  });
+  app.post(LOGIN_API_PATH, async (c) => {
+    const body = await readBody(c.env.incoming);
+    const code = required("code", body.text("code"));
+    body.done();
+    if (!keys.redeem(code))
+      throw httpError("code_used", "this link was used already, or is not from this server");
+    return c.json({ token: keys.token });
+  });
+}
+
+function addPage(app: App, { page }: ServerParts): void {
+  const index = page.get("/index.html");
+  const start = (c: RouteContext): Response => (index === undefined ? c.html(NO_PAGE, 404) : send(c, index));
+  app.get("/", start);
+  app.get("/s/:id", start); // the page reads the address itself
+  for (const [address, file] of page) app.get(address, (c) => send(c, file));
+}
+
+function send(c: RouteContext, { bytes, type, immutable }: PageFile): Response {
+  return c.body(bytes, 200, {
+    "content-type": type,
+    ...(immutable ? { "cache-control": "private, max-age=31536000, immutable" } : {}),
+  });
+}

@@ -1,0 +1,142 @@
+/**
+ * What every request passes before any route sees it. A web page in the user's browser, a rebound DNS name and another
+ * local user can all reach a port on loopback (reliability.md §4); none of them gets further than this file.
+ *
+ * @module
+ */
+
+import type { IncomingMessage } from "node:http";
+
+import type { AccessKeys } from "./access-keys.ts";
+
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface GateRules {
+  /** Exact values of the Host header: name and port. */
+  readonly hosts: ReadonlySet<string>;
+  readonly keys: AccessKeys;
+  readonly cookieName: string;
+}
+
+/** The only address that is open to those who have no token yet: it takes a code that works once. */
+export const LOGIN_PATH = "/login";
+export const LOGIN_API_PATH = "/api/login";
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "DELETE"]);
+const MAX_URL_LENGTH = 8192;
+
+export function refusalOf(request: IncomingMessage, rules: GateRules): Refusal | undefined {
+  return (
+    targetRefusal(request) ??
+    hostRefusal(request, rules) ??
+    originRefusal(request) ??
+    authRefusal(request, rules) ??
+    contentRefusal(request)
+  );
+}
+
+function targetRefusal({ method = "", url = "" }: IncomingMessage): Refusal | undefined {
+  if (!METHODS.has(method)) return refuse(405, "method_not_allowed", "use GET, POST or DELETE");
+  // An absolute target names a host of its own, beside the header that is checked.
+  if (!url.startsWith("/") || url.startsWith("//"))
+    return refuse(400, "url_invalid", "the target must be a path");
+  if (url.length > MAX_URL_LENGTH) return refuse(414, "url_too_long", "the address is too long");
+  return undefined;
+}
+
+/** Exactly one, exactly ours: a page that points a name of its own at 127.0.0.1 sends that name (CVE-2025-66414). */
+function hostRefusal(request: IncomingMessage, { hosts }: GateRules): Refusal | undefined {
+  const [host, ...more] = headersNamed(request, "host");
+  if (host !== undefined && more.length === 0 && hosts.has(host.toLowerCase())) return undefined;
+  return refuse(
+    421,
+    "host_refused",
+    "this server does not answer under that name: open it by the address it printed",
+  );
+}
+
+/**
+ * SameSite is no help between ports: http://localhost:3000 is the same site as http://localhost:4319 (CVE-2026-22812).
+ * The origin must be ours to the letter, and where a browser says who asks, it must be our own page or the person.
+ */
+function originRefusal(request: IncomingMessage): Refusal | undefined {
+  const refused = refuse(403, "origin_refused", "requests from other pages are refused");
+  const origins = headersNamed(request, "origin");
+  if (origins.some((origin) => origin !== `http://${request.headers.host ?? ""}`)) return refused;
+  const sites = headersNamed(request, "sec-fetch-site");
+  const foreign = sites.some((site) => site !== "same-origin" && site !== "none");
+  // A link clicked in a terminal that is itself a web page is a foreign navigation; its code is the proof.
+  if (foreign && !(isLogin(request) && request.headers["sec-fetch-mode"] === "navigate")) return refused;
+  return undefined;
+}
+
+function authRefusal(request: IncomingMessage, { keys, cookieName }: GateRules): Refusal | undefined {
+  if (isLogin(request)) return undefined;
+  const refused = refuse(
+    401,
+    "unauthorized",
+    "a token is needed: open the link the server printed, or send authorization: Bearer TOKEN",
+  );
+  const [authorization, ...more] = headersNamed(request, "authorization");
+  if (authorization !== undefined) {
+    const bearer = more.length === 0 ? /^Bearer ([^\s]+)$/i.exec(authorization)?.[1] : undefined;
+    return bearer !== undefined && keys.isToken(bearer) ? undefined : refused;
+  }
+  const cookies = cookiesNamed(request, cookieName);
+  if (cookies.length !== 1 || !cookies.every((cookie) => keys.isCookie(cookie))) return refused;
+  // A browser sends its cookie by itself: what changes something must also say where it comes from.
+  if (isWrite(request) && headersNamed(request, "origin").length !== 1)
+    return refuse(403, "origin_refused", "a request that changes something must name its origin");
+  return undefined;
+}
+
+/** Anything a plain form can send is refused: a form needs no permission from the browser to reach other sites. */
+function contentRefusal(request: IncomingMessage): Refusal | undefined {
+  if (!isWrite(request)) {
+    const hasBody =
+      request.headers["transfer-encoding"] !== undefined ||
+      Number(request.headers["content-length"] ?? 0) > 0;
+    return hasBody ? refuse(400, "body_unexpected", "a GET request has no body") : undefined;
+  }
+  const types = headersNamed(request, "content-type");
+  const [type = ""] = types;
+  if (types.length !== 1 || !/^application\/json\s*(?:;\s*charset=utf-8\s*)?$/i.test(type))
+    return refuse(415, "content_type", "send application/json");
+  if (headersNamed(request, "content-encoding").some((encoding) => encoding !== "identity"))
+    return refuse(415, "content_encoding", "send the body as it is, not compressed");
+  return undefined;
+}
+
+function isWrite({ method }: IncomingMessage): boolean {
+  return method !== "GET" && method !== "HEAD";
+}
+
+function isLogin({ method, url = "" }: IncomingMessage): boolean {
+  const path = url.split("?", 1)[0];
+  return (method === "GET" && path === LOGIN_PATH) || (method === "POST" && path === LOGIN_API_PATH);
+}
+
+/** All of them: node keeps one of several and joins others, and which one a check sees must not be a matter of luck. */
+function headersNamed({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+  const found: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() === name) found.push(rawHeaders[at + 1] ?? "");
+  }
+  return found;
+}
+
+function cookiesNamed(request: IncomingMessage, name: string): readonly string[] {
+  return headersNamed(request, "cookie")
+    .flatMap((header) => header.split(";"))
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
+}
+
+function refuse(status: number, code: string, message: string): Refusal {
+  return { status, code, message };
+}

@@ -1,0 +1,10 @@
+/**
+ * `throughline/server`: sessions over HTTP, with events as they come. docs/http-api.md is its contract.
+ *
+ * @module
+ */
+
+export type { Exported } from "./context.ts";
+export type { StreamCounters } from "./event-stream.ts";
+export type { AgentFor, SessionFacts } from "./hosted-session.ts";
+export { type RunningServer, type ServerOptions, startServer } from "./start-server.ts";

@@ -1,0 +1,38 @@
+/**
+ * Streams are written to node's own response: its buffer is the one place that tells how far behind a client is.
+ *
+ * @module
+ */
+
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+
+import type { RouteContext } from "./context.ts";
+
+const BACKLOG = 256 * 1024;
+
+/** Runs the stream to its end. What fails before its first byte is an ordinary error; after it, the stream breaks off. */
+export async function startStream(c: RouteContext, run: () => Promise<void>): Promise<Response> {
+  const { outgoing } = c.env;
+  try {
+    await run();
+  } catch (error) {
+    if (!outgoing.headersSent) throw error;
+    outgoing.destroy(); // an end would look like the whole
+  }
+  return RESPONSE_ALREADY_SENT;
+}
+
+/** As fast as the client reads. */
+export async function writeLines(response: ServerResponse, lines: AsyncIterable<string>): Promise<void> {
+  response.on("error", () => undefined);
+  response.writeHead(200, { "content-type": "application/x-ndjson" });
+  for await (const line of lines) {
+    if (response.destroyed) return;
+    if (!response.write(line) && response.writableLength > BACKLOG)
+      await Promise.race([once(response, "drain"), once(response, "close")]);
+  }
+  response.end();
+}

@@ -1,0 +1,202 @@
+/**
+ * The server: one port, one store, one agent. Everything that comes in passes the gate first.
+ *
+ * @module
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { getRequestListener } from "@hono/node-server";
+
+import { HTTP_API_VERSION, type ServerInfo } from "../api/index.ts";
+import type { Store } from "../log/index.ts";
+import type { Agent } from "../session/index.ts";
+import { type Clock, codeOf, messageOf, systemClock, ThroughlineError } from "../support/index.ts";
+import { AccessKeys } from "./access-keys.ts";
+import { createApp } from "./app.ts";
+import type { Exported, ServerParts } from "./context.ts";
+import type { StreamCounters } from "./event-stream.ts";
+import { LOGIN_PATH, type Refusal, refusalOf } from "./gate.ts";
+import type { AgentFor } from "./hosted-session.ts";
+import { findPage, LOGIN_NEEDED } from "./page.ts";
+import { setSecurityHeaders } from "./security-headers.ts";
+import { SessionHost } from "./session-host.ts";
+
+export interface ServerOptions {
+  readonly store: Store;
+  /** One for all sessions, or one by what is known of a session: its folder, its last settings. */
+  readonly agent: Agent | AgentFor;
+  /** Default 127.0.0.1. Any other address can be reached by other people: see SECURITY.md first. */
+  readonly host?: string;
+  /** Default 4319; 0 for any free one. */
+  readonly port?: number;
+  /** Further names under which it is reached, as in a Host header: "laptop.lan:4319". */
+  readonly allowHosts?: readonly string[];
+  /** 32 characters or more; default: 256 random bits. */
+  readonly token?: string;
+  /** The folder of the built page. */
+  readonly page?: string;
+  readonly info?: Partial<Pick<ServerInfo, "model" | "models" | "cwd">>;
+  readonly exportSession?: (id: string, format: string) => Promise<Exported>;
+  readonly clock?: Clock;
+  /** So long after its last use a session is no longer held for writing; default 5 s. */
+  readonly releaseMs?: number;
+  /** What went wrong inside; the client only reads that something did. */
+  readonly onProblem?: (message: string) => void;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  readonly token: string;
+  /** Opens the page in one browser, once. */
+  newLink(): string;
+  readonly counters: Readonly<StreamCounters>;
+  /** Method and path of every route. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  /** Cancels what runs, waits until it is in the log, ends every stream. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_PORT = 4319;
+const RELEASE_MS = 5000;
+const MAX_CONNECTIONS = 2000;
+/** How long streams may take to be read to their end when the server stops. */
+const GRACE_MS = 2000;
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const keys = new AccessKeys(options.token);
+  const problem = options.onProblem ?? (() => undefined);
+  const page = findPage(options.page);
+  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 });
+  server.maxConnections = MAX_CONNECTIONS;
+  const { host: address, port } = await listen(server, options);
+
+  const { agent } = options;
+  const host = new SessionHost({
+    store: options.store,
+    agentFor: typeof agent === "function" ? agent : () => agent,
+    clock: options.clock ?? systemClock,
+    releaseMs: options.releaseMs ?? RELEASE_MS,
+  });
+  const counters: StreamCounters = { open: 0, dropped: 0 };
+  const url = `http://${bracketed(address)}:${port}`;
+  const newLink = (): string => `${url}${LOGIN_PATH}?code=${keys.newCode()}`;
+  const parts: ServerParts = {
+    host,
+    keys,
+    // Cookies do not know ports: two servers on one machine must not take each other's.
+    cookieName: `throughline_${port}`,
+    info: () => ({ name: "throughline", api: HTTP_API_VERSION, model: "", models: [], ...options.info }),
+    page,
+    counters,
+    exportSession: options.exportSession,
+    newLink,
+  };
+  const app = createApp(parts, (error) => problem(messageOf(error)));
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    hostname: bracketed(address),
+    errorHandler: (error) => {
+      problem(messageOf(error));
+      return new Response(null, { status: 400 });
+    },
+  });
+  const rules = {
+    hosts: hostNames(address, port, options.allowHosts ?? []),
+    keys,
+    cookieName: parts.cookieName,
+  };
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    setSecurityHeaders(response);
+    const refusal = refusalOf(request, rules);
+    if (refusal === undefined) void listener(request, response);
+    else refuse(request, response, refusal);
+  });
+  server.on("clientError", (_error, socket) => {
+    if (socket.writable)
+      socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    else socket.destroy();
+  });
+
+  return {
+    url,
+    port,
+    token: keys.token,
+    newLink,
+    counters,
+    routes: app.routes.map(({ method, path }) => ({ method, path })),
+    async close() {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      await host.stop();
+      server.closeIdleConnections();
+      const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+      await closed;
+      clearTimeout(late);
+    },
+  };
+}
+
+async function listen(
+  server: Server,
+  { host = "127.0.0.1", port = DEFAULT_PORT }: ServerOptions,
+): Promise<{ readonly host: string; readonly port: number }> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(listenFailed(error, host, port)));
+    server.listen({ host, port }, resolve);
+  });
+  return { host, port: (server.address() as AddressInfo).port };
+}
+
+function listenFailed(error: unknown, host: string, port: number): ThroughlineError {
+  const code = codeOf(error);
+  if (code === "EADDRINUSE")
+    return new ThroughlineError({
+      code: "port_in_use",
+      message: `port ${port} is in use: stop what listens there, or choose another with --port`,
+      cause: error,
+    });
+  if (code === "EACCES")
+    return new ThroughlineError({
+      code: "port_forbidden",
+      message: `port ${port} needs more rights than this user has: choose one above 1023`,
+      cause: error,
+    });
+  return new ThroughlineError({
+    code: "address_invalid",
+    message: `cannot listen on ${host}, port ${port}: ${messageOf(error)}`,
+    cause: error,
+  });
+}
+
+/** Exact values, no patterns: names under which a browser of this machine, or of those it was opened to, asks for us. */
+function hostNames(address: string, port: number, further: readonly string[]): ReadonlySet<string> {
+  const names = [address, "127.0.0.1", "localhost", ...(address.includes(":") ? ["::1"] : [])];
+  const own = names.flatMap((name) => {
+    const host = bracketed(name).toLowerCase();
+    return port === 80 ? [host, `${host}:80`] : [`${host}:${port}`];
+  });
+  return new Set([...own, ...further.map((name) => name.toLowerCase())]);
+}
+
+function bracketed(address: string): string {
+  return address.includes(":") ? `[${address}]` : address;
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, code, message }: Refusal,
+): void {
+  const forPeople = status === 401 && (request.headers.accept ?? "").includes("text/html");
+  response.writeHead(status, {
+    "content-type": forPeople ? "text/html; charset=utf-8" : "application/json",
+    // Its body is not read.
+    ...(request.method === "GET" || request.method === "HEAD" ? {} : { connection: "close" }),
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+  });
+  response.end(forPeople ? LOGIN_NEEDED : JSON.stringify({ error: { code, message } }));
+}
