@@ -7,6 +7,7 @@
 
 import type { Emulator, EmulatorOptions } from "../emulator/index.ts";
 import { createModel, type Model } from "../providers/index.ts";
+import { priced } from "./prices.ts";
 
 export interface EmulatorModelOptions extends EmulatorOptions {
   readonly model?: string;
@@ -38,23 +39,25 @@ export function emulator(options: EmulatorModelOptions = {}): Model {
   const { model = DEFAULT_MODEL, effort, ...emulatorOptions } = options;
   let started: Promise<Emulator> | undefined;
   const profile = emulatedProfile(model);
-  return createModel({
-    provider: "emulator",
-    model,
-    profile,
-    // The port differs from run to run; the emulator's key does not, so its sessions go on after a restart.
-    endpointName: "built-in",
-    baseUrl: async () => {
-      started ??= import("../emulator/index.ts").then(({ startEmulator }) =>
-        startEmulator({ ...emulatorOptions, unref: true }),
-      );
-      const { baseUrl } = await started;
-      // As each ecosystem writes it: Anthropic's base URL stands without the version.
-      return profile === "anthropic" ? baseUrl.replace(/\/v1$/, "") : baseUrl;
-    },
-    // Not an ordinary word: loaded keys are redacted from tool output.
-    apiKey: "throughline-built-in-emulator-key",
-    keyName: "no key",
-    ...(effort === undefined ? {} : { effort }),
-  });
+  return priced(
+    createModel({
+      provider: "emulator",
+      model,
+      profile,
+      // The port differs from run to run; the emulator's key does not, so its sessions go on after a restart.
+      endpointName: "built-in",
+      baseUrl: async () => {
+        started ??= import("../emulator/index.ts").then(({ startEmulator }) =>
+          startEmulator({ ...emulatorOptions, unref: true }),
+        );
+        const { baseUrl } = await started;
+        // As each ecosystem writes it: Anthropic's base URL stands without the version.
+        return profile === "anthropic" ? baseUrl.replace(/\/v1$/, "") : baseUrl;
+      },
+      // Not an ordinary word: loaded keys are redacted from tool output.
+      apiKey: "throughline-built-in-emulator-key",
+      keyName: "no key",
+      ...(effort === undefined ? {} : { effort }),
+    }),
+  );
 }

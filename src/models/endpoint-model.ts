@@ -13,6 +13,7 @@ import {
   type Profile,
 } from "../providers/index.ts";
 import { type JsonObject, ThroughlineError } from "../support/index.ts";
+import { priced } from "./prices.ts";
 import type { Provider } from "./providers.ts";
 
 export interface ModelOptions {
@@ -41,20 +42,22 @@ export function endpointModel(provider: Provider, model: string, options: ModelO
   const { apiKey, baseUrl: _baseUrl, profile, headers, ...rest } = options;
   const { keyVariable, keyHeader } = provider;
   const fallback = provider.keyOptional === true ? "not-needed" : undefined;
-  return createModel({
-    ...rest,
-    provider: provider.name,
-    model,
-    profile: profile ?? provider.profile,
-    endpointName: baseUrl,
-    baseUrl: async () => baseUrl,
-    apiKey: apiKey ?? ((keyVariable === undefined ? undefined : process.env[keyVariable]) || fallback),
-    keyName: keyVariable ?? "an API key",
-    ...(keyHeader === undefined ? {} : { keyHeader }),
-    ...(headers === undefined && provider.headers === undefined
-      ? {}
-      : { headers: { ...provider.headers, ...headers } }),
-  });
+  return priced(
+    createModel({
+      ...rest,
+      provider: provider.name,
+      model,
+      profile: profile ?? provider.profile,
+      endpointName: baseUrl,
+      baseUrl: async () => baseUrl,
+      apiKey: apiKey ?? ((keyVariable === undefined ? undefined : process.env[keyVariable]) || fallback),
+      keyName: keyVariable ?? "an API key",
+      ...(keyHeader === undefined ? {} : { keyHeader }),
+      ...(headers === undefined && provider.headers === undefined
+        ? {}
+        : { headers: { ...provider.headers, ...headers } }),
+    }),
+  );
 }
 
 function baseUrlOf(provider: Provider, given: string | undefined): string {

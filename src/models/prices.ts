@@ -10,7 +10,7 @@ import type { Model, Price } from "../providers/index.ts";
 type Row = readonly [model: string, input: number, cachedInput: number, output: number];
 
 interface Table {
-  readonly provider: string;
+  readonly providers: readonly string[];
   /** The endpoint these prices are of. */
   readonly host: string;
   readonly asOf: string;
@@ -20,7 +20,7 @@ interface Table {
 
 const TABLES: readonly Table[] = [
   {
-    provider: "openai",
+    providers: ["openai", "openai-chat"],
     host: "api.openai.com",
     // As listed on the pricing page at that time; Sol's price is promotional until at least 2026-11-21.
     asOf: "2026-08-22",
@@ -34,7 +34,7 @@ const TABLES: readonly Table[] = [
     ],
   },
   {
-    provider: "openai",
+    providers: ["openai", "openai-chat"],
     host: "api.openai.com",
     asOf: "2026-06-30",
     source: "https://www.morphllm.com/openai-api-pricing",
@@ -46,7 +46,7 @@ const TABLES: readonly Table[] = [
     ],
   },
   {
-    provider: "anthropic",
+    providers: ["anthropic"],
     host: "api.anthropic.com",
     asOf: "2026-11-16",
     source: "https://platform.claude.com/docs/en/about-claude/pricing",
@@ -89,7 +89,8 @@ export function priceOf(provider: string, model: string, endpoint?: string): Pri
   if (provider === "emulator") return FREE;
   const name = model.replace(SNAPSHOT, "");
   for (const table of TABLES) {
-    if (table.provider !== provider || (endpoint !== undefined && hostOf(endpoint) !== table.host)) continue;
+    if (!table.providers.includes(provider) || (endpoint !== undefined && hostOf(endpoint) !== table.host))
+      continue;
     const row = table.rows.find(([one]) => one === name);
     if (row === undefined) continue;
     const [, input, cachedInput, output] = row;
@@ -106,7 +107,7 @@ function hostOf(endpoint: string): string {
 
 /** The models of a provider whose price is known. */
 export function pricedModels(provider: string): readonly string[] {
-  return TABLES.filter((table) => table.provider === provider).flatMap(({ rows }) =>
+  return TABLES.filter(({ providers }) => providers.includes(provider)).flatMap(({ rows }) =>
     rows.map(([name]) => name),
   );
 }

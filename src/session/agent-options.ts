@@ -24,10 +24,19 @@ export function assertAgentOptions(options: AgentOptions): void {
     );
   }
   for (const [name, value] of Object.entries(isObject(limits) ? limits : {})) {
+    if (value === undefined) continue;
     const least = name === "maxRetries" || name === "toolGraceMs" ? 0 : 1;
-    if (value !== undefined && !(typeof value === "number" && value >= least)) {
-      throw invalid(`limits.${name} is ${JSON.stringify(value)}: use a number, ${least} or more`);
+    const fits = typeof value === "number" && (name === "maxCostUsd" ? value > 0 : value >= least);
+    if (!fits) {
+      const range = name === "maxCostUsd" ? "above 0" : `${least} or more`;
+      throw invalid(`limits.${name} is ${JSON.stringify(value)}: use a number, ${range}`);
     }
+  }
+  if (isObject(limits) && limits["maxCostUsd"] !== undefined && model["price"] === undefined) {
+    throw new ThroughlineError({
+      code: "price_unknown",
+      message: `the price of ${String(model["label"])} is not known, so a limit of cost cannot be held: leave it out, or give the model a price`,
+    });
   }
   if (tools !== undefined && !(Array.isArray(tools) && tools.every(isTool))) {
     throw invalid("tools must be an array of what tool(…) returns");

@@ -29,6 +29,8 @@ export type PermissionPolicy = PermissionMode | ((ask: PermissionAsk) => Promise
 
 export interface TurnLimits {
   readonly maxSteps: number;
+  /** USD. A turn that has cost this much makes no further request; every model it uses must have a price. */
+  readonly maxCostUsd?: number;
   /** The same call with the same arguments this often in a row ends the turn. */
   readonly maxRepeats: number;
   readonly maxRetries: number;

@@ -17,6 +17,7 @@ import {
 } from "../events/index.ts";
 import { CUT_OFF, type Group } from "../fold/index.ts";
 import { codeOf, messageOf } from "../support/index.ts";
+import { Budget } from "./budget.ts";
 import { isFull, pressureNotice } from "./context-use.ts";
 import type { TurnContext } from "./context.ts";
 import { runCalls, settleAll } from "./run-calls.ts";
@@ -89,10 +90,13 @@ const PAUSED = "pause_turn";
 async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number): Promise<Ending> {
   const { limits, signal } = context;
   const repeats = new RepeatGuard(limits.maxRepeats);
+  const budget = new Budget(context, () => usageOf(context));
   let nudged = false;
   let corrected = false;
   for (;;) {
     if (signal.aborted) return { status: "cancelled" };
+    const refusal = budget.refusal();
+    if (refusal !== undefined) return { status: "failed", error: refusal };
     const step = nextStep();
     const { response, end } = await runStep(context, step);
     const group = context.fold.group(response);
@@ -108,9 +112,11 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       return { status: "incomplete", reason: contextReason(end.reason) };
     }
     if (end.status !== "completed") return failure(end.error);
+    const spent = budget.isSpent();
     if (end.reason === PAUSED && calls.length === 0) {
       // The provider paused its own work: what it said goes back as it is, and it goes on. A step ends, not the turn.
-      if (step >= limits.maxSteps) return { status: "incomplete", reason: "max_steps" };
+      if (step >= limits.maxSteps || spent)
+        return { status: "incomplete", reason: spent ? "max_cost" : "max_steps" };
       continue;
     }
 
@@ -122,6 +128,13 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
           "max_steps",
           `the turn reached its limit of ${limits.maxSteps} steps`,
         );
+      if (spent)
+        return stopBefore(
+          context,
+          calls,
+          "max_cost",
+          `the turn reached its limit of ${limits.maxCostUsd} USD`,
+        );
       if (repeats.tooOften(calls))
         return stopBefore(context, calls, "loop", `the same calls came ${limits.maxRepeats} times in a row`);
       await runCalls(context, calls);
@@ -130,6 +143,8 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       continue;
     }
     const text = textOf(group);
+    if (spent && (text === "" || plan.judge?.(text) !== undefined))
+      return { status: "incomplete", reason: "max_cost" };
     if (text === "" && !nudged) {
       // A completed response that only thought: asked again once, with a request that differs (failures.md R09).
       nudged = true;
