@@ -133,11 +133,10 @@ class RenderState {
   #push(element: RenderedElement): void {
     const { text, sources, piece } = element;
     const bytes = Buffer.from(text);
-    const pieces = this.#elements.length === 0 ? [bytes] : [COMMA, bytes];
-    for (const piece of pieces) {
-      this.#elements.append(piece);
-      this.#bodyHash.update(piece);
-      this.#prefixHash.update(piece);
+    for (const part of this.#elements.length === 0 ? [bytes] : [COMMA, bytes]) {
+      this.#elements.append(part);
+      this.#bodyHash.update(part);
+      this.#prefixHash.update(part);
     }
     const path = this.#form.pathOf(this.#pushed.length);
     for (const source of sources) this.#sources.push({ ...source, path: `${path}${source.path}` });

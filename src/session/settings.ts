@@ -23,6 +23,7 @@ export function settingsFor(model: Model, options: AgentOptions, output?: Settin
       strict,
     })),
     replay: options.replay?.reasoning ?? "all",
+    ...(options.replay?.foreign === undefined ? {} : { foreign: options.replay.foreign }),
     ...(output === undefined ? {} : { output }),
   };
 }

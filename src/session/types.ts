@@ -31,7 +31,8 @@ export interface AgentOptions {
   /** Default "read-only". "ask" waits for `approve` or `deny`; with `canAsk: false` it is a denial that says so. */
   readonly permissions?: PermissionPolicy;
   readonly canAsk?: boolean;
-  readonly replay?: { readonly reasoning?: ReplayPolicy };
+  /** `foreign: "note"`: the readable summary of another model's reasoning goes along, marked. Default: left out. */
+  readonly replay?: { readonly reasoning?: ReplayPolicy; readonly foreign?: "omit" | "note" };
   readonly limits?: Partial<TurnLimits>;
   /** Of itself when the context is full: on unless `automatic` is false; `at` is the share, 0.85 unless given. */
   readonly compaction?: { readonly automatic?: boolean; readonly at?: number };

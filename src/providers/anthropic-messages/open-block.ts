@@ -66,6 +66,12 @@ export class OpenBlock {
     }
   }
 
+  /** What the model wrote as a tool's input: kept as it is, also where it is no JSON, so that nobody runs it. */
+  get written(): string | undefined {
+    const text = this.#texts.join("");
+    return this.kind === "tool_call" && text !== "" ? text : undefined;
+  }
+
   /** The whole block as JSON text. */
   finish(): string {
     const text = this.#texts.join("");

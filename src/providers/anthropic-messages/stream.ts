@@ -207,6 +207,7 @@ export class MessagesDecoder implements StreamDecoder {
       // Two calls of one message with one id would share a result: the second is known by its place (T07).
       if (this.#callIds.has(draft.callId)) draft = { ...draft, callId: `${draft.callId}_${outputIndex}` };
       this.#callIds.add(draft.callId);
+      draft = { ...draft, arguments: open.written ?? draft.arguments };
     }
     if (draft.type === "other_item") this.#count(`item ${draft.itemType}`);
     events.push({ type: "item_done", outputIndex, draft });

@@ -10,7 +10,7 @@ import { isObject, type JsonObject, numberOf, objectOf } from "../../support/ind
 export function usageOf(reports: readonly unknown[]): Usage | undefined {
   const known = reports.filter(isObject);
   if (known.length === 0) return undefined;
-  const merged: JsonObject = Object.assign({}, ...known.map(withoutNulls)) as JsonObject;
+  const merged: JsonObject = Object.assign({}, ...known.map(withoutNulls));
   const count = (field: string): number => numberOf(merged[field]) ?? 0;
   const cachedTokens = count("cache_read_input_tokens");
   return {
@@ -22,5 +22,5 @@ export function usageOf(reports: readonly unknown[]): Usage | undefined {
 }
 
 function withoutNulls(report: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(report).filter(([, value]) => value !== null)) as JsonObject;
+  return Object.fromEntries(Object.entries(report).filter(([, value]) => value !== null));
 }

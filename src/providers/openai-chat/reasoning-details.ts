@@ -47,5 +47,5 @@ function joined(entry: JsonObject, piece: JsonObject): JsonObject {
     if (grows && typeof value === "string") merged[key] = before + value;
     else if (value !== null) merged[key] = value;
   }
-  return merged as JsonObject;
+  return merged;
 }

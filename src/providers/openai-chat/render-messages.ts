@@ -29,7 +29,7 @@ export function renderEntry(
   }
   const note = foreignNote(entry);
   const noted = note === undefined ? [] : [...bridge(before, plan), element("user", note)];
-  return [...noted, ...groupMessages(entry, plan)];
+  return [...noted, ...groupMessages(entry)];
 }
 
 /** Mistral takes no user message behind a tool's: an assistant's word stands between (code 3230). */
@@ -39,7 +39,7 @@ function bridge(before: PlanEntry | undefined, plan: Plan): readonly RenderedEle
   return needed ? [element("assistant", "(interrupted)")] : [];
 }
 
-function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElement[] {
+function groupMessages(entry: PlannedGroup): readonly RenderedElement[] {
   const response = entry.group.start.response;
   const sent = entry.items.filter((item) => item.action !== "omit" && !isNote(item));
   const thoughts = sent.filter((item) => item.event.type === "reasoning");
