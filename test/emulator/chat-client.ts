@@ -40,7 +40,8 @@ export const messageOf = (reply: { readonly json: Json }): Json => choiceOf(repl
 export const callsOf = (message: Json): Json[] => (message["tool_calls"] ?? []) as Json[];
 export const resultsOf = (message: Json): Json[] => callsOf(message).map((call) => toolResult(call["id"]));
 
-const script = `
+/** Two calls, then an answer, and again. */
+export const twoCalls = `
 steps:
   - output:
       - reasoning: {text: "I look at both places, one and two."}
@@ -66,7 +67,7 @@ export async function oneStep(
   model: string,
   options: EmulatorOptions = {},
 ): Promise<{ readonly emulator: Emulator; readonly history: History }> {
-  const emulator = await scripted(script, options);
+  const emulator = await scripted(twoCalls, options);
   return { emulator, history: await stepOf(emulator, model) };
 }
 

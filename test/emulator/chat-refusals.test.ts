@@ -84,7 +84,7 @@ const pure: readonly Row[] = [
     model: "emu-chat",
     broken: hello({ thinking: { type: "enabled" } }),
     mended: hello(),
-    body: () => openai("Unrecognized request argument supplied: thinking"),
+    body: () => openai("Unknown parameter: 'thinking'.", "thinking", "unknown_parameter"),
   },
   {
     name: "a parameter of the wrong type",

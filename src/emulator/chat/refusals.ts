@@ -8,7 +8,7 @@
 import { assertNever } from "../../support/index.ts";
 import { CHAT_REASONING_FIELDS } from "../../wire/index.ts";
 import { refuse, type Refusal } from "../refusal.ts";
-import type { Vendor } from "./vendors.ts";
+import type { ChatTraits, Vendor } from "./vendors.ts";
 
 /** A refusal that knows how its vendor writes it. */
 export interface ChatRefusal extends Refusal {
@@ -78,15 +78,23 @@ const extraForbidden = (rule: string, loc: readonly (string | number)[], input: 
   };
 };
 
-export const unknownParameter = (vendor: Vendor, name: string, value: unknown): ChatRefusal => {
+/** OpenAI has two wordings: newer models name the parameter (open-responses-server#41), older ones do not. */
+export const unknownParameter = (chat: ChatTraits, name: string, value: unknown): ChatRefusal => {
+  const { vendor } = chat;
   if (vendor === "mistral") return extraForbidden("X-unknown", [name], value);
-  if (vendor === "groq") {
+  if (vendor === "groq")
     return chatRefusal(vendor, { rule: "X-unknown", message: `property '${name}' is unsupported` });
-  }
-  return chatRefusal(vendor, {
-    rule: "X-unknown",
-    message: `Unrecognized request argument supplied: ${name}`,
-  });
+  return chatRefusal(
+    vendor,
+    chat.efforts === undefined
+      ? { rule: "X-unknown", message: `Unrecognized request argument supplied: ${name}` }
+      : {
+          rule: "X-unknown",
+          message: `Unknown parameter: '${name}'.`,
+          param: name,
+          code: "unknown_parameter",
+        },
+  );
 };
 
 /** V04, V05, V06 where it is somebody's reasoning; `path` leads from the message to the field. */

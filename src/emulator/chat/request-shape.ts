@@ -156,9 +156,9 @@ function isKind(value: unknown, kind: Kind): boolean {
 function checkNames(body: JsonObject, chat: ChatTraits): ChatRefusal | undefined {
   for (const [name, value] of Object.entries(body)) {
     if (name === "reasoning_effort" && chat.efforts === undefined && value !== null)
-      return unknownParameter(chat.vendor, name, value);
+      return unknownParameter(chat, name, value);
     if (chat.parameters === null || chat.parameters.includes(name)) continue;
-    return unknownParameter(chat.vendor, name, value);
+    return unknownParameter(chat, name, value);
   }
   return undefined;
 }

@@ -83,7 +83,8 @@ const openai: ChatTraits = {
   shows: null,
   back: "refused",
   parameters: openaiParameters,
-  assistantFields: ["refusal", "audio", "function_call", "annotations"],
+  // `parsed`: the official helpers put it there and send it back; no report of a refusal was found.
+  assistantFields: ["refusal", "audio", "function_call", "annotations", "parsed"],
   efforts,
   maxTokens: ["max_completion_tokens"],
   fixedTemperature: true,

@@ -1,0 +1,377 @@
+/**
+ * Reasoning that goes round: what each vendor shows, takes back and reads again; and what the report says of thoughts
+ * that are missing, changed or another model's.
+ */
+
+import { describe, expect, test } from "vitest";
+
+import type { Emulator, RequestReport } from "../../src/emulator/index.ts";
+import {
+  assistant,
+  callsOf,
+  chat,
+  chatStream,
+  choiceOf,
+  messageOf,
+  oneStep,
+  resultsOf,
+  stepOf,
+  toolResult,
+  user,
+} from "./chat-client.ts";
+import { emulatorFor, type Json, scripted, without } from "./emulator-client.ts";
+
+const tools = [
+  {
+    type: "function",
+    function: {
+      name: "get_weather",
+      parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+    },
+  },
+];
+
+const lastReport = (emulator: Emulator): RequestReport => {
+  const report = emulator.report().requests.at(-1);
+  if (report === undefined) throw new Error("no request was made");
+  return report;
+};
+
+/** A client that appends what came, as it came. */
+async function say(
+  emulator: Emulator,
+  model: string,
+  messages: Json[],
+  text: string,
+  more: Json = {},
+): Promise<string> {
+  messages.push(user(text));
+  for (let step = 0; step < 5; step += 1) {
+    const reply = await chat(emulator, { model, messages, tools, ...more });
+    expect([reply.status, reply.json["error"] ?? null]).toEqual([200, null]);
+    const message = messageOf(reply);
+    messages.push(message);
+    if (callsOf(message).length === 0) return textOf(message);
+    messages.push(...callsOf(message).map((call) => toolResult(call["id"], "sunny")));
+  }
+  throw new Error("the tool loop does not end");
+}
+
+function textOf(message: Json): string {
+  const { content } = message;
+  if (typeof content === "string") return content;
+  return (content as Json[]).map(({ text }) => (typeof text === "string" ? text : "")).join("");
+}
+
+const showing = ["emu-deepseek", "emu-kimi", "emu-mistral", "emu-groq", "emu-router"];
+
+describe("a client that sends everything back", () => {
+  test.each([...showing, "emu-chat", "emu-chat-plain"])(
+    "%s: two turns with tools, recall 1",
+    async (model) => {
+      const emulator = await emulatorFor();
+      const messages: Json[] = [{ role: "system", content: "Be brief." }];
+      expect(await say(emulator, model, messages, "Compare the weather in Paris and Rome.")).toContain(
+        "Rome: sunny",
+      );
+      const answer = await say(emulator, model, messages, "What is the weather in Oslo?");
+      expect(answer).toContain("Oslo: sunny");
+      expect(answer).not.toContain("I no longer have my notes");
+      const { requests } = emulator.report();
+      expect(requests.map((one) => [one.verdict, one.recall, one.prefixStable])).toEqual(
+        Array.from({ length: 4 }, () => ["accepted", 1, true]),
+      );
+      expect(new Set(requests.map((one) => one.conversation)).size).toBe(1);
+      const shows = showing.includes(model);
+      // Kimi does not read what it said itself in an earlier turn, unless it called tools with it.
+      expect(lastReport(emulator).sent).toHaveLength(shows ? (model === "emu-kimi" ? 2 : 3) : 0);
+      expect(requests.flatMap((one) => [...one.modified, ...one.foreign])).toEqual([]);
+    },
+  );
+
+  test("what is not sent back is missed, by the report and by the model", async () => {
+    const emulator = await emulatorFor();
+    const messages: Json[] = [];
+    await say(emulator, "emu-groq", messages, "What is the weather in Paris?");
+    const bare = messages.map((message) => without(message, "reasoning"));
+    expect(await say(emulator, "emu-groq", bare, "What is the weather in Oslo?")).toContain(
+      "I no longer have my notes from 2 earlier thoughts",
+    );
+    expect(lastReport(emulator)).toMatchObject({
+      recall: 1 - 2 / 3,
+      sent: { length: 1 },
+      missing: { length: 2 },
+    });
+  });
+});
+
+async function remember(
+  model: string,
+  more: Json = {},
+  clearThinking: "vendor" | "clear" | "keep" = "vendor",
+): Promise<string> {
+  const emulator = await emulatorFor({ switches: { clearThinking } });
+  const messages: Json[] = [];
+  await say(emulator, model, messages, "Think of a number.", more);
+  return say(emulator, model, messages, "Which number was it?", more);
+}
+
+describe("the model remembers what comes back and is read", () => {
+  test.each(["emu-mistral", "emu-groq", "emu-router"])("%s", async (model) => {
+    expect(await remember(model)).toContain("It was in my own notes, and they came back to me.");
+  });
+
+  test("pure chat has nothing to send back", async () => {
+    expect(await remember("emu-chat")).toContain("I no longer have my notes from when I thought of a number");
+  });
+
+  test("DeepSeek ignores the reasoning of turns without tools, and the report says so", async () => {
+    const emulator = await emulatorFor();
+    const messages: Json[] = [];
+    await say(emulator, "emu-deepseek", messages, "Think of a number.");
+    const answer = await say(emulator, "emu-deepseek", messages, "Which number was it?");
+    expect(answer).toContain("so I cannot tell you which one it was");
+    expect(answer).not.toContain("was not sent back to me");
+    expect(lastReport(emulator)).toMatchObject({
+      sent: [],
+      acceptable: [],
+      dropped: { length: 1 },
+      recall: 1,
+    });
+  });
+
+  test("Kimi reads earlier turns with thinking.keep, V09: GLM with clear_thinking false, or by the switch", async () => {
+    const kept = "they came back to me";
+    expect(await remember("emu-kimi")).not.toContain(kept);
+    expect(await remember("emu-kimi", { thinking: { type: "enabled", keep: "all" } })).toContain(kept);
+    expect(await remember("emu-kimi", { thinking: { type: "enabled", clear_thinking: false } })).toContain(
+      kept,
+    );
+    expect(await remember("emu-groq", { include_reasoning: true })).toContain(kept);
+    expect(await remember("emu-deepseek", {}, "keep")).toContain(kept);
+    expect(await remember("emu-groq", {}, "clear")).not.toContain(kept);
+  });
+
+  test("nothing is shown and nothing is read while thinking is off", async () => {
+    const emulator = await emulatorFor();
+    const off = { thinking: { type: "disabled" } };
+    const messages: Json[] = [];
+    await say(emulator, "emu-deepseek", messages, "What is the weather in Paris?", off);
+    expect(JSON.stringify(messages)).not.toContain("reasoning_content");
+    expect(lastReport(emulator).issued).toEqual([]);
+  });
+});
+
+describe("the report tells whose reasoning it is", () => {
+  test("modified: another text on a message that had one", async () => {
+    const { emulator, history } = await oneStep("emu-deepseek");
+    const answer = { ...history.answer, reasoning_content: "I looked at one place only." };
+    await chat(emulator, { model: "emu-deepseek", messages: [history.first, answer, ...history.results] });
+    const [issued] = lastReport(emulator).issued;
+    expect(lastReport(emulator)).toMatchObject({
+      verdict: "accepted",
+      modified: [issued],
+      foreign: [],
+      missing: [issued],
+    });
+  });
+
+  test("modified: as visible text (V07), or in another message", async () => {
+    const { emulator, history } = await oneStep("emu-deepseek");
+    const thought = String(history.answer["reasoning_content"]);
+    const second = assistant(`<think>${thought}</think>Yes.`);
+    await chat(emulator, {
+      model: "emu-deepseek",
+      messages: [...history.messages, closing(), user("a"), second, user("b")],
+    });
+    expect(lastReport(emulator).modified).toHaveLength(1);
+    const moved = assistant("Something else.", { reasoning_content: thought });
+    await chat(emulator, {
+      model: "emu-deepseek",
+      messages: [...history.messages, closing(), user("a"), moved, user("b")],
+    });
+    expect(lastReport(emulator).modified).toHaveLength(1);
+  });
+
+  test("foreign: what another vendor's model thought, in any field and as text", async () => {
+    const headers = { "x-emulator-conversation": "crossing" };
+    const thought = "A thought that belongs to me only.";
+    const emulator = await scripted(
+      `steps: [{output: [{reasoning: {text: '${thought}'}}, {message: Yes.}]}]`,
+    );
+    await chat(emulator, { model: "emu-deepseek", messages: [user("go")] }, headers);
+    const told = async (model: string, message: Json, more = headers): Promise<readonly string[]> => {
+      const messages = [user("go"), message, user("more")];
+      expect((await chat(emulator, { model, messages }, more)).status).toBe(200);
+      return lastReport(emulator).foreign;
+    };
+    const leak = await told("emu-kimi", assistant("Yes.", { reasoning_content: thought }));
+    expect(leak).toEqual(lastReport(emulator).issued.slice(0, 1));
+    expect(await told("emu-kimi", assistant("Hi.", { reasoning_content: thought }))).toEqual(leak);
+    expect(await told("emu-groq", assistant("Yes.", { reasoning: thought }))).toEqual(leak);
+    expect(await told("emu-chat", assistant(`I thought: ${thought}`))).toEqual(leak);
+    expect(await told("emu-chat", assistant("Yes."))).toEqual([]);
+    expect(await told("emu-deepseek", assistant("Yes.", { reasoning_content: thought }))).toEqual([]);
+    // Another conversation was not given it: nobody can tell.
+    const elsewhere = { "x-emulator-conversation": "elsewhere" };
+    expect(await told("emu-kimi", assistant("Yes.", { reasoning_content: thought }), elsewhere)).toEqual([]);
+  });
+
+  test("foreign: a ciphertext of the Responses dialect anywhere in a message", async () => {
+    const emulator = await emulatorFor();
+    const reply = await fetch(`${emulator.baseUrl}/responses`, {
+      method: "POST",
+      headers: { authorization: "Bearer sk-test", "content-type": "application/json" },
+      body: JSON.stringify({ model: "emu-reasoner", input: "hello", store: false }),
+    });
+    const { output } = (await reply.json()) as { output: Json[] };
+    const payload = output.find((item) => item["type"] === "reasoning");
+    const messages = [
+      user("hello"),
+      assistant("Hi.", { reasoning_content: payload?.["encrypted_content"] }),
+      user("x"),
+    ];
+    await chat(emulator, { model: "emu-kimi", messages });
+    expect(lastReport(emulator).foreign).toEqual([payload?.["id"]]);
+  });
+
+  test("A → B → A: the first model finds its reasoning again, the second gets none of it", async () => {
+    const headers = { "x-emulator-conversation": "there-and-back" };
+    const emulator = await scripted(
+      "steps: [{output: [{reasoning: {text: 'A thought that belongs to me only.'}}, {message: Yes.}]}]\nafterwards: repeat",
+    );
+    const ask = async (model: string, messages: readonly Json[]): Promise<Json> =>
+      messageOf(await chat(emulator, { model, messages }, headers));
+    const one = await ask("emu-groq", [user("1")]);
+    const two = await ask("emu-mistral", [user("1"), without(one, "reasoning"), user("2")]);
+    expect(lastReport(emulator)).toMatchObject({ sent: [], foreign: [], recall: 1 });
+    const plainTwo = assistant("Yes.");
+    await ask("emu-groq", [user("1"), one, user("2"), plainTwo, user("3")]);
+    expect(lastReport(emulator)).toMatchObject({ sent: { length: 1 }, foreign: [], recall: 1 });
+    expect(two["content"]).toEqual([
+      { type: "thinking", thinking: [{ type: "text", text: "A thought that belongs to me only." }] },
+      { type: "text", text: "Yes." },
+    ]);
+  });
+
+  test("modified: a detail of a router whose summary was rewritten; joined deltas are not", async () => {
+    const { emulator, history } = await oneStep("emu-router");
+    const details = history.answer["reasoning_details"] as Json[];
+    const send = async (changed: readonly Json[]): Promise<RequestReport> => {
+      const answer = { ...history.answer, reasoning_details: changed };
+      await chat(emulator, { model: "emu-router", messages: [history.first, answer, ...history.results] });
+      return lastReport(emulator);
+    };
+    const [summary, sealed] = details;
+    const text = String(summary?.["summary"]);
+    const pieces = [text.slice(0, 5), text.slice(5)].map((one) => ({ ...summary, summary: one }));
+    expect(await send([...pieces, sealed ?? {}])).toMatchObject({ modified: [], sent: { length: 1 } });
+    expect(await send([{ ...summary, summary: "Other words." }, sealed ?? {}])).toMatchObject({
+      modified: { length: 1 },
+    });
+  });
+});
+
+function closing(): Json {
+  return assistant("All done.", { reasoning_content: "Both have answered, so I can close." });
+}
+
+describe("what proves itself", () => {
+  test("V08: a rotated key makes details stale; without them the request passes", async () => {
+    const { emulator, history } = await oneStep("emu-router");
+    emulator.rotateKey();
+    const reply = await chat(emulator, { model: "emu-router", messages: history.messages });
+    expect([reply.status, lastReport(emulator).rule]).toEqual([400, "V08"]);
+    const bare = without(history.answer, "reasoning_details", "reasoning");
+    const messages = [history.first, bare, ...history.results];
+    expect((await chat(emulator, { model: "emu-router", messages })).status).toBe(200);
+  });
+
+  test("V08: details of another account and of another model are refused", async () => {
+    const { emulator, history } = await oneStep("emu-router");
+    const { messages } = history;
+    const other = await chat(
+      emulator,
+      { model: "emu-router", messages },
+      { authorization: "Bearer sk-other" },
+    );
+    expect([other.status, lastReport(emulator).message]).toEqual([
+      400,
+      expect.stringContaining("organization_id did not match"),
+    ]);
+    const model = await chat(emulator, { model: "openrouter/other", messages });
+    expect([model.status, lastReport(emulator).rule]).toEqual([400, "V08"]);
+  });
+
+  test("details survive a restart with the memory in them; plain text is accepted as unknown", async () => {
+    const before = await emulatorFor();
+    const conversation = async (model: string): Promise<Json[]> => {
+      const messages: Json[] = [];
+      await say(before, model, messages, "Think of a number.");
+      return messages;
+    };
+    const sealed = await conversation("emu-router");
+    const plain = await conversation("emu-groq");
+    const after = await emulatorFor();
+    expect(await say(after, "emu-router", sealed, "Which number was it?")).toContain("they came back to me");
+    expect(await say(after, "emu-groq", plain, "Which number was it?")).toContain("so I cannot tell you");
+    expect(after.report().requests.map((one) => one.verdict)).toEqual(["accepted", "accepted"]);
+  });
+});
+
+describe("only what completed may come back", () => {
+  test("a cut stream issues nothing; a finished one does", async () => {
+    const { emulator } = await oneStep("emu-deepseek");
+    const conversation = { "x-emulator-conversation": "cut" };
+    const ask = { model: "emu-deepseek", messages: [user("go")] };
+    const cut = await chatStream(emulator, ask, { ...conversation, "x-emulator-fault": "cut=after-item:0" });
+    expect(JSON.stringify(cut.events)).not.toContain('finish_reason":"');
+    await chatStream(emulator, ask, conversation);
+    expect(lastReport(emulator).issued).toEqual([]);
+    await chatStream(emulator, ask, conversation);
+    expect(lastReport(emulator).issued).toHaveLength(1);
+  });
+
+  test("V10: a budget spent on thinking leaves no content, and is not asked back", async () => {
+    const { emulator } = await oneStep("emu-kimi");
+    const body = { model: "emu-kimi", messages: [user("go")], max_tokens: 20 };
+    const reply = await chat(emulator, body, { "x-emulator-conversation": "budget" });
+    const choice = choiceOf(reply.json);
+    expect([choice["finish_reason"], messageOf(reply)["content"]]).toEqual(["length", ""]);
+    expect(String(messageOf(reply)["reasoning_content"]).length).toBeGreaterThan(5);
+    expect(lastReport(emulator).outcome).toBe("incomplete");
+    await chat(emulator, { ...body, max_tokens: 2000 }, { "x-emulator-conversation": "budget" });
+    expect(lastReport(emulator).issued).toEqual([]);
+  });
+});
+
+test("conversations are told apart without ids: by calls, and by what was said", async () => {
+  const emulator = await emulatorFor();
+  const [one, two] = [[] as Json[], [] as Json[]];
+  await say(emulator, "emu-groq", one, "My name is Ada.");
+  await say(emulator, "emu-groq", two, "My name is Bob.");
+  await say(emulator, "emu-groq", one, "What is my name?");
+  await say(emulator, "emu-groq", two, "What is my name?");
+  const names = emulator.report().requests.map((request) => request.conversation);
+  expect(names).toEqual([names[0], names[1], names[0], names[1]]);
+  expect(names[0]).not.toBe(names[1]);
+});
+
+test("the same words twice are two thoughts, each with its own message", async () => {
+  const emulator = await scripted(
+    "steps: [{output: [{reasoning: {text: 'The same thought every time.'}}, {message: Yes.}]}]\nafterwards: repeat",
+  );
+  const messages: Json[] = [];
+  for (const text of ["1", "2", "3"]) await say(emulator, "emu-groq", messages, text);
+  expect(lastReport(emulator)).toMatchObject({ sent: { length: 2 }, acceptable: { length: 2 }, missing: [] });
+});
+
+test("parallel calls of a step are answered in any order", async () => {
+  const emulator = await emulatorFor();
+  const history = await stepOf(
+    await scripted("steps: [{output: [{function_call: {name: a}}, {function_call: {name: b}}]}]"),
+    "emu-chat",
+  );
+  const messages = [history.first, history.answer, ...resultsOf(history.answer).toReversed()];
+  expect((await chat(emulator, { model: "emu-chat", messages })).status).toBe(200);
+});
