@@ -61,6 +61,11 @@ export function parseLine(line: string): LoggedEvent {
   return event as unknown as LoggedEvent;
 }
 
+/** The format a line was written in; an event of another version is kept as `unknown`, with its own text. */
+export function formatVersionOf(event: LoggedEvent): number {
+  return event.type === "unknown" ? Number(sliceMember(event.raw, "v")) : event.v;
+}
+
 const ENVELOPE = [
   ["v", "number"],
   ["seq", "number"],

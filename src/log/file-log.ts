@@ -10,6 +10,7 @@ import { createHash } from "node:crypto";
 import {
   closeSync,
   constants,
+  existsSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -27,7 +28,7 @@ import { dirname, join } from "node:path";
 import type { EventDraft, LoggedEvent } from "../events/index.ts";
 import { type Clock, codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 import type { FileIo } from "./file-io.ts";
-import { frameLine, scanLines } from "./line-framing.ts";
+import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
 import type { AppendDraft, Log, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
@@ -116,8 +117,9 @@ export class FileLog implements Log {
 
   async getBlob(name: string): Promise<Uint8Array | undefined> {
     if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
+    const path = join(this.#blobFolder(), name);
     try {
-      return await readFile(join(this.#blobFolder(), name));
+      return verified(await readFile(path), name, path);
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
       throw error;
@@ -163,6 +165,7 @@ export class FileLog implements Log {
       firstSeq: this.events.length,
       lowestEpoch: this.events.at(-1)?.epoch ?? 0,
     });
+    if (this.events.length === 0) assertFormat(events, this.session);
     this.events.push(...events);
     this.#size += goodBytes;
     return events;
@@ -170,8 +173,7 @@ export class FileLog implements Log {
 
   /** The copy is durable before the original is cut: killed in between, the next writer does it again. */
   #saveTornTail(file: number, tail: Uint8Array): void {
-    const saved = this.place.replace(/\.jsonl$/, `.torn-${this.#size}`);
-    writeWholeFile(saved, tail);
+    const saved = saveAside(this.place.replace(/\.jsonl$/, `.torn-${this.#size}`), tail);
     this.#options.io.truncate(file, this.#size);
     fsyncSync(file);
     this.#repaired = `${tail.length} bytes of an unfinished write at the end of the log were moved to ${saved}`;
@@ -288,6 +290,26 @@ function openRegular(path: string, flags: number): number | undefined {
 
 function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
   return new ThroughlineError({ code: "log_unreadable", message: `cannot open ${path}: ${why}`, cause });
+}
+
+/** Its name is what its bytes must hash to: a changed one is never taken for what was stored. */
+function verified(bytes: Buffer, name: string, path: string): Buffer {
+  if (createHash("sha256").update(bytes).digest("hex") === name) return bytes;
+  throw new ThroughlineError({
+    code: "blob_damaged",
+    message: `${path} is not what was stored: its bytes do not have the hash in its name. Restore it from a copy, or remove it: requests then say that it is gone`,
+    details: { blob: name },
+  });
+}
+
+/** A second tear at the same byte has a file of its own; the same bytes again are the same tear, found by another try. */
+function saveAside(path: string, bytes: Uint8Array): string {
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? path : `${path}-${count}`;
+    if (existsSync(name) && !readFileSync(name).equals(bytes)) continue;
+    writeWholeFile(name, bytes);
+    return name;
+  }
 }
 
 /** Complete or absent: a temporary file beside it, synced, then renamed. */

@@ -10,7 +10,7 @@
 
 import { crc32 } from "node:zlib";
 
-import { type LoggedEvent, parseLine, toOpenLine } from "../events/index.ts";
+import { formatVersionOf, type LoggedEvent, parseLine, toOpenLine } from "../events/index.ts";
 import { messageOf, ThroughlineError } from "../support/index.ts";
 
 export function frameLine(event: LoggedEvent): Buffer {
@@ -58,6 +58,20 @@ const SUM_BYTES = ',"sum":"00000000"}'.length;
 type ReadLine =
   | { readonly ok: true; readonly event: LoggedEvent }
   | { readonly ok: false; readonly problem: string };
+
+/** The first line decides the format of a log. A newer one may mean other things by the same words: nobody guesses. */
+export function assertFormat(events: readonly LoggedEvent[], session: string): void {
+  const [first] = events;
+  const version = first === undefined ? FORMAT : formatVersionOf(first);
+  if (version <= FORMAT) return;
+  throw new ThroughlineError({
+    code: "log_too_new",
+    message: `session "${session}" is kept in format ${version} of the log; this version reads up to format ${FORMAT}. Nothing was changed: update throughline to open it`,
+    details: { version, reads: FORMAT },
+  });
+}
+
+const FORMAT = 1;
 
 function readLine(line: Buffer): ReadLine {
   const openEnd = line.length - SUM_BYTES;

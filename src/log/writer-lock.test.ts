@@ -1,4 +1,4 @@
-import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
@@ -102,6 +102,24 @@ describe("where there are no abstract sockets, a lock file", () => {
     const log = await store.open("s", { mode: "write" });
     await log.append([notice("taken over")]);
     await log.close();
+  });
+
+  test("is taken over by one process at a time: while another does it, nobody else may", async () => {
+    const folder = elsewhere();
+    const child = startChild("test/contracts/hold-lock.ts", [temporaryFolder(), "other"]);
+    await child.line("holding");
+    const dead = "999999999";
+    writeFileSync(join(folder, "s.jsonl.lock"), dead);
+    writeFileSync(join(folder, "s.jsonl.lock.takeover"), String(child.pid));
+    const store = fileStore(folder);
+    await expect(store.open("s", { mode: "write" })).rejects.toMatchObject({ code: "session_locked" });
+    expect(readFileSync(join(folder, "s.jsonl.lock"), "latin1")).toBe(dead);
+    // One that died in the middle of it is in nobody's way.
+    await child.kill();
+    const log = await store.open("s", { mode: "write" });
+    expect(readFileSync(join(folder, "s.jsonl.lock"), "latin1")).toBe(String(process.pid));
+    await log.close();
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test("that names nobody is taken over", async () => {

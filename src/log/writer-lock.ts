@@ -8,7 +8,7 @@
  */
 
 import { createHash } from "node:crypto";
-import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server } from "node:net";
 
 import { codeOf } from "../support/index.ts";
@@ -98,20 +98,58 @@ async function lockByFile(path: string): Promise<LockAttempt> {
   const mine = `${path}.${process.pid}`;
   writeFileSync(mine, String(process.pid), { mode: 0o600 });
   try {
-    for (let attempt = 0; attempt < 2; attempt += 1) {
-      try {
-        linkSync(mine, path);
-        return { held: true, release: async () => rmSync(path, { force: true }) };
-      } catch (error) {
-        if (codeOf(error) !== "EEXIST") throw error;
-        const pid = Number(readFileSync(path, "latin1"));
-        if (isAlive(pid)) return { held: false, holder: holderName(pid) };
-        rmSync(path, { force: true });
-      }
-    }
-    return { held: false, holder: "another process" };
+    if (linked(mine, path) || takeOver(path, mine))
+      return { held: true, release: async () => rmSync(path, { force: true }) };
+    return { held: false, holder: holderOf(path) };
   } finally {
     rmSync(mine, { force: true });
+  }
+}
+
+/** False when there is one already. */
+function linked(from: string, path: string): boolean {
+  try {
+    linkSync(from, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
+  }
+}
+
+/**
+ * Only whoever holds the guard may replace a dead lock, and looks again once it does: of two that found the same dead
+ * holder, the slower one would else replace the lock of the quicker. Replaced by a rename, so there is always one.
+ */
+function takeOver(path: string, mine: string): boolean {
+  if (!isDead(path)) return false;
+  const guard = `${path}.takeover`;
+  if (isDead(guard)) rmSync(guard, { force: true });
+  if (!linked(mine, guard)) return false;
+  try {
+    if (!isDead(path)) return false;
+    renameSync(mine, path);
+    return true;
+  } finally {
+    rmSync(guard, { force: true });
+  }
+}
+
+/** Names a process that is gone, or nobody. */
+function isDead(path: string): boolean {
+  try {
+    return !isAlive(Number(readFileSync(path, "latin1")));
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+function holderOf(path: string): string {
+  try {
+    return holderName(Number(readFileSync(path, "latin1")));
+  } catch {
+    return "another process"; // let go this moment, or being taken over
   }
 }
 

@@ -30,14 +30,19 @@ export async function forkInto(
   }
   const log = await store.open(id, { mode: "write" });
   try {
+    // Blobs first: an event names only what is in place.
+    await copyBlobs(parent, log, blobsIn(parent.events));
     await log.append(drafts);
-    for (const name of blobsIn(log.events)) {
-      const bytes = await parent.getBlob(name);
-      if (bytes !== undefined) await log.putBlob(bytes);
-    }
     await log.sync();
   } finally {
     await log.close();
+  }
+}
+
+async function copyBlobs(from: Log, to: Log, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    const bytes = await from.getBlob(name);
+    if (bytes !== undefined) await to.putBlob(bytes);
   }
 }
 

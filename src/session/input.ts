@@ -7,6 +7,7 @@
 import type { Input } from "../api/index.ts";
 import type { InputPart } from "../events/index.ts";
 import type { Log } from "../log/index.ts";
+import { codeOf } from "../support/index.ts";
 
 const INLINE_BYTES = 64 * 1024;
 
@@ -20,6 +21,11 @@ export async function toContent(input: Input, log: Log): Promise<readonly InputP
       return { ...rest, blob: await log.putBlob(Buffer.from(data, "base64")) };
     }),
   );
+}
+
+/** A request says that it is gone; what is wrong with it is said to whoever asks for the blob itself. */
+function goneIfDamaged(error: unknown): undefined {
+  if (codeOf(error) !== "blob_damaged") throw error;
 }
 
 /** Blobs of user messages, read before a request is rendered: the fold and the renderer do no I/O. */
@@ -37,7 +43,7 @@ export class BlobCache {
       if (event.type !== "user_message") continue;
       for (const part of event.content) {
         if (!("blob" in part) || this.#blobs.has(part.blob)) continue;
-        const bytes = await this.#log.getBlob(part.blob);
+        const bytes = await this.#log.getBlob(part.blob).catch(goneIfDamaged);
         if (bytes !== undefined) this.#blobs.set(part.blob, bytes);
       }
     }

@@ -1,0 +1,94 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { temporaryFolder } from "../../test/contracts/file-fixture.ts";
+import { fileStore } from "./index.ts";
+import { frameLine } from "./line-framing.ts";
+
+const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
+
+async function written(folder: string): Promise<string> {
+  const log = await fileStore(folder).open("s", { mode: "write" });
+  await log.append([notice("one")]);
+  await log.close();
+  return join(folder, "s.jsonl");
+}
+
+/** Opens to write and closes again: what a crash left is cut. */
+async function repaired(folder: string): Promise<void> {
+  const log = await fileStore(folder).open("s", { mode: "write" });
+  await log.close();
+}
+
+describe("a torn tail that was saved", () => {
+  test("is not overwritten by a second tear at the same byte", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder);
+    const size = readFileSync(path).length;
+    for (const tail of ['{"first', '{"second', '{"third']) {
+      appendFileSync(path, tail);
+      await repaired(folder);
+    }
+    expect(readFileSync(join(folder, `s.torn-${size}`), "utf8")).toBe('{"first');
+    expect(readFileSync(join(folder, `s.torn-${size}-2`), "utf8")).toBe('{"second');
+    expect(readFileSync(join(folder, `s.torn-${size}-3`), "utf8")).toBe('{"third');
+    await fileStore(folder).remove("s");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("is saved once when the writer was killed before it could cut", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder);
+    const size = readFileSync(path).length;
+    writeFileSync(join(folder, `s.torn-${size}`), '{"half');
+    appendFileSync(path, '{"half');
+    await repaired(folder);
+    expect(existsSync(join(folder, `s.torn-${size}-2`))).toBe(false);
+  });
+});
+
+describe("a blob", () => {
+  test("that was changed on the disk is an error with a code, never other bytes", async () => {
+    const folder = temporaryFolder();
+    const log = await fileStore(folder).open("s", { mode: "write" });
+    const name = await log.putBlob(Buffer.from("picture"));
+    expect(Buffer.from((await log.getBlob(name)) ?? []).toString()).toBe("picture");
+    writeFileSync(join(folder, "s.blobs", name), "pictuRe");
+    await expect(log.getBlob(name)).rejects.toMatchObject({ code: "blob_damaged", details: { blob: name } });
+    await log.close();
+  });
+});
+
+describe("a log in a newer format", () => {
+  const newer = (folder: string): Buffer => {
+    const raw =
+      '{"v":2,"seq":0,"id":"ev_1","at":"2027-01-01T00:00:00.000Z","epoch":1,"type":"session_start","session":"s"}';
+    const line = frameLine({
+      v: 1,
+      seq: 0,
+      id: "ev_1",
+      at: "",
+      epoch: 1,
+      type: "unknown",
+      unknownType: "session_start",
+      raw: raw as never,
+    });
+    writeFileSync(join(folder, "s.jsonl"), line);
+    return line;
+  };
+
+  test("is refused by readers and writers with what to do, and not touched", async () => {
+    const folder = temporaryFolder();
+    const line = newer(folder);
+    for (const mode of ["read", "write"] as const) {
+      await expect(fileStore(folder).open("s", { mode })).rejects.toMatchObject({
+        code: "log_too_new",
+        details: { version: 2, reads: 1 },
+        message: expect.stringContaining("update throughline") as string,
+      });
+    }
+    expect(readFileSync(join(folder, "s.jsonl")).equals(line)).toBe(true);
+  });
+});
