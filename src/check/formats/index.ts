@@ -6,8 +6,15 @@
 
 import { ThroughlineError } from "../../support/index.ts";
 import type { History } from "../history.ts";
+import { openAgentsSdk } from "./agents-sdk.ts";
+import { openAiSdkModel } from "./ai-sdk-model.ts";
+import { openAiSdkUi } from "./ai-sdk-ui.ts";
+import { openClaudeCode } from "./claude-code.ts";
+import { openCodexRollout } from "./codex-rollout.ts";
 import { detectFormat } from "./detect.ts";
+import { openLangchain } from "./langchain.ts";
 import type { FormatName } from "./names.ts";
+import { openPiSession } from "./pi-session.ts";
 import { openRaw } from "./raw.ts";
 import { readText } from "./read-text.ts";
 
@@ -15,7 +22,14 @@ const OPEN: Readonly<Record<FormatName, (text: string) => History>> = {
   responses: (text) => openRaw(text, "responses"),
   messages: (text) => openRaw(text, "messages"),
   chat: (text) => openRaw(text, "chat"),
-} as Readonly<Record<FormatName, (text: string) => History>>;
+  "codex-rollout": openCodexRollout,
+  "pi-session": openPiSession,
+  "claude-code": openClaudeCode,
+  "ai-sdk-ui": openAiSdkUi,
+  "ai-sdk-model": openAiSdkModel,
+  langchain: openLangchain,
+  "agents-sdk": openAgentsSdk,
+};
 
 export interface OpenedHistory extends History {
   /** The whole file as text. */
