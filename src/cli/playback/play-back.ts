@@ -136,7 +136,9 @@ class PlaybackRun {
           this.#problem(
             `request ${n} differs from the recorded one: ${where}hash ${made.hash.slice(0, 12)} instead of ${recorded.hash.slice(0, 12)}`,
           );
-          if (this.#flags.strict === true) this.#turn?.cancel();
+          if (this.#flags.strict !== true) return;
+          this.#turn?.cancel();
+          throw new ThroughlineError({ code: "playback_differs", message: "the request differs" });
         },
         onExhausted: (recorded) => {
           this.#problem(`the recording holds ${counted(recorded, "request")}; this run makes more`);
