@@ -85,7 +85,8 @@ function answerJudged(options: {
   };
   const { stream } = answer;
   return {
-    status: stream === undefined ? (answer.status ?? 200) : 200,
+    status: stream === undefined ? (answer.refusal?.status ?? answer.status ?? 200) : 200,
+    ...(stream === undefined && answer.refusal !== undefined ? { refusal: answer.refusal } : {}),
     ...(stream === undefined
       ? { json: answer.object, bodyFaults: all, outcome: answer.outcome }
       : { script: toScript(stream.events, all, { form: stream.form, seed: answer.id }) }),

@@ -94,6 +94,8 @@ export interface Answer {
   readonly outcome: "completed" | "incomplete" | "failed";
   /** An answer that turns out to be an error after all: `object` is its body. */
   readonly status?: number;
+  /** The same for a dialect whose errors carry the request id. */
+  readonly refusal?: Refusal;
   ended(outcome: Outcome): void;
 }
 

@@ -68,6 +68,22 @@ export interface Sealed {
   readonly follower: Follower | null;
   /** What the model wrote down for itself: it can use this later only if the ciphertext comes back. */
   readonly notes: string;
+  /** Only in signatures of thinking blocks. */
+  readonly thinking?: SealedThinking;
+}
+
+/** What a thinking block said and where it stood: an edited or moved one is told from the one that was issued. */
+export interface SealedThinking {
+  readonly kind: "thinking" | "redacted_thinking";
+  /** Hash of the text as it was sent. */
+  readonly text: string;
+  /** Block indexes of all thinking in its response. */
+  readonly all: readonly number[];
+  /** Hashes of what stood before the messages. */
+  readonly system: string;
+  readonly tools: string;
+  /** The thinking before it in the conversation, by id. */
+  readonly previous: string | null;
 }
 
 export interface SealOptions {

@@ -38,6 +38,17 @@ const thinkingAloud: readonly Recipe[] = [
     }),
   },
   {
+    name: "redacted",
+    prompt: "Think in secret.",
+    wants: says(/\bin secret\b|\bredacted\b/i),
+    next: () => ({
+      parts: [
+        { think: [["Thinking in secret", "This thought comes back as nothing but data."]], redacted: true },
+        { say: "I have thought about it in secret: you hold that thought, and only I can read it." },
+      ],
+    }),
+  },
+  {
     name: "long",
     prompt: "Write a long answer.",
     wants: says(/\blong (answer|story|text|reply)\b/i),

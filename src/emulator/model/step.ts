@@ -13,7 +13,11 @@ import type { Turn } from "./turn.ts";
 
 export type Part =
   /** Summary parts as [title, body]. */
-  | { readonly think: readonly (readonly [title: string, body: string])[]; readonly silent?: true }
+  | {
+      readonly think: readonly (readonly [title: string, body: string])[];
+      readonly silent?: true;
+      readonly redacted?: true;
+    }
   | { readonly call: string; readonly with: JsonObject }
   | { readonly custom: string; readonly input: string }
   | { readonly search: string }
@@ -49,6 +53,8 @@ function toDraft(turn: Turn, part: Part, note: Note): readonly Draft[] {
         summary: hidden ? [] : thoughts.map(([title, body]) => `**${title}**\n\n${body}`),
         text: thoughts.map(([, body]) => body).join("\n\n"),
         notes: writeNote(note),
+        ...(part.silent === true ? { hidden: true } : {}),
+        ...(part.redacted === true ? { redacted: true } : {}),
       },
     ];
   }

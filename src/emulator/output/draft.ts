@@ -17,6 +17,10 @@ export type Draft =
       readonly text?: string;
       /** `null`: the key with null, as Copilot sends it; `false`: no key at all. */
       readonly ciphertext?: null | false;
+      /** Nobody sees the text: Claude sends such a block with an empty text and a signature (C12). */
+      readonly hidden?: true;
+      /** Claude: the whole block is opaque (C11). */
+      readonly redacted?: true;
     }
   | {
       readonly type: "message";

@@ -14,6 +14,8 @@ export interface StreamEvent {
   readonly item?: number;
   /** Deltas are what the pace is between. */
   readonly delta?: true;
+  /** What it would say if it said everything at once. */
+  readonly whole?: JsonObject;
   /** With this event the response is over, and so. */
   readonly terminal?: "completed" | "incomplete" | "failed";
 }

@@ -50,13 +50,20 @@ export function readDraft(complaints: Complaints, value: unknown, path: Path): D
 function readReasoning(complaints: Complaints, value: unknown, path: Path): Draft {
   if (typeof value === "string") return { type: "reasoning", summary: [value] };
   if (Array.isArray(value)) return { type: "reasoning", summary: texts(complaints, value, path) };
-  const { summary, notes, text: whole, ciphertext } = object(complaints, value, path);
-  complaints.onlyKeys(object(complaints, value, path), ["summary", "notes", "text", "ciphertext"], path);
+  const { summary, notes, text: whole, ciphertext, redacted } = object(complaints, value, path);
+  complaints.onlyKeys(
+    object(complaints, value, path),
+    ["summary", "notes", "text", "ciphertext", "redacted"],
+    path,
+  );
   if (ciphertext !== undefined && ciphertext !== null && ciphertext !== false) {
     throw complaints.problem(
       [...path, "ciphertext"],
       "`ciphertext` takes null (sent as null) or false (no such key)",
     );
+  }
+  if (redacted !== undefined && typeof redacted !== "boolean") {
+    throw complaints.problem([...path, "redacted"], "`redacted` must be true or false");
   }
   return {
     type: "reasoning",
@@ -64,6 +71,7 @@ function readReasoning(complaints: Complaints, value: unknown, path: Path): Draf
     ...(notes === undefined ? {} : { notes: text(complaints, notes, [...path, "notes"]) }),
     ...(whole === undefined ? {} : { text: text(complaints, whole, [...path, "text"]) }),
     ...(ciphertext === undefined ? {} : { ciphertext }),
+    ...(redacted === true ? { redacted: true } : {}),
   };
 }
 

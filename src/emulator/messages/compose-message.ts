@@ -1,0 +1,124 @@
+/**
+ * A reply becomes a message: blocks, events in order, the ledger told how it ended. Nothing enters the accepted set
+ * before `message_stop` has gone out whole.
+ *
+ * @module
+ */
+
+import { isObject, type JsonObject } from "../../support/index.ts";
+import { BINDING_BETA } from "../../wire/index.ts";
+import type { Answer, ComposeOptions } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import type { StreamEvent } from "../output/stream-event.ts";
+import { refuse } from "../refusal.ts";
+import { type Ending, endingOf } from "./ending.ts";
+import type { JudgedMessages } from "./judge-request.ts";
+import { issuedThinking, marksOfMessage } from "./marks.ts";
+import { messageEvents, streamForm } from "./output/events.ts";
+import { issueBlocks } from "./output/issue.ts";
+import { inputTokens, outputUsage, startUsage } from "./output/usage.ts";
+import { toolId } from "./signature.ts";
+
+/** What may be sent back whole. A refused or shortened answer may not be held for complete. */
+const completing = new Set(["end_turn", "tool_use", "stop_sequence", "pause_turn"]);
+
+export function composeMessage(engine: Engine, judged: JudgedMessages, options: ComposeOptions): Answer {
+  const { request } = judged;
+  const at = engine.seconds();
+  const uid = engine.seal.newUid();
+  const id = toolId(engine.seal, { uid, at, index: 127 }, { beganThinking: false, prefix: "msg" });
+  const ending = endingOf(judged, options.reply, { faults: options.faults, input: options.prompt.input });
+  const blocks = issueBlocks({
+    drafts: ending.drafts,
+    seal: engine.seal,
+    uid,
+    at,
+    model: request.model,
+    account: judged.account,
+    omitted: request.thinking.omitted,
+    head: judged.head,
+    link: judged.context.chain.at(-1) ?? "",
+    lastRole: judged.context.lastRole,
+    previous: [...judged.history.usable.values()].at(-1)?.id ?? null,
+  });
+  const input = inputTokens(options.prompt, {
+    caches: request.caches,
+    minimum: engine.switches.cacheMinimumTokens,
+  });
+  const opening = {
+    model: request.model,
+    id,
+    type: "message",
+    role: "assistant",
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: startUsage(input),
+    ...transformationsOf(judged),
+  };
+  const output = outputUsage(ending.drafts);
+  const stop = stopOf(ending);
+  const object: JsonObject = {
+    ...opening,
+    content: blocks.map((block) => block.final),
+    ...stop,
+    usage: { ...startUsage(input), ...output },
+    ...contextManagement(request.body),
+  };
+  engine.ledger.opened(judged.conversation, marksOfMessage(uid, blocks));
+  const outcome = outcomeOf(ending);
+  const end = endEvents(ending, {
+    type: "message_delta",
+    delta: stop,
+    usage: { ...input, ...output },
+    ...contextManagement(request.body),
+  });
+  return {
+    id,
+    object,
+    ...(ending.error === undefined ? {} : { refusal: refuse({ rule: "X-fault", ...ending.error }) }),
+    stream: request.stream
+      ? { events: messageEvents({ start: opening, blocks, end }), form: streamForm }
+      : undefined,
+    outcome,
+    ended(how) {
+      if (how === "completed")
+        engine.ledger.completed(judged.conversation, issuedThinking(blocks, engine.seal.epoch));
+    },
+  };
+}
+
+function stopOf({ stopReason, stopSequence }: Ending): JsonObject {
+  const details = { type: "refusal", category: null, explanation: null };
+  return {
+    stop_reason: stopReason,
+    stop_sequence: stopSequence,
+    ...(stopReason === "refusal" ? { stop_details: details } : {}),
+  };
+}
+
+function outcomeOf(ending: Ending): Answer["outcome"] {
+  if (ending.error !== undefined) return "failed";
+  return completing.has(ending.stopReason) ? "completed" : "incomplete";
+}
+
+function endEvents(ending: Ending, delta: JsonObject): readonly StreamEvent[] {
+  if (ending.error !== undefined) return [{ body: errorObject(ending.error), terminal: "failed" }];
+  return [{ body: delta }, { body: { type: "message_stop" }, terminal: outcomeOf(ending) }];
+}
+
+function errorObject({ type, message }: { readonly type: string; readonly message: string }): JsonObject {
+  return { type: "error", error: { type, message } };
+}
+
+/** With the beta always, without it only when there is something to tell (C10). */
+function transformationsOf({ history, request }: JudgedMessages): JsonObject {
+  const asked = request.betas.includes(BINDING_BETA);
+  return asked || history.transformations.length > 0
+    ? { input_transformations: history.transformations }
+    : {};
+}
+
+function contextManagement(body: JsonObject): JsonObject {
+  return isObject(body["context_management"]) ? { context_management: { applied_edits: [] } } : {};
+}

@@ -1,0 +1,117 @@
+/**
+ * How a message ends: what the model or the scenario wanted, what a fault forces, and the limits of the request.
+ *
+ * @module
+ */
+
+import { arrayOf } from "../../support/index.ts";
+import { STOP_REASONS } from "../../wire/index.ts";
+import type { Fault } from "../faults/fault.ts";
+import type { Draft, Reply } from "../output/draft.ts";
+import { draftTokens } from "../output/usage.ts";
+import { type ApiError, apiError } from "./http-errors.ts";
+import type { JudgedMessages } from "./judge-request.ts";
+import { invalidSignature } from "./refusals.ts";
+
+export interface Ending {
+  readonly drafts: readonly Draft[];
+  readonly stopReason: string;
+  readonly stopSequence: string | null;
+  /** The message never ends: an error comes instead. */
+  readonly error?: ApiError;
+}
+
+export function endingOf(
+  judged: JudgedMessages,
+  reply: Reply,
+  options: { readonly faults: readonly Fault[]; readonly input: number },
+): Ending {
+  let drafts = reply.output;
+  if (options.faults.some((fault) => fault.type === "unknown-item")) {
+    const surprise: Draft = { type: "raw", item: { type: "emulator_surprise", payload: { depth: 1 } } };
+    drafts = [...drafts.slice(0, -1), surprise, ...drafts.slice(-1)];
+  }
+  for (const fault of options.faults) {
+    const forced = forcedEnding(fault, drafts, judged);
+    if (forced !== undefined) return forced;
+  }
+  if (reply.status === "failed") return failed(drafts, reply.error?.code, reply.error?.message);
+  if (reply.status === "incomplete") return stopped(drafts, stopReasonOf(reply.incompleteReason));
+  return limited(drafts, judged, options.input) ?? stopped(drafts, naturalReason(drafts));
+}
+
+function stopped(drafts: readonly Draft[], stopReason: string, stopSequence: string | null = null): Ending {
+  return { drafts, stopReason, stopSequence };
+}
+
+function failed(drafts: readonly Draft[], code: string | undefined, message: string | undefined): Ending {
+  return { ...stopped(drafts, "end_turn"), error: apiError(code, message) };
+}
+
+/** The words of scenarios and faults are those of the Responses API where both have one. */
+function stopReasonOf(reason: string | undefined): string {
+  if (reason === "content_filter") return "refusal";
+  return reason !== undefined && STOP_REASONS.has(reason) ? reason : "max_tokens";
+}
+
+function naturalReason(drafts: readonly Draft[]): string {
+  if (drafts.some((draft) => draft.type === "message" && draft.refusal === true)) return "refusal";
+  const called = drafts.some((draft) => draft.type === "function_call" || draft.type === "custom_tool_call");
+  return called ? "tool_use" : "end_turn";
+}
+
+function forcedEnding(fault: Fault, drafts: readonly Draft[], judged: JudgedMessages): Ending | undefined {
+  if (fault.type === "incomplete") return stopped(halved(drafts, fault.items), stopReasonOf(fault.reason));
+  if (fault.type === "invalid-encrypted-content") {
+    const first = judged.context.blocks.find((block) => block.type === "thinking");
+    const { message } = invalidSignature(first?.path ?? "messages.0.content.0");
+    return failed([], "invalid_request_error", message);
+  }
+  if (fault.type === "error-event")
+    return failed(drafts.slice(0, fault.items ?? 0), fault.code ?? "overloaded_error", fault.message);
+  if (fault.type !== "failed") return undefined;
+  return failed(drafts.slice(0, fault.items ?? drafts.length), fault.code, fault.message);
+}
+
+/** `stop_sequences`, `max_tokens`, and the window that input and output share. */
+function limited(drafts: readonly Draft[], judged: JudgedMessages, input: number): Ending | undefined {
+  const { body, traits } = judged.request;
+  const sequences = arrayOf(body["stop_sequences"]).filter((one) => typeof one === "string" && one !== "");
+  const limit = Number(body["max_tokens"]);
+  const window = traits.contextTokens - input;
+  let tokens = 0;
+  for (const [index, draft] of drafts.entries()) {
+    if (draft.type === "message") {
+      const found = firstOf(sequences as readonly string[], draft.text);
+      if (found !== undefined) {
+        const text = draft.text.slice(0, found.at);
+        const said: readonly Draft[] = text === "" ? [] : [{ ...draft, text }];
+        return stopped([...drafts.slice(0, index), ...said], "stop_sequence", found.sequence);
+      }
+    }
+    tokens += draftTokens(draft);
+    if (tokens > Math.min(limit, window)) {
+      const reason = limit <= window ? "max_tokens" : "model_context_window_exceeded";
+      return stopped(halved(drafts, index), reason);
+    }
+  }
+  return undefined;
+}
+
+function firstOf(
+  sequences: readonly string[],
+  text: string,
+): { readonly sequence: string; readonly at: number } | undefined {
+  return sequences
+    .map((sequence) => ({ sequence, at: text.indexOf(sequence) }))
+    .filter(({ at }) => at !== -1)
+    .toSorted((a, b) => a.at - b.at)[0];
+}
+
+/** The first `count` drafts whole; a text after them comes half. */
+function halved(drafts: readonly Draft[], count: number): readonly Draft[] {
+  const kept = drafts.slice(0, count);
+  const next = drafts[count];
+  if (next?.type !== "message") return kept;
+  return [...kept, { ...next, text: next.text.slice(0, Math.ceil(next.text.length / 2)) }];
+}

@@ -1,0 +1,67 @@
+/**
+ * Errors of the Messages API that are not about the request: HTTP faults and the `error` event (C15).
+ *
+ * @module
+ */
+
+import { ERROR_TYPES } from "../../wire/index.ts";
+import type { Fault } from "../faults/fault.ts";
+import { refuse, type Refusal } from "../refusal.ts";
+
+export interface ApiError {
+  readonly status: number;
+  readonly type: string;
+  readonly message: string;
+}
+
+const messages: Readonly<Record<string, string>> = {
+  api_error: "Internal server error",
+  authentication_error: "invalid x-api-key",
+  billing_error:
+    "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.",
+  overloaded_error: "Overloaded",
+  rate_limit_error:
+    "This request would exceed your organization's rate limit of 30,000 input tokens per minute. Please try again later.",
+  request_too_large: "Request exceeds the maximum size",
+};
+
+/** What scenarios and faults call by the names of the Responses API. */
+const sameAs: Readonly<Record<string, string>> = {
+  server_error: "api_error",
+  server_is_overloaded: "overloaded_error",
+  rate_limit_exceeded: "rate_limit_error",
+  insufficient_quota: "billing_error",
+  invalid_api_key: "authentication_error",
+};
+
+export function typeOf(status: number): string {
+  return ERROR_TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
+}
+
+export function apiError(code: string | undefined, message: string | undefined): ApiError {
+  const type = sameAs[code ?? "server_error"] ?? code ?? "api_error";
+  const [status] = Object.entries(ERROR_TYPES).find(([, one]) => one === type) ?? ["500"];
+  return {
+    status: Number(status),
+    type,
+    message: message ?? messages[type] ?? `Emulated failure ${type}.`,
+  };
+}
+
+export function httpError(fault: Extract<Fault, { type: "http" }>): Refusal {
+  const type = fault.code === undefined ? typeOf(fault.status) : apiError(fault.code, undefined).type;
+  return refuse({
+    rule: "X-fault",
+    status: fault.status,
+    message: fault.message ?? messages[type] ?? `Emulated HTTP ${fault.status}.`,
+    type,
+    ...(fault.status === 429 ? { headers: { "retry-after": "1" } } : {}),
+  });
+}
+
+export function errorBody(refusal: Refusal, requestId: string): unknown {
+  // Refusals of the shared parts know only a status; those of faults name their type.
+  const named = Object.values(ERROR_TYPES).includes(refusal.type) && refusal.rule === "X-fault";
+  const type = named ? refusal.type : typeOf(refusal.status);
+  return { type: "error", error: { type, message: refusal.message }, request_id: requestId };
+}

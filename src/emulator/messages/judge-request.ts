@@ -1,0 +1,147 @@
+/**
+ * A Messages request up to the verdict: headers, JSON, parameters, each block by itself, tool calls, thinking; and what
+ * the ledger can say about it.
+ *
+ * @module
+ */
+
+import { stringOf } from "../../support/index.ts";
+import type { Headers } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import type { IssuedReasoning, Standing } from "../ledger.ts";
+import type { Refusal } from "../refusal.ts";
+import { bodyOf } from "../request-body.ts";
+import { hashText } from "../seal.ts";
+import { checkMessages } from "./judge/block-shape.ts";
+import { type Context, toContext } from "./judge/context.ts";
+import { parseMessages, type ParsedMessages } from "./judge/request-shape.ts";
+import {
+  judgeThinking,
+  prefixChange,
+  type ThinkingAnswer,
+  type ThinkingQuestion,
+} from "./judge/thinking-rules.ts";
+import { checkTools, joined, type JoinedMessage } from "./judge/tool-rules.ts";
+import { conversationMarks, placesOf } from "./marks.ts";
+import {
+  malformedJson,
+  prefillRefused,
+  trailingWhitespace,
+  versionRequired,
+  versionUnknown,
+} from "./refusals.ts";
+import type { ThinkingPayload } from "./signature.ts";
+
+export interface JudgedMessages {
+  readonly request: ParsedMessages;
+  readonly account: string;
+  readonly conversation: string;
+  readonly context: Context;
+  readonly head: ThinkingQuestion["head"];
+  readonly history: ThinkingAnswer;
+  /** What the model may use: nothing while thinking is off. */
+  readonly usable: ReadonlyMap<number, ThinkingPayload>;
+  readonly refusals: readonly Refusal[];
+}
+
+export function readMessages(
+  engine: Engine,
+  call: { readonly text: string; readonly headers: Headers },
+  counting = false,
+): ParsedMessages | Refusal {
+  const version = call.headers["anthropic-version"];
+  if (version === undefined) return versionRequired();
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) return versionUnknown(version);
+  const body = bodyOf(call.text);
+  if (body === undefined) return malformedJson();
+  const betas = (call.headers["anthropic-beta"] ?? "").split(",").map((one) => one.trim());
+  return parseMessages({
+    body,
+    text: call.text,
+    betas: betas.filter((one) => one !== ""),
+    counting,
+    traitsOf: (model) => engine.traitsOf(model, "anthropic-messages"),
+  });
+}
+
+export function judgeMessages(
+  engine: Engine,
+  request: ParsedMessages,
+  options: { readonly account: string; readonly conversationHeader: string | undefined },
+): JudgedMessages {
+  const { switches, seal } = engine;
+  const context = toContext(request.messages, request.messagesText);
+  const messages = joined(context.blocks);
+  const head = { system: hashText(request.system), tools: hashText(request.toolsText) };
+  const { model, traits, thinking } = request;
+  const history = judgeThinking({
+    context,
+    messages,
+    model,
+    traits,
+    thinking,
+    head,
+    switches,
+    seal,
+    account: options.account,
+  });
+  return {
+    request,
+    account: options.account,
+    conversation: engine.ledger.conversationOf(
+      options.conversationHeader,
+      conversationMarks(context, history.usable, seal),
+    ),
+    context,
+    head,
+    history,
+    usable: thinking.on ? history.usable : new Map(),
+    refusals: [
+      ...checkMessages(request.messages, switches),
+      ...checkTools(messages),
+      ...checkEnd(messages, engine),
+      ...history.refusals,
+    ],
+  };
+}
+
+/** C08; a turn that a server tool paused goes on from its own words. */
+function* checkEnd(messages: readonly JoinedMessage[], engine: Engine): Generator<Refusal> {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant") return;
+  if (last.blocks.some((block) => block.type === "server_tool_use")) return;
+  if (engine.switches.prefill === "refuse") yield prefillRefused();
+  else if (/\s$/.test(stringOf(last.blocks.at(-1)?.block["text"]) ?? "")) yield trailingWhitespace();
+}
+
+export function standingOf(engine: Engine, judged: JudgedMessages): Standing {
+  return engine.ledger.standing({
+    conversation: judged.conversation,
+    dialect: "anthropic-messages",
+    places: placesOf(judged.context),
+    texts: judged.context.blocks.map((block) => block.text),
+    epoch: engine.seal.epoch,
+    fits: fitsHere(engine, judged),
+  });
+}
+
+/** Would the judge take this thinking in this request, if it stood in its place? */
+function fitsHere(
+  engine: Engine,
+  judged: JudgedMessages,
+): (one: IssuedReasoning, positions: readonly number[]) => boolean {
+  const { request, account, context, head } = judged;
+  const { switches } = engine;
+  const { prefixBinding, modelBinding } = switches;
+  const bound = prefixBinding === "refuse" || (prefixBinding === "model" && request.traits.prefixBound);
+  return ({ sealed, followerAt }, positions) => {
+    const thinking = sealed?.thinking;
+    const follower = positions[followerAt];
+    if (sealed === undefined || thinking === undefined || follower === undefined) return false;
+    if (!request.thinking.on || sealed.account !== account) return false;
+    if (modelBinding !== "off" && sealed.model !== request.model) return false;
+    if (!bound) return true;
+    const payload = { ...sealed, thinking };
+    return prefixChange(payload, follower, thinking.previous, { context, head, switches }) === undefined;
+  };
+}

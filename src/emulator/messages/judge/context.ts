@@ -1,0 +1,147 @@
+/**
+ * The messages of a request as one row of blocks, and the hash chain over what precedes each (C04). The API joins
+ * neighbours of one role, so only a change of role counts, not where a message ends. Thinking and `cache_control` are no
+ * part of the chain.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+import {
+  arrayOf,
+  isObject,
+  type JsonObject,
+  objectOf,
+  sliceArray,
+  sliceMember,
+  sliceObject,
+  stringOf,
+} from "../../../support/index.ts";
+import { hashText } from "../../seal.ts";
+
+export interface PlacedBlock {
+  readonly block: JsonObject;
+  readonly type: string;
+  readonly role: string;
+  /** Index of its message, and of the block in it. */
+  readonly message: number;
+  readonly index: number;
+  readonly path: string;
+  /** Its exact text with the role, without `cache_control`: prefix stability is about bytes. */
+  readonly text: string;
+}
+
+export interface Context {
+  readonly blocks: readonly PlacedBlock[];
+  /** `chain[i]`: what precedes block i; the last one covers everything. */
+  readonly chain: readonly string[];
+  readonly lastRole: string;
+}
+
+export function toContext(messages: readonly JsonObject[], messagesText: string): Context {
+  const texts = sliceArray(messagesText);
+  const blocks = messages.flatMap((message, index) => blocksOf(message, index, texts[index] ?? ""));
+  let link = chainStart;
+  let role = "";
+  const chain = [link];
+  for (const one of blocks) {
+    if (!isThinking(one.type)) {
+      link = nextLink(link, { block: one.block, turns: one.role !== role, role: one.role });
+      role = one.role;
+    }
+    chain.push(link);
+  }
+  return { blocks, chain, lastRole: role };
+}
+
+const chainStart = hashText("messages");
+
+export function isThinking(type: string): boolean {
+  return type === "thinking" || type === "redacted_thinking";
+}
+
+export function nextLink(
+  link: string,
+  next: { readonly block: JsonObject; readonly turns: boolean; readonly role: string },
+): string {
+  return createHash("sha256")
+    .update(link)
+    .update(next.turns ? `\n${next.role}\n` : "")
+    .update(meaningOf(next.block))
+    .digest("base64url")
+    .slice(0, 22);
+}
+
+function blocksOf(message: JsonObject, index: number, text: string): readonly PlacedBlock[] {
+  const role = stringOf(message["role"]) ?? "user";
+  const { content } = message;
+  const raw = sliceMember(text, "content") ?? "null";
+  const place = (block: JsonObject, at: number, blockText: string): PlacedBlock => ({
+    block,
+    type: stringOf(block["type"]) ?? "",
+    role,
+    message: index,
+    index: at,
+    path: `messages.${index}.content.${at}`,
+    text: `${role} ${withoutCacheControl(blockText)}`,
+  });
+  if (typeof content === "string") return [place({ type: "text", text: content }, 0, raw)];
+  if (!Array.isArray(content)) return [];
+  const texts = sliceArray(raw);
+  return content.map((block: unknown, at) => place(objectOf(block), at, texts[at] ?? ""));
+}
+
+/** What a block says, in one form for every way to write it: a string is short for one text block. */
+export function meaningOf(block: JsonObject): string {
+  switch (block["type"]) {
+    case "text":
+      return JSON.stringify(["text", block["text"]]);
+    case "tool_use":
+      return JSON.stringify(["tool_use", block["id"], block["name"], block["input"]]);
+    case "tool_result":
+      return JSON.stringify([
+        "tool_result",
+        block["tool_use_id"],
+        contentMeaning(block["content"]),
+        block["is_error"] === true,
+      ]);
+    default:
+      return JSON.stringify(stripped(block));
+  }
+}
+
+function contentMeaning(content: unknown): unknown {
+  if (typeof content === "string") return [["text", content]];
+  return arrayOf(content).map((part) =>
+    isObject(part) && part["type"] === "text" ? ["text", part["text"]] : stripped(part),
+  );
+}
+
+/** The value without any `cache_control` in it. */
+export function stripped(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(stripped);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, one]) => (key === "cache_control" ? [] : [[key, stripped(one)]])),
+  );
+}
+
+/** The same for the exact text: breakpoints move from request to request, the rest must not. */
+export function withoutCacheControl(text: string): string {
+  if (!text.includes('"cache_control"')) return text;
+  if (text.trimStart().startsWith("[")) return `[${sliceArray(text).map(withoutCacheControl).join(",")}]`;
+  if (!text.trimStart().startsWith("{")) return text;
+  const members = sliceObject(text).filter(({ key }) => key !== "cache_control");
+  return `{${members.map(({ key, value }) => `${JSON.stringify(key)}:${withoutCacheControl(value)}`).join(",")}}`;
+}
+
+export function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  return arrayOf(content)
+    .map((part) => {
+      const { text, type } = objectOf(part);
+      return stringOf(text) ?? `[${String(type)}]`;
+    })
+    .join("");
+}

@@ -1,0 +1,247 @@
+/**
+ * The rules about thinking that comes back (C01–C06, C10–C12). Stateless: all it needs is inside the signatures and the
+ * tool ids. The order in which the live API answers is not known; here what can be told without a signature comes first.
+ *
+ * @module
+ */
+
+import { stringOf } from "../../../support/index.ts";
+import { familyOf, type ModelTraits } from "../../model-traits.ts";
+import type { Refusal } from "../../refusal.ts";
+import { hashText, type Seal } from "../../seal.ts";
+import type { Switches } from "../../switches.ts";
+import {
+  finalBlockThinking,
+  invalidData,
+  invalidSignature,
+  otherConversation,
+  type PrefixChange,
+  thinkingExpected,
+  thinkingModified,
+  thinkingWhileOff,
+} from "../refusals.ts";
+import { openSignature, readToolId, type ThinkingPayload } from "../signature.ts";
+import { type Context, isThinking, type PlacedBlock } from "./context.ts";
+import type { Thinking } from "./thinking-config.ts";
+import type { JoinedMessage } from "./tool-rules.ts";
+
+export interface ThinkingQuestion {
+  readonly context: Context;
+  readonly messages: readonly JoinedMessage[];
+  readonly model: string;
+  readonly traits: ModelTraits;
+  readonly account: string;
+  readonly thinking: Thinking;
+  /** Hashes of what stands before the messages. */
+  readonly head: { readonly system: string; readonly tools: string };
+  readonly switches: Switches;
+  readonly seal: Seal;
+}
+
+/** One entry of `message.input_transformations`. */
+export interface Transformation {
+  readonly type: "thinking_dropped" | "thinking_mismatch_allowed";
+  readonly path: string;
+  readonly reason: `${"model" | "prefix" | "organization"}_binding_mismatch`;
+}
+
+export interface ThinkingAnswer {
+  readonly refusals: readonly Refusal[];
+  /** Positions of the thinking the model may use, with what was sealed. */
+  readonly usable: ReadonlyMap<number, ThinkingPayload>;
+  readonly dropped: readonly string[];
+  readonly transformations: readonly Transformation[];
+}
+
+export function judgeThinking(question: ThinkingQuestion): ThinkingAnswer {
+  const refusals = [...checkFinalBlocks(question), ...checkOpenTurn(question)];
+  const opened = new Map<number, ThinkingPayload>();
+  for (const [position, block] of question.context.blocks.entries()) {
+    if (!isThinking(block.type)) continue;
+    const payload = openBlock(block, question.seal);
+    if (payload === undefined) refusals.push(unreadable(block));
+    else opened.set(position, payload);
+  }
+  const latest = question.messages.findLast((message) => message.role === "assistant");
+  refusals.push(...checkUnchanged(latest, opened, question.context.blocks));
+  return { ...checkBindings(opened, question, refusals), refusals };
+}
+
+function openBlock({ block, type }: PlacedBlock, seal: Seal): ThinkingPayload | undefined {
+  return type === "thinking"
+    ? openSignature(seal, "thinking", stringOf(block["signature"]) ?? "")
+    : openSignature(seal, "redacted_thinking", stringOf(block["data"]) ?? "");
+}
+
+function unreadable(block: PlacedBlock): Refusal {
+  return block.type === "thinking" ? invalidSignature(block.path) : invalidData(block.path);
+}
+
+/** C05, for every assistant message as it was sent. */
+function* checkFinalBlocks({ context }: ThinkingQuestion): Generator<Refusal> {
+  for (const [position, block] of context.blocks.entries()) {
+    const next = context.blocks[position + 1];
+    const last = next === undefined || next.message !== block.message;
+    if (last && block.role === "assistant" && isThinking(block.type))
+      yield finalBlockThinking(block.message, block.type);
+  }
+}
+
+/** Results and nothing else after the last answer: the tool loop, one assistant turn, goes on. */
+function openTurn(messages: readonly JoinedMessage[]): JoinedMessage | undefined {
+  const last = messages.at(-1);
+  if (last?.role === "assistant") return last;
+  const before = messages.at(-2);
+  const goesOn = last?.blocks.every((block) => block.type === "tool_result") === true;
+  return goesOn && before?.role === "assistant" ? before : undefined;
+}
+
+/** C02 and C06: thinking is pinned while a tool loop lasts. */
+function* checkOpenTurn(question: ThinkingQuestion): Generator<Refusal> {
+  const { thinking, messages, switches } = question;
+  const open = openTurn(messages);
+  if (!thinking.on) {
+    if (switches.thinkingWhileOff === "accept") return;
+    const latest = messages.findLast((message) => message.role === "assistant");
+    const where = switches.thinkingWhileOff === "latest" ? latest : open;
+    const present = where?.blocks.find((block) => isThinking(block.type));
+    if (present !== undefined) yield thinkingWhileOff(present.path, present.type);
+    return;
+  }
+  const [first] = open?.blocks ?? [];
+  const calls = open?.blocks.filter((block) => block.type === "tool_use") ?? [];
+  if (first === undefined || isThinking(first.type) || calls.length === 0) return;
+  const issued = calls.map((call) => readToolId(question.seal, stringOf(call.block["id"]) ?? ""));
+  const left = issued.some((one) => one?.beganThinking === true);
+  // What the API itself sent without thinking it takes back so; a foreign call proves nothing.
+  const foreign = issued.every((one) => one === undefined);
+  const needed =
+    thinking.mode === "enabled" ? left || foreign : left && switches.adaptiveMissingThinking === "refuse";
+  if (needed) yield thinkingExpected(first.path, first.type);
+}
+
+/**
+ * C01, C11, C12: the latest answer comes back with all its thinking, each with its text and in its place. In older
+ * answers an edited text is an invalid signature; what was left out whole is not missed there.
+ */
+function* checkUnchanged(
+  latest: JoinedMessage | undefined,
+  opened: ReadonlyMap<number, ThinkingPayload>,
+  blocks: readonly PlacedBlock[],
+): Generator<Refusal> {
+  const starts = new Map<string, number>();
+  const seen = new Map<string, number[]>();
+  for (const [position, payload] of opened) {
+    const block = blocks[position];
+    if (block === undefined) continue;
+    const inLatest = latest !== undefined && position >= latest.start && block.role === "assistant";
+    const same =
+      block.type !== "thinking" || hashText(String(block.block["thinking"])) === payload.thinking.text;
+    if (!inLatest) {
+      if (!same) yield invalidSignature(block.path);
+      continue;
+    }
+    const start = position - payload.index;
+    const moved = (starts.get(payload.uid) ?? start) !== start;
+    starts.set(payload.uid, start);
+    const indexes = seen.get(payload.uid) ?? [];
+    seen.set(payload.uid, [...indexes, payload.index]);
+    const rule = block.type === "thinking" ? "C01" : "C11";
+    if (!same || moved || indexes.includes(payload.index)) yield thinkingModified(block.path, rule);
+  }
+  for (const [position, payload] of opened) {
+    const block = blocks[position];
+    const indexes = seen.get(payload.uid);
+    if (block === undefined || indexes === undefined) continue;
+    if (payload.thinking.all.some((index) => !indexes.includes(index))) {
+      yield thinkingModified(block.path);
+      return;
+    }
+  }
+}
+
+function checkBindings(
+  opened: ReadonlyMap<number, ThinkingPayload>,
+  question: ThinkingQuestion,
+  refusals: Refusal[],
+): Omit<ThinkingAnswer, "refusals"> {
+  const usable = new Map<number, ThinkingPayload>();
+  const dropped: string[] = [];
+  const transformations: Transformation[] = [];
+  let previous: string | null = null;
+  for (const [position, payload] of opened) {
+    const path = question.context.blocks[position]?.path ?? "";
+    const foreign = foreignReason(payload, question);
+    if (foreign !== undefined && question.switches.foreignThinking === "refuse") {
+      refusals.push(unreadable(question.context.blocks[position] as PlacedBlock));
+      continue;
+    }
+    const change = foreign === undefined ? prefixChange(payload, position, previous, question) : undefined;
+    const how = prefixBehaviour(question);
+    if (change !== undefined && how === "refuse") {
+      refusals.push(otherConversation(path, change));
+      continue;
+    }
+    if (foreign !== undefined || (change !== undefined && how === "drop")) {
+      dropped.push(payload.id);
+      transformations.push({
+        type: "thinking_dropped",
+        path,
+        reason: `${foreign ?? "prefix"}_binding_mismatch`,
+      });
+      continue;
+    }
+    if (change !== undefined && how === "allow") {
+      transformations.push({
+        type: "thinking_mismatch_allowed",
+        path,
+        reason: "prefix_binding_mismatch",
+      });
+    }
+    usable.set(position, payload);
+    previous = payload.id;
+  }
+  return { usable, dropped, transformations };
+}
+
+/** Which check fails first, in the order of the types (beta messages.d.ts 5541). */
+function foreignReason(
+  payload: ThinkingPayload,
+  { account, model, switches, traits }: ThinkingQuestion,
+): "organization" | "model" | undefined {
+  if (payload.account !== account) return "organization";
+  if (!traits.reasoning) return "model";
+  if (switches.modelBinding === "off") return undefined;
+  const same =
+    switches.modelBinding === "family"
+      ? familyOf(payload.model) === familyOf(model)
+      : payload.model === model;
+  return same ? undefined : "model";
+}
+
+/** Older accounts only have it recorded (`prefixBinding: silent`); asking for drop_block makes it drop everywhere. */
+function prefixBehaviour({
+  traits,
+  switches,
+  thinking,
+}: ThinkingQuestion): "off" | "allow" | "refuse" | "drop" {
+  const { prefixBinding } = switches;
+  if (prefixBinding === "off" || (prefixBinding === "model" && !traits.prefixBound)) return "off";
+  if (thinking.dropsBlocks) return "drop";
+  return prefixBinding === "silent" ? "allow" : "refuse";
+}
+
+export function prefixChange(
+  payload: ThinkingPayload,
+  position: number,
+  previous: string | null,
+  { context, head, switches }: Pick<ThinkingQuestion, "context" | "head" | "switches">,
+): PrefixChange | undefined {
+  const { thinking } = payload;
+  if (switches.prefixCovers !== "input") {
+    if (thinking.system !== head.system) return "system";
+    if (thinking.tools !== head.tools) return "tools";
+  }
+  if (payload.prefix !== context.chain[position]) return "messages";
+  return thinking.previous === previous ? undefined : "previous";
+}

@@ -1,0 +1,73 @@
+/**
+ * The marks by which the ledger knows a Claude conversation again. Messages have no ids here: thinking and tool calls
+ * prove their response, and what remains is the text with all that came before it.
+ *
+ * @module
+ */
+
+import { stringOf } from "../../support/index.ts";
+import type { IssuedReasoning, Places } from "../ledger.ts";
+import { hashText, type Seal } from "../seal.ts";
+import { type Context, isThinking, meaningOf } from "./judge/context.ts";
+import type { IssuedBlock } from "./output/issue.ts";
+import { readToolId, type ThinkingPayload } from "./signature.ts";
+
+export function* conversationMarks(
+  context: Context,
+  thinking: ReadonlyMap<number, ThinkingPayload>,
+  seal: Seal,
+): Generator<string> {
+  for (const payload of thinking.values()) yield payload.uid;
+  for (const { block, type } of context.blocks) {
+    const id = type === "tool_use" ? stringOf(block["id"]) : undefined;
+    if (id === undefined) continue;
+    const place = readToolId(seal, id);
+    yield place === undefined ? id : place.uid;
+  }
+  for (const [position, { role }] of context.blocks.entries()) {
+    if (role === "assistant") yield `link ${context.chain[position + 1]}`;
+  }
+}
+
+export function marksOfMessage(uid: string, blocks: readonly IssuedBlock[]): readonly string[] {
+  const calls = blocks.flatMap(({ callId }) => (callId === undefined ? [] : [callId]));
+  const last = blocks.at(-1);
+  return [uid, ...calls, ...(last === undefined ? [] : [`link ${last.linkAfter}`])];
+}
+
+export function issuedThinking(blocks: readonly IssuedBlock[], epoch: number): readonly IssuedReasoning[] {
+  const others = blocks.filter((block) => block.sealed === undefined);
+  const members = others.map(({ final, linkBefore }) => marksOf(final, linkBefore));
+  return blocks.flatMap(({ sealed, index }): IssuedReasoning[] =>
+    sealed === undefined
+      ? []
+      : [
+          {
+            id: sealed.id,
+            dialect: "anthropic-messages",
+            sealed,
+            epoch,
+            opaque: true,
+            members,
+            followerAt: others.findIndex((block) => block.index > index),
+          },
+        ],
+  );
+}
+
+/** Best first: with everything before it, else by itself, so that an edit further up does not hide it. */
+function marksOf(block: Readonly<Record<string, unknown>>, link: string): readonly string[] {
+  if (block["type"] === "tool_use") return [`call ${String(block["id"])}`];
+  const said = hashText(meaningOf(block));
+  return [`said ${said} ${link}`, `said ${said}`];
+}
+
+export function placesOf(context: Context): Places {
+  const places = new Map<string, number>();
+  for (const [position, { block, role, type }] of context.blocks.entries()) {
+    if (role !== "assistant" || isThinking(type)) continue;
+    for (const mark of marksOf(block, context.chain[position] ?? ""))
+      if (!places.has(mark)) places.set(mark, position);
+  }
+  return places;
+}

@@ -1,0 +1,57 @@
+/**
+ * Usage as Claude counts it: what was read from and written to the cache comes on top of `input_tokens`, and nothing is
+ * cached unless the request says so.
+ *
+ * @module
+ */
+
+import type { JsonObject } from "../../../support/index.ts";
+import type { Draft } from "../../output/draft.ts";
+import { draftTokens } from "../../output/usage.ts";
+
+export interface InputTokens {
+  readonly input_tokens: number;
+  readonly cache_creation_input_tokens: number;
+  readonly cache_read_input_tokens: number;
+}
+
+export function inputTokens(
+  prompt: { readonly input: number; readonly cached: number },
+  options: { readonly caches: boolean; readonly minimum: number },
+): InputTokens {
+  const read = options.caches ? prompt.cached : 0;
+  const written = options.caches && prompt.input >= options.minimum ? prompt.input - read : 0;
+  return {
+    input_tokens: prompt.input - read - written,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
+  };
+}
+
+/** At the beginning: only the input is known. */
+export function startUsage(input: InputTokens): JsonObject {
+  return {
+    ...input,
+    cache_creation: {
+      ephemeral_5m_input_tokens: input.cache_creation_input_tokens,
+      ephemeral_1h_input_tokens: 0,
+    },
+    output_tokens: 1,
+    service_tier: "standard",
+    inference_geo: "not_available",
+  };
+}
+
+export function outputUsage(drafts: readonly Draft[]): {
+  readonly output_tokens: number;
+  readonly output_tokens_details: { readonly thinking_tokens: number };
+} {
+  let thinking = 0;
+  let output = 0;
+  for (const draft of drafts) {
+    const tokens = draftTokens(draft);
+    output += tokens;
+    if (draft.type === "reasoning") thinking += tokens;
+  }
+  return { output_tokens: output, output_tokens_details: { thinking_tokens: thinking } };
+}

@@ -1,0 +1,50 @@
+/**
+ * What the Messages dialect serves beside `POST /v1/messages`: token counting and models.
+ *
+ * @module
+ */
+
+import { found, refused, type Route, type RouteRequest, type WireAnswer } from "../dialect.ts";
+import type { Engine } from "../engine.ts";
+import { documentedModelsOf } from "../model-traits.ts";
+import { tokensIn } from "../output/usage.ts";
+import { readMessages } from "./judge-request.ts";
+import { checkMessages } from "./judge/block-shape.ts";
+import { toContext } from "./judge/context.ts";
+import { unknownModel } from "./refusals.ts";
+
+export const routes: readonly Route[] = [
+  ["POST", /^\/messages\/count_tokens$/, countTokens],
+  ["GET", /^\/models$/, listModels],
+  ["GET", /^\/models\/([^/]+)$/, getModel],
+];
+
+function countTokens(engine: Engine, request: RouteRequest): WireAnswer {
+  const parsed = readMessages(engine, request, true);
+  if ("rule" in parsed) return refused(parsed, undefined);
+  const [wrong] = checkMessages(parsed.messages, engine.switches);
+  if (wrong !== undefined && engine.strict) return refused(wrong, undefined);
+  const { blocks } = toContext(parsed.messages, parsed.messagesText);
+  const head = tokensIn(`${parsed.system}\n${parsed.toolsText}`);
+  return found({ input_tokens: blocks.reduce((total, block) => total + tokensIn(block.text), head) });
+}
+
+function modelObject(id: string): unknown {
+  return { type: "model", id, display_name: id, created_at: "2023-11-14T22:13:20Z" };
+}
+
+function listModels(): WireAnswer {
+  const ids = documentedModelsOf("anthropic-messages");
+  return found({
+    data: ids.map(modelObject),
+    has_more: false,
+    first_id: ids[0] ?? null,
+    last_id: ids.at(-1) ?? null,
+  });
+}
+
+function getModel(engine: Engine, _request: RouteRequest, _account: string, id: string): WireAnswer {
+  return engine.traitsOf(id, "anthropic-messages") === undefined
+    ? refused(unknownModel(id), undefined)
+    : found(modelObject(id));
+}
