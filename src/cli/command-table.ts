@@ -30,6 +30,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   stats: async (terminal, finish) => (await import("./commands/stats.ts")).statsCommand(terminal, finish),
   check: async (terminal, finish) => (await import("./commands/check.ts")).checkCommand(terminal, finish),
   eval: async (terminal, finish) => (await import("./commands/eval.ts")).evalCommand(terminal, finish),
+  serve: async (terminal, finish) => (await import("./commands/serve.ts")).serveCommand(terminal, finish),
   emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),
   conform: async (terminal, finish) => {
     const { conformCommand, conformIo } = await import("./commands/conform.ts");
@@ -55,5 +56,6 @@ export const HELP_LINES: readonly HelpLine[] = [
   { group: "Correctness", names: ["check"], about: "lint a history" },
   { group: "Correctness", names: ["conform"], about: "which rules and shapes a Responses server holds" },
   { group: "Correctness", names: ["eval"], about: "run scenarios against models" },
+  { group: "Servers", names: ["serve"], about: "sessions in the browser and over HTTP" },
   { group: "Servers", names: ["emulator"], about: "a strict provider API on this machine, no key" },
 ];

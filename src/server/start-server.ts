@@ -152,21 +152,14 @@ async function listen(
 }
 
 function listenFailed(error: unknown, host: string, port: number): ThroughlineError {
-  const code = codeOf(error);
-  if (code === "EADDRINUSE")
+  if (codeOf(error) === "EADDRINUSE")
     return new ThroughlineError({
       code: "port_in_use",
       message: `port ${port} is in use: stop what listens there, or choose another with --port`,
       cause: error,
     });
-  if (code === "EACCES")
-    return new ThroughlineError({
-      code: "port_forbidden",
-      message: `port ${port} needs more rights than this user has: choose one above 1023`,
-      cause: error,
-    });
   return new ThroughlineError({
-    code: "address_invalid",
+    code: "listen_failed",
     message: `cannot listen on ${host}, port ${port}: ${messageOf(error)}`,
     cause: error,
   });
