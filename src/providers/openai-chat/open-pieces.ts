@@ -37,7 +37,8 @@ export class OpenPieces {
   readonly #told = new Set<Call>();
 
   think(field: ReasoningField, text: string, events: StreamEvent[]): void {
-    if (text === "" && this.#thought === undefined) return; // DeepSeek opens every message with an empty one
+    // DeepSeek opens every message with an empty one, and what a chunk does not say is no thought in another field.
+    if (text === "" && this.#thought?.field !== field) return;
     if (this.#thought !== undefined && this.#thought.field !== field) this.#endThought(events);
     this.#thought ??= this.#beginThought(field, events);
     this.#thought.texts.push(text);

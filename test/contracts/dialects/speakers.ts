@@ -107,7 +107,7 @@ function responsesPiece(piece: Piece, output_index: number): readonly string[] {
         done({ ...call, status: "completed", arguments: piece.arguments }),
       ];
     }
-    default: {
+    case "unknown": {
       const item = {
         id: `tm_${output_index}`,
         type: "tomorrow_item",
@@ -115,6 +115,8 @@ function responsesPiece(piece: Piece, output_index: number): readonly string[] {
       };
       return [added(item), done(item)];
     }
+    default:
+      return piece satisfies never;
   }
 }
 
@@ -173,8 +175,10 @@ function messagesPiece(piece: Piece, index: number): readonly string[] {
         ...pieces(piece.arguments).map((partial_json) => delta({ type: "input_json_delta", partial_json })),
         stop,
       ];
-    default:
+    case "unknown":
       return [start({ type: "tomorrow_block", secret: "12345678901234567890" }), stop];
+    default:
+      return piece satisfies never;
   }
 }
 

@@ -1,0 +1,123 @@
+/**
+ * Logs of answers spoken in any dialect, by value: each goes through its dialect's own decoder, as it would in a session.
+ *
+ * @module
+ */
+
+import type { EventDraft, LoggedEvent, Origin, Profile, Settings } from "../../../src/events/index.ts";
+import { type Plan, planOf } from "../../../src/fold/index.ts";
+import { driverOf } from "../../../src/providers/dialects.ts";
+import { capabilitiesOf, PROFILES, type RenderedRequest } from "../../../src/providers/index.ts";
+import { type Answer, SPEAKERS, type Speaker } from "./speakers.ts";
+
+type Dialect = Origin["dialect"];
+
+export function speakerOf(dialect: Dialect): Speaker {
+  return SPEAKERS.find((speaker) => speaker.dialect === dialect) as Speaker;
+}
+
+export function settingsOf(profileName: string, change: Partial<Settings> = {}): Settings {
+  const profile = PROFILES[profileName] as Profile;
+  const target: Origin = {
+    provider: profileName,
+    dialect: profile.dialect,
+    model: `model-of-${profileName}`,
+    endpoint: `https://${profileName}.test`,
+    credential: "abc",
+  };
+  return {
+    target,
+    tools: [],
+    hosted: [],
+    replay: "all",
+    profile,
+    capabilities: capabilitiesOf(profile.dialect, target.model),
+    parameters: {},
+    renderer: 1,
+    ...change,
+  };
+}
+
+export class SpokenLog {
+  readonly events: LoggedEvent[] = [];
+  #responses = 0;
+
+  add(draft: EventDraft): this {
+    const seq = this.events.length;
+    this.events.push({
+      v: 1,
+      seq,
+      id: `ev_${seq}`,
+      at: "2026-01-01T00:00:00.000Z",
+      epoch: 1,
+      ...draft,
+    });
+    return this;
+  }
+
+  user(text: string): this {
+    return this.add({ type: "user_message", turn: "tn", by: "person", content: [{ type: "text", text }] });
+  }
+
+  /** The answer of the settings' model, every call answered unless said otherwise. */
+  answer(
+    settings: Settings,
+    answer: Answer,
+    options: { readonly results?: boolean; readonly field?: string } = {},
+  ): this {
+    const { target } = settings;
+    this.#responses += 1;
+    const base = { turn: "tn", response: `rsp_${this.#responses}` };
+    const decoder = driverOf(target.dialect).createDecoder();
+    const frames = speakerOf(target.dialect)
+      .frames(answer)
+      .map((data) => ({
+        event: "",
+        data: (options.field === undefined ? data : data.replaceAll("reasoning_content", options.field))
+          // No provider gives an id twice.
+          .replaceAll(/"(rs|msg|fc)_(\d)/g, `"$1_${this.#responses}$2`),
+      }));
+    const events = [...decoder.feed(frames), ...decoder.close()];
+    const { prefixHash } = this.render(settings);
+    this.add({
+      type: "response_start",
+      ...base,
+      step: this.#responses,
+      attempt: 1,
+      origin: target,
+      bodyHash: "",
+      prefixHash,
+    });
+    const calls: string[] = [];
+    for (const event of events) {
+      if (event.type === "item_done") {
+        const draft = { ...event.draft, ...base };
+        if (draft.type === "tool_call") calls.push(draft.callId);
+        this.add(draft.type === "reasoning" ? { ...draft, startedAt: "", durationMs: 0 } : draft);
+      } else if (event.type === "end")
+        this.add({ type: "response_end", ...base, durationMs: 0, ...event.end });
+    }
+    if (options.results === false) return this;
+    for (const callId of calls)
+      this.add({ type: "tool_result", ...base, callId, status: "ok", text: `result of ${callId}` });
+    return this;
+  }
+
+  plan(settings: Settings): Plan {
+    return planOf(this.events, settings) as Plan;
+  }
+
+  render(settings: Settings): RenderedRequest {
+    const renderer = driverOf(settings.profile.dialect).createRenderer();
+    return renderer.render(this.plan(settings), { cacheKey: "root", blob: () => undefined });
+  }
+}
+
+export function bodyOf(rendered: RenderedRequest): Record<string, unknown> {
+  return JSON.parse(Buffer.concat(rendered.body).toString("utf8")) as Record<string, unknown>;
+}
+
+export function messagesOf(rendered: RenderedRequest): readonly Record<string, unknown>[] {
+  const body = bodyOf(rendered);
+  return (body["messages"] ?? body["input"]) as readonly Record<string, unknown>[];
+}
