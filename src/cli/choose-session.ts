@@ -1,5 +1,5 @@
 /**
- * Which session a command means: a new one, the last of this directory, or one by its id or a unique beginning of it.
+ * Which session a command means: a new one, the last of this directory, or one by its id, a unique beginning of it, or its title.
  *
  * @module
  */
@@ -23,11 +23,11 @@ export async function chooseSession(
   cwd: string,
   warn: Warn,
 ): Promise<string | undefined> {
-  if (choice.id !== undefined) return byPrefix(store, choice.id);
+  if (choice.id !== undefined) return byName(store, choice.id);
   return choice.continueLast ? lastOf(store, cwd, warn) : undefined;
 }
 
-/** For commands that need one: by id, a unique beginning of it or its title; or the last of this directory. */
+/** For commands that need one: by name, or the last of this directory. */
 export async function resolveSession(
   store: Store,
   choice: { readonly name: string | undefined; readonly last: boolean },
@@ -41,13 +41,26 @@ export async function resolveSession(
       message: choice.last ? "give a session or --last, not both" : "which session? Give its id, or --last",
     });
   }
+  return byName(store, choice.name);
+}
+
+/** By id, a unique beginning of it, or the title. */
+async function byName(store: Store, name: string): Promise<string> {
   try {
-    return await byPrefix(store, choice.name);
+    return await byPrefix(store, name);
   } catch (error) {
-    const titled = await byTitle(store, choice.name);
+    const titled = await byTitle(store, name);
+    if (titled.length === 0) throw error;
     if (titled.length === 1 && titled[0] !== undefined) return titled[0];
-    throw error;
+    throw new ThroughlineError({
+      code: "session_ambiguous",
+      message: `"${inertLine(name, 64)}" is the title of ${titled.length} sessions (${some(titled)}): give an id`,
+    });
   }
+}
+
+function some(ids: readonly string[]): string {
+  return `${ids.slice(0, 5).join(", ")}${ids.length > 5 ? ", …" : ""}`;
 }
 
 async function byTitle(store: Store, title: string): Promise<readonly string[]> {
@@ -79,10 +92,9 @@ async function byPrefix(store: Store, text: string): Promise<string> {
       message: `there is no session "${inertLine(text, 64)}"`,
     });
   }
-  const some = found.slice(0, 5).join(", ");
   throw new ThroughlineError({
     code: "session_ambiguous",
-    message: `"${inertLine(text, 64)}" begins ${found.length} session ids (${some}${found.length > 5 ? ", …" : ""}): give more of it`,
+    message: `"${inertLine(text, 64)}" begins ${found.length} session ids (${some(found)}): give more of it`,
   });
 }
 

@@ -54,11 +54,11 @@ function readFlag(
     return { named: [name], valueFollows: takesValue && equals === -1 };
   }
   const named: string[] = [];
-  for (const [index, letter] of [...arg.slice(1)].entries()) {
-    const name = `-${letter}`;
+  for (let at = 1; at < arg.length; at += 1) {
+    const name = `-${arg.charAt(at)}`;
     named.push(name);
     if (flags.some(({ short, takesValue }) => short === name && takesValue)) {
-      return { named, valueFollows: index === arg.length - 2 };
+      return { named, valueFollows: at === arg.length - 1 };
     }
   }
   return { named, valueFollows: false };

@@ -1,84 +1,102 @@
 /**
- * From flags to an open session: folder, model, tools, permissions.
+ * From flags to an open session: folder, settings, model, tools, permissions, the project's instructions. Everything
+ * that can be wrong is found before anything is written.
  *
  * @module
  */
 
 import { statSync } from "node:fs";
+import { relative } from "node:path";
 
-import { sessionsFolder } from "../config/index.ts";
-import type { Settings } from "../events/index.ts";
-import { fileStore, type Store } from "../log/index.ts";
-import { modelFrom } from "../models/index.ts";
+import { type ProjectInstructions, readProjectInstructions, sessionsFolder } from "../config/index.ts";
+import { fileStore, memoryStore } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
 import { createAgent, type Session } from "../session/index.ts";
-import { ThroughlineError } from "../support/index.ts";
-import { builtinTools, type PermissionMode, type Tool } from "../tools/index.ts";
+import { codeOf, ThroughlineError } from "../support/index.ts";
+import { builtinTools, type Tool } from "../tools/index.ts";
+import type { WireRecord } from "../turn/index.ts";
+import { chooseModel, requireKey } from "./choose-model.ts";
 import { chooseSession } from "./choose-session.ts";
+import { previewLines } from "./debug-preview.ts";
 import { inertLine } from "./inert-text.ts";
 import { loadTools } from "./load-tools.ts";
+import { AnswerFile } from "./output-files.ts";
+import { settingsWithTrust } from "./project-trust.ts";
+import type { RunFlags } from "./run-options.ts";
+import { type RunSettings, runSettings } from "./run-settings.ts";
 import type { Terminal } from "./terminal.ts";
-import { startTracing, type TraceFlags } from "./tracing.ts";
+import { startTracing } from "./tracing.ts";
+import { headerSecrets, modelsOf } from "./user-providers.ts";
 
-export interface RunFlags extends TraceFlags {
-  readonly print?: boolean;
-  readonly json?: boolean;
-  readonly continue?: boolean;
-  readonly resume?: string;
-  readonly model?: string;
-  readonly effort?: string;
-  readonly tools?: string;
-  readonly allowTools?: string;
-  readonly permissions?: string;
-  readonly maxSteps?: string;
-  readonly system?: string;
-  readonly directory?: string;
-  readonly playback?: string;
-  readonly fast?: boolean;
-  readonly strict?: boolean;
-}
-
-const PERMISSION_MODES: readonly PermissionMode[] = ["ask", "auto", "read-only", "deny"];
-const DEFAULT_OPENAI_MODEL = "openai/gpt-5.6";
-const EMULATOR_MODEL = "emulator/emu-reasoner";
+export type { RunFlags } from "./run-options.ts";
 
 export interface Opened {
   readonly session: Session;
   readonly model: Model;
+  readonly settings: RunSettings;
+  /** The project's instructions that are part of every request: their file. */
+  readonly instructions: string | undefined;
 }
 
-export async function openSession(
-  flags: RunFlags,
-  options: { readonly canAsk: boolean; readonly tools?: readonly Tool[]; readonly terminal: Terminal },
-): Promise<Opened> {
+export interface OpenOptions {
+  readonly canAsk: boolean;
+  readonly tools?: readonly Tool[];
+  readonly terminal: Terminal;
+  /** Nothing will be asked of a model: no key is needed, no instructions are read. */
+  readonly offline?: boolean;
+  /** A session that another process writes is opened to read instead of refused. */
+  readonly attach?: boolean;
+}
+
+export async function openSession(flags: RunFlags, options: OpenOptions): Promise<Opened> {
+  const { terminal, canAsk } = options;
   enterDirectory(flags.directory);
   const cwd = process.cwd();
-  const store = fileStore(sessionsFolder());
-  const permissions = permissionMode(flags.permissions);
-  const maxSteps = positiveInteger("--max-steps", flags.maxSteps);
+  const config = await settingsWithTrust(cwd, flags, terminal);
+  const settings = runSettings(flags, config.values);
+  const { permissions, maxSteps, maxCostUsd } = settings;
+  if (flags.output !== undefined) void new AnswerFile(flags.output); // refuses what cannot be written
+  const store = flags.ephemeral === true ? memoryStore() : fileStore(sessionsFolder());
+  const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
   const choice = { continueLast: flags.continue === true, id: flags.resume };
-  const id = await chooseSession(store, choice, cwd, (text) => {
-    options.terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
-  });
-  const model = await chooseModel(flags, store, id);
-  const tools = await chooseTools(flags, cwd, options.tools ?? []);
-  const { canAsk } = options;
-  const traced = { permissions, canAsk, maxSteps, tools, secrets: () => model.secrets() };
-  const tracing = startTracing(flags, store, traced, options.terminal);
+  const id = await chooseSession(store, choice, cwd, say);
+  const modelFrom = modelsOf(config.values);
+  const model = await chooseModel({ flags, config, modelFrom, store, id });
+  if (options.offline !== true) requireKey(model, config.values);
+  const tools = await chooseTools(settings, cwd, options.tools ?? []);
+  const found =
+    settings.projectInstructions && options.offline !== true ? readProjectInstructions(cwd) : undefined;
+  const system = systemText(settings.system, found, cwd);
+  const secrets = headerSecrets(config.values);
+  const traced = { permissions, canAsk, maxSteps, tools, secrets: () => [...model.secrets(), ...secrets] };
+  const tracing = startTracing(flags, store, traced, terminal);
   const agent = createAgent({
     ...tracing.agent,
     model,
+    modelFrom,
     tools,
-    ...(flags.system === undefined ? {} : { system: flags.system }),
+    ...(system === undefined ? {} : { system }),
     permissions,
     canAsk,
-    limits: maxSteps === undefined ? {} : { maxSteps },
+    limits: {
+      ...(maxSteps === undefined ? {} : { maxSteps }),
+      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+    },
+    ...(flags.debug === true ? { trace: tellRequests(terminal) } : {}),
     cwd,
+    secrets,
   });
-  return { session: await agent.open({ store: tracing.store, ...(id === undefined ? {} : { id }) }), model };
+  const open = (mode: "write" | "read"): Promise<Session> =>
+    agent.open({ store: tracing.store, mode, ...(id === undefined ? {} : { id }) });
+  const session = await open("write").catch((error: unknown) => {
+    if (options.attach === true && codeOf(error) === "session_locked") return open("read");
+    throw error;
+  });
+  if (flags.json !== true) tellInstructions(found, cwd, terminal);
+  return { session, model, settings, instructions: found?.file };
 }
 
-function enterDirectory(directory: string | undefined): void {
+export function enterDirectory(directory: string | undefined): void {
   if (directory === undefined) return;
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new ThroughlineError({
@@ -89,69 +107,50 @@ function enterDirectory(directory: string | undefined): void {
   process.chdir(directory);
 }
 
-async function chooseTools(flags: RunFlags, cwd: string, extra: readonly Tool[]): Promise<readonly Tool[]> {
-  const own = flags.tools === undefined ? [] : await loadTools(flags.tools);
+export async function chooseTools(
+  settings: RunSettings,
+  cwd: string,
+  extra: readonly Tool[],
+): Promise<readonly Tool[]> {
+  const own = settings.tools === undefined ? [] : await loadTools(settings.tools);
   const names = new Set(own.map(({ name }) => name));
   const all = [...own, ...[...extra, ...builtinTools({ cwd })].filter(({ name }) => !names.has(name))];
-  if (flags.allowTools === undefined) return all;
-  const allowed = flags.allowTools
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-  const unknown = allowed.filter((name) => !all.some((one) => one.name === name));
+  const { allowTools } = settings;
+  if (allowTools === undefined) return all;
+  const unknown = allowTools.filter((name) => !all.some((one) => one.name === name));
   if (unknown.length > 0) {
     throw new ThroughlineError({
       code: "tool_unknown",
       message: `--allow-tools: there is no tool ${unknown.join(", ")}; available are ${all.map(({ name }) => name).join(", ")}`,
     });
   }
-  return all.filter(({ name }) => allowed.includes(name));
+  return all.filter(({ name }) => allowTools.includes(name));
 }
 
-function permissionMode(text: string | undefined): PermissionMode {
-  const mode = PERMISSION_MODES.find((one) => one === (text ?? "ask"));
-  if (mode !== undefined) return mode;
-  throw new ThroughlineError({
-    code: "permissions_invalid",
-    message: `--permissions ${text}: use one of ${PERMISSION_MODES.join(", ")}`,
-  });
+/** What the user says comes first; what the project says is told apart from it. */
+export function systemText(
+  own: string | undefined,
+  found: ProjectInstructions | undefined,
+  cwd: string,
+): string | undefined {
+  if (found === undefined || found.text === "") return own;
+  const project = `Instructions of this project (${relative(cwd, found.file)}):\n\n${found.text}`;
+  return own === undefined ? project : `${own}\n\n${project}`;
 }
 
-function positiveInteger(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `${flag} ${text}: use a whole number above 0`,
-  });
+function tellInstructions(found: ProjectInstructions | undefined, cwd: string, terminal: Terminal): void {
+  if (found === undefined) return;
+  const cut = found.cut ? `, cut to ${Buffer.byteLength(found.text)}: shorten it` : "";
+  terminal.stderr.write(
+    `${terminal.dim(inertLine(`instructions: ${relative(cwd, found.file)} (${found.bytes} bytes${cut})`, 200))}\n`,
+  );
 }
 
-/** flag > environment > the session's own > a real model if there is a key > the emulator. */
-async function chooseModel(flags: RunFlags, store: Store, id: string | undefined): Promise<Model> {
-  const named = flags.model ?? environment("THROUGHLINE_MODEL");
-  const kept = id === undefined ? undefined : await lastSettings(store, id);
-  const name =
-    named ??
-    (kept === undefined ? undefined : modelName(kept)) ??
-    (environment("OPENAI_API_KEY") === undefined ? EMULATOR_MODEL : DEFAULT_OPENAI_MODEL);
-  const model = modelFrom(name);
-  return flags.effort === undefined ? model : model.withEffort(flags.effort);
-}
-
-/** Empty is as good as unset. */
-function environment(name: string): string | undefined {
-  const value = process.env[name];
-  return value === "" ? undefined : value;
-}
-
-async function lastSettings(store: Store, id: string): Promise<Settings | undefined> {
-  const log = await store.open(id, { mode: "read" });
-  const settings = log.events.findLast((event) => event.type === "settings")?.settings;
-  await log.close();
-  return settings;
-}
-
-function modelName({ target, effort }: Settings): string {
-  return `${target.provider}/${target.model}${effort === undefined ? "" : `:${effort}`}`;
+function tellRequests(terminal: Terminal): (record: WireRecord) => void {
+  return (record) => {
+    if (record.type !== "request") return;
+    for (const line of previewLines(Buffer.concat(record.body).toString("utf8"))) {
+      terminal.stderr.write(`${terminal.dim(line)}\n`);
+    }
+  };
 }

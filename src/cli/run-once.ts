@@ -7,12 +7,15 @@
 import { isEphemeral, type SessionEvent, toLine } from "../events/index.ts";
 import type { Session, Turn, TurnResult } from "../session/index.ts";
 import { ThroughlineError } from "../support/index.ts";
+import { AnswerWriter } from "./answer-writer.ts";
+import { CostMeter } from "./cost-meter.ts";
 import { exitCodeOf } from "./exit-codes.ts";
 import { inert, inertJson, inertLine } from "./inert-text.ts";
-import type { RunFlags } from "./open-session.ts";
-import { openSession } from "./open-session.ts";
+import { enterDirectory, openSession } from "./open-session.ts";
+import { AnswerFile, readOutputSchema } from "./output-files.ts";
 import { promptFrom } from "./read-stdin.ts";
-import { ProgressLines } from "./show-progress.ts";
+import type { RunFlags } from "./run-options.ts";
+import { ProgressLines, type ShowReasoning } from "./show-progress.ts";
 import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -24,31 +27,68 @@ export async function runOnce(
   const prompt = await promptFrom(words, terminal);
   const mayResume = flags.continue === true || flags.resume !== undefined;
   if (prompt === "" && !mayResume) throw noPrompt();
-  const { session, model } = await openSession(flags, { canAsk: false, terminal });
+  enterDirectory(flags.directory);
+  const schema = flags.outputSchema === undefined ? undefined : readOutputSchema(flags.outputSchema);
+  if (schema !== undefined && prompt === "") throw noPrompt();
+  const { directory: _entered, ...rest } = flags;
+  const { session, model, settings, instructions } = await openSession(rest, { canAsk: false, terminal });
   try {
     if (prompt === "" && !session.interrupted) throw noPrompt();
+    const kept = flags.ephemeral === true ? " · not kept" : "";
     if (flags.json !== true) {
-      terminal.stderr.write(terminal.dim(`${inertLine(`${model.label} · session ${session.id}`, 200)}\n`));
+      terminal.stderr.write(
+        terminal.dim(`${inertLine(`${model.label} · session ${session.id}${kept}`, 200)}\n`),
+      );
     }
-    return await tellTurn(session, prompt === "" ? session.resume() : session.send(prompt), flags, terminal);
+    const turn =
+      prompt === "" ? session.resume() : session.send(prompt, schema === undefined ? {} : { output: schema });
+    return await tellTurn(
+      session,
+      turn,
+      {
+        json: flags.json === true,
+        ...settings,
+        // What does not fit is answered again: only the answer that fits is the answer.
+        whole: schema !== undefined,
+        ...(flags.output === undefined ? {} : { output: flags.output }),
+        ...(instructions === undefined ? {} : { instructions }),
+      },
+      terminal,
+    );
   } finally {
     await session.close();
   }
+}
+
+export interface TellOptions {
+  readonly json?: boolean;
+  readonly permissions?: string;
+  readonly showReasoning?: ShowReasoning;
+  /** The answer is written at the end, not as it arrives. */
+  readonly whole?: boolean;
+  /** A file for the answer. */
+  readonly output?: string;
+  /** The project's instructions that are part of the request. */
+  readonly instructions?: string;
 }
 
 /** A turn told to its end; resolves to the exit code. */
 export async function tellTurn(
   session: Session,
   turn: Turn,
-  flags: Pick<RunFlags, "json" | "permissions">,
+  options: TellOptions,
   terminal: Terminal,
 ): Promise<number> {
+  const file = options.output === undefined ? undefined : new AnswerFile(options.output);
   const stop = stopOnSignals(() => turn.cancel());
   const { result, denied } =
-    flags.json === true ? await asJson(session, turn, terminal) : await asText(turn, terminal);
+    options.json === true
+      ? await asJson(session, turn, options, terminal)
+      : await asText(turn, options, terminal);
+  if (result.status === "completed") file?.write(result.text);
   // Only "ask" needed somebody; under the other modes a denial is what was asked for.
-  const neededPermission = denied && (flags.permissions ?? "ask") === "ask";
-  if (flags.json !== true) reportEnd(result, neededPermission, terminal);
+  const neededPermission = denied && (options.permissions ?? "ask") === "ask";
+  if (options.json !== true) reportEnd(result, neededPermission, terminal);
   return stop() ?? exitCodeOf(result, neededPermission);
 }
 
@@ -65,15 +105,24 @@ interface Shown {
   readonly denied: boolean;
 }
 
-async function asText(turn: Turn, terminal: Terminal): Promise<Shown> {
-  const progress = new ProgressLines(terminal);
-  for await (const event of turn) progress.show(event);
+async function asText(turn: Turn, options: TellOptions, terminal: Terminal): Promise<Shown> {
+  const progress = new ProgressLines(terminal, progressOptions(options));
+  const answer = new AnswerWriter(terminal);
+  for await (const event of turn) {
+    if (options.whole !== true) answer.show(event);
+    progress.show(event);
+  }
   const result = await turn.result();
-  if (result.text !== "") {
+  // Nothing arrived in this process: a turn that was interrupted after its answer only ends here.
+  if (!answer.end() && result.text !== "") {
     const text = terminal.stdout.isTTY === true ? inert(result.text) : result.text;
     terminal.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   }
   return { result, denied: progress.denied };
+}
+
+function progressOptions({ showReasoning }: TellOptions): { readonly reasoning?: ShowReasoning } {
+  return showReasoning === undefined ? {} : { reasoning: showReasoning };
 }
 
 function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Terminal): void {
@@ -93,7 +142,12 @@ const NEEDED =
   "a tool needed permission and there was nobody to ask; --permissions auto runs tools unasked [permission_needed]";
 
 /** The log's own events, plus deltas; first line `session`, last line `result`. */
-async function asJson(session: Session, turn: Turn, terminal: Terminal): Promise<Shown> {
+async function asJson(
+  session: Session,
+  turn: Turn,
+  options: TellOptions,
+  terminal: Terminal,
+): Promise<Shown> {
   const started = performance.now();
   const safe = terminal.stdout.isTTY === true ? inertJson : (line: string): string => line;
   const write = (line: string): void => void terminal.stdout.write(`${safe(line)}\n`);
@@ -104,24 +158,28 @@ async function asJson(session: Session, turn: Turn, terminal: Terminal): Promise
       session: session.id,
       model: session.model.label,
       place: session.place,
+      ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
     }),
   );
   const progress = new ProgressLines({ ...terminal, stderr: nowhere });
+  const meter = new CostMeter(session.model);
   for await (const event of turn) {
     progress.show(event);
+    meter.see(event);
     write(lineOf(event));
   }
   const result = await turn.result();
-  const { status, text, steps, usage, reason, error } = result;
+  const { status, text, output, steps, usage, reason, error } = result;
   write(
     JSON.stringify({
       v: 1,
       type: "result",
       status,
       text,
+      ...(output === undefined ? {} : { output }),
       steps,
       usage,
-      costUsd: null,
+      costUsd: meter.usd ?? null,
       durationMs: Math.round(performance.now() - started),
       ...(reason === undefined ? {} : { reason }),
       ...(error === undefined ? {} : { error }),

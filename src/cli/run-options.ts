@@ -6,6 +6,36 @@
 
 import { type Command, Option } from "commander";
 
+import { SHOW_REASONING, type ShowReasoning } from "./show-progress.ts";
+import type { TraceFlags } from "./tracing.ts";
+
+export interface RunFlags extends TraceFlags {
+  readonly print?: boolean;
+  readonly json?: boolean;
+  readonly continue?: boolean;
+  readonly resume?: string;
+  readonly model?: string;
+  readonly effort?: string;
+  readonly tools?: string;
+  readonly allowTools?: string;
+  readonly permissions?: string;
+  readonly maxSteps?: string;
+  readonly maxCost?: string;
+  readonly system?: string;
+  /** False when `--no-project-instructions` was given. */
+  readonly projectInstructions?: boolean;
+  readonly showReasoning?: ShowReasoning;
+  readonly output?: string;
+  readonly outputSchema?: string;
+  readonly ephemeral?: boolean;
+  readonly trust?: boolean;
+  readonly debug?: boolean;
+  readonly directory?: string;
+  readonly playback?: string;
+  readonly fast?: boolean;
+  readonly strict?: boolean;
+}
+
 export function runOptions(
   command: Command,
   options: { readonly choosesSession: boolean } = { choosesSession: true },
@@ -15,7 +45,18 @@ export function runOptions(
       .addOption(
         new Option("-c, --continue", "go on with the last session of this directory").conflicts("resume"),
       )
-      .option("-r, --resume <id>", "go on with a session, by its id or a unique beginning of it")
+      .option(
+        "-r, --resume <session>",
+        "go on with a session: its id, a unique beginning of it, or its title",
+      )
+      .addOption(
+        new Option("--ephemeral", "keep nothing of this session").conflicts([
+          "continue",
+          "resume",
+          "playback",
+        ]),
+      )
+      .option("--output-schema <file>", "the answer is JSON that fits this JSON Schema")
       .addOption(
         new Option(
           "--playback <file>",
@@ -34,10 +75,20 @@ export function runOptions(
     .option("--system <text>", "instructions for the model")
     .option("--tools <file>", "a JavaScript module that exports tools")
     .option("--allow-tools <names>", "only these tools, separated by commas")
-    .addOption(new Option("--permissions <mode>", "ask, auto, read-only or deny").default("ask"))
+    .option("--permissions <mode>", "ask, auto, read-only or deny")
     .option("--max-steps <n>", "at most n requests in a turn")
+    .option("--max-cost <usd>", "stop a turn that has cost this much; only where the price is known")
+    .addOption(
+      new Option("--show-reasoning <how>", "thoughts on stderr: auto, full, title or none").choices(
+        SHOW_REASONING,
+      ),
+    )
+    .option("--no-project-instructions", "do not read AGENTS.md")
+    .option("--trust", "trust this project's .throughline/config.json as it is now")
+    .option("-o, --output <file>", "write the answer to this file too, when the turn completed")
     .option("--json", "one JSON event a line on stdout")
     .option("--trace <file>", "write every request and event to a new file, .jsonl or .yaml")
     .option("--record <file>", "write the provider's bytes to a new file, for --playback")
+    .option("--debug", "stack traces, and what each request carries, on stderr")
     .option("-C, --directory <dir>", "work in this directory");
 }

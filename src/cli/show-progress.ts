@@ -4,20 +4,30 @@
  * @module
  */
 
-import type { SessionEvent } from "../events/index.ts";
-import { inertLine } from "./inert-text.ts";
+import type { Reasoning, SessionEvent } from "../events/index.ts";
+import { inert, inertLine } from "./inert-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 const WIDTH = 100;
 
+export const SHOW_REASONING = ["auto", "full", "title", "none"] as const;
+export type ShowReasoning = (typeof SHOW_REASONING)[number];
+
+export interface ProgressOptions {
+  /** `auto` is `title`: the title when it is known, how long it took when it is over. */
+  readonly reasoning?: ShowReasoning;
+}
+
 export class ProgressLines {
   readonly #terminal: Terminal;
+  readonly #reasoning: ShowReasoning;
   readonly #tools = new Map<string, string>();
   /** A call was denied by the policy, not by a person. */
   denied = false;
 
-  constructor(terminal: Terminal) {
+  constructor(terminal: Terminal, options: ProgressOptions = {}) {
     this.#terminal = terminal;
+    this.#reasoning = options.reasoning ?? "auto";
   }
 
   show(event: SessionEvent): void {
@@ -25,26 +35,42 @@ export class ProgressLines {
     if (event.type === "permission_decision" && event.decision === "deny" && event.by === "policy") {
       this.denied = true;
     }
-    const line = this.#tell(event);
-    if (line !== undefined) this.#line(line);
+    for (const line of this.#tell(event)) this.#line(line);
+    if (event.type === "reasoning" && this.#reasoning === "full") this.#thought(event);
   }
 
-  #tell(event: SessionEvent): string | undefined {
-    if (event.type === "reasoning_part_start") return `· ${event.title ?? "Thinking…"}`;
-    if (event.type === "reasoning") {
-      return `· Thought for ${seconds(event.durationMs)}${event.parts.length === 0 ? " · no summary" : ""}`;
+  #tell(event: SessionEvent): readonly string[] {
+    if (event.type === "reasoning_part_start" || event.type === "reasoning") {
+      return this.#reasoning === "none" ? [] : [thoughtLine(event)];
     }
-    if (event.type === "tool_call") return `→ ${event.name}(${event.arguments})`;
+    // A remark on the way; the answer itself is on stdout.
+    if (event.type === "assistant_message" && event.phase === "commentary") return [`» ${event.text}`];
+    if (event.type === "tool_call") return [`→ ${event.name}(${event.arguments})`];
     if (event.type === "tool_result") {
-      return `${event.status === "ok" ? "✓" : "✗"} ${this.#tools.get(event.callId) ?? event.callId}: ${event.text}`;
+      const name = this.#tools.get(event.callId) ?? event.callId;
+      return [`${event.status === "ok" ? "✓" : "✗"} ${name}: ${event.text}`];
     }
-    if (event.type === "retry") return `! ${event.error.message}; trying again in ${seconds(event.delayMs)}`;
-    return event.type === "notice" ? `! ${event.message}` : undefined;
+    if (event.type === "retry")
+      return [`! ${event.error.message}; trying again in ${seconds(event.delayMs)}`];
+    return event.type === "notice" ? [`! ${event.message}`] : [];
+  }
+
+  #thought({ parts }: Reasoning): void {
+    for (const { text } of parts) {
+      for (const line of inert(text).trim().split("\n")) {
+        this.#terminal.stderr.write(`${this.#terminal.dim(`  ${line}`)}\n`);
+      }
+    }
   }
 
   #line(text: string): void {
     this.#terminal.stderr.write(`${this.#terminal.dim(inertLine(text, WIDTH))}\n`);
   }
+}
+
+function thoughtLine(event: Extract<SessionEvent, { type: "reasoning_part_start" | "reasoning" }>): string {
+  if (event.type === "reasoning_part_start") return `· ${event.title ?? "Thinking…"}`;
+  return `· Thought for ${seconds(event.durationMs)}${event.parts.length === 0 ? " · no summary" : ""}`;
 }
 
 export function seconds(ms: number): string {

@@ -12,23 +12,29 @@ import { fileStore } from "../../log/index.ts";
 import type { Session } from "../../session/index.ts";
 import { ThroughlineError } from "../../support/index.ts";
 import { resolveSession } from "../choose-session.ts";
+import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
-import { openSession, type RunFlags } from "../open-session.ts";
-import { tellTurn } from "../run-once.ts";
-import { runOptions } from "../run-options.ts";
+import { enterDirectory, type Opened, openSession } from "../open-session.ts";
+import { type TellOptions, tellTurn } from "../run-once.ts";
+import { type RunFlags, runOptions } from "../run-options.ts";
 import type { Terminal } from "../terminal.ts";
-
-type Finish = (code: number) => void;
 
 export function forkCommand(terminal: Terminal, finish: Finish): Command {
   return which(new Command("fork").description("a new session from a point of another; the original stays"))
     .option("--at <seq>", "the last event to take along (default: all of it)")
     .option("--id <id>", "the new session's id")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline fork --last                  all of it, under a new id
+  throughline fork s_1m7g --at 41          up to event 41`,
+    )
     .action(
       async (name: string | undefined, flags: Which & { readonly at?: string; readonly id?: string }) => {
         const at = flags.at === undefined ? undefined : seqFrom("--at", flags.at);
-        await withSession(name, flags, terminal, async (session) => {
+        await withSession(name, flags, { terminal, offline: true }, async ({ session }) => {
           const child = await session.fork({
             ...(at === undefined ? {} : { at }),
             ...(flags.id === undefined ? {} : { id: flags.id }),
@@ -42,25 +48,39 @@ export function forkCommand(terminal: Terminal, finish: Finish): Command {
 }
 
 export function undoCommand(terminal: Terminal, finish: Finish): Command {
-  return which(new Command("undo").description("take back the last message and what came of it")).action(
-    async (name: string | undefined, flags: Which) => {
-      await withSession(name, flags, terminal, async (session) => {
+  return which(new Command("undo").description("take back the last message and what came of it"))
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline undo --last
+  throughline undo "fix the build"         a session by its title`,
+    )
+    .action(async (name: string | undefined, flags: Which) => {
+      await withSession(name, flags, { terminal, offline: true }, async ({ session }) => {
         const last = await lastMessage(session);
         await session.truncate({ from: last.seq });
         terminal.stderr.write(`took back: ${inertLine(textOf(last), 80)}\n`);
       });
       finish(EXIT.ok);
-    },
-  );
+    });
 }
 
 export function retryCommand(terminal: Terminal, finish: Finish): Command {
-  const command = which(new Command("retry").description("answer the last message again, on a new branch"));
+  const command = which(
+    new Command("retry").description("answer the last message again, on a new branch"),
+  ).addHelpText(
+    "after",
+    `
+Examples:
+  throughline retry --last
+  throughline retry --last -m openai/gpt-5.6:high`,
+  );
   return runOptions(command, { choosesSession: false }).action(
     async (name: string | undefined, flags: Which & RunFlags) => {
       finish(
-        await withSession(name, flags, terminal, (session) =>
-          tellTurn(session, session.retry(), flags, terminal),
+        await withSession(name, flags, { terminal, offline: false }, (opened) =>
+          tellTurn(opened.session, opened.session.retry(), tellOptions(flags, opened), terminal),
         ),
       );
     },
@@ -70,19 +90,50 @@ export function retryCommand(terminal: Terminal, finish: Finish): Command {
 export function editCommand(terminal: Terminal, finish: Finish): Command {
   const command = new Command("edit")
     .description("say an earlier message differently, on a new branch")
-    .argument("<session>", "its id, a unique beginning of it, or its title")
-    .argument("<seq>", "the message, by the number that sessions show prints behind it")
-    .argument("<text...>", "what to say instead");
+    .usage("[options] <session> <seq> <text...>")
+    .argument("<words...>", "the session (not with --last), the number of the message, what to say instead")
+    .option("--last", "the last session of this directory")
+    .addHelpText(
+      "after",
+      `
+The number is the one that sessions show prints behind a message.
+
+Examples:
+  throughline edit s_1m7g 12 "and in Rome?"
+  throughline edit --last 12 "and in Rome?"`,
+    );
   return runOptions(command, { choosesSession: false }).action(
-    async (name: string, seq: string, words: readonly string[], flags: RunFlags) => {
+    async (words: readonly string[], flags: Which & RunFlags) => {
+      const [name, seq, ...text] = flags.last === true ? [undefined, ...words] : words;
+      if (seq === undefined || text.length === 0) {
+        throw new ThroughlineError({
+          code: "usage",
+          message: "edit takes a session (or --last), the number of a message, and what to say instead",
+        });
+      }
       const at = seqFrom("<seq>", seq);
       finish(
-        await withSession(name, flags, terminal, (session) =>
-          tellTurn(session, session.edit(at, words.join(" ")), flags, terminal),
+        await withSession(name, flags, { terminal, offline: false }, (opened) =>
+          tellTurn(
+            opened.session,
+            opened.session.edit(at, text.join(" ")),
+            tellOptions(flags, opened),
+            terminal,
+          ),
         ),
       );
     },
   );
+}
+
+function tellOptions(flags: RunFlags, { settings, instructions }: Opened): TellOptions {
+  return {
+    json: flags.json === true,
+    permissions: settings.permissions,
+    showReasoning: settings.showReasoning,
+    ...(flags.output === undefined ? {} : { output: flags.output }),
+    ...(instructions === undefined ? {} : { instructions }),
+  };
 }
 
 interface Which {
@@ -98,19 +149,18 @@ function which(command: Command): Command {
 async function withSession<T>(
   name: string | undefined,
   flags: Which & RunFlags,
-  terminal: Terminal,
-  work: (session: Session) => Promise<T>,
+  how: { readonly terminal: Terminal; readonly offline: boolean },
+  work: (opened: Opened) => Promise<T>,
 ): Promise<T> {
-  const id = await resolveSession(
-    fileStore(sessionsFolder()),
-    { name, last: flags.last === true },
-    process.cwd(),
-  );
-  const { session } = await openSession({ ...flags, resume: id }, { canAsk: false, terminal });
+  enterDirectory(flags.directory);
+  const store = fileStore(sessionsFolder());
+  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+  const { directory: _entered, ...rest } = flags;
+  const opened = await openSession({ ...rest, resume: id }, { canAsk: false, ...how });
   try {
-    return await work(session);
+    return await work(opened);
   } finally {
-    await session.close();
+    await opened.session.close();
   }
 }
 

@@ -39,8 +39,17 @@ export function inspectCommand(terminal: Terminal, finish: (code: number) => voi
     .description("what a session sent, and why each item was in it")
     .argument("[session]", "its id, a unique beginning of it, or its title")
     .option("--last", "the last session of this directory")
-    .option("--request <n>", "the exact body of request n, rebuilt from the log and compared with its hash")
-    .option("--diff <n...>", "what request m has that request n had not: --diff n m")
+    .addOption(
+      new Option(
+        "--request <n>",
+        "the exact body of request n, rebuilt from the log and compared with its hash",
+      ).conflicts(["diff", "preview"]),
+    )
+    .addOption(
+      new Option("--diff <n...>", "what request m has that request n had not: --diff n m").conflicts(
+        "preview",
+      ),
+    )
     .option("--preview", "the next request, without sending it")
     .option("-m, --model <provider/model[:effort]>", "with --preview: as if it went to this model")
     .addOption(

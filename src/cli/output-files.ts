@@ -1,0 +1,72 @@
+/**
+ * `--output-schema FILE` and `-o FILE`: both are looked at before anything is sent, so that a wrong name costs nothing.
+ *
+ * @module
+ */
+
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+import { replaceFile } from "../config/index.ts";
+import { isObject, type JsonObject, messageOf, ThroughlineError, tryParseJson } from "../support/index.ts";
+import { tool } from "../tools/index.ts";
+
+const MAX_SCHEMA_BYTES = 1024 * 1024;
+
+export function readOutputSchema(file: string): JsonObject {
+  const fail = (why: string): never => {
+    throw new ThroughlineError({ code: "schema_file_invalid", message: `--output-schema ${file}: ${why}` });
+  };
+  let text = "";
+  try {
+    const found = statSync(file);
+    if (!found.isFile()) fail("it is not a file");
+    if (found.size > MAX_SCHEMA_BYTES) fail(`it is larger than ${MAX_SCHEMA_BYTES} bytes`);
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    fail(`it cannot be read: ${messageOf(error)}`);
+  }
+  const schema = tryParseJson(text);
+  if (!isObject(schema) || schema["type"] !== "object")
+    return fail('it must be a JSON Schema of an object ({"type":"object", …})');
+  try {
+    // A tool's input is described in the same words; what is wrong with it is found there.
+    tool({ name: "output", description: "the answer", input: schema, run: () => undefined });
+  } catch (error) {
+    fail(messageOf(error));
+  }
+  return schema;
+}
+
+/** A file the answer is written to as a whole, once the turn has completed. */
+export class AnswerFile {
+  readonly #path: string;
+  readonly #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+    this.#path = resolve(name);
+    this.#try(() => {
+      const found = statSync(this.#path, { throwIfNoEntry: false });
+      if (found?.isFile() === false) throw new Error("it is not a file");
+      if (found !== undefined) accessSync(this.#path, constants.W_OK);
+      accessSync(dirname(this.#path), constants.W_OK | constants.X_OK);
+    });
+  }
+
+  write(text: string): void {
+    this.#try(() => replaceFile(this.#path, text.endsWith("\n") ? text : `${text}\n`, { mode: 0o666 }));
+  }
+
+  #try(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      throw new ThroughlineError({
+        code: "output_unwritable",
+        message: `-o ${this.#name}: it cannot be written: ${messageOf(error)}`,
+        cause: error,
+      });
+    }
+  }
+}
