@@ -10,6 +10,9 @@ import { z } from "zod";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { emulatorFor } from "./emulator-client.ts";
 
+// What the SDK warns of (no JSON schema on DeepSeek) is what the test is about.
+(globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
+
 type Message = OpenAI.Chat.ChatCompletionMessageParam;
 
 const tools: OpenAI.Chat.ChatCompletionTool[] = [

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 
+import { documentedModels } from "../../src/emulator/index.ts";
 import {
   base,
   emulatorFor,
@@ -137,12 +138,8 @@ test("input_tokens counts without answering", async () => {
 test("models", async () => {
   const emulator = await emulatorFor();
   const list = (await get(emulator, "/models")).json["data"] as Json[];
-  expect(list.map((model) => model["id"])).toEqual([
-    "emu-reasoner",
-    "emu-reasoner-mini",
-    "emu-prefix-bound",
-    "emu-plain",
-  ]);
+  expect(list.map((model) => model["id"])).toEqual(documentedModels);
+  expect(documentedModels).toEqual(expect.arrayContaining(["emu-plain", "emu-claude", "emu-router"]));
   expect((await get(emulator, "/models/unknown-1")).status).toBe(404);
   expect((await get(emulator, "/models/emu-plain")).json["id"]).toBe("emu-plain");
 });
