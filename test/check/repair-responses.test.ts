@@ -19,7 +19,7 @@ import {
   user,
   without,
 } from "../emulator/emulator-client.ts";
-import { runs } from "../support/runs.ts";
+import { runs, timeoutFor } from "../support/runs.ts";
 
 const SCRIPT = `
 steps:
@@ -221,15 +221,19 @@ function suffer(input: readonly Json[], mishaps: readonly Mishap[]): readonly Js
   return items;
 }
 
-test("whatever happened to it, a repaired history is accepted and stays as it is", async () => {
-  const { emulator, input } = await healthy();
-  await fc.assert(
-    fc.asyncProperty(fc.array(mishap, { minLength: 1, maxLength: 6 }), async (mishaps) => {
-      const broken = suffer(input, mishaps);
-      if (broken.length === 0) return;
-      const text = await accepted(emulator, JSON.stringify([...broken, user("last")]));
-      expect(repairHistory(text)).toMatchObject({ text, changes: [], left: [] });
-    }),
-    runs(60),
-  );
-});
+test(
+  "whatever happened to it, a repaired history is accepted and stays as it is",
+  async () => {
+    const { emulator, input } = await healthy();
+    await fc.assert(
+      fc.asyncProperty(fc.array(mishap, { minLength: 1, maxLength: 6 }), async (mishaps) => {
+        const broken = suffer(input, mishaps);
+        if (broken.length === 0) return;
+        const text = await accepted(emulator, JSON.stringify([...broken, user("last")]));
+        expect(repairHistory(text)).toMatchObject({ text, changes: [], left: [] });
+      }),
+      runs(60),
+    );
+  },
+  timeoutFor(60),
+);

@@ -30,7 +30,7 @@ function ofBody(body: JsonObject): FormatName | undefined {
     "max_tokens" in body ||
     toolsOf(body).some((tool) => isObject(tool) && "input_schema" in tool);
   const chat = toolsOf(body).some((tool) => isObject(tool) && "function" in tool) || "stream_options" in body;
-  if (chat || hasChatWords(body["messages"])) return "chat";
+  if (chat || (format === "chat" && hasChatWords(body["messages"]))) return "chat";
   if (isClaude(body["model"])) return "messages";
   return format === "messages" ||
     (anthropic && !/gpt|deepseek|kimi|mistral|emu-(?:chat|groq|router)/.test(String(body["model"])))
@@ -54,8 +54,8 @@ function ofArray(elements: readonly unknown[]): FormatName | undefined {
   if (objects.some(isAgentsItem)) return "agents-sdk";
   if (objects.some(hasAiSdkParts)) return "ai-sdk-model";
   if (objects.some(isResponsesItem)) return "responses";
-  if (hasChatWords(objects)) return "chat";
   if (objects.some(hasAnthropicBlocks)) return "messages";
+  if (hasChatWords(objects)) return "chat";
   return objects.every((one) => typeof one["role"] === "string") ? plainRoles(objects) : undefined;
 }
 

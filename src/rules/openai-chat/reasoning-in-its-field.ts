@@ -31,5 +31,5 @@ function refusal(vendor: NonNullable<ChatTraits["unknownField"]>, index: number,
   if (vendor === "groq") {
     return `'messages.${index}' : for 'role:assistant' the following must be satisfied[('messages.${index}' : property '${field}' is unsupported)]`;
   }
-  return `\`${field}\` is not accepted in an input message`;
+  return `The \`${field}\` field is not allowed in the input messages (messages[${index}]).`;
 }
