@@ -76,7 +76,7 @@ describe.concurrent("a playback gives the same events and the same answer", () =
   ] as const)("%s", async ([, setup, args, code]) => {
     const place = newPlace();
     toolsFile(place, TOOLS);
-    const { env } = await emulatorOf(setup as Parameters<typeof emulatorOf>[0]);
+    const { env } = await emulatorOf(setup);
     const first = await run(place, ["-p", "--record", "r.jsonl", ...args], { env });
     expect(first.code, first.err).toBe(code);
     const second = await playedBack(place, "--strict");

@@ -29,6 +29,8 @@ const FORMS = [CANARY, encodeURIComponent(CANARY), Buffer.from(CANARY).toString(
 
 type Line = Readonly<Record<string, unknown>>;
 
+const eventsIn = (lines: readonly Line[]): readonly unknown[] =>
+  lines.filter(({ type }) => type === "event").map((line) => line["event"]);
 const typesOf = (lines: readonly Line[]): ReadonlySet<unknown> => new Set(lines.map(({ type }) => type));
 
 test("a trace holds every request with its exact body, every byte of the answer and every event", async () => {
@@ -75,9 +77,7 @@ test("a YAML trace says the same as the JSONL one", async () => {
   const values = documents.map((one) => one.toJS() as Line);
   const recorded = jsonLines(place.read("r.jsonl"));
   expect(values.map(({ type }) => type)).toEqual(["trace", ...recorded.slice(1).map(({ type }) => type)]);
-  const events = (lines: readonly Line[]): readonly unknown[] =>
-    lines.filter(({ type }) => type === "event").map((line) => line["event"]);
-  expect(events(values)).toEqual(events(recorded));
+  expect(eventsIn(values)).toEqual(eventsIn(recorded));
 });
 
 test("both files are for their owner only, also when the umask allows everything", async () => {

@@ -43,10 +43,11 @@ export function compareEvents(
 }
 
 function masked(events: readonly LoggedEvent[]): readonly string[] {
+  const ordinals = ordinalsOf(events);
   const lines: string[] = [];
   let results: string[] = [];
   for (const event of events) {
-    const line = maskedLine(event);
+    const line = maskedLine(event, ordinals);
     if (event.type === "tool_result") {
       results.push(line);
       continue;
@@ -57,12 +58,21 @@ function masked(events: readonly LoggedEvent[]): readonly string[] {
   return [...lines, ...results.toSorted()];
 }
 
-function maskedLine(event: LoggedEvent): string {
+/** An event may name another (what a correction is about): by its place among the ids, not by the id. */
+function ordinalsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, string> {
+  const ids = new Set(
+    events.flatMap(({ turn, response }) => [turn, response]).filter((id) => id !== undefined),
+  );
+  return new Map([...ids].map((id, index) => [id, `#${index + 1}`]));
+}
+
+function maskedLine(event: LoggedEvent, ordinals: ReadonlyMap<string, string>): string {
   if (event.type === "unknown") return event.unknownType;
   const permission = event.type === "permission_request" || event.type === "permission_decision";
   const kept = Object.entries(event).filter(
     ([name]) => !CHANCE.has(name) && !(permission && name === "requestId"),
   );
   // Through the line, so that raw JSON is compared as its text.
-  return toLine(Object.fromEntries(kept) as unknown as LoggedEvent);
+  const line = toLine(Object.fromEntries(kept) as unknown as LoggedEvent);
+  return line.replaceAll(/\b(?:rsp|tn)_\w+/g, (id) => ordinals.get(id) ?? id);
 }

@@ -18,21 +18,19 @@ export interface PlotOptions {
 
 const HEIGHT = 6;
 const MOST_COLUMNS = 20;
+/** Of a rounded figure: 2.5M, 500k. */
+const LONGEST_LABEL = 4;
 const EIGHTHS = " ▁▂▃▄▅▆▇█";
 const DAY_MS = 86_400_000;
 
 export function plot(points: readonly PlotPoint[], { unit, width }: PlotOptions): string {
-  const highest = Math.max(0, ...points.map(({ value }) => value));
-  if (highest === 0) return `${unit} a day: nothing yet`;
-  const top = roundedUp(highest);
-  const labels = [shortly(top), shortly(top / 2), "0"];
-  const margin = Math.max(...labels.map((label) => label.length));
-  const room = Math.max(1, Math.min(MOST_COLUMNS, width - margin - 2));
+  if (!points.some(({ value }) => value > 0)) return `${unit} a day: nothing yet`;
+  const room = Math.max(1, Math.min(MOST_COLUMNS, width - LONGEST_LABEL - 2));
   const days = filled(points);
   const perColumn = Math.ceil(days.length / room);
   const columns = grouped(days, perColumn);
-  const highestColumn = roundedUp(Math.max(...columns.map(({ value }) => value)));
-  const scale = perColumn === 1 ? top : highestColumn;
+  const scale = roundedUp(Math.max(...columns.map(({ value }) => value)));
+  const margin = Math.max(shortly(scale).length, shortly(scale / 2).length);
   const title = `${unit} ${perColumn === 1 ? "a day" : `per ${perColumn} days`} (UTC)`;
   const rows = Array.from({ length: HEIGHT }, (_, index) => {
     const row = HEIGHT - 1 - index;
