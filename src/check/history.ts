@@ -14,6 +14,8 @@ export interface Piece {
   /** As it would be sent: an input item, a message. */
   readonly text: string;
   readonly context?: PieceContext;
+  /** Taken for one response with the pieces of the same run. */
+  readonly run?: string;
   /** Where a person finds it in the file. */
   readonly place: string;
   /** The same for its parts, where they stand in places of their own. */

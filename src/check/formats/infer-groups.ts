@@ -1,6 +1,8 @@
 /**
  * A foreign history does not say which items one response made. Items the model made that stand together, up to an input or
- * an output, are taken for one response where there is a thought among them: ids and reasoning belong together there.
+ * an output, are taken for one response where there is a thought among them. A thought with its id and a call without one is
+ * what the API takes (failures.md law 1), and what the AI SDK sends; a thought without its id beside items with theirs is
+ * refused (P05): only there the rules are told of the group.
  *
  * @module
  */
@@ -10,20 +12,24 @@ import { isOutputType } from "../item-kinds.ts";
 import { textMember } from "../json-text.ts";
 
 export function inferGroups(pieces: readonly Piece[]): readonly Piece[] {
-  const groups: (string | undefined)[] = pieces.map(() => undefined);
+  const runs: (string | undefined)[] = pieces.map(() => undefined);
+  const uneven = new Set<string>();
   let start = 0;
   for (let at = 0; at <= pieces.length; at += 1) {
     const piece = pieces[at];
     if (piece !== undefined && isMade(piece.text)) continue;
     const run = pieces.slice(start, at);
-    if (run.some(({ text }) => textMember(text, "type") === "reasoning")) {
-      for (let index = start; index < at; index += 1) groups[index] = `run ${start}`;
+    const thoughts = run.filter(({ text }) => textMember(text, "type") === "reasoning");
+    if (thoughts.length > 0) {
+      for (let index = start; index < at; index += 1) runs[index] = `run ${start}`;
+      if (thoughts.some(({ text }) => textMember(text, "id") === undefined)) uneven.add(`run ${start}`);
     }
     start = at + 1;
   }
   return pieces.map((piece, index) => {
-    const group = groups[index];
-    return group === undefined ? piece : { ...piece, context: { ...piece.context, group } };
+    const run = runs[index];
+    if (run === undefined) return piece;
+    return uneven.has(run) ? { ...piece, run, context: { ...piece.context, group: run } } : { ...piece, run };
   });
 }
 

@@ -68,7 +68,7 @@ function responses(error: string, history: History): readonly Repair[] {
 
 /** A thought that was left out is not there to tell a run of items from others: what stands together goes together. */
 function withRun(history: History, index: number): History {
-  if (history.pieces[index]?.context?.group !== undefined) return history;
+  if (history.pieces[index]?.run !== undefined) return history;
   const made = (at: number): boolean => {
     const text = history.pieces[at]?.text;
     return text !== undefined && textMember(text, "id") !== undefined && textMember(text, "role") !== "user";
@@ -77,7 +77,7 @@ function withRun(history: History, index: number): History {
   while (made(from - 1)) from -= 1;
   while (made(to + 1)) to += 1;
   const pieces = history.pieces.map((piece, at) =>
-    at >= from && at <= to ? { ...piece, context: { ...piece.context, group: "named" } } : piece,
+    at >= from && at <= to ? { ...piece, run: "named" } : piece,
   );
   return { ...history, pieces };
 }

@@ -61,9 +61,9 @@ export const repairResponses: Repairer = ({ rule, index }, history) => {
 
 /** A group that cannot go whole goes without its ids, and so without its reasoning and hosted items (law 2). */
 export function loosen(rule: string, { pieces }: History, index: number): readonly Repair[] {
-  const group = pieces[index]?.context?.group;
+  const run = pieces[index]?.run;
   const members = pieces.flatMap((piece, at) =>
-    at === index || (group !== undefined && piece.context?.group === group) ? [{ at, text: piece.text }] : [],
+    at === index || (run !== undefined && piece.run === run) ? [{ at, text: piece.text }] : [],
   );
   return members.flatMap(({ at, text }): readonly Repair[] => {
     const type = textMember(text, "type") ?? "message";
@@ -84,7 +84,7 @@ function orphanOutput(rule: string, history: History, index: number): readonly R
     .some(({ text }) => isCallType(textMember(text, "type") ?? "") && textMember(text, "call_id") === callId);
   let made = index - 1;
   while (isOutputType(textMember(pieces[made]?.text ?? "", "type") ?? "")) made -= 1;
-  const broken = !known && pieces[made]?.context?.group !== undefined;
+  const broken = !known && pieces[made]?.run !== undefined;
   return [
     drop(rule, { index }, "an output without its call"),
     ...(broken ? loosen(rule, history, made) : []),

@@ -1,0 +1,353 @@
+/**
+ * What other tools store: told by its content, linted, repaired. Per format a good sample and broken ones; what a repair
+ * leaves is sent to the strict emulator as the tool would send it.
+ */
+
+import { describe, expect, test } from "vitest";
+
+import { openHistory } from "../../src/check/formats/index.ts";
+import { checkHistory, type FormatName, repairHistory } from "../../src/check/index.ts";
+import type { Emulator } from "../../src/emulator/index.ts";
+import { chat } from "../emulator/chat-client.ts";
+import { base, type Json, outputOf, post, scripted, user } from "../emulator/emulator-client.ts";
+import {
+  agentsSdk,
+  aiSdkModel,
+  aiSdkUi,
+  claudeCode,
+  codexRollout,
+  langchain,
+  langchainChat,
+  piAnthropic,
+  piResponses,
+  type Told,
+} from "./foreign-formats.ts";
+
+const SCRIPT = `
+steps:
+  - output:
+      - reasoning: {summary: []}
+      - function_call: {name: weather, arguments: {city: Rome}}
+  - output:
+      - reasoning: {summary: []}
+      - message: {text: "It is sunny."}
+afterwards: repeat
+`;
+const CLAUDE = {
+  model: "emu-claude",
+  max_tokens: 4096,
+  thinking: { type: "adaptive" },
+  tools: [{ name: "weather", input_schema: { type: "object" } }],
+};
+const HEADERS = { "x-api-key": "sk-test", "anthropic-version": "2023-06-01" };
+
+async function told(
+  dialect: "responses" | "messages",
+): Promise<{ readonly emulator: Emulator; readonly told: Told }> {
+  const emulator = await scripted(SCRIPT);
+  if (dialect === "responses") {
+    const ask = user("Weather?");
+    const [first, call] = outputOf(await post(emulator, { ...base, input: [ask] })) as [Json, Json];
+    const result = { type: "function_call_output", call_id: call["call_id"], output: "sunny" };
+    const after = await post(emulator, { ...base, input: [ask, first, call, result] });
+    const [second, answer] = outputOf(after) as [Json, Json];
+    const told_ = {
+      callId: String(call["call_id"]),
+      args: { city: "Rome" },
+      items: { first, call, second, answer },
+    };
+    return { emulator, told: told_ };
+  }
+  const ask = { role: "user", content: "Weather?" };
+  const one = await post(emulator, { ...CLAUDE, messages: [ask] }, HEADERS, "/messages");
+  const [first, call] = one.json["content"] as [Json, Json];
+  const result = { type: "tool_result", tool_use_id: call["id"], content: "sunny" };
+  const messages = [ask, { role: "assistant", content: [first, call] }, { role: "user", content: [result] }];
+  const two = await post(emulator, { ...CLAUDE, messages }, HEADERS, "/messages");
+  const [second, answer] = two.json["content"] as [Json, Json];
+  return {
+    emulator,
+    told: { callId: String(call["id"]), args: { city: "Rome" }, blocks: { first, call, second, answer } },
+  };
+}
+
+/** Sent as the tool would send it, with what the user says next. */
+async function refusalOf(emulator: Emulator, text: string, format: FormatName): Promise<string | undefined> {
+  const { pieces, dialect } = openHistory(text, format);
+  const sent = [...pieces.map((piece) => JSON.parse(piece.text) as Json), user("And tomorrow?")];
+  const reply =
+    dialect === "openai-responses"
+      ? await post(emulator, { ...base, input: sent })
+      : dialect === "openai-chat"
+        ? await chat(emulator, { model: "emu-chat", messages: sent })
+        : await post(emulator, { ...CLAUDE, messages: sent }, HEADERS, "/messages");
+  return reply.status === 200 ? undefined : reply.text;
+}
+
+type Break = (text: string) => string;
+/** Takes out the lines, or the elements of an array, whose text matches. */
+const without =
+  (pattern: RegExp): Break =>
+  (text) => {
+    if (!text.startsWith("["))
+      return text
+        .split("\n")
+        .filter((line) => !pattern.test(line))
+        .join("\n");
+    const values = JSON.parse(text) as unknown[];
+    return JSON.stringify(values.filter((value) => !pattern.test(JSON.stringify(value))));
+  };
+const cutAfter =
+  (count: number): Break =>
+  (text) => {
+    if (!text.startsWith("[")) return `${text.split("\n").slice(0, count).join("\n")}\n`;
+    return JSON.stringify((JSON.parse(text) as unknown[]).slice(0, count));
+  };
+const replaced =
+  (pattern: RegExp, value: string): Break =>
+  (text) => {
+    const changed = text.replace(pattern, value);
+    expect(changed).not.toBe(text);
+    return changed;
+  };
+/** One line twice. */
+const twice =
+  (pattern: RegExp): Break =>
+  (text) =>
+    text
+      .split("\n")
+      .flatMap((line) => (pattern.test(line) ? [line, line] : [line]))
+      .join("\n");
+
+interface Sample {
+  readonly format: FormatName;
+  readonly dialect: "responses" | "messages";
+  readonly write: (told: Told) => string;
+  readonly version?: string;
+  readonly broken: Readonly<Record<string, readonly [rule: string, Break]>>;
+}
+
+const SAMPLES: Readonly<Record<string, Sample>> = {
+  "Codex rollout": {
+    format: "codex-rollout",
+    dialect: "responses",
+    write: codexRollout,
+    version: "0.166.0",
+    broken: {
+      "the output is gone": ["R06", without(/function_call_output/)],
+      "the call is gone": ["R07", without(/"type":"function_call"/)],
+      "reasoning is last": ["R01", cutAfter(9)],
+      "an item twice": ["R04", twice(/"type":"message".*"assistant"/)],
+      "no ciphertext": ["R03", replaced(/"encrypted_content":"[^"]+"/, '"encrypted_content":null')],
+      "a line that was torn": ["file", (text) => `${text}{"timestamp":"2026-11-`],
+      "a line of zeros": ["file", (text) => `${text}${"\0".repeat(64)}\n`],
+      "two records on one line": ["file", (text) => text.replace('}\n{"timestamp"', '}{"timestamp"')],
+    },
+  },
+  "pi session of Responses": {
+    format: "pi-session",
+    dialect: "responses",
+    write: piResponses,
+    version: "3",
+    broken: {
+      "the result is gone": ["R06", (text) => relinked(text, /toolResult/)],
+      "the thought lost its id": ["R02", replaced(/\\"id\\":\\"rs_[^"\\]+\\",/, "")],
+      "the thought lost its ciphertext": [
+        "R03",
+        replaced(/\\"encrypted_content\\":\\"[^"\\]+\\"/, '\\"encrypted_content\\":null'),
+      ],
+      "the answer has an id that is too long": [
+        "R05",
+        replaced(/(\\"id\\":\\"msg_)[^"\\]+/, `$1${"x".repeat(70)}`),
+      ],
+      "a result twice": ["R07", (text) => doubled(text, /toolResult/)],
+    },
+  },
+  "pi session of Claude": {
+    format: "pi-session",
+    dialect: "messages",
+    write: piAnthropic,
+    version: "3",
+    broken: {
+      "the result is gone": ["M07", (text) => relinked(text, /toolResult/)],
+      "only a thought is left of the answer": [
+        "M01",
+        replaced(/,\{"type":"text","text":"It is sunny."\}/, ""),
+      ],
+      "a foreign tool id": ["M11", (text) => text.replaceAll(/toolu_[A-Za-z0-9_-]+/g, "functions.weather:0")],
+    },
+  },
+  "Claude Code transcript": {
+    format: "claude-code",
+    dialect: "messages",
+    write: claudeCode,
+    version: "2.1.230",
+    broken: {
+      "the result is gone": ["M07", (text) => relinked(text, /tool_result/)],
+      "the call is gone": ["M09", (text) => relinked(text, /"type":"tool_use"/)],
+      "a thought is the last line": ["M01", cutAfter(6)],
+      "an empty signature": ["M03", replaced(/"signature":"[^"]+"/, '"signature":""')],
+      "a torn line": ["file", (text) => `${text}{"parentUuid":"0000`],
+    },
+  },
+  "AI SDK UIMessages": {
+    format: "ai-sdk-ui",
+    dialect: "responses",
+    write: aiSdkUi,
+    broken: {
+      "a call that never ended": [
+        "R06",
+        replaced(/"output-available",(\s+"input": \{[^}]*\}),\s+"output": "sunny"/, '"input-available",$1'),
+      ],
+      "the text is gone, its thought is not": ["R01", (text) => withoutPart(text, "text", 1)],
+      "no ciphertext": [
+        "R03",
+        replaced(/"itemId": "(rs_[^"]+)",\s+"reasoningEncryptedContent": "[^"]+"/, '"itemId": "$1"'),
+      ],
+    },
+  },
+  "AI SDK ModelMessages": {
+    format: "ai-sdk-model",
+    dialect: "responses",
+    write: aiSdkModel,
+    broken: {
+      "the result is gone": ["R06", without(/tool-result/)],
+      "the call is gone": ["R07", (text) => withoutContent(text, "tool-call")],
+      "reasoning is last": ["R01", (text) => withoutContent(text, "text")],
+    },
+  },
+  "LangChain messages of Claude": {
+    format: "langchain",
+    dialect: "messages",
+    write: langchain,
+    broken: {
+      "the result is gone": ["M07", without(/"type":"tool"/)],
+      "the call is gone": ["M09", without(/"tool_use"/)],
+      "an empty signature": ["M03", replaced(/"signature": "[^"]+"/, '"signature": ""')],
+    },
+  },
+  "LangChain constructors": {
+    format: "langchain",
+    dialect: "responses",
+    write: langchainChat,
+    broken: {
+      "the result is gone": ["Q01", without(/ToolMessage/)],
+      "the call is gone": ["Q02", without(/"weather"/)],
+      "the user speaks between": [
+        "Q01",
+        (text) => {
+          const [ask, call, ...rest] = JSON.parse(text) as unknown[];
+          return JSON.stringify([ask, call, ask, ...rest]);
+        },
+      ],
+    },
+  },
+  "Agents SDK items": {
+    format: "agents-sdk",
+    dialect: "responses",
+    write: agentsSdk,
+    broken: {
+      "the result is gone": ["R06", without(/function_call_result/)],
+      "the call is gone": ["R07", without(/"type":"function_call"/)],
+      "reasoning is last": ["R01", without(/"role":"assistant"/)],
+      "no ciphertext": ["R03", replaced(/"encryptedContent": "[^"]+"/, '"other": 1')],
+    },
+  },
+};
+
+/** A line goes, and its children hang where it hung: what a clean-up of another tool leaves. */
+function relinked(text: string, pattern: RegExp): string {
+  const values = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Json);
+  const gone = values.find((value) => pattern.test(JSON.stringify(value))) as Json;
+  const kept = values.filter((value) => value !== gone);
+  const names = "uuid" in gone ? (["uuid", "parentUuid"] as const) : (["id", "parentId"] as const);
+  return kept
+    .map((value) => (value[names[1]] === gone[names[0]] ? { ...value, [names[1]]: gone[names[1]] } : value))
+    .map((value) => `${JSON.stringify(value)}\n`)
+    .join("");
+}
+
+/** A pi entry written twice, the second below the first. */
+function doubled(text: string, pattern: RegExp): string {
+  const values = text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Json);
+  return values
+    .flatMap((value) =>
+      pattern.test(JSON.stringify(value))
+        ? [value, { ...value, id: "eeeeeeee", parentId: value["id"] }]
+        : [value],
+    )
+    .map((value, n, all) => (all[n - 1]?.["id"] === "eeeeeeee" ? { ...value, parentId: "eeeeeeee" } : value))
+    .map((value) => `${JSON.stringify(value)}\n`)
+    .join("");
+}
+
+function withoutPart(text: string, type: string, message: number): string {
+  const values = JSON.parse(text) as Json[];
+  return JSON.stringify(
+    values.map((value, n) =>
+      n === message
+        ? { ...value, parts: (value["parts"] as Json[]).filter((part) => part["type"] !== type) }
+        : value,
+    ),
+  );
+}
+
+function withoutContent(text: string, type: string): string {
+  const values = JSON.parse(text) as Json[];
+  return JSON.stringify(
+    values.map((value) =>
+      Array.isArray(value["content"])
+        ? { ...value, content: (value["content"] as Json[]).filter((part) => part["type"] !== type) }
+        : value,
+    ),
+  );
+}
+
+describe.each(Object.entries(SAMPLES))("%s", (_, { format, dialect, write, version, broken }) => {
+  test("is told by its content; a good one is left byte for byte, and is accepted", async () => {
+    const { emulator, told: story } = await told(dialect);
+    const text = write(story);
+    expect(checkHistory(text)).toMatchObject({
+      format,
+      findings: [],
+      ...(version === undefined ? {} : { version }),
+    });
+    expect(repairHistory(text)).toMatchObject({ format, text, changes: [], left: [] });
+    expect(await refusalOf(emulator, text, format)).toBeUndefined();
+  });
+
+  test.each(Object.entries(broken))("%s: found, repaired, accepted", async (__, [rule, make]) => {
+    const { emulator, told: story } = await told(dialect);
+    const text = make(write(story));
+    const found = checkHistory(text);
+    expect([found.format, found.findings.map((finding) => finding.rule)]).toEqual([
+      format,
+      expect.arrayContaining([rule]),
+    ]);
+    const repaired = repairHistory(text);
+    expect([repaired.left, repaired.changes.length > 0]).toEqual([[], true]);
+    expect(repairHistory(repaired.text)).toMatchObject({ format, text: repaired.text, changes: [] });
+    expect(await refusalOf(emulator, repaired.text, format)).toBeUndefined();
+  });
+});
+
+test("a place says where in the file: the line, the part", async () => {
+  const { told: story } = await told("responses");
+  const places = (text: string): readonly string[] => checkHistory(text).findings.map(({ place }) => place);
+  expect(places(without(/function_call_output/)(codexRollout(story)))).toEqual(["line 6"]);
+  expect(places(withoutPart(aiSdkUi(story), "text", 1))).toEqual(["[1].parts[4]"]);
+});
+
+test("a format can be forced, and a wrong one is an error", () => {
+  const text = '[{"role":"user","content":"Hi."}]';
+  expect(checkHistory(text, { format: "messages" })).toMatchObject({ format: "messages", findings: [] });
+  expect(() => checkHistory('{"a":1}', { format: "messages" })).toThrow(
+    expect.objectContaining({ code: "input_invalid" }),
+  );
+});
