@@ -154,14 +154,14 @@ test("a JSONL trace plays back as well, and --json tells its events", async () =
   expect(played.err).toMatch(SAME);
 });
 
-describe("a request that differs from the recorded one", () => {
-  async function recorded(): Promise<Place> {
-    const place = newPlace();
-    const { env } = await emulatorOf();
-    await run(place, ["-p", "--record", "r.jsonl", "Hello"], { env });
-    return place;
-  }
+async function recorded(): Promise<Place> {
+  const place = newPlace();
+  const { env } = await emulatorOf();
+  await run(place, ["-p", "--record", "r.jsonl", "Hello"], { env });
+  return place;
+}
 
+describe("a request that differs from the recorded one", () => {
   test("is told with both hashes, and goes on", async () => {
     const played = await playedBack(await recorded(), "Something else");
     expect(played.err).toMatch(

@@ -88,15 +88,19 @@ async function reportOf(origin: string): Promise<Report | undefined> {
   }
 }
 
-const NOT_A_REFUSAL: ReadonlySet<string> = new Set(["RATE", "TRUNC"]);
+/** Says nothing about what was sent. */
+const NOT_ABOUT_THE_REQUEST: ReadonlySet<string> = new Set(["RATE", "TRUNC"]);
+/** May be about it: the status decides. */
+const UNCLEAR: ReadonlySet<string> = new Set(["OTHER", "FATAL"]);
 
-/** A request that was turned down, also one that was healed afterwards; a full server is none. */
+/** A request that was turned down, also inside a stream, also one that was healed afterwards; a full server is none. */
 function refusalsIn(events: readonly LoggedEvent[]): readonly string[] {
   return events.flatMap((event) => {
     if (event.type !== "response_end" || event.error === undefined) return [];
-    const { code, message, status, class: kind } = event.error;
-    const refused = code === "rule_violation" || (status !== undefined && status >= 400 && status < 500);
-    return refused && !NOT_A_REFUSAL.has(kind ?? "") ? [`[${code}] ${message}`] : [];
+    const { code, message, status = 0, class: kind = "OTHER" } = event.error;
+    if (NOT_ABOUT_THE_REQUEST.has(kind)) return [];
+    const refused = !UNCLEAR.has(kind) || (status >= 400 && status < 500);
+    return refused ? [`[${code}] ${message}`] : [];
   });
 }
 
