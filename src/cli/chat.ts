@@ -1,29 +1,26 @@
 /**
- * A plain chat on a terminal: one line in, a turn told in lines, the answer as it comes. The full terminal interface is
- * another room; this one needs nothing but lines and works everywhere.
+ * The chat on a terminal: opens the session, chooses the interface a person can use, and goes on with another session
+ * when one is asked for. A session that another process writes is followed instead of refused.
  *
  * @module
  */
 
-import { createInterface, type Interface } from "node:readline/promises";
+import { homedir } from "node:os";
 
-import type { PermissionRequest } from "../events/index.ts";
-import { modelFrom } from "../models/index.ts";
-import type { Session, Turn } from "../session/index.ts";
-import { isThroughlineError, messageOf } from "../support/index.ts";
+import type { SessionHandle } from "../api/index.ts";
+import type { Session } from "../session/index.ts";
 import type { Tool } from "../tools/index.ts";
+import { createStyle, type Outcome, runTui } from "../tui/index.ts";
+import { chatPorts } from "./chat-ports.ts";
 import { EXIT } from "./exit-codes.ts";
-import { inert, inertLine } from "./inert-text.ts";
+import { inertLine } from "./inert-text.ts";
+import { openInputHistory } from "./input-history.ts";
+import { lineChat } from "./line-chat.ts";
 import { openSession, type RunFlags } from "./open-session.ts";
-import { ProgressLines } from "./show-progress.ts";
+import { projectFiles } from "./project-files.ts";
+import { rawTerminal } from "./raw-terminal.ts";
+import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
-
-const HELP = `Type a message and press Enter. Commands:
-  /model provider/model[:effort]   go on with another model
-  /retry                           answer the last message again, on a new branch
-  /resume                          finish an interrupted turn
-  /explain                         what the next request carries, and why
-  /help   /exit                    Ctrl-C stops a turn; at the prompt it leaves`;
 
 export async function chat(
   words: readonly string[],
@@ -31,194 +28,147 @@ export async function chat(
   terminal: Terminal,
   options: { readonly tools?: readonly Tool[] } = {},
 ): Promise<number> {
-  const { session, model } = await openSession(flags, { canAsk: true, terminal, ...options });
-  const chatting = new Chat(session, terminal);
+  const told = new Diverted(terminal);
+  const open = async (wanted: RunFlags): Promise<Session> =>
+    (await openSession(wanted, { canAsk: true, attach: true, terminal: told, ...options })).session;
+  const stop = new AbortController();
+  const ended = stopOnSignals(() => stop.abort());
+  const chatting = new Chatting(flags, told, stop.signal);
+  let handle: SessionHandle = await open(flags);
+  let first = words.join(" ").trim();
   try {
-    terminal.stderr.write(`${banner(model.label, session)}\n`);
-    return await chatting.run(words.join(" ").trim());
+    for (;;) {
+      const outcome = await chatting.run(handle, first);
+      first = "";
+      if (outcome.type === "leave") return ended() ?? EXIT.ok;
+      await handle.close();
+      handle =
+        outcome.type === "opened" ? outcome.handle : await open({ ...later(flags), resume: outcome.id });
+    }
   } finally {
-    chatting.close();
-    await session.close();
-    terminal.stderr.write(terminal.dim(`To go on: throughline -r ${session.id}\n`));
+    ended();
+    await handle.close();
+    terminal.stderr.write(terminal.dim(`To go on: throughline -r ${handle.id}\n`));
   }
 }
 
-function banner(label: string, session: Session): string {
+/** Another session has its own model, and the directory has been entered. */
+function later({
+  model: _model,
+  effort: _effort,
+  continue: _continue,
+  directory: _directory,
+  ...rest
+}: RunFlags): RunFlags {
+  return rest;
+}
+
+class Chatting {
+  readonly #flags: RunFlags;
+  readonly #terminal: Diverted;
+  readonly #signal: AbortSignal;
+  readonly #history = openInputHistory();
+  #draft: string | undefined;
+
+  constructor(flags: RunFlags, terminal: Diverted, signal: AbortSignal) {
+    this.#flags = flags;
+    this.#terminal = terminal;
+    this.#signal = signal;
+  }
+
+  async run(handle: SessionHandle, first: string): Promise<Outcome> {
+    const terminal = this.#terminal;
+    const ports = chatPorts(process.cwd());
+    const spoken = terminal.spoken || this.#flags.screenReader === true;
+    if (spoken || terminal.linesOnly) {
+      terminal.stderr.write(`${bannerText(handle)}\n`);
+      return lineChat({ handle, terminal, spoken, ports, first, signal: this.#signal });
+    }
+    const end = await runTui({
+      handle,
+      terminal: rawTerminal(),
+      style: createStyle(terminal.colour),
+      ports,
+      files: projectFiles(process.cwd(), systemNow),
+      history: this.#history,
+      directory: shortDirectory(process.cwd()),
+      now: systemNow,
+      signal: this.#signal,
+      messages: (listener) => terminal.divert(listener),
+      intro: bannerText(handle),
+      first,
+      ...(this.#draft === undefined ? {} : { draft: this.#draft }),
+    });
+    this.#draft = end.unsent.length === 0 ? undefined : end.unsent.join("\n\n");
+    if (end.type === "leave" && this.#draft !== undefined) this.#keepUnsent(end.unsent);
+    return end;
+  }
+
+  #keepUnsent(unsent: readonly string[]): void {
+    for (const text of unsent) this.#history.add(text);
+    const texts = unsent.map((text) => `  ${inertLine(text, 200)}\n`).join("");
+    this.#terminal.stderr.write(`Not sent; Up brings it back next time:\n${texts}`);
+  }
+}
+
+function bannerText(handle: SessionHandle): string {
+  const { label } = handle.model;
   const emulated = label.startsWith("emulator/")
     ? "No API key found or asked for, so this is the built-in emulator: a stand-in that follows rules, not a model.\nReal models: export OPENAI_API_KEY=…, then throughline -m openai/gpt-5.6:high\n"
     : "";
-  const open = session.interrupted
+  const open = handle.interrupted
     ? "\nThe last turn was interrupted: /resume finishes it, a new message goes on without it."
     : "";
-  return `${emulated}${inertLine(label, 200)} · session ${session.id} · /help${open}`;
+  return `${emulated}${inertLine(label, 200)} · session ${handle.id} · /help${open}`;
 }
 
-class Chat {
-  readonly #session: Session;
-  readonly #terminal: Terminal;
-  readonly #lines: Interface;
-  #turn: Turn | undefined;
-  /** Aborted by Ctrl-C in the turn under way: a question that stands is withdrawn. */
-  #stopped = new AbortController();
-  #leaving = false;
-  /** Lines typed while a turn ran: sent when it is over, never taken as the answer to a question. */
-  readonly #typedAhead: string[] = [];
+function shortDirectory(path: string): string {
+  const home = homedir();
+  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+}
 
-  constructor(session: Session, terminal: Terminal) {
-    this.#session = session;
-    this.#terminal = terminal;
-    this.#lines = createInterface({ input: terminal.stdin, output: terminal.stdout });
-    this.#lines.on("SIGINT", () => this.#interrupt());
-    this.#lines.on("line", (line) => this.#typedAhead.push(line.trim())); // only what no question asked for
+function systemNow(): number {
+  return Date.now();
+}
+
+// oxlint-disable-next-line no-control-regex -- styles are for the terminal, the interface has its own
+const STYLES = /\u001B\[\d*m/g;
+
+/** While the full interface has the screen, what others say to the person becomes a note in it. */
+class Diverted implements Terminal {
+  readonly interactive: boolean;
+  readonly linesOnly: boolean;
+  readonly spoken: boolean;
+  readonly colour: boolean;
+  readonly stdout: Terminal["stdout"];
+  readonly stderr: Terminal["stderr"];
+  readonly stdin: Terminal["stdin"];
+  readonly dim: Terminal["dim"];
+  readonly bold: Terminal["bold"];
+  #listener: ((text: string) => void) | undefined;
+
+  constructor(terminal: Terminal) {
+    const { interactive, linesOnly, spoken, colour, stdout, stdin, dim, bold } = terminal;
+    this.interactive = interactive;
+    this.linesOnly = linesOnly;
+    this.spoken = spoken;
+    this.colour = colour;
+    this.stdout = stdout;
+    this.stdin = stdin;
+    this.dim = dim;
+    this.bold = bold;
+    const write = (text: string | Uint8Array): boolean => {
+      if (this.#listener === undefined) return terminal.stderr.write(text);
+      this.#listener(String(text).replaceAll(STYLES, "").trimEnd());
+      return true;
+    };
+    this.stderr = Object.assign(Object.create(terminal.stderr) as Terminal["stderr"], { write });
   }
 
-  async run(first: string): Promise<number> {
-    let line: string | undefined = first;
-    while (line !== undefined) {
-      if (line !== "") await this.#handle(line);
-      line = this.#leaving ? undefined : (this.#nextTyped() ?? (await this.#ask("› ")));
-    }
-    return EXIT.ok;
-  }
-
-  close(): void {
-    this.#lines.close();
-  }
-
-  #nextTyped(): string | undefined {
-    const line = this.#typedAhead.shift();
-    if (line !== undefined) this.#terminal.stdout.write(`› ${inertLine(line, 200)}\n`);
-    return line;
-  }
-
-  /** Undefined at the end of the input (Ctrl-D, a closed terminal), or when the question is withdrawn. */
-  async #ask(prompt: string, withdrawn?: AbortSignal): Promise<string | undefined> {
-    const ended = new AbortController();
-    const end = (): void => ended.abort();
-    this.#lines.once("close", end);
-    try {
-      const signal = withdrawn === undefined ? ended.signal : AbortSignal.any([ended.signal, withdrawn]);
-      return (await this.#lines.question(prompt, { signal })).trim();
-    } catch {
-      return undefined;
-    } finally {
-      this.#lines.off("close", end);
-    }
-  }
-
-  #interrupt(): void {
-    if (this.#turn !== undefined) {
-      this.#turn.cancel();
-      this.#stopped.abort();
-      return;
-    }
-    this.#leaving = true;
-    this.#terminal.stdout.write("\n");
-    this.#lines.close();
-  }
-
-  async #handle(line: string): Promise<void> {
-    try {
-      await this.#command(line);
-    } catch (error) {
-      if (!isThroughlineError(error)) throw error;
-      this.#say(`${error.message} [${error.code}]`);
-    }
-  }
-
-  async #command(line: string): Promise<void> {
-    const [word = "", ...rest] = line.split(/\s+/);
-    switch (word) {
-      case "/exit":
-      case "/quit":
-        this.#leaving = true;
-        break;
-      case "/help":
-        this.#say(HELP);
-        break;
-      case "/model":
-        await this.#switch(rest.join(" "));
-        break;
-      case "/retry":
-        await this.#show(this.#session.retry());
-        break;
-      case "/resume":
-        await this.#show(this.#session.resume());
-        break;
-      case "/explain":
-        await this.#explain();
-        break;
-      default:
-        if (line.startsWith("/")) this.#say(`There is no command ${word}; /help lists them.`);
-        else await this.#show(this.#session.send(line));
-    }
-  }
-
-  async #switch(name: string): Promise<void> {
-    const model = modelFrom(name);
-    const { kept, left } = await this.#session.previewSwitch(model);
-    await this.#session.setModel(model);
-    this.#say(
-      `Next: ${model.label}. Of ${kept + left} thoughts ${kept} travel; ${left} stay in the log for the model that made them.`,
-    );
-  }
-
-  async #explain(): Promise<void> {
-    const decisions = await this.#session.explain();
-    for (const { seq, type, action, why } of decisions) {
-      this.#say(`${String(seq).padStart(4)}  ${type.padEnd(18)} ${action.padEnd(10)} ${inertLine(why, 60)}`);
-    }
-  }
-
-  async #show(turn: Turn): Promise<void> {
-    this.#turn = turn;
-    this.#stopped = new AbortController();
-    const progress = new ProgressLines(this.#terminal);
-    let midLine = false;
-    for await (const event of turn) {
-      if (event.type === "text_delta") {
-        this.#terminal.stdout.write(inert(event.delta));
-        midLine = true;
-        continue;
-      }
-      if (midLine && event.type === "text_end") {
-        this.#terminal.stdout.write("\n");
-        midLine = false;
-      }
-      progress.show(event);
-      if (event.type === "permission_request") await this.#permission(event);
-    }
-    this.#turn = undefined;
-    const { status, reason, error, usage, steps } = await turn.result();
-    const why = error === undefined ? (reason ?? "") : `[${error.code}] ${error.message}`;
-    const end = status === "completed" ? "" : `${status}${why === "" ? "" : `: ${why}`} · `;
-    this.#say(
-      `${midLine ? "\n" : ""}─ ${end}${steps} requests · ↑${usage.inputTokens} ↓${usage.outputTokens} (${usage.reasoningTokens} reasoning)`,
-    );
-  }
-
-  /**
-   * Default: no. The arguments are shown escaped, so that they cannot redraw the question, and whole: what is cut off
-   * is approved unseen.
-   */
-  async #permission(request: PermissionRequest): Promise<void> {
-    const call = inertLine(`${request.tool}(${request.arguments})`, Number.POSITIVE_INFINITY);
-    const { signal } = this.#stopped;
-    const answer = await this.#ask(`Allow ${request.access}: ${call} ? [y/N] `, signal);
-    if (signal.aborted) {
-      this.#terminal.stdout.write("\n");
-      return;
-    }
-    try {
-      if (/^y(?:es)?$/i.test(answer ?? "")) await this.#session.approve(request.requestId);
-      else await this.#session.deny(request.requestId);
-    } catch (error) {
-      // Ended while the question stood: nobody waits for the answer any more.
-      this.#say(messageOf(error));
-    }
-  }
-
-  #say(text: string): void {
-    this.#terminal.stderr.write(`${this.#terminal.dim(inert(text))}\n`);
+  divert(listener: (text: string) => void): () => void {
+    this.#listener = listener;
+    return () => {
+      this.#listener = undefined;
+    };
   }
 }

@@ -31,6 +31,7 @@ export interface RunFlags extends TraceFlags {
   readonly trust?: boolean;
   readonly debug?: boolean;
   readonly directory?: string;
+  readonly screenReader?: boolean;
   readonly playback?: string;
   readonly fast?: boolean;
   readonly strict?: boolean;
@@ -90,5 +91,6 @@ export function runOptions(
     .option("--trace <file>", "write every request and event to a new file, .jsonl or .yaml")
     .option("--record <file>", "write the provider's bytes to a new file, for --playback")
     .option("--debug", "stack traces, and what each request carries, on stderr")
+    .option("--screen-reader", "a chat in plain lines and sentences, choices by number")
     .option("-C, --directory <dir>", "work in this directory");
 }

@@ -7,6 +7,11 @@
 export interface Terminal {
   /** Both ways: a person is there. */
   readonly interactive: boolean;
+  /** Only lines, one after the other: a terminal that cannot move its cursor, or a person who wants none of it. */
+  readonly linesOnly: boolean;
+  /** Sentences instead of signs: a screen reader reads them out. */
+  readonly spoken: boolean;
+  readonly colour: boolean;
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   readonly stdin: NodeJS.ReadStream;
@@ -16,13 +21,18 @@ export interface Terminal {
 
 export function systemTerminal(): Terminal {
   const { stdin, stdout, stderr, env } = process;
+  const dumb = env["TERM"] === "dumb";
   const colour =
     env["FORCE_COLOR"] !== undefined && env["FORCE_COLOR"] !== "0"
       ? true
-      : (env["NO_COLOR"] ?? "") === "" && stderr.isTTY && env["TERM"] !== "dumb";
+      : (env["NO_COLOR"] ?? "") === "" && stderr.isTTY && !dumb;
   const style = (code: number) => (text: string) => (colour ? `\u001B[${code}m${text}\u001B[0m` : text);
+  const spoken = !["", "0", "false"].includes(env["ACCESSIBLE"] ?? "");
   return {
     interactive: stdin.isTTY && stdout.isTTY,
+    linesOnly: dumb || spoken,
+    spoken,
+    colour,
     stdin,
     stdout,
     stderr,

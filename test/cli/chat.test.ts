@@ -1,4 +1,4 @@
-/** The chat, on a real terminal. The test reads the screen and types; it waits for what it sees, never for time. */
+/** The line-based chat, on a real terminal. The test reads the screen and types; it waits for what it sees, never for time. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ test("without a key it says that it is the emulator, answers, and Ctrl-D leaves 
   terminal.type("Think of a number.");
   await terminal.shows("· Choosing a number");
   await terminal.shows("I have thought of a number and kept it to myself.");
-  await terminal.shows("─ 1 requests · ↑");
+  await terminal.shows("─ 1 request · ↑");
   await terminal.shows(PROMPT);
   terminal.press("\u0004");
   const { code, screen } = await terminal.ended;
@@ -74,7 +74,7 @@ describe("a tool that needs permission", () => {
       expect(existsSync(join(place.work, "made.txt"))).toBe(false);
       terminal.type(answer);
       await terminal.shows(allowed ? "✓ run_command" : "✗ run_command: not executed: denied by the user");
-      await terminal.shows("requests · ");
+      await terminal.shows(" · ↑");
     }
     terminal.press("\u0004");
     expect((await terminal.ended).code).toBe(0);
@@ -184,7 +184,7 @@ test("a line typed while a turn runs is sent when it is over, and is not lost", 
 });
 
 describe("commands", () => {
-  test("/help, /model, /explain, /retry and mistakes", async () => {
+  test("/help, /model, /inspect, /retry and mistakes", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const terminal = onTerminal(place, [], env);
@@ -193,21 +193,27 @@ describe("commands", () => {
       terminal.type(line);
       for (const text of shown) await terminal.shows(text);
     };
-    await enter("/help", "/model provider/model[:effort]", "Ctrl-C stops a turn");
+    await enter("/help", "Ctrl-C stops a turn", "/model [provider/model[:effort]]");
     await enter("/nonsense", "There is no command /nonsense");
     await enter("/retry", "[nothing_to_retry]");
-    await enter("/resume", "[nothing_to_resume]");
+    await enter("/resume", "There is no interrupted turn here and no other session.");
+    await enter("/resume nobody", "[session_not_found]");
+    await enter("/edit", "[nothing_to_edit]");
+    await enter("/undo", "[nothing_to_undo]");
+    await enter("/effort never", "[effort_invalid]");
+    await enter("/rename", "[title_missing]");
+    await enter("/hel", "did you mean /help?");
     await enter("/model nobody/x", "[model_invalid]");
-    await enter("Think of a number.", "kept it to myself", "requests · ");
-    await enter("/explain", "user_message", "replay", "reasoning", "replay");
-    await enter("/retry", "kept it to myself", "requests · ");
+    await enter("Think of a number.", "kept it to myself", " · ↑");
+    await enter("/inspect", "user_message", "replay", "reasoning", "replay");
+    await enter("/retry", "kept it to myself", " · ↑");
     await enter(
       "/model openai/emu-plain",
-      "Next: openai/emu-plain. Of 1 thoughts 0 travel; 1 stay in the log",
+      "Next: openai/emu-plain. Of 1 thought so far 0 go to openai/emu-plain; 1 stays in the log",
     );
-    await enter("hello", "You said: “hello”", "requests · ");
-    await enter("/model openai/emu-reasoner:low", "Of 1 thoughts 1 travel; 0 stay in the log");
-    await enter("Which number did you think of?", "I thought of ", "requests · ");
+    await enter("hello", "You said: “hello”", " · ↑");
+    await enter("/model openai/emu-reasoner:low", "The thought so far goes along.");
+    await enter("Which number did you think of?", "I thought of ", " · ↑");
     for (let more = 0; more < 3; more += 1) await enter(""); // an empty line asks again
     await enter("/exit", "To go on");
     expect((await terminal.ended).code).toBe(0);

@@ -1,4 +1,4 @@
-/** The command on a real terminal: util-linux `script` gives it a pseudo-terminal; the test is the person before it. */
+/** The command on a real terminal that has only lines (the full interface: test/tui): util-linux `script` gives it a pseudo-terminal; the test is the person before it. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 
@@ -91,7 +91,7 @@ export function onTerminal(
   return new TerminalRun(
     spawn("script", ["-qfec", `stty cols 200 rows 50; echo "pid $$"; exec ${command}`, "/dev/null"], {
       cwd: place.work,
-      env: environment(place, { TERM: "xterm", SHELL: "/bin/sh", ...env }),
+      env: environment(place, { TERM: "dumb", SHELL: "/bin/sh", ...env }),
     }),
   );
 }

@@ -1,0 +1,71 @@
+/**
+ * What the composition root lends to the interfaces of the chat.
+ *
+ * @module
+ */
+
+import type { SessionHandle, SessionSummary } from "../api/index.ts";
+import { EFFORT_CHOICES, sessionsFolder } from "../config/index.ts";
+import { fileStore, type Store, type StoredSession } from "../log/index.ts";
+import { pricedModels, PROVIDERS } from "../models/index.ts";
+import { messageOf } from "../support/index.ts";
+import type { Choice, Ports } from "../tui/index.ts";
+import { costOf } from "./cost.ts";
+
+const MOST_SESSIONS = 200;
+
+export function chatPorts(cwd: string): Ports {
+  return {
+    models: async () => modelChoices(),
+    efforts: EFFORT_CHOICES,
+    sessions: () => recentSessions(cwd),
+    costOf,
+    contextTokens: contextOf,
+  };
+}
+
+function contextOf(handle: SessionHandle): number | undefined {
+  return handle.model.settings.capabilities.contextTokens;
+}
+
+/** Models with a known price of providers whose key is there, and the emulator's, which need none. */
+function modelChoices(): readonly Choice[] {
+  const real = Object.values(PROVIDERS).flatMap(({ name, keyVariable }) => {
+    if (keyVariable === undefined || (process.env[keyVariable] ?? "") === "") return [];
+    return pricedModels(name).map((model) => choiceOf(`${name}/${model}`, undefined));
+  });
+  return [...real, ...EMULATED.map((model) => choiceOf(`emulator/${model}`, "built-in stand-in, no key"))];
+}
+
+const EMULATED: readonly string[] = ["emu-reasoner", "emu-plain", "emu-claude", "emu-deepseek"];
+
+function choiceOf(name: string, note: string | undefined): Choice {
+  return { value: name, label: name, ...(note === undefined ? {} : { note }) };
+}
+
+/** The newest first, those of this directory before the others. */
+async function recentSessions(cwd: string): Promise<readonly SessionSummary[]> {
+  const store = fileStore(sessionsFolder());
+  const stored: StoredSession[] = [];
+  for await (const one of store.list()) stored.push(one);
+  const newest = stored.toSorted((a, b) => b.modifiedAt - a.modifiedAt).slice(0, MOST_SESSIONS);
+  const all: SessionSummary[] = [];
+  for (const session of newest) all.push(await describe(store, session));
+  return [...all.filter((one) => one.cwd === cwd), ...all.filter((one) => one.cwd !== cwd)];
+}
+
+async function describe(store: Store, session: StoredSession): Promise<SessionSummary> {
+  try {
+    const log = await store.open(session.id, { mode: "read" });
+    const title = log.events.findLast((event) => event.type === "title")?.title;
+    const [start] = log.events;
+    await log.close();
+    return {
+      ...session,
+      ...(title === undefined ? {} : { title }),
+      ...(start?.type === "session_start" && start.cwd !== undefined ? { cwd: start.cwd } : {}),
+    };
+  } catch (error) {
+    return { ...session, problem: messageOf(error) };
+  }
+}

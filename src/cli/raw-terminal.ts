@@ -1,0 +1,58 @@
+/**
+ * The terminal as the full interface needs it: keys one by one, its size, and given back whatever happens.
+ *
+ * @module
+ */
+
+import type { TuiTerminal } from "../tui/index.ts";
+
+/** Everything the interface may have switched on; off again it harms nobody. */
+const AS_BEFORE = "\u001B[?2026l\u001B[?2004l\u001B[<u\u001B[0m\u001B[?25h";
+
+export function rawTerminal(): TuiTerminal {
+  const { stdin, stdout } = process;
+  return {
+    get columns() {
+      return positive(stdout.columns) ?? 80;
+    },
+    get rows() {
+      return positive(stdout.rows) ?? 24;
+    },
+    write(data) {
+      stdout.write(data);
+    },
+    start({ input, resize }) {
+      const gone = (): void => input("\u0004"); // the terminal was closed
+      const restore = (): void => void stdout.write(AS_BEFORE);
+      process.once("exit", restore);
+      stdin.setRawMode(true);
+      stdin.setEncoding("utf8");
+      stdin.on("data", input);
+      stdin.on("end", gone);
+      stdout.on("resize", resize);
+      stdin.resume();
+      return () => {
+        process.off("exit", restore);
+        stdin.off("data", input);
+        stdin.off("end", gone);
+        stdout.off("resize", resize);
+        stdin.pause();
+        stdin.setRawMode(false);
+      };
+    },
+    suspend: () =>
+      new Promise((resolve) => {
+        stdin.setRawMode(false);
+        process.once("SIGCONT", () => {
+          stdin.setRawMode(true);
+          resolve();
+        });
+        process.kill(process.pid, "SIGTSTP");
+      }),
+  };
+}
+
+/** A pseudo-terminal that was never given a size says 0. */
+function positive(size: number | undefined): number | undefined {
+  return size === undefined || size <= 0 ? undefined : size;
+}

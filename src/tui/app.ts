@@ -1,0 +1,391 @@
+/**
+ * The terminal interface: follows a session and draws it, takes keys and turns them into calls on the handle. It holds
+ * no truth of its own: what is shown comes from the events, what is typed and not yet sent is given back at the end.
+ *
+ * @module
+ */
+
+import { COMMANDS, type CommandHost, helpText, KEYS, type Outcome, runCommand } from "./commands.ts";
+import { createCompletion } from "./completion.ts";
+import { Conversation, problemText } from "./conversation.ts";
+import { footer, type Footer } from "./footer.ts";
+import { LineEditor } from "./line-editor.ts";
+import { Painter } from "./painter.ts";
+import { PermissionPrompt } from "./permission-prompt.ts";
+import { Picker } from "./picker.ts";
+import type { Rows } from "./rows.ts";
+import { statusRows } from "./status-line.ts";
+import { type InputReader, isKey, readInput, wrap } from "./terminal-library.ts";
+import type { TuiEnd, TuiOptions } from "./tui-options.ts";
+
+/** Older turns are in the log; printing thousands of rows helps nobody. */
+const SHOWN_TURNS = 12;
+const PASTE_ON = "\u001B[?2004h";
+const PASTE_OFF = "\u001B[?2004l";
+const ASK_KITTY = "\u001B[?u";
+const KITTY_ON = "\u001B[>1u";
+const KITTY_OFF = "\u001B[<u";
+
+export async function runTui(options: TuiOptions): Promise<TuiEnd> {
+  return new App(options).run();
+}
+
+class App {
+  readonly #options: TuiOptions;
+  readonly #painter: Painter;
+  readonly #conversation: Conversation;
+  readonly #editor: LineEditor;
+  readonly #host: CommandHost;
+  readonly #stop = new AbortController();
+  readonly #ended: Promise<Outcome>;
+  #end: (outcome: Outcome) => void = () => undefined;
+  #picker: Picker | undefined;
+  #prompt: PermissionPrompt | undefined;
+  /** The question has the keys, not the message. */
+  #answering = false;
+  #hint: string | undefined;
+  /** The next Ctrl+C leaves. */
+  #armed = false;
+  #kitty = false;
+
+  constructor(options: TuiOptions) {
+    this.#options = options;
+    this.#conversation = new Conversation({
+      handle: options.handle,
+      costOf: options.ports.costOf,
+      now: options.now,
+      onChange: () => this.#changed(),
+      onBranch: (why) => this.#branch(why),
+      say: (text) => this.#say(text),
+      giveBack: (text) => {
+        this.#editor.text = [text, this.#editor.text].filter((part) => part !== "").join("\n\n");
+      },
+    });
+    this.#painter = new Painter({
+      output: options.terminal,
+      style: options.style,
+      now: options.now,
+      blocks: () => this.#conversation.blocks,
+      busy: () => this.#conversation.busy,
+      footer: (width, height) => this.#footer(width, height),
+    });
+    this.#ended = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+    this.#editor = new LineEditor({
+      style: options.style,
+      height: () => options.terminal.rows,
+      onSubmit: (text) => this.#submit(text),
+      onChange: () => this.#schedule(),
+      complete: createCompletion(COMMANDS, options.files),
+    });
+    for (const entry of options.history.entries) this.#editor.remember(entry);
+    this.#host = this.#createHost();
+  }
+
+  async run(): Promise<TuiEnd> {
+    const { handle, terminal, intro, first, draft, signal } = this.#options;
+    if (intro !== undefined) this.#painter.note(intro);
+    const after = await this.#conversation.load();
+    this.#showHistory();
+    if (draft !== undefined) this.#editor.text = draft;
+    const input = this.#readKeys();
+    const giveBack = terminal.start({
+      input: (data) => input.take(data),
+      resize: () => this.#painter.resize(),
+    });
+    terminal.write(PASTE_ON + ASK_KITTY);
+    const unwatch = handle.onChange(() => this.#changed());
+    const leave = (): void => this.#end({ type: "leave" });
+    signal?.addEventListener("abort", leave, { once: true });
+    const unhear = this.#options.messages?.((text) => this.#say(text));
+    const following = this.#conversation.follow(after, this.#stop.signal);
+    try {
+      if (first !== undefined && first !== "") this.#submit(first);
+      this.#painter.draw();
+      const outcome = await this.#ended;
+      const typed = [...this.#conversation.queue, this.#editor.text, this.#prompt?.typed ?? ""];
+      return { ...outcome, unsent: typed.filter((text) => text.trim() !== "") };
+    } finally {
+      signal?.removeEventListener("abort", leave);
+      this.#stop.abort();
+      unwatch();
+      unhear?.();
+      this.#painter.end();
+      terminal.write(PASTE_OFF + (this.#kitty ? KITTY_OFF : ""));
+      input.end();
+      giveBack();
+      await following;
+    }
+  }
+
+  // What happens
+
+  #showHistory(): void {
+    const { blocks } = this.#conversation;
+    const messages = blocks.flatMap((block, at) => (block.kind === "user" ? [at] : []));
+    const from = messages.at(-SHOWN_TURNS) ?? 0;
+    if (from === 0) return;
+    this.#painter.skip(blocks.slice(0, from));
+    const earlier = messages.length - SHOWN_TURNS;
+    this.#painter.note(`… ${earlier} earlier: throughline sessions show ${this.#options.handle.id}`);
+  }
+
+  #changed(): void {
+    this.#ask();
+    this.#schedule();
+  }
+
+  #branch(why: string): void {
+    this.#painter.detach(BRANCH_WORDS[why] ?? "↩ Going on from an earlier point");
+  }
+
+  #say(text: string): void {
+    this.#painter.note(text);
+  }
+
+  #submit(text: string): void {
+    if (text === "") {
+      this.#enterAlone();
+      return;
+    }
+    this.#options.history.add(text);
+    this.#editor.remember(text);
+    void this.#handle(text);
+  }
+
+  #enterAlone(): void {
+    const { handle } = this.#options;
+    if (handle.access === "read" && handle.writer === "none") this.#end({ type: "open", id: handle.id });
+    this.#conversation.release();
+    this.#schedule();
+  }
+
+  async #handle(text: string): Promise<void> {
+    try {
+      if (!(await runCommand(text, this.#host))) this.#conversation.send(text);
+    } catch (error) {
+      this.#say(problemText(error));
+    }
+  }
+
+  #ask(): void {
+    const { handle } = this.#options;
+    const asked = this.#conversation.facts.question;
+    const request = handle.access === "read" || handle.writer === "none" ? undefined : asked;
+    if (request?.requestId === this.#prompt?.request.requestId) return;
+    const typed = this.#prompt?.typed ?? "";
+    if (typed !== "") this.#editor.text += typed;
+    this.#prompt = undefined;
+    this.#answering = false;
+    if (request === undefined) return;
+    this.#prompt = new PermissionPrompt({
+      request,
+      onAnswer: (answer) => {
+        const said = answer === "allow" ? handle.approve(request.requestId) : handle.deny(request.requestId);
+        said.catch((error: unknown) => this.#say(problemText(error)));
+      },
+      onText: (text) => {
+        this.#editor.text = text;
+        this.#answering = false;
+      },
+    });
+    // Somebody in the middle of a message goes on writing it.
+    this.#answering = this.#editor.text === "";
+  }
+
+  // Keys
+
+  #readKeys(): InputReader {
+    return readInput({
+      key: (data) => this.#key(data),
+      paste: (text) => {
+        if (this.#picker === undefined) {
+          this.#answering = false;
+          this.#editor.paste(text);
+        }
+        this.#schedule();
+      },
+      kitty: () => {
+        this.#kitty = true;
+        this.#options.terminal.write(KITTY_ON);
+      },
+    });
+  }
+
+  #key(data: string): void {
+    const armed = this.#armed;
+    this.#armed = false;
+    this.#hint = undefined;
+    const { completing } = this.#editor;
+    if (this.#picker !== undefined) this.#picker.key(data);
+    else if (isKey(data, "ctrl+c")) this.#controlC(armed);
+    else if (isKey(data, "ctrl+t")) this.#painter.toggleReasoning();
+    else if (isKey(data, "ctrl+o")) this.#painter.toggleTools();
+    else if (isKey(data, "ctrl+z")) void this.#suspend();
+    else if (isKey(data, "escape") && !completing) this.#escape();
+    else if (isKey(data, "tab") && this.#prompt !== undefined && !completing)
+      this.#answering = !this.#answering;
+    else if (this.#prompt !== undefined && this.#answering) this.#prompt.key(data);
+    else if (isKey(data, "ctrl+d") && this.#editor.text === "") this.#end({ type: "leave" });
+    else if (isKey(data, "ctrl+l")) void this.#handle("/model");
+    else if (isKey(data, "alt+up")) this.#takeBack();
+    else if (isKey(data, "ctrl+j")) this.#editor.key("\n");
+    else this.#editor.key(data);
+    this.#schedule();
+  }
+
+  /** First: stop the turn, or clear the line. Second: leave. */
+  #controlC(armed: boolean): void {
+    const { handle, history } = this.#options;
+    if (armed) {
+      this.#end({ type: "leave" });
+      return;
+    }
+    this.#armed = true;
+    const { text } = this.#editor;
+    if (this.#conversation.busy && handle.access === "write") {
+      this.#conversation.held = this.#conversation.queue.length > 0;
+      this.#conversation.stop();
+      this.#hint = "Stopping. Ctrl+C again leaves.";
+    } else if (text === "") {
+      this.#hint = "Ctrl+C again leaves.";
+    } else {
+      history.add(text);
+      this.#editor.remember(text);
+      this.#editor.text = "";
+      this.#conversation.rewriting = undefined;
+      this.#hint = "Cleared; Up brings it back. Ctrl+C again leaves.";
+    }
+  }
+
+  #escape(): void {
+    if (this.#conversation.busy && this.#options.handle.access === "write") this.#conversation.stop();
+    else if (this.#conversation.rewriting !== undefined) {
+      this.#conversation.rewriting = undefined;
+      this.#hint = "Not an edit any more: Enter sends it as a new message.";
+    }
+  }
+
+  #takeBack(): void {
+    const parts = [...this.#conversation.takeBack(), this.#editor.text];
+    this.#editor.text = parts.filter((text) => text !== "").join("\n\n");
+  }
+
+  async #suspend(): Promise<void> {
+    const { terminal } = this.#options;
+    if (terminal.suspend === undefined) return;
+    this.#painter.pause();
+    terminal.write(PASTE_OFF);
+    await terminal.suspend();
+    terminal.write(PASTE_ON);
+    this.#painter.draw();
+  }
+
+  #createHost(): CommandHost {
+    const { handle, ports } = this.#options;
+    const conversation = this.#conversation;
+    return {
+      handle,
+      ports,
+      get busy() {
+        return conversation.busy;
+      },
+      get lastMessage() {
+        return conversation.facts.lastMessage;
+      },
+      say: (text) => this.#say(text),
+      help: () => this.#say(helpText(KEYS)),
+      choose: (title, choices, about) =>
+        new Promise((resolve) => {
+          this.#picker = new Picker({
+            title,
+            choices,
+            ...(about === undefined ? {} : { about }),
+            onChange: () => this.#schedule(),
+            onEnd: (value) => {
+              this.#picker = undefined;
+              this.#schedule();
+              resolve(value);
+            },
+          });
+          this.#schedule();
+        }),
+      started: (turn) => conversation.started(turn),
+      rewrite: ({ seq, text }) => {
+        conversation.rewriting = seq;
+        this.#editor.text = text;
+        this.#hint = "Change the message; Enter sends it on a new branch, Esc makes it a new one.";
+        this.#schedule();
+      },
+      leave: (outcome) => this.#end(outcome),
+    };
+  }
+
+  // Drawing
+
+  #schedule(): void {
+    this.#painter.schedule();
+  }
+
+  #footer(width: number, height: number): Footer {
+    const { style } = this.#options;
+    const { queue, held, busyFor } = this.#conversation;
+    const prompt = this.#prompt?.render(width, Math.max(5, height - 3), style);
+    const shared = {
+      queue,
+      held,
+      workingMs: prompt === undefined ? busyFor : undefined,
+      hint: this.#hint,
+      status: this.#status(width),
+      above: [],
+    };
+    if (this.#picker !== undefined) {
+      const rows = this.#picker.render(width, Math.min(height - 2, 14), style);
+      return footer({ ...shared, input: { rows, cursor: { row: 0, column: 0 } } }, width, height, style);
+    }
+    if (prompt !== undefined && this.#answering) {
+      const above = this.#editor.text === "" ? [] : [style.dim("Tab goes back to your message")];
+      return footer({ ...shared, above, input: prompt }, width, height, style);
+    }
+    const above: Rows =
+      prompt === undefined
+        ? this.#readerRows(width)
+        : [...prompt.rows.slice(0, -2), style.warn("Tab answers; Enter queues your message")];
+    return footer({ ...shared, above, input: this.#editor.render(width) }, width, height, style);
+  }
+
+  #readerRows(width: number): Rows {
+    const { handle, style } = this.#options;
+    if (handle.access === "write") return [];
+    const asks = this.#conversation.facts.question === undefined ? "" : " It waits there for an answer.";
+    const text =
+      handle.writer === "live"
+        ? `Another process writes this session; following it.${asks} /fork goes on in a copy.`
+        : "Nobody writes this session now: Enter takes it over.";
+    return wrap(text, width).map((row) => style.warn(row));
+  }
+
+  #status(width: number): Rows {
+    const { handle, directory, ports, style } = this.#options;
+    const parts = {
+      directory,
+      session: handle.title ?? handle.id,
+      facts: this.#conversation.facts,
+      model: handle.model.label,
+      effort: handle.model.settings.effort,
+      contextTokens: ports.contextTokens(handle),
+      reading: handle.access === "read",
+      lost: handle.connection === "lost",
+    };
+    return statusRows(parts, width, style);
+  }
+}
+
+const BRANCH_WORDS: Readonly<Record<string, string>> = {
+  retry: "↩ Answering again",
+  edit: "↩ Said differently",
+  undo: "↩ Taken back",
+  truncate: "↩ Cut off here",
+  checkout: "↩ Back on another branch",
+};

@@ -1,0 +1,175 @@
+/**
+ * The session as the interface works with it: what its events say, the turn under way, and the messages that wait for
+ * it to end. A message that could not be sent is given back; none is ever dropped.
+ *
+ * @module
+ */
+
+import type { SessionHandle, Turn } from "../api/index.ts";
+import type { SessionEvent } from "../events/index.ts";
+import { type Block, BlockList } from "../fragments/index.ts";
+import { isThroughlineError, messageOf } from "../support/index.ts";
+import { type CostOf, Facts } from "./facts.ts";
+
+export interface ConversationOptions {
+  readonly handle: SessionHandle;
+  readonly costOf: CostOf;
+  readonly now: () => number;
+  /** Something to draw has changed. */
+  readonly onChange: () => void;
+  /** Before the path goes on elsewhere. */
+  readonly onBranch: (why: string) => void;
+  readonly say: (text: string) => void;
+  /** A message comes back into the input. */
+  readonly giveBack: (text: string) => void;
+}
+
+export class Conversation {
+  readonly #options: ConversationOptions;
+  readonly #list = new BlockList();
+  readonly facts: Facts;
+  #queue: string[] = [];
+  #turn: Turn | undefined;
+  #busySince: number | undefined;
+  /** The queue waits for a word of the person. */
+  held = false;
+  /** The next message takes the place of the one there. */
+  rewriting: number | undefined;
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    this.facts = new Facts(options.costOf);
+  }
+
+  get queue(): readonly string[] {
+    return this.#queue;
+  }
+
+  get busy(): boolean {
+    if (this.#turn !== undefined) return true;
+    const { handle } = this.#options;
+    return this.facts.openTurn !== undefined && handle.writer === "live" && !handle.interrupted;
+  }
+
+  /** For how long, in milliseconds. */
+  get busyFor(): number | undefined {
+    if (!this.busy) return undefined;
+    const now = this.#options.now();
+    this.#busySince ??= now;
+    return now - this.#busySince;
+  }
+
+  get blocks(): readonly Block[] {
+    return this.#list.view({ writerAlive: this.#options.handle.writer === "live" });
+  }
+
+  /** Everything that is in the log; resolves to the last seq. */
+  async load(): Promise<number> {
+    let last = -1;
+    for await (const event of this.#options.handle.events()) {
+      last = event.seq;
+      this.#list.add([event]);
+      this.facts.add(event);
+    }
+    return last;
+  }
+
+  async follow(after: number, signal: AbortSignal): Promise<void> {
+    const { handle, say } = this.#options;
+    try {
+      for await (const event of handle.follow({ after, signal })) {
+        if (signal.aborted) return;
+        this.#take(event);
+      }
+    } catch (error) {
+      if (!signal.aborted) say(`Following stopped: ${messageOf(error)}`);
+    }
+  }
+
+  send(text: string): void {
+    const { handle, giveBack, say } = this.#options;
+    if (handle.access === "read") {
+      giveBack(text);
+      say("Another process writes this session; /fork goes on in a copy. Your text is kept in the input.");
+    } else if (this.busy) this.#queue.push(text);
+    else this.#try(text);
+    this.#options.onChange();
+  }
+
+  /** A turn was begun, here or by a command. */
+  started(turn: Turn): void {
+    this.#turn = turn;
+    this.#busySince = this.#options.now();
+    void this.#await(turn);
+    this.#options.onChange();
+  }
+
+  stop(): void {
+    const { handle, say } = this.#options;
+    handle.cancel().catch((error: unknown) => say(messageOf(error)));
+  }
+
+  /** The queue goes on, if it was held and nothing is under way. */
+  release(): void {
+    this.held = false;
+    this.#sendNext();
+  }
+
+  /** Everything that waits, out of the queue. */
+  takeBack(): readonly string[] {
+    const queue = this.#queue;
+    this.#queue = [];
+    this.held = false;
+    return queue;
+  }
+
+  #take(event: SessionEvent): void {
+    if (event.type === "branch") this.#options.onBranch(event.why);
+    this.facts.add(event);
+    this.#list.add([event]);
+    if (event.type === "turn_end") this.#ended();
+    this.#options.onChange();
+  }
+
+  async #await(turn: Turn): Promise<void> {
+    const { status, error } = await turn.result();
+    if (this.#turn === turn) this.#turn = undefined;
+    // What could not even be begun is in no log.
+    if (status === "failed" && !this.#isTold(turn.id))
+      this.#options.say(`Failed: ${error?.message ?? "unknown"} [${error?.code ?? "internal"}]`);
+    this.#ended();
+  }
+
+  #isTold(turn: string): boolean {
+    return this.facts.openTurn === turn || this.blocks.some(({ id }) => id === `turn_end/${turn}`);
+  }
+
+  #ended(): void {
+    if (this.busy) return;
+    this.#busySince = undefined;
+    this.#sendNext();
+    this.#options.onChange();
+  }
+
+  #sendNext(): void {
+    if (this.held || this.busy) return;
+    const text = this.#queue.shift();
+    if (text !== undefined) this.#try(text);
+  }
+
+  #try(text: string): void {
+    const { handle, say, giveBack } = this.#options;
+    const seq = this.rewriting;
+    this.rewriting = undefined;
+    try {
+      this.started(seq === undefined ? handle.send(text) : handle.edit(seq, text));
+    } catch (error) {
+      say(problemText(error));
+      giveBack(text);
+    }
+  }
+}
+
+export function problemText(error: unknown): string {
+  return isThroughlineError(error) ? `${error.message} [${error.code}]` : messageOf(error);
+}

@@ -1,0 +1,71 @@
+/**
+ * Everything below the transcript: the queue, what is under way, the place where a person types or answers, the status.
+ * What a person types into is never left out, however small the terminal is.
+ *
+ * @module
+ */
+
+import { formatDuration } from "../fragments/index.ts";
+import { inertLine } from "../support/index.ts";
+import type { EditorView } from "./line-editor.ts";
+import type { Rows } from "./rows.ts";
+import type { Style } from "./style.ts";
+import { fit } from "./terminal-library.ts";
+
+export interface FooterParts {
+  readonly queue: readonly string[];
+  /** The queue waits for a word of the person. */
+  readonly held: boolean;
+  readonly workingMs: number | undefined;
+  readonly hint: string | undefined;
+  /** Stands above the input: a question, a word about it. */
+  readonly above: Rows;
+  readonly input: EditorView;
+  readonly status: Rows;
+}
+
+export interface Footer {
+  readonly rows: Rows;
+  readonly cursor: { readonly row: number; readonly column: number };
+}
+
+export function footer(parts: FooterParts, width: number, height: number, style: Style): Footer {
+  const rule = style.dim("─".repeat(Math.max(1, width)));
+  const input = parts.input.rows;
+  // From the most to the least important; what has no room is left out.
+  let room = height - 1 - input.length - parts.above.length;
+  const take = (rows: Rows): Rows => {
+    if (rows.length > room) return [];
+    room -= rows.length;
+    return rows;
+  };
+  const hint = take(parts.hint === undefined ? [] : [fit(style.warn(parts.hint), width)]);
+  const status = take(parts.status);
+  const working = take(workingRows(parts, width, style));
+  const rules = take([rule]);
+  const below = take(rules.length === 0 ? [] : [rule]);
+  const queue = take(queueRows(parts, width, style));
+  const space = take([""]);
+  const before = [...space, ...queue, ...working, ...hint, ...rules, ...parts.above];
+  return {
+    rows: [...before, ...input, ...below, ...status],
+    cursor: { row: before.length + parts.input.cursor.row, column: parts.input.cursor.column },
+  };
+}
+
+function workingRows({ workingMs, queue }: FooterParts, width: number, style: Style): Rows {
+  if (workingMs === undefined) return [];
+  const time = workingMs < 1000 ? "" : ` ${formatDuration(workingMs)}`;
+  const queued = queue.length === 0 ? "" : ` · ${queue.length} queued`;
+  return [fit(`${style.accent("●")} Working${time} ${style.dim(`· Esc stops${queued}`)}`, width)];
+}
+
+const SHOWN = 3;
+
+function queueRows({ queue, held }: FooterParts, width: number, style: Style): Rows {
+  if (queue.length === 0) return [];
+  const shown = queue.slice(0, SHOWN).map((text) => fit(style.dim(`  ⋯ ${inertLine(text, 500)}`), width));
+  const more = queue.length > SHOWN ? [style.dim(`  ⋯ and ${queue.length - SHOWN} more`)] : [];
+  const how = held ? "Held: Enter sends them, Alt+Up takes them back" : "Alt+Up takes them back";
+  return [...shown, ...more, fit(style.dim(`  ${how}`), width)];
+}

@@ -1,0 +1,13 @@
+/**
+ * The terminal interface: components are render(width) → rows; a screen that paints inline; an app over a session handle.
+ *
+ * @module
+ */
+
+export { runTui } from "./app.ts";
+export { type CommandHost, helpText, type Outcome, type Ports, runCommand } from "./commands.ts";
+export { Facts } from "./facts.ts";
+export { argumentRows } from "./permission-prompt.ts";
+export type { Choice } from "./picker.ts";
+export { createStyle } from "./style.ts";
+export type { InputHistory, TuiEnd, TuiOptions, TuiTerminal } from "./tui-options.ts";

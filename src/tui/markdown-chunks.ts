@@ -1,0 +1,37 @@
+/**
+ * A growing Markdown text in pieces that no longer change: each ends at a blank line outside of a code fence that is
+ * followed by a line which does not continue it. So what has been printed stays right when more comes.
+ *
+ * @module
+ */
+
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+
+export function markdownChunks(text: string): readonly string[] {
+  const chunks: string[] = [];
+  let lines: string[] = [];
+  let fence: string | undefined;
+  let blank = false;
+  for (const line of text.split("\n")) {
+    const empty = line.trim() === "";
+    if (blank && !empty && fence === undefined && !/^\s/.test(line)) {
+      chunks.push(lines.join("\n").trimEnd());
+      lines = [];
+    }
+    lines.push(line);
+    fence = nextFence(line, fence);
+    blank = empty;
+  }
+  const last = lines.join("\n");
+  if (last.trim() !== "" || chunks.length === 0) chunks.push(last);
+  return chunks;
+}
+
+/** The fence that is open behind this line. */
+function nextFence(line: string, open: string | undefined): string | undefined {
+  const mark = FENCE.exec(line)?.[1];
+  if (mark === undefined) return open;
+  if (open === undefined) return mark;
+  const closes = mark.startsWith(open) && line.trim() === mark;
+  return closes ? undefined : open;
+}

@@ -1,0 +1,61 @@
+/**
+ * A block in pieces that are printed as soon as they no longer change: an answer paragraph by paragraph, everything else
+ * whole.
+ *
+ * @module
+ */
+
+import type { Block } from "../fragments/index.ts";
+import { answerRows, blockRows } from "./block-rows.ts";
+import { markdownChunks } from "./markdown-chunks.ts";
+import type { Rows } from "./rows.ts";
+import type { View } from "./view-state.ts";
+
+export interface Piece {
+  readonly key: string;
+  readonly kind: string;
+  /** Nothing more will come. */
+  readonly finished: boolean;
+  readonly draw: (width: number, view: View) => Rows;
+}
+
+export function piecesOf(block: Block, where: { readonly first: boolean }): readonly Piece[] {
+  const whole: Piece = {
+    key: block.id,
+    kind: block.kind,
+    finished: !block.generating && !waits(block),
+    draw: (width, view) => blockRows(block, width, view),
+  };
+  if (block.kind !== "text") return [block.superseded ? superseded(whole, where.first) : whole];
+  const chunks = markdownChunks(block.text);
+  return chunks.map((chunk, at): Piece => {
+    const last = at === chunks.length - 1;
+    const piece: Piece = {
+      key: `${block.id}#${at}`,
+      kind: block.kind,
+      finished: !last || !block.generating,
+      draw: (width, view) => [
+        ...answerRows(block, chunk, width, view),
+        ...(last && block.cut ? [view.style.dim("… (it ends here)")] : []),
+      ],
+    };
+    return block.superseded ? superseded(piece, where.first && at === 0) : piece;
+  });
+}
+
+/** A call without a result is not over, even while nothing of it is being written. */
+function waits(block: Block): boolean {
+  return block.kind === "tool" && block.result === undefined && !block.cut && !block.superseded;
+}
+
+/** An attempt that was made again folds away; the first piece of it says so. */
+function superseded(piece: Piece, tells: boolean): Piece {
+  return {
+    ...piece,
+    finished: true,
+    draw: (width, view) => {
+      if (view.reasoningOpen) return piece.draw(width, view);
+      return tells ? [view.style.dim("▸ An earlier attempt broke off and was made again")] : [];
+    },
+  };
+}

@@ -1,0 +1,158 @@
+/**
+ * Inline painting in the normal buffer. Rows are counted from the first one ever painted. Those that have left the
+ * window belong to the terminal's scrollback and are never touched again; those still in the window can be painted
+ * anew. There is no alternate screen, and nothing above our own first row is ever erased.
+ *
+ * Where the window's edge is follows from counting alone: row `high`, the lowest ever painted, has been on the screen,
+ * so the row `high - height + 1` and all below it still are.
+ *
+ * @module
+ */
+
+import { sealed, type Rows } from "./rows.ts";
+import { widthOf } from "./terminal-library.ts";
+
+export interface ScreenOutput {
+  readonly columns: number;
+  readonly rows: number;
+  write(data: string): void;
+}
+
+export interface Frame {
+  readonly rows: Rows;
+  /** Where a person types; hidden when undefined. */
+  readonly cursor: { readonly row: number; readonly column: number } | undefined;
+}
+
+const ESC = "\u001B";
+/** Synchronized output: a terminal that knows it shows the whole update at once, others ignore it. */
+const BEGIN = `${ESC}[?2026h`;
+const END = `${ESC}[?2026l`;
+const HIDE = `${ESC}[?25l`;
+const SHOW = `${ESC}[?25h`;
+const RESET = `${ESC}[0m`;
+
+export class Screen {
+  readonly #output: ScreenOutput;
+  /** What stands on the rows of the last frame. */
+  #painted: Rows = [];
+  /** The lowest row ever painted, counted like the rows of a frame. */
+  #high = -1;
+  #cursorRow = 0;
+  #cursorColumn = 0;
+  #columns: number;
+  #height: number;
+
+  constructor(output: ScreenOutput) {
+    this.#output = output;
+    this.#columns = output.columns;
+    this.#height = output.rows;
+  }
+
+  /** How many leading rows of the last frame have left the window for good. */
+  get gone(): number {
+    return Math.max(0, Math.min(this.#painted.length, this.#high - this.#height + 1));
+  }
+
+  /** The first rows are the terminal's from now on: the next frame begins behind them. */
+  forget(rows: number): void {
+    this.#painted = this.#painted.slice(rows);
+    this.#high -= rows;
+    this.#cursorRow -= rows;
+  }
+
+  draw(frame: Frame): void {
+    const rows = frame.rows.map((row) => sealed(row, this.#columns));
+    const from = this.#firstChange(rows);
+    let out = "";
+    if (from !== undefined) {
+      out += this.#moveTo(from) + this.#paint(rows, from);
+      this.#painted = [...this.#painted.slice(0, from), ...rows.slice(from)];
+      this.#high = Math.max(this.#high, rows.length - 1);
+    }
+    out += this.#placeCursor(frame.cursor);
+    if (out !== "") this.#output.write(BEGIN + HIDE + out + (frame.cursor === undefined ? "" : SHOW) + END);
+  }
+
+  /**
+   * The terminal has another size. It may have broken our rows anew; how is known only for the rows below the last
+   * `forget`, so these are erased and everything before them is left as the terminal shows it.
+   */
+  resize(): void {
+    const { columns } = this.#output;
+    const above = this.#painted.slice(0, Math.max(0, this.#cursorRow));
+    const broken = above.reduce((sum, row) => sum + Math.max(1, Math.ceil(widthOf(row) / columns)), 0);
+    const inRow = Math.floor(this.#cursorColumn / columns);
+    this.#columns = columns;
+    this.#height = this.#output.rows;
+    const up = Math.min(broken + inRow, this.#height - 1);
+    this.#output.write(`${BEGIN}\r${up > 0 ? `${ESC}[${up}A` : ""}${ESC}[J${END}`);
+    this.#painted = [];
+    this.#high = -1;
+    this.#cursorRow = 0;
+    this.#cursorColumn = 0;
+  }
+
+  /** Leaves the cursor on a row of its own below everything. */
+  end(): void {
+    const last = this.#painted.length - 1;
+    this.#output.write(`${last < 0 ? "\r" : `${this.#moveTo(last)}\r\n`}${RESET}${SHOW}`);
+    this.#painted = [];
+    this.#high = -1;
+    this.#cursorRow = 0;
+    this.#cursorColumn = 0;
+  }
+
+  /** The first row that differs and can still be painted. */
+  #firstChange(rows: Rows): number | undefined {
+    const most = Math.max(rows.length, this.#painted.length);
+    for (let row = this.gone; row < most; row += 1) {
+      if (rows[row] !== this.#painted[row]) return row;
+    }
+    return undefined;
+  }
+
+  #moveTo(row: number): string {
+    // Below the last painted row there may be none yet: it is made by a line feed.
+    const last = Math.max(0, this.#painted.length - 1);
+    const target = Math.min(row, last);
+    const step = target - this.#cursorRow;
+    this.#cursorRow = target;
+    this.#cursorColumn = 0;
+    const move = step === 0 ? "" : `${ESC}[${Math.abs(step)}${step < 0 ? "A" : "B"}`;
+    return `\r${move}${row > target && this.#painted.length > 0 ? this.#feed(row) : ""}`;
+  }
+
+  #feed(row: number): string {
+    this.#cursorRow = row;
+    return "\r\n";
+  }
+
+  #paint(rows: Rows, from: number): string {
+    let out = "";
+    for (let row = from; row < rows.length; row += 1) {
+      if (row > from) out += "\r\n";
+      // Erased before, not after: behind a full row the cursor still stands on its last column.
+      out += `${ESC}[2K${rows[row] ?? ""}${RESET}`;
+      this.#cursorRow = row;
+    }
+    if (rows.length === 0) return `${ESC}[J`;
+    // Rows that are no longer there, below the last one.
+    if (this.#painted.length > rows.length) {
+      const below = from < rows.length;
+      out += below ? `\r\n${ESC}[J${ESC}[A` : `${ESC}[J`;
+      if (!below) this.#cursorRow = from;
+    }
+    return out;
+  }
+
+  #placeCursor(cursor: Frame["cursor"]): string {
+    const { row, column } = cursor ?? { row: Math.max(0, this.#painted.length - 1), column: 0 };
+    if (row === this.#cursorRow && column === this.#cursorColumn) return "";
+    const step = row - this.#cursorRow;
+    this.#cursorRow = row;
+    this.#cursorColumn = column;
+    const move = step === 0 ? "" : `${ESC}[${Math.abs(step)}${step < 0 ? "A" : "B"}`;
+    return `\r${move}${column > 0 ? `${ESC}[${column}C` : ""}`;
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The last rows: where, which session, tokens, cost if known, context, model and effort. On a narrow terminal it takes
+ * more rows instead of leaving something out.
+ *
+ * @module
+ */
+
+import { inertLine } from "../support/index.ts";
+import type { Facts } from "./facts.ts";
+import { type Rows, short } from "./rows.ts";
+import type { Style } from "./style.ts";
+import { fit, widthOf } from "./terminal-library.ts";
+
+export interface StatusParts {
+  readonly directory: string;
+  readonly session: string;
+  readonly facts: Pick<Facts, "usage" | "costUsd" | "context">;
+  readonly model: string;
+  readonly effort: string | undefined;
+  /** How much the model takes, if that is known. */
+  readonly contextTokens: number | undefined;
+  readonly reading: boolean;
+  readonly lost: boolean;
+}
+
+const MAX_ROWS = 4;
+
+export function statusRows(parts: StatusParts, width: number, style: Style): Rows {
+  const left = [inertLine(parts.directory, 60), inertLine(parts.session, 40), ...stateOf(parts)];
+  const middle = tokensOf(parts);
+  const effort = parts.effort === undefined ? "" : `:${parts.effort}`;
+  const model = inertLine(`${parts.model}${effort}`, 60);
+  const texts = [left.join(" · "), middle.join(" "), model].filter((text) => text !== "");
+  const free = width - texts.reduce((sum, text) => sum + widthOf(text), 0);
+  if (free >= (texts.length - 1) * 2) {
+    const gaps = texts.length - 1;
+    const gap = gaps === 0 ? 0 : Math.floor(free / gaps);
+    return [style.dim(texts.join(" ".repeat(gap)))];
+  }
+  return broken([...left, ...middle, model], width).map((row) => style.dim(row));
+}
+
+function stateOf({ reading, lost }: StatusParts): readonly string[] {
+  return [...(reading ? ["reading only"] : []), ...(lost ? ["connection lost"] : [])];
+}
+
+function tokensOf({ facts, contextTokens }: StatusParts): readonly string[] {
+  const { usage, costUsd, context } = facts;
+  if (usage.inputTokens === 0 && usage.outputTokens === 0) return [];
+  const reasoning = usage.reasoningTokens > 0 ? ` (${short(usage.reasoningTokens)} reasoning)` : "";
+  const cached = usage.cachedTokens > 0 ? ` (${short(usage.cachedTokens)} cached)` : "";
+  const used =
+    contextTokens === undefined
+      ? `ctx ${short(context)}`
+      : `ctx ${Math.round((100 * context) / contextTokens)}% of ${short(contextTokens)}`;
+  return [
+    `↑${short(usage.inputTokens)}${cached}`,
+    `↓${short(usage.outputTokens)}${reasoning}`,
+    ...(costUsd === undefined || costUsd === 0 ? [] : [`$${costUsd.toFixed(costUsd < 1 ? 3 : 2)}`]),
+    used,
+  ];
+}
+
+/** As many on a row as fit. */
+function broken(parts: readonly string[], width: number): Rows {
+  const rows: string[] = [];
+  for (const part of parts) {
+    const last = rows.at(-1);
+    if (last !== undefined && widthOf(last) + 3 + widthOf(part) <= width)
+      rows[rows.length - 1] = `${last} · ${part}`;
+    else rows.push(fit(part, width));
+  }
+  return rows.slice(-MAX_ROWS);
+}
