@@ -32,6 +32,7 @@ import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
 import type { AppendDraft, Log, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
+import { syncFolder, writeWholeFile } from "./whole-file.ts";
 
 export interface FileLogOptions {
   readonly id: string;
@@ -309,30 +310,6 @@ function saveAside(path: string, bytes: Uint8Array): string {
     if (existsSync(name) && !readFileSync(name).equals(bytes)) continue;
     writeWholeFile(name, bytes);
     return name;
-  }
-}
-
-/** Complete or absent: a temporary file beside it, synced, then renamed. */
-function writeWholeFile(path: string, bytes: Uint8Array): void {
-  const temporary = `${path}.${process.pid}.tmp`;
-  rmSync(temporary, { force: true });
-  const file = openSync(temporary, "wx", 0o600);
-  try {
-    writeFileSync(file, bytes);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, path);
-  syncFolder(dirname(path));
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
   }
 }
 

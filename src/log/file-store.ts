@@ -79,7 +79,7 @@ async function openSession(
   }
 }
 
-function makeFolder(root: string): void {
+export function makeFolder(root: string): void {
   try {
     // A folder that was there before keeps its mode: it may be shared on purpose, and the files in it are 0600.
     makeFolders(root);

@@ -14,7 +14,12 @@ import { formatVersionOf, type LoggedEvent, parseLine, toOpenLine } from "../eve
 import { messageOf, ThroughlineError } from "../support/index.ts";
 
 export function frameLine(event: LoggedEvent): Buffer {
-  const open = Buffer.from(toOpenLine(event), "utf8");
+  return frameOpen(toOpenLine(event));
+}
+
+/** `text` is a JSON object without its closing brace. */
+export function frameOpen(text: string): Buffer {
+  const open = Buffer.from(text, "utf8");
   return Buffer.concat([open, Buffer.from(`,"sum":"${checksum(open)}"}\n`, "latin1")]);
 }
 
@@ -55,6 +60,15 @@ export function scanLines(
 
 const SUM_BYTES = ',"sum":"00000000"}'.length;
 
+/** The line without its checksum, or undefined if that does not match. */
+export function checkedLine(line: Buffer): string | undefined {
+  const openEnd = line.length - SUM_BYTES;
+  if (openEnd <= 0) return undefined;
+  const open = line.subarray(0, openEnd);
+  const whole = line.toString("latin1", openEnd) === `,"sum":"${checksum(open)}"}`;
+  return whole ? `${open.toString("utf8")}}` : undefined;
+}
+
 type ReadLine =
   | { readonly ok: true; readonly event: LoggedEvent }
   | { readonly ok: false; readonly problem: string };
@@ -74,12 +88,8 @@ export function assertFormat(events: readonly LoggedEvent[], session: string): v
 const FORMAT = 1;
 
 function readLine(line: Buffer): ReadLine {
-  const openEnd = line.length - SUM_BYTES;
-  if (openEnd <= 0) return { ok: false, problem: "too short to be an event" };
-  const open = line.subarray(0, openEnd);
-  if (line.toString("latin1", openEnd) !== `,"sum":"${checksum(open)}"}`) {
-    return { ok: false, problem: "the checksum does not match" };
-  }
+  if (line.length <= SUM_BYTES) return { ok: false, problem: "too short to be an event" };
+  if (checkedLine(line) === undefined) return { ok: false, problem: "the checksum does not match" };
   try {
     return { ok: true, event: parseLine(line.toString("utf8")) };
   } catch (error) {

@@ -13,7 +13,7 @@ import {
   type ResponseStart,
 } from "../events/index.ts";
 import { Fold, RUNNING_IN_PARENT, walkPath } from "../fold/index.ts";
-import type { AppendDraft, Log, Store } from "../log/index.ts";
+import { type AppendDraft, blobsIn, type Log, type Store } from "../log/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import { closeTurn, findOpenTurn } from "../turn/index.ts";
 
@@ -44,14 +44,6 @@ async function copyBlobs(from: Log, to: Log, names: readonly string[]): Promise<
     const bytes = await from.getBlob(name);
     if (bytes !== undefined) await to.putBlob(bytes);
   }
-}
-
-function blobsIn(events: readonly LoggedEvent[]): readonly string[] {
-  return events.flatMap((event) => {
-    if (event.type === "tool_result" && event.blob !== undefined) return [event.blob];
-    if (event.type !== "user_message") return [];
-    return event.content.flatMap((part) => ("blob" in part ? [part.blob] : []));
-  });
 }
 
 export interface ForkOptions {

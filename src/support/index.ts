@@ -11,6 +11,7 @@ export { codeOf, isThroughlineError, messageOf, ThroughlineError } from "./error
 export {
   escapeLineSeparators,
   jsonDepth,
+  mapStrings,
   type Member,
   type RawJson,
   sliceArray,
@@ -30,3 +31,4 @@ export {
 export { GrowingBytes } from "./growing-bytes.ts";
 export { inert, inertJson, inertLine } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
+export { shortHash } from "./short-hash.ts";

@@ -68,6 +68,23 @@ export function sliceMember(text: string, key: string): string | undefined {
   return sliceObject(text).findLast((member) => member.key === key)?.value;
 }
 
+/** The same text with some of its strings, keys included, said differently; every other byte stays. */
+export function mapStrings(text: string, change: (value: string) => string): string {
+  const pieces: string[] = [];
+  let done = 0;
+  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
+    const end = endOfString(text, at);
+    const value = JSON.parse(text.slice(at, end)) as string;
+    const changed = change(value);
+    if (changed !== value) {
+      pieces.push(text.slice(done, at), escapeLineSeparators(JSON.stringify(changed)));
+      done = end;
+    }
+    at = end;
+  }
+  return pieces.length === 0 ? text : pieces.join("") + text.slice(done);
+}
+
 /** How deep arrays and objects nest. JSON.parse takes a million levels, JSON.stringify and any recursion do not. */
 export function jsonDepth(text: string): number {
   let depth = 0;

@@ -1,0 +1,51 @@
+/**
+ * `throughline sessions import`: a bundle becomes a session again, byte for byte; damage is refused by line and byte.
+ *
+ * @module
+ */
+
+import { readFileSync, statSync } from "node:fs";
+
+import { Command } from "commander";
+
+import { sessionsFolder } from "../../config/index.ts";
+import { parseBundle, writeSession } from "../../log/index.ts";
+import { messageOf, ThroughlineError } from "../../support/index.ts";
+import type { Finish } from "../command-table.ts";
+import { EXIT } from "../exit-codes.ts";
+import type { Terminal } from "../terminal.ts";
+
+const MAX_BYTES = 1024 * 1024 * 1024;
+
+export function importCommand(terminal: Terminal, finish: Finish): Command {
+  return new Command("import")
+    .description("a session from a file that sessions export wrote")
+    .argument("<file>", "the exported JSONL file")
+    .option("--id <id>", "the session's id here (default: its own)")
+    .action(async (file: string, flags: { readonly id?: string }) => {
+      const bundle = parseBundle(readBounded(file));
+      const [first] = bundle.events;
+      const own = first?.type === "session_start" ? first.session : "";
+      const id = flags.id ?? own;
+      await writeSession(sessionsFolder(), bundle, { id });
+      const { length } = bundle.events;
+      terminal.stderr.write(`imported ${length} events and ${bundle.blobs.size} blobs\n`);
+      terminal.stdout.write(`${id}\n`);
+      finish(EXIT.ok);
+    });
+}
+
+function readBounded(file: string): Buffer {
+  const fail = (why: string): never => {
+    throw new ThroughlineError({ code: "file_unreadable", message: `${file}: ${why}` });
+  };
+  try {
+    const found = statSync(file);
+    if (!found.isFile()) fail("it is not a file");
+    if (found.size > MAX_BYTES) fail(`it is larger than ${MAX_BYTES} bytes`);
+    return readFileSync(file);
+  } catch (error) {
+    if (error instanceof ThroughlineError) throw error;
+    return fail(`it cannot be read: ${messageOf(error)}`);
+  }
+}
