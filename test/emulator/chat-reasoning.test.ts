@@ -357,6 +357,17 @@ test("conversations are told apart without ids: by calls, and by what was said",
   expect(names[0]).not.toBe(names[1]);
 });
 
+test("another system prompt is the same conversation; counted call ids do not join two", async () => {
+  const emulator = await emulatorFor();
+  const [one, two] = [[] as Json[], [] as Json[]];
+  await say(emulator, "emu-kimi", one, "What is the weather in Paris?");
+  await say(emulator, "emu-kimi", two, "What is the weather in Rome?");
+  one.unshift({ role: "system", content: "Be brief." });
+  await say(emulator, "emu-kimi", one, "Thank you.");
+  const [first, , third, , last] = emulator.report().requests.map((request) => request.conversation);
+  expect([last, third === first]).toEqual([first, false]);
+});
+
 test("the same words twice are two thoughts, each with its own message", async () => {
   const emulator = await scripted(
     "steps: [{output: [{reasoning: {text: 'The same thought every time.'}}, {message: Yes.}]}]\nafterwards: repeat",

@@ -135,7 +135,9 @@ describe("docs/emulator.md is complete", () => {
       .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
       .map((name) => readFileSync(resolve(folder, name), "utf8"))
       .join("\n");
-    const rules = new Set([...source.matchAll(/"([PIETSHV]\d\d|X-[a-z-]+)"/g)].map((match) => match[1] ?? ""));
+    const rules = new Set(
+      [...source.matchAll(/"([PIETSHV]\d\d|X-[a-z-]+)"/g)].map((match) => match[1] ?? ""),
+    );
     // Inside the stream, or about the emulator itself: not refusals of a request.
     for (const name of ["E12", "X-internal", "X-fault", "X-scenario"]) rules.delete(name);
     expect(documented.length).toBeGreaterThan(50);
