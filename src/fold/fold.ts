@@ -18,7 +18,7 @@ import {
 } from "../events/index.ts";
 import { activePath, leavesAside, startsAside } from "./active-path.ts";
 import { type Entry, Group } from "./entries.ts";
-import { guardGroup, mappedCallId } from "./guard.ts";
+import { guardGroup, isCallId, mappedCallId } from "./guard.ts";
 import { openEndOf } from "./open-ends.ts";
 import type { Plan, PlanEntry, PlannedItem, PlannedResult } from "./plan.ts";
 import { allowedGroups } from "./replay-policy.ts";
@@ -216,11 +216,10 @@ function planEntry(entry: Entry, context: PlanContext): PlanEntry {
 function withCallId(item: PlannedItem, settings: Settings, sent: ReadonlySet<string>): PlannedItem {
   if (item.event.type !== "tool_call" || item.action === "omit") return item;
   const { callId } = item.event;
-  const { maxCallIdLength, callIdPattern } = settings.profile;
-  const spelt = callIdPattern === undefined || new RegExp(callIdPattern).test(callId);
-  const valid = callId !== "" && callId.length <= maxCallIdLength && spelt;
-  const mayRepeat = item.action === "replay" && !settings.profile.callIdsRepeat;
-  return { ...item, callId: valid && (mayRepeat || !sent.has(callId)) ? callId : mappedCallId(item.event) };
+  const { profile } = settings;
+  const mayRepeat = item.action === "replay" && !profile.callIdsRepeat;
+  const stays = isCallId(callId, profile) && (mayRepeat || !sent.has(callId));
+  return { ...item, callId: stays ? callId : mappedCallId(item.event, profile) };
 }
 
 /** All calls first, then all results in call order: nothing stands between (failures.md T03, T04). */

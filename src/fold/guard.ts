@@ -9,13 +9,14 @@ import {
   type Dialect,
   type ItemEvent,
   originDifference,
+  type Profile,
   type ReplayOverride,
   type ResponseStatus,
   sameOrigin,
   type Settings,
   type ToolCall,
 } from "../events/index.ts";
-import type { RawJson } from "../support/index.ts";
+import { type RawJson, shortHash } from "../support/index.ts";
 import type { Group } from "./entries.ts";
 import { needsIds, type PlannedItem, type Reason } from "./plan.ts";
 
@@ -195,15 +196,21 @@ function coversGroup(override: ReplayOverride, group: Group): boolean {
 const CALL_REFUSED = "the provider refused this call";
 
 function isClosedByOverride(call: ToolCall, context: GuardContext): boolean {
-  const sentAs = [call.callId, mappedCallId(call)];
+  const sentAs = [call.callId, mappedCallId(call, context.settings.profile)];
   return context.overrides.some(
     (one) => one.action === "close_call" && one.what.kind === "call" && sentAs.includes(one.what.callId),
   );
 }
 
-/** What stands for a call id that cannot be sent: made from our own id, so it never changes. */
-export function mappedCallId(call: ToolCall): string {
-  return `call_${call.id}`;
+/** What stands for a call id that cannot be sent: made from our own id, so it never changes (T05; Mistral: nine characters). */
+export function mappedCallId(call: ToolCall, profile: Profile): string {
+  const mapped = `call_${call.id}`;
+  return isCallId(mapped, profile) ? mapped : shortHash(call.id, Math.min(profile.maxCallIdLength, 12));
+}
+
+export function isCallId(id: string, { maxCallIdLength, callIdPattern }: Profile): boolean {
+  if (id === "" || id.length > maxCallIdLength) return false;
+  return callIdPattern === undefined || new RegExp(callIdPattern).test(id);
 }
 
 /** As plain meaning: text and calls, no ids, no reasoning, nothing opaque. */

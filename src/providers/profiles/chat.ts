@@ -118,7 +118,13 @@ const PROFILES: readonly Profile[] = [
   chatProfile(
     "mistral",
     { ...COMPATIBLE, reasoningFields: ["content_thinking"], userAfterTool: false, sendUsageOption: false },
-    { "chat.reasoningFields": "V04", "chat.userAfterTool": "code 3230 (later additions)" },
+    {
+      "chat.reasoningFields": "V04",
+      "chat.userAfterTool": "code 3230 (later additions)",
+      maxCallIdLength: "T05",
+      callIdPattern: "T05: nine letters or digits",
+    },
+    { maxCallIdLength: 9, callIdPattern: "^[a-zA-Z0-9]{9}$" },
   ),
   chatProfile(
     "openrouter",
