@@ -54,6 +54,8 @@ export interface TurnState {
   readonly state: "queued" | "running" | "done";
   /** The first event of the turn, once there is one. */
   readonly firstSeq?: number;
+  /** Its last event, once it is done. */
+  readonly lastSeq?: number;
   readonly result?: TurnResult;
 }
 

@@ -11,16 +11,11 @@ import type { Context, Hono } from "hono";
 import type { ServerInfo } from "../api/index.ts";
 import type { AccessKeys } from "./access-keys.ts";
 import type { StreamCounters } from "./event-stream.ts";
+import type { Exported } from "./exported.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { httpError } from "./http-errors.ts";
 import type { PageFile } from "./page.ts";
 import type { SessionHost } from "./session-host.ts";
-
-export interface Exported {
-  readonly mediaType: string;
-  readonly fileName: string;
-  readonly body: string | Uint8Array;
-}
 
 export interface ServerParts {
   readonly host: SessionHost;

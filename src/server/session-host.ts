@@ -20,8 +20,8 @@ export interface HostOptions {
 
 export interface ListOptions {
   readonly limit: number;
-  /** Only sessions older than this. */
-  readonly before?: number;
+  /** Only what stands behind this session in the list. */
+  readonly behind?: { readonly modifiedAt: number; readonly id: string };
   /** In title, id or folder, in any case. */
   readonly search?: string;
 }
@@ -69,14 +69,14 @@ export class SessionHost {
   }
 
   /** Newest first. Only what is shown is opened, and what has not changed since the last time is not opened again. */
-  async list({ limit, before, search }: ListOptions): Promise<readonly SessionListing[]> {
+  async list({ limit, behind, search }: ListOptions): Promise<readonly SessionListing[]> {
     const all: StoredSession[] = [];
     for await (const stored of this.#options.store.list()) {
-      if (before === undefined || stored.modifiedAt < before) all.push(stored);
+      if (behind === undefined || newestFirst(behind, stored) < 0) all.push(stored);
     }
     const wanted = search?.toLowerCase();
     const found: SessionListing[] = [];
-    for (const stored of all.toSorted((a, b) => b.modifiedAt - a.modifiedAt)) {
+    for (const stored of all.toSorted(newestFirst)) {
       if (found.length >= limit) break;
       const listing = await this.#describe(stored);
       if (wanted === undefined || textOf(listing).includes(wanted)) found.push(listing);
@@ -130,6 +130,14 @@ export class SessionHost {
       return { problem: messageOf(error) };
     }
   }
+}
+
+type Place = Pick<StoredSession, "id" | "modifiedAt">;
+
+/** By id where the time is the same: a list that is read in pages misses nothing. */
+function newestFirst(a: Place, b: Place): number {
+  if (a.modifiedAt !== b.modifiedAt) return b.modifiedAt - a.modifiedAt;
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
 function describeEvents(events: readonly LoggedEvent[]): Omit<SessionListing, keyof StoredSession> {

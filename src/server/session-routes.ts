@@ -13,17 +13,18 @@ import type { HostedSession } from "./hosted-session.ts";
 import { httpError } from "./http-errors.ts";
 import { startStream, writeLines } from "./raw-response.ts";
 import { type Fields, readBody, required } from "./read-body.ts";
+import type { ListOptions } from "./session-host.ts";
 
 const LIST_LIMIT = 50;
 const MAX_LIST = 1000;
 
 export function addSessionRoutes(app: App, parts: ServerParts): void {
   app.get("/api/sessions", async (c) => {
-    const before = numberIn(c, "before");
+    const behind = behindIn(c);
     const search = textIn(c, "search");
     const sessions = await parts.host.list({
       limit: Math.min(numberIn(c, "limit", 1) ?? LIST_LIMIT, MAX_LIST),
-      ...(before === undefined ? {} : { before }),
+      ...(behind === undefined ? {} : { behind }),
       ...(search === undefined ? {} : { search }),
     });
     return c.json({ sessions });
@@ -138,6 +139,16 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
       return c.json(await hosted.state());
     });
   }
+}
+
+/** `before=TIME,ID`: the last session of the page that was read before. */
+function behindIn(c: RouteContext): ListOptions["behind"] {
+  const text = textIn(c, "before");
+  if (text === undefined) return undefined;
+  const [, time = "", id = ""] = /^(\d{1,15}(?:\.\d{1,9})?),([\w-]{1,64})$/.exec(text) ?? [];
+  if (id === "")
+    throw httpError("parameter_invalid", "before must be TIME,ID of the last session that is known");
+  return { modifiedAt: Number(time), id };
 }
 
 function attached(name: string): string {

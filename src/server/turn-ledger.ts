@@ -13,6 +13,7 @@ interface Entry {
   readonly turn: Turn;
   readonly done: Promise<void>;
   firstSeq: number | undefined;
+  lastSeq: number | undefined;
   result: TurnResult | undefined;
 }
 
@@ -58,12 +59,12 @@ export class TurnLedger {
     this.#unfinished += 1;
     const entry: Entry = {
       turn,
-      done: turn.result().then((result) => this.#finish(entry, result)),
+      done: this.#watch(turn),
       firstSeq: undefined,
+      lastSeq: undefined,
       result: undefined,
     };
     this.#entries.set(turn.id, entry);
-    void this.#awaitFirstEvent(entry);
     return viewOf(entry);
   }
 
@@ -84,17 +85,18 @@ export class TurnLedger {
     return entry !== undefined;
   }
 
-  async #awaitFirstEvent(entry: Entry): Promise<void> {
-    for await (const event of entry.turn) {
-      if (!("seq" in event)) continue;
+  async #watch(turn: Turn): Promise<void> {
+    for await (const event of turn) {
+      const entry = this.#entries.get(turn.id);
+      if (entry === undefined || !("seq" in event)) continue;
+      entry.lastSeq = event.seq;
+      if (entry.firstSeq !== undefined) continue;
       entry.firstSeq = event.seq;
       this.#changed();
-      return;
     }
-  }
-
-  #finish(entry: Entry, result: TurnResult): void {
-    entry.result = result;
+    const result = await turn.result();
+    const entry = this.#entries.get(turn.id);
+    if (entry !== undefined) entry.result = result;
     this.#unfinished -= 1;
     this.#forgetOldest();
     this.#changed();
@@ -113,11 +115,11 @@ function stateOf(entry: Entry): TurnState["state"] {
 }
 
 function viewOf(entry: Entry): TurnState {
-  const { firstSeq, result, turn } = entry;
+  const { firstSeq, lastSeq, result, turn } = entry;
   return {
     turn: turn.id,
     state: stateOf(entry),
     ...(firstSeq === undefined ? {} : { firstSeq }),
-    ...(result === undefined ? {} : { result }),
+    ...(result === undefined ? {} : { result, ...(lastSeq === undefined ? {} : { lastSeq }) }),
   };
 }

@@ -121,11 +121,13 @@ async function turnState(hosted: HostedSession, turn: string): Promise<TurnState
     hosted.turns.view(turn) ??
     (await hosted.withSession("read", async (session) => {
       let firstSeq: number | undefined;
+      let lastSeq: number | undefined;
       let end: TurnEnd | undefined;
       let answer: { readonly response: string; readonly texts: string[] } | undefined;
       for await (const event of session.events()) {
         if (event.turn !== turn) continue;
         firstSeq ??= event.seq;
+        lastSeq = event.seq;
         if (event.type === "turn_end") end = event;
         if (event.type === "assistant_message") {
           if (answer?.response !== event.response) answer = { response: event.response, texts: [] };
@@ -136,7 +138,8 @@ async function turnState(hosted: HostedSession, turn: string): Promise<TurnState
         throw httpError("turn_unknown", `there is no turn "${turn}" in this session`);
       const running = end === undefined && session.writer === "live";
       if (running) return { turn, state: "running", firstSeq };
-      return { turn, state: "done", firstSeq, result: resultOf(end, answer?.texts.join("\n\n") ?? "") };
+      const result = resultOf(end, answer?.texts.join("\n\n") ?? "");
+      return { turn, state: "done", firstSeq, result, ...(lastSeq === undefined ? {} : { lastSeq }) };
     }))
   );
 }
