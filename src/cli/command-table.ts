@@ -19,6 +19,7 @@ export type LoadCommand = (terminal: Terminal, finish: Finish) => Promise<Comman
 export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   run: async (terminal, finish) => (await import("./commands/run.ts")).runCommand(terminal, finish),
   start: async (terminal, finish) => (await import("./commands/run.ts")).startCommand(terminal, finish),
+  resume: async (terminal, finish) => (await import("./commands/resume.ts")).resumeCommand(terminal, finish),
   sessions: async (terminal, finish) =>
     (await import("./commands/sessions.ts")).sessionsCommand(terminal, finish),
   inspect: async (terminal, finish) =>
@@ -32,6 +33,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
     (await import("./commands/compact.ts")).compactCommand(terminal, finish),
   stats: async (terminal, finish) => (await import("./commands/stats.ts")).statsCommand(terminal, finish),
   check: async (terminal, finish) => (await import("./commands/check.ts")).checkCommand(terminal, finish),
+  repair: async (terminal, finish) => (await import("./commands/repair.ts")).repairCommand(terminal, finish),
   eval: async (terminal, finish) => (await import("./commands/eval.ts")).evalCommand(terminal, finish),
   serve: async (terminal, finish) => (await import("./commands/serve.ts")).serveCommand(terminal, finish),
   emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),
@@ -39,6 +41,11 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
     const { conformCommand, conformIo } = await import("./commands/conform.ts");
     return conformCommand(conformIo(terminal, finish));
   },
+  models: async (terminal, finish) => (await import("./commands/models.ts")).modelsCommand(terminal, finish),
+  config: async (terminal, finish) => (await import("./commands/config.ts")).configCommand(terminal, finish),
+  doctor: async (terminal, finish) => (await import("./commands/doctor.ts")).doctorCommand(terminal, finish),
+  completion: async (terminal, finish) =>
+    (await import("./commands/completion.ts")).completionCommand(terminal, finish),
 };
 
 /** A line of the top help; several small commands may share one. */
@@ -52,14 +59,18 @@ export interface HelpLine {
 export const HELP_LINES: readonly HelpLine[] = [
   { group: "Work", names: ["run"], about: "one answer; all flags: throughline run --help" },
   { group: "Work", names: ["start"], about: "the first minute: chat, or a demo without a terminal" },
+  { group: "Work", names: ["resume"], about: "go on with a session, picked from a list or named" },
   { group: "Work", names: ["retry", "edit", "undo", "fork"], about: "go back without rewriting" },
   { group: "Work", names: ["tree", "compact"], about: "branches; a summary of the front" },
   { group: "Sessions", names: ["sessions"], about: "list, show, search, export, import, erase …" },
   { group: "Sessions", names: ["inspect"], about: "what a session sent, and why" },
   { group: "Sessions", names: ["stats"], about: "tokens, cost, tools, errors, per day and model" },
   { group: "Correctness", names: ["check"], about: "lint a history" },
+  { group: "Correctness", names: ["repair"], about: "a copy of a broken history that is accepted again" },
   { group: "Correctness", names: ["conform"], about: "which rules and shapes a Responses server holds" },
   { group: "Correctness", names: ["eval"], about: "run scenarios against models" },
   { group: "Servers", names: ["serve"], about: "sessions in the browser and over HTTP" },
   { group: "Servers", names: ["emulator"], about: "a strict provider API on this machine, no key" },
+  { group: "Set-up", names: ["models", "config"], about: "what can be asked, and the settings in force" },
+  { group: "Set-up", names: ["doctor", "completion"], about: "what is wrong; scripts for bash, zsh, fish" },
 ];

@@ -14,3 +14,4 @@ export { memoryStore } from "./memory-store.ts";
 export { type LostStretch, type SalvagedLog, salvageLog } from "./salvage.ts";
 export { SESSION_ID } from "./stamp.ts";
 export { writeSession, type WriteSessionOptions } from "./write-session.ts";
+export { lockHolder } from "./writer-lock.ts";
