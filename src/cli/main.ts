@@ -50,8 +50,8 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) return usage(error);
   const code = isThroughlineError(error) ? error.code : (codeOf(error) ?? "internal");
   terminal.stderr.write(`throughline: ${inertLine(messageOf(error), 1000)} [${code}]\n`);
-  if (process.env["THROUGHLINE_DEBUG"] !== undefined && error instanceof Error)
-    terminal.stderr.write(`${error.stack}\n`);
+  const debug = process.env["THROUGHLINE_DEBUG"] !== undefined || process.argv.includes("--debug");
+  if (debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
   return EXIT.usage;
 }
 

@@ -26,6 +26,12 @@ export async function isWriterLocked(path: string): Promise<boolean> {
   return process.platform === "linux" ? answers(socketName(path)) : isFileHeld(`${path}.lock`);
 }
 
+/** Who holds it, in words; undefined when nobody does. Takes nothing itself. `path` is the log's, without links. */
+export async function lockHolder(path: string): Promise<string | undefined> {
+  if (!(await isWriterLocked(path))) return undefined;
+  return process.platform === "linux" ? askHolder(socketName(path)) : holderOf(`${path}.lock`);
+}
+
 /** Whoever listens under the name holds the lock, whether it can answer or not: connecting is the kernel's doing. */
 function answers(name: string): Promise<boolean> {
   return new Promise((resolve) => {

@@ -8,18 +8,33 @@ import { Command, Option } from "commander";
 
 import { sessionsFolder } from "../../config/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
-import { fileStore, type Log, type Store, type StoredSession } from "../../log/index.ts";
+import { fileStore, type Store } from "../../log/index.ts";
 import { messageOf, ThroughlineError } from "../../support/index.ts";
 import { resolveSession } from "../choose-session.ts";
+import { excerptAt } from "../excerpt.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
+import { newestFirst, rowsOf, rowText, type SessionRow, titleOf } from "../session-rows.ts";
 import { stopOnSignals } from "../signals.ts";
 import type { Terminal } from "../terminal.ts";
-import { timelineOf } from "../timeline.ts";
 import { transcript, type TranscriptOptions } from "../transcript.ts";
+import { eraseCommand } from "./erase.ts";
+import { exportCommand } from "./export.ts";
+import { importCommand } from "./import.ts";
 
 export function sessionsCommand(terminal: Terminal, finish: (code: number) => void): Command {
-  const sessions = new Command("sessions").description("list, read, search, rename and remove sessions");
+  const sessions = new Command("sessions")
+    .description("list, read, search, rename and remove sessions")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline sessions                       the newest 20
+  throughline sessions show --last           the last one of this directory, as text
+  throughline sessions search "build fails"
+  throughline sessions rename --last "fix the build"
+  throughline sessions rm s_1m7g --yes`,
+    );
   const done = (work: Promise<number | void>): Promise<void> => work.then((code) => finish(code ?? EXIT.ok));
   sessions
     .command("list", { isDefault: true })
@@ -49,39 +64,40 @@ export function sessionsCommand(terminal: Terminal, finish: (code: number) => vo
   sessions
     .command("rename")
     .description("give a session another title")
-    .argument("<session>", "its id, a unique beginning of it, or its title")
-    .argument("<title>", "the new title")
-    .action((name: string, title: string) => done(rename(name, title)));
+    .usage("[options] <session> <title>")
+    .argument("<session>", "its id, a unique beginning of it, or its title; not with --last")
+    .argument("[title]", "the new title")
+    .option("--last", "the last session of this directory")
+    .action((name: string, title: string | undefined, flags: LastFlag) => done(rename(name, title, flags)));
   sessions
     .command("rm")
     .description("remove sessions with everything beside them")
-    .argument("<session...>", "ids")
+    .argument("[session...]", "ids, unique beginnings of them, or titles")
+    .option("--last", "the last session of this directory")
     .option("--yes", "do it; without it, it only says what would go")
-    .action((names: readonly string[], flags: { readonly yes?: boolean }) =>
+    .action((names: readonly string[], flags: LastFlag & { readonly yes?: boolean }) =>
       done(remove(names, flags, terminal)),
     );
   sessions
     .command("path")
     .description("where a session's log is, or where all are")
     .argument("[session]", "its id, a unique beginning of it, or its title")
-    .action((name: string | undefined) => done(path(name, terminal)));
+    .option("--last", "the last session of this directory")
+    .action((name: string | undefined, flags: LastFlag) => done(path(name, flags, terminal)));
+  sessions.addCommand(exportCommand(terminal, finish));
+  sessions.addCommand(importCommand(terminal, finish));
+  sessions.addCommand(eraseCommand(terminal, finish));
   return sessions;
+}
+
+interface LastFlag {
+  readonly last?: boolean;
 }
 
 interface ListFlags {
   readonly number: string;
   readonly here?: boolean;
   readonly json?: boolean;
-}
-
-interface Row {
-  readonly id: string;
-  readonly modifiedAt: string;
-  readonly bytes: number;
-  readonly title: string | undefined;
-  readonly cwd: string | undefined;
-  readonly turns: number;
-  readonly problem: string | undefined;
 }
 
 const openStore = (): Store => fileStore(sessionsFolder());
@@ -96,11 +112,10 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
     });
   }
   const store = openStore();
-  const rows: Row[] = [];
-  for (const stored of await newestFirst(store)) {
+  const rows: SessionRow[] = [];
+  for await (const row of rowsOf(store, flags.here === true ? process.cwd() : undefined)) {
+    rows.push(row);
     if (rows.length >= most) break;
-    const row = await describe(store, stored);
-    if (flags.here !== true || row.cwd === process.cwd()) rows.push(row);
   }
   if (flags.json === true) {
     terminal.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
@@ -112,41 +127,7 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
         ? "There are no sessions of this directory.\n"
         : "There are no sessions yet: throughline starts one.\n",
     );
-  for (const { id, modifiedAt, title, turns, problem } of rows) {
-    const what =
-      problem === undefined
-        ? `${String(turns).padStart(3)} ${turns === 1 ? "turn " : "turns"}  ${inertLine(title ?? "", 60)}`
-        : `! ${inertLine(problem, 60)}`;
-    terminal.stdout.write(`${id}  ${modifiedAt.slice(0, 16).replace("T", " ")}  ${what}\n`);
-  }
-}
-
-async function newestFirst(store: Store): Promise<readonly StoredSession[]> {
-  const all: StoredSession[] = [];
-  for await (const stored of store.list()) all.push(stored);
-  return all.toSorted((a, b) => b.modifiedAt - a.modifiedAt);
-}
-
-async function describe(store: Store, { id, modifiedAt, bytes }: StoredSession): Promise<Row> {
-  const base = { id, modifiedAt: new Date(modifiedAt).toISOString(), bytes };
-  try {
-    const log = await store.open(id, { mode: "read" });
-    const [first] = log.events;
-    await log.close();
-    return {
-      ...base,
-      title: titleOf(log),
-      cwd: first?.type === "session_start" ? first.cwd : undefined,
-      turns: timelineOf(log.events).length,
-      problem: undefined,
-    };
-  } catch (error) {
-    return { ...base, title: undefined, cwd: undefined, turns: 0, problem: messageOf(error) };
-  }
-}
-
-function titleOf(log: Log): string | undefined {
-  return log.events.findLast((event) => event.type === "title")?.title;
+  for (const row of rows) terminal.stdout.write(`${row.id}  ${rowText(row)}\n`);
 }
 
 interface ShowFlags extends TranscriptOptions {
@@ -193,7 +174,7 @@ async function search(text: string, flags: { readonly json?: boolean }, terminal
     hits.push(...found);
     if (flags.json === true) continue;
     for (const hit of found)
-      terminal.stdout.write(`${hit.id}  [${hit.seq}] ${hit.type}: ${inertLine(hit.text, 80)}\n`);
+      terminal.stdout.write(`${hit.id}  [${hit.seq}] ${hit.type}: ${inertLine(hit.text, 120)}\n`);
   }
   if (flags.json === true) terminal.stdout.write(`${JSON.stringify(hits, undefined, 2)}\n`);
   return end() ?? EXIT.ok;
@@ -213,7 +194,7 @@ async function hitsIn(store: Store, id: string, wanted: string, terminal: Termin
       const at = text.toLowerCase().indexOf(wanted);
       return at === -1
         ? []
-        : [{ id, seq: event.seq, type: event.type, text: text.slice(Math.max(0, at - 20), at + 60) }];
+        : [{ id, seq: event.seq, type: event.type, text: excerptAt(text, at, wanted.length) }];
     });
   } catch (error) {
     terminal.stderr.write(`${id}: ${inertLine(messageOf(error), 200)}\n`);
@@ -221,13 +202,19 @@ async function hitsIn(store: Store, id: string, wanted: string, terminal: Termin
   }
 }
 
-async function rename(name: string, title: string): Promise<void> {
+async function rename(first: string, second: string | undefined, flags: LastFlag): Promise<void> {
+  const [name, title] = flags.last === true ? [undefined, first] : [first, second];
+  if (title === undefined || (flags.last === true && second !== undefined)) {
+    throw new ThroughlineError({
+      code: "usage",
+      message: "rename takes a session (or --last) and a title; a title of several words needs quotes",
+    });
+  }
   const clean = inertLine(title, 200);
   if (clean === "") throw new ThroughlineError({ code: "title_empty", message: "the title is empty" });
   const store = openStore();
-  const log = await store.open(await resolveSession(store, { name, last: false }, process.cwd()), {
-    mode: "write",
-  });
+  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+  const log = await store.open(id, { mode: "write" });
   try {
     await log.append([{ type: "title", title: clean }]);
     await log.sync();
@@ -238,13 +225,18 @@ async function rename(name: string, title: string): Promise<void> {
 
 async function remove(
   names: readonly string[],
-  flags: { readonly yes?: boolean },
+  flags: LastFlag & { readonly yes?: boolean },
   terminal: Terminal,
 ): Promise<number> {
   const store = openStore();
   // All are found before any is removed: a typing error in the last name removes nothing.
   const ids: string[] = [];
-  for (const name of names) ids.push(await resolveSession(store, { name, last: false }, process.cwd()));
+  const last = flags.last === true;
+  for (const name of last && names.length === 0 ? [undefined] : names) {
+    ids.push(await resolveSession(store, { name, last }, process.cwd()));
+  }
+  if (ids.length === 0)
+    throw new ThroughlineError({ code: "usage", message: "which session? Give its id, or --last" });
   if (flags.yes !== true) {
     terminal.stderr.write(`would remove ${ids.join(", ")}; add --yes to do it\n`);
     return EXIT.usage;
@@ -256,15 +248,14 @@ async function remove(
   return EXIT.ok;
 }
 
-async function path(name: string | undefined, terminal: Terminal): Promise<void> {
-  if (name === undefined) {
+async function path(name: string | undefined, flags: LastFlag, terminal: Terminal): Promise<void> {
+  if (name === undefined && flags.last !== true) {
     terminal.stdout.write(`${sessionsFolder()}\n`);
     return;
   }
   const store = openStore();
-  const log = await store.open(await resolveSession(store, { name, last: false }, process.cwd()), {
-    mode: "read",
-  });
+  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+  const log = await store.open(id, { mode: "read" });
   await log.close();
   terminal.stdout.write(`${log.place}\n`);
 }

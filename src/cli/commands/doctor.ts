@@ -1,0 +1,82 @@
+/**
+ * `throughline doctor`: what could stand in the way, and how to mend it.
+ *
+ * @module
+ */
+
+import { Command } from "commander";
+
+import { sessionsFolder } from "../../config/index.ts";
+import type { Finish } from "../command-table.ts";
+import { checkEndpoints } from "../doctor/check-endpoints.ts";
+import { checkFolder, checkSessions } from "../doctor/check-sessions.ts";
+import { checkKeys, checkProfiles, checkSettings, checkVersions } from "../doctor/check-settings.ts";
+import type { Finding } from "../doctor/finding.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inertLine } from "../inert-text.ts";
+import { stopOnSignals } from "../signals.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface DoctorFlags {
+  readonly offline?: boolean;
+  readonly json?: boolean;
+}
+
+export function doctorCommand(terminal: Terminal, finish: Finish): Command {
+  return new Command("doctor")
+    .description("look for what is wrong: keys, endpoints, folders, sessions, settings")
+    .option("--offline", "ask no endpoint")
+    .option("--json", "as JSON")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline doctor
+  throughline doctor --offline --json | jq '.findings[] | select(.status=="bad")'
+
+Exit code 1 when something is wrong.`,
+    )
+    .action(async (flags: DoctorFlags) => finish(await doctor(flags, terminal)));
+}
+
+async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
+  const stopped = new AbortController();
+  const end = stopOnSignals(() => stopped.abort());
+  const findings: Finding[] = [];
+  const tell = (found: readonly Finding[]): void => {
+    findings.push(...found);
+    if (flags.json !== true) for (const one of found) terminal.stdout.write(`${textOf(one)}\n`);
+  };
+  tell(checkVersions());
+  const { config, findings: settings } = checkSettings(process.cwd());
+  tell(settings);
+  tell(checkKeys(config));
+  if (flags.offline !== true) tell(await checkEndpoints(config, () => Date.now(), stopped.signal));
+  tell(checkProfiles(config));
+  const folder = sessionsFolder();
+  tell(checkFolder(folder));
+  tell(
+    await checkSessions(folder, {
+      now: Date.now(),
+      stopped: () => stopped.signal.aborted,
+      progress: (done, all) => {
+        if (terminal.stderr.isTTY === true && done % 500 === 0)
+          terminal.stderr.write(`read ${done} of ${all}\n`);
+      },
+    }),
+  );
+  const wrong = findings.filter(({ status }) => status === "bad").length;
+  if (flags.json === true) {
+    terminal.stdout.write(`${JSON.stringify({ ok: wrong === 0, findings }, undefined, 2)}\n`);
+  } else {
+    terminal.stdout.write(wrong === 0 ? "nothing is wrong\n" : `${wrong} wrong\n`);
+  }
+  return end() ?? (wrong === 0 ? EXIT.ok : EXIT.turnFailed);
+}
+
+const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "ok  ", note: "note", bad: "BAD " };
+
+function textOf({ check, status, message, fix }: Finding): string {
+  const line = `${MARKS[status]} ${check.padEnd(10)} ${inertLine(message, 400)}`;
+  return fix === undefined ? line : `${line}\n       to do: ${inertLine(fix, 300)}`;
+}
