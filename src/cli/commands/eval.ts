@@ -22,9 +22,11 @@ import { SCENARIO_SCHEMA } from "../eval/scenario-schema.ts";
 import type { EvalScenario } from "../eval/scenario.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertJson, inertLine } from "../inert-text.ts";
+import { settingsWithTrust } from "../project-trust.ts";
 import { seconds } from "../show-progress.ts";
 import { stopOnSignals } from "../signals.ts";
 import type { Terminal } from "../terminal.ts";
+import { modelsOf } from "../user-providers.ts";
 import { VERSION } from "../version.ts";
 
 interface EvalFlags {
@@ -83,14 +85,15 @@ async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Te
   if (paths.length === 0)
     throw new ThroughlineError({ code: "usage", message: "which scenarios? Give a file or a folder" });
   const scenarios = loadScenarios(paths);
-  for (const scenario of scenarios) assertScript(scenario);
-  const names = modelNames(flags.model, flags.models);
+  const modelFrom = modelsOf((await settingsWithTrust(process.cwd(), {}, terminal)).values);
+  for (const scenario of scenarios) assertScript(scenario, modelFrom);
+  const names = modelNames(flags.model, flags.models, modelFrom);
   const out = flags.out === undefined ? undefined : newFolder(flags.out);
   const stopping = new AbortController();
   const stop = stopOnSignals(() => stopping.abort(new Error("stopped")));
   const started = performance.now();
   const at = new Date().toISOString();
-  const requests = plan(scenarios, names, repeats, out, stopping.signal);
+  const requests = plan(scenarios, names, repeats, { out, signal: stopping.signal, modelFrom });
   const redact = createRedactor(() => secretsOf(process.env));
   const progress = new RunProgress(requests.length, terminal);
   const outcomes = await inParallel(requests, jobs, stopping.signal, (outcome, folder) => {
@@ -121,8 +124,7 @@ function plan(
   scenarios: readonly EvalScenario[],
   names: readonly string[] | undefined,
   repeats: number,
-  out: string | undefined,
-  signal: AbortSignal,
+  { out, signal, modelFrom }: Pick<RunRequest, "out" | "signal" | "modelFrom">,
 ): readonly RunRequest[] {
   return scenarios.flatMap((scenario) => {
     const own = scenario.models.length === 0 ? [DEFAULT_MODEL] : scenario.models;
@@ -136,6 +138,7 @@ function plan(
             ? undefined
             : join(out, scenario.name, model.replaceAll(/[^A-Za-z0-9._-]+/g, "_"), String(index + 1)),
         signal,
+        modelFrom,
       })),
     );
   });

@@ -160,6 +160,14 @@ export async function checkRun(expect: RunExpectation, run: RunFigures): Promise
         observed.refused.join("; ").slice(0, 500),
       ),
     );
+  if (expect.maxRefusedRequests !== undefined)
+    checks.push(
+      judge(
+        `at most ${expect.maxRefusedRequests} refused requests`,
+        observed.refused.length <= expect.maxRefusedRequests,
+        observed.refused.join("; ").slice(0, 500),
+      ),
+    );
   if (expect.reasoningRecall !== undefined)
     checks.push(
       judge(

@@ -7,7 +7,7 @@
 import { readFileSync } from "node:fs";
 
 import { loadScenario as loadEmulatorScript, parseFaults } from "../../emulator/index.ts";
-import { emulator, modelFrom } from "../../models/index.ts";
+import { emulator } from "../../models/index.ts";
 import { EFFORTS, type Model } from "../../providers/index.ts";
 import { type JsonObject, messageOf, ThroughlineError } from "../../support/index.ts";
 import type { EvalScenario } from "./scenario.ts";
@@ -15,10 +15,14 @@ import type { EvalScenario } from "./scenario.ts";
 export const DEFAULT_MODEL = "emulator/emu-reasoner";
 const EMULATED = "emulator/";
 
+/** A model by its name, with the user's own providers. */
+export type ModelFrom = (name: string) => Model;
+
 /** Names in order, each once; undefined: each scenario's own. */
 export function modelNames(
   named: readonly string[],
   file: string | undefined,
+  modelFrom: ModelFrom,
 ): readonly string[] | undefined {
   const names = [...named.flatMap((list) => list.split(",")), ...(file === undefined ? [] : linesOf(file))]
     .map((name) => name.trim())
@@ -29,7 +33,7 @@ export function modelNames(
       code: "model_invalid",
       message: "no model is named: -m a,b or --models FILE",
     });
-  for (const name of names) createModelOf(name, undefined); // a wrong name is told before anything runs
+  for (const name of names) createModelOf(name, undefined, modelFrom); // a wrong name is told before anything runs
   return [...new Set(names)];
 }
 
@@ -48,7 +52,7 @@ function linesOf(file: string): readonly string[] {
 }
 
 /** As production makes it; an emulated one answers without its human pace, and with the scenario's script. */
-export function createModelOf(name: string, script: JsonObject | undefined): Model {
+export function createModelOf(name: string, script: JsonObject | undefined, modelFrom: ModelFrom): Model {
   if (!name.startsWith(EMULATED)) return modelFrom(name);
   const id = name.slice(EMULATED.length);
   const colon = id.lastIndexOf(":");
@@ -75,11 +79,14 @@ function scriptOf(script: JsonObject | undefined): Parameters<typeof emulator>[0
 }
 
 /** A script that cannot be played is told before anything runs, with the file it stands in. */
-export function assertScript({ emulator: script, file, turns, models }: EvalScenario): void {
+export function assertScript(
+  { emulator: script, file, turns, models }: EvalScenario,
+  modelFrom: ModelFrom,
+): void {
   try {
     scriptOf(script);
     for (const name of [...models, ...turns.map(({ model }) => model)])
-      if (name !== undefined && name !== "first") createModelOf(name, undefined);
+      if (name !== undefined && name !== "first") createModelOf(name, undefined, modelFrom);
   } catch (error) {
     throw new ThroughlineError({
       code: "scenario_invalid",

@@ -13,7 +13,7 @@ import { leftOutOf } from "../timeline.ts";
 
 export interface Observed {
   readonly events: readonly LoggedEvent[];
-  /** Refusals, as text. */
+  /** Refusals, as text, one per request. */
   readonly refused: readonly string[];
   /** 1 when nothing could have gone back. */
   readonly recall: number;
@@ -64,14 +64,7 @@ export class Observer implements WireSink {
     const fromJudge = judged.length > 0 && foreign.length === 0;
     return {
       events,
-      refused: [
-        ...new Set([
-          ...refusalsIn(events),
-          ...judged
-            .filter(({ verdict }) => verdict === "refused")
-            .map(({ rule, message }) => `${rule ?? ""} ${message ?? ""}`.trim()),
-        ]),
-      ],
+      refused: refusalsIn(events),
       recall: fromJudge ? (acceptable === 0 ? 1 : (acceptable - missing) / acceptable) : recallIn(events),
       recallFrom: fromJudge ? "the emulator" : "the log",
       prefixBreaks: accepted.filter(({ prefixStable }) => !prefixStable).length + breaksIn(foreign),

@@ -20,7 +20,7 @@ import { costOf } from "../cost.ts";
 import { loadTools } from "../load-tools.ts";
 import { transcript } from "../transcript.ts";
 import { type Check, checkRun, checkTurn } from "./expectations.ts";
-import { createModelOf, isEmulated } from "./models.ts";
+import { createModelOf, isEmulated, type ModelFrom } from "./models.ts";
 import { Observer } from "./observe.ts";
 import type { EvalScenario } from "./scenario.ts";
 
@@ -48,6 +48,7 @@ export interface RunRequest {
   /** Where the log is kept; otherwise it goes with the run's folder. */
   readonly out: string | undefined;
   readonly signal: AbortSignal;
+  readonly modelFrom: ModelFrom;
 }
 
 export async function runScenario(request: RunRequest): Promise<RunOutcome> {
@@ -82,7 +83,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
   prepare(folder, scenario);
   const limit = AbortSignal.timeout(Math.ceil(scenario.limits.seconds * 1000));
   const both = AbortSignal.any([signal, limit]);
-  const models = new Models(scenario, name);
+  const models = new Models(scenario, name, request.modelFrom);
   const first = models.get("first");
   const observer = new Observer((url) => models.isEmulated(url));
   const agent = createAgent({
@@ -162,16 +163,18 @@ async function toolsOf({ tools, allowTools, file }: EvalScenario, cwd: string): 
 class Models {
   readonly #scenario: EvalScenario;
   readonly #first: string;
+  readonly #modelFrom: ModelFrom;
   readonly #made = new Map<string, Model>();
 
-  constructor(scenario: EvalScenario, first: string) {
+  constructor(scenario: EvalScenario, first: string, modelFrom: ModelFrom) {
     this.#scenario = scenario;
     this.#first = first;
+    this.#modelFrom = modelFrom;
   }
 
   get(named: string): Model {
     const name = named === "first" ? this.#first : named;
-    const model = this.#made.get(name) ?? createModelOf(name, this.#scenario.emulator);
+    const model = this.#made.get(name) ?? createModelOf(name, this.#scenario.emulator, this.#modelFrom);
     this.#made.set(name, model);
     return model;
   }

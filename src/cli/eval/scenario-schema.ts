@@ -109,6 +109,7 @@ export const SCENARIO_SCHEMA: JsonObject = {
         items: object({ run: text, exit: count, output: object(textMembers) }, ["run"]),
       },
       noRefusedRequest: { type: "boolean" },
+      maxRefusedRequests: { ...count, description: "healing is allowed, this often" },
       reasoningRecall: { type: "number", minimum: 0, maximum: 1 },
       prefixStable: { type: "boolean" },
       maxCostUsd: { type: "number", minimum: 0 },

@@ -51,6 +51,8 @@ export interface RunExpectation {
   readonly files?: readonly FileExpectation[];
   readonly commands?: readonly CommandExpectation[];
   readonly noRefusedRequest?: boolean;
+  /** Healing is allowed, this often. */
+  readonly maxRefusedRequests?: number;
   /** At least this share of the reasoning that could have gone back went back. */
   readonly reasoningRecall?: number;
   readonly prefixStable?: boolean;

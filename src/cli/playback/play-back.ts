@@ -122,7 +122,10 @@ class PlaybackRun {
       model: recordedModel(settings),
       tools: recordedTools({ specs: settings.tools, access: run.access, events, onStopped }),
       ...(settings.system === undefined ? {} : { system: settings.system }),
-      replay: { reasoning: settings.replay },
+      replay: {
+        reasoning: settings.replay,
+        ...(settings.foreign === undefined ? {} : { foreign: settings.foreign }),
+      },
       permissions: modeOf(run.permissions),
       canAsk: run.canAsk,
       limits: run.maxSteps === undefined ? {} : { maxSteps: run.maxSteps },

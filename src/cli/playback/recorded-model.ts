@@ -12,7 +12,14 @@ import { createModel, type Model } from "../../providers/index.ts";
 const NOWHERE = "http://playback.invalid";
 
 export function recordedModel(settings: Settings): Model {
-  const { system: _system, tools: _tools, replay: _replay, output: _output, ...own } = settings;
+  const {
+    system: _system,
+    tools: _tools,
+    replay: _replay,
+    foreign: _foreign,
+    output: _output,
+    ...own
+  } = settings;
   const { provider, model, endpoint } = settings.target;
   const created = createModel({
     provider,
