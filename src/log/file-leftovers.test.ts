@@ -61,24 +61,24 @@ describe("a blob", () => {
   });
 });
 
-describe("a log in a newer format", () => {
-  const newer = (folder: string): Buffer => {
-    const raw =
-      '{"v":2,"seq":0,"id":"ev_1","at":"2027-01-01T00:00:00.000Z","epoch":1,"type":"session_start","session":"s"}';
-    const line = frameLine({
-      v: 1,
-      seq: 0,
-      id: "ev_1",
-      at: "",
-      epoch: 1,
-      type: "unknown",
-      unknownType: "session_start",
-      raw: raw as never,
-    });
-    writeFileSync(join(folder, "s.jsonl"), line);
-    return line;
-  };
+const newer = (folder: string): Buffer => {
+  const raw =
+    '{"v":2,"seq":0,"id":"ev_1","at":"2027-01-01T00:00:00.000Z","epoch":1,"type":"session_start","session":"s"}';
+  const line = frameLine({
+    v: 1,
+    seq: 0,
+    id: "ev_1",
+    at: "",
+    epoch: 1,
+    type: "unknown",
+    unknownType: "session_start",
+    raw: raw as never,
+  });
+  writeFileSync(join(folder, "s.jsonl"), line);
+  return line;
+};
 
+describe("a log in a newer format", () => {
   test("is refused by readers and writers with what to do, and not touched", async () => {
     const folder = temporaryFolder();
     const line = newer(folder);

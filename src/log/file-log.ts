@@ -17,9 +17,7 @@ import {
   openSync,
   readFileSync,
   readSync,
-  renameSync,
   rmSync,
-  writeFileSync,
   writeSync,
 } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";

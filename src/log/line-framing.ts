@@ -129,7 +129,7 @@ function checksum(bytes: Buffer): string {
 function damaged(problem: string, line: number, byte: number): ThroughlineError {
   return new ThroughlineError({
     code: "log_damaged",
-    message: `the log is damaged at line ${line}, byte ${byte}: ${problem}. Nothing was changed; restore the file from a copy, or cut it before that line`,
+    message: `the log is damaged at line ${line}, byte ${byte}: ${problem}. Nothing was changed; restore the file from a copy, or save what is whole: throughline repair`,
     details: { line, byte, problem },
   });
 }

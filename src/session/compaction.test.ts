@@ -338,9 +338,9 @@ describe("a request that is too long", () => {
   });
 
   test("by a single message ends clearly, and the next turn works", async () => {
-    for (const history_ of [0, 2]) {
+    for (const turnsBefore of [0, 2]) {
       const { session } = await scriptedSession(undefined, { emulator: small(1500) });
-      for (let index = 0; index < history_; index += 1) await session.send("hello").result();
+      for (let index = 0; index < turnsBefore; index += 1) await session.send("hello").result();
       const result = await session.send(`secret ${words(4000)}`).result();
       expect(result).toMatchObject({ status: "incomplete", reason: "context", error: { class: "LIMIT" } });
       expect(result.error?.message).toContain("the message alone is longer");

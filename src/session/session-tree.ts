@@ -39,7 +39,7 @@ export function treeOf(events: readonly LoggedEvent[]): readonly TreeTurn[] {
     if (first === undefined || last === undefined || isAside(own)) continue;
     const before = pathBefore(events, first);
     const parent = parentOf(before, nodes, parents);
-    const node = nodeOf(turn, own, { before, events, active: onPath.has(last.seq) });
+    const node = nodeOf(turn, own, { before, parent, active: onPath.has(last.seq) });
     nodes.set(turn, node);
     parents.set(turn, parent);
     const siblings = parent === undefined ? roots : (nodes.get(parent)?.children ?? roots);
@@ -84,7 +84,7 @@ function nodeOf(
   own: readonly LoggedEvent[],
   facts: {
     readonly before: readonly LoggedEvent[];
-    readonly events: readonly LoggedEvent[];
+    readonly parent: string | undefined;
     readonly active: boolean;
   },
 ): Node {
@@ -95,7 +95,9 @@ function nodeOf(
   const [first] = own;
   const why =
     first?.type === "branch" && (first.why === "retry" || first.why === "edit") ? first.why : "message";
-  const lastTurnEnd = facts.before.findLastIndex((event) => event.type === "turn_end" && event.steps > 0);
+  const since = facts.before.findLastIndex(
+    (event) => event.turn !== undefined && event.turn === facts.parent,
+  );
   return {
     turn,
     seq: first?.seq ?? 0,
@@ -104,7 +106,7 @@ function nodeOf(
     status: end?.status ?? "open",
     why,
     active: facts.active,
-    compacted: facts.before.slice(Math.max(0, lastTurnEnd)).some((event) => event.type === "compaction"),
+    compacted: facts.before.slice(since + 1).some((event) => event.type === "compaction"),
     children: [],
   };
 }
