@@ -4,11 +4,12 @@ import { join, resolve } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
+import { FORMATS } from "../../src/check/index.ts";
 import { CANONICAL_TYPES } from "../../src/events/index.ts";
 import { CUT_OFF, NEVER_STARTED, OUTCOME_UNKNOWN, RUNNING_IN_PARENT } from "../../src/fold/index.ts";
 import { scanLines } from "../../src/log/line-framing.ts";
 import { HOSTED_RULES } from "../../src/providers/index.ts";
-import { RESPONSES_RULES } from "../../src/rules/index.ts";
+import { CHAT_RULES, MESSAGES_RULES, RESPONSES_RULES } from "../../src/rules/index.ts";
 import { temporaryFolder } from "./file-fixture.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -72,17 +73,24 @@ describe("docs/log-format.md", () => {
 describe("docs/replay-rules.md", () => {
   const text = read("docs/replay-rules.md");
   const sections = new Map(
-    [...text.matchAll(/^### (R\d\d) (.*?)$(.*?)(?=^##)/gms)].map(([, id = "", title = "", body = ""]) => [
+    [...text.matchAll(/^### ([RMQ]\d\d) (.*?)$(.*?)(?=^##)/gms)].map(([, id = "", title = "", body = ""]) => [
       id,
       { title, body },
     ]),
   );
 
+  const rules = [...RESPONSES_RULES, ...MESSAGES_RULES, ...CHAT_RULES];
+
   test("has a section for every rule, in order, and for no other", () => {
-    expect([...sections.keys()]).toEqual(RESPONSES_RULES.map(({ id }) => id));
+    expect([...sections.keys()]).toEqual(rules.map(({ id }) => id));
   });
 
-  test.each(RESPONSES_RULES)(
+  test("has every foreign format", () => {
+    const [, table = ""] = /^## Foreign histories$(.*)/ms.exec(text) ?? [];
+    expect([...rowsByWord(table).keys()]).toEqual(Object.keys(FORMATS));
+  });
+
+  test.each(rules)(
     "$id: title, evidence and advice are those of the code",
     ({ id, title, evidence, todo }) => {
       const section = sections.get(id);
