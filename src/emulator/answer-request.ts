@@ -50,10 +50,12 @@ function answerJudged(options: {
 }): WireAnswer {
   const { engine, dialect, judged, faults, report } = options;
   const { conversation, standing, sent, texts } = judged;
+  const owner = [dialect.name, report.account, report.model].join("\n");
   const missing = standing.acceptable.filter((id) => !sent.includes(id));
   const known: RequestReport = {
     ...report,
     ...standing,
+    ...engine.ledger.prefix(conversation, owner, texts),
     conversation,
     sent,
     missing,
@@ -66,12 +68,12 @@ function answerJudged(options: {
   };
   const [first] = judged.refusals;
   if (engine.strict && first !== undefined) return refused(first, known);
-  const prompt = engine.cache.take(`${report.account}\n${report.model}`, judged.head, texts);
+  const prompt = engine.cache.take(owner, judged.head, texts);
   const long = judged.tooLong(prompt.input);
   if (long !== undefined) return refused(long, known);
   const step = nextStep(engine, dialect.name, judged.view());
   if ("rule" in step) return refused(step, known);
-  engine.ledger.acceptedInput(conversation, texts);
+  engine.ledger.acceptedInput(conversation, owner, texts);
   const all = [...faults, ...flatten(step.faults)];
   const late = httpFault(dialect, all, known);
   if (late !== undefined) return late;

@@ -30,7 +30,8 @@ export interface IssuedReasoning {
 interface Conversation {
   readonly key: string;
   readonly reasoning: IssuedReasoning[];
-  previousInput: readonly string[] | undefined;
+  /** By who was asked: a prefix is stable for one model, others get the conversation in another form. */
+  readonly previousInput: Map<string, readonly string[]>;
 }
 
 /** Where each mark stands in a request. */
@@ -39,15 +40,15 @@ export type Places = ReadonlyMap<string, number>;
 export interface Standing {
   readonly issued: readonly string[];
   readonly acceptable: readonly string[];
-  readonly prefixStable: boolean;
-  readonly prefixDiffersAt: number | null;
 }
 
 const maxConversations = 2000;
+const maxTexts = 5000;
 
 export class Ledger {
   readonly #conversations = new Map<string, Conversation>();
   readonly #byMark = new Map<string, string>();
+  readonly #byText = new Map<string, IssuedReasoning[]>();
   #unnamed = 0;
 
   /** The name that was sent, else whatever the marks in the request lead to; else a new conversation. */
@@ -65,27 +66,32 @@ export class Ledger {
     readonly conversation: string;
     readonly dialect: DialectName;
     readonly places: Places;
-    readonly texts: readonly string[];
     readonly epoch: number;
     /** Would the judge take this one, with its response's other members at these positions? */
     readonly fits: (one: IssuedReasoning, positions: readonly number[]) => boolean;
   }): Standing {
     const conversation = this.#conversations.get(options.conversation);
-    if (conversation === undefined)
-      return { issued: [], acceptable: [], prefixStable: true, prefixDiffersAt: null };
+    if (conversation === undefined) return { issued: [], acceptable: [] };
     const acceptable = conversation.reasoning.filter((one) => {
       if (one.dialect !== options.dialect || !one.opaque || one.epoch !== options.epoch) return false;
       const positions = one.members.map((marks) => placeOf(marks, options.places));
       return !positions.includes(-1) && options.fits(one, positions);
     });
-    const previous = conversation.previousInput ?? [];
-    const differs = previous.findIndex((text, index) => options.texts[index] !== text);
     return {
       issued: conversation.reasoning.filter((one) => one.opaque).map((one) => one.id),
       acceptable: acceptable.map((one) => one.id),
-      prefixStable: differs === -1,
-      prefixDiffersAt: differs === -1 ? null : differs,
     };
+  }
+
+  /** Does the input begin as the last one that was accepted from this owner (dialect, account, model)? */
+  prefix(
+    key: string,
+    owner: string,
+    texts: readonly string[],
+  ): { readonly prefixStable: boolean; readonly prefixDiffersAt: number | null } {
+    const previous = this.#conversations.get(key)?.previousInput.get(owner) ?? [];
+    const differs = previous.findIndex((text, index) => texts[index] !== text);
+    return { prefixStable: differs === -1, prefixDiffersAt: differs === -1 ? null : differs };
   }
 
   /**
@@ -103,8 +109,8 @@ export class Ledger {
     return this.#conversations.get(conversation)?.reasoning ?? [];
   }
 
-  acceptedInput(key: string, texts: readonly string[]): void {
-    this.#conversation(key).previousInput = texts;
+  acceptedInput(key: string, owner: string, texts: readonly string[]): void {
+    this.#conversation(key).previousInput.set(owner, texts);
   }
 
   /** Links marks to a conversation as soon as they are handed out, whatever becomes of the response. */
@@ -115,12 +121,27 @@ export class Ledger {
 
   completed(key: string, reasoning: readonly IssuedReasoning[]): void {
     this.#conversation(key).reasoning.push(...reasoning);
+    for (const one of reasoning) if (one.text !== undefined) this.#rememberText(one.text, one);
+  }
+
+  /** Who was given this text, in any conversation: a leak is one also where the conversation was not recognised. */
+  reasoningSaying(text: string): readonly IssuedReasoning[] {
+    return this.#byText.get(text) ?? [];
+  }
+
+  #rememberText(text: string, one: IssuedReasoning): void {
+    const known = this.#byText.get(text) ?? [];
+    // One of each model is enough to say whose it is.
+    if (known.some(({ sealed }) => sealed?.model === one.sealed?.model)) return;
+    this.#byText.set(text, [...known, one]);
+    const [oldest] = this.#byText.keys();
+    if (this.#byText.size > maxTexts && oldest !== undefined) this.#byText.delete(oldest);
   }
 
   #conversation(key: string): Conversation {
     const found = this.#conversations.get(key);
     if (found !== undefined) return found;
-    const conversation: Conversation = { key, reasoning: [], previousInput: undefined };
+    const conversation: Conversation = { key, reasoning: [], previousInput: new Map() };
     this.#conversations.set(key, conversation);
     if (this.#conversations.size > maxConversations) this.#forgetOldest();
     return conversation;

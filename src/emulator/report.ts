@@ -52,7 +52,7 @@ export interface RequestReport {
   readonly recall: number;
   /** sent ÷ issued; 1 when nothing was issued. */
   readonly retention: number;
-  /** The input starts with the previous accepted input of this conversation, item by item, byte for byte. */
+  /** The input starts with what this model was last asked in this conversation, item by item, byte for byte. */
   readonly prefixStable: boolean;
   /** Index of the first input item that differs from the previous request, or null. */
   readonly prefixDiffersAt: number | null;

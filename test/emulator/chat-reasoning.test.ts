@@ -212,9 +212,11 @@ describe("the report tells whose reasoning it is", () => {
     expect(await told("emu-chat", assistant(`I thought: ${thought}`))).toEqual(leak);
     expect(await told("emu-chat", assistant("Yes."))).toEqual([]);
     expect(await told("emu-deepseek", assistant("Yes.", { reasoning_content: thought }))).toEqual([]);
-    // Another conversation was not given it: nobody can tell.
+    // Also where the conversation is not recognised, unless the model itself once said the same.
     const elsewhere = { "x-emulator-conversation": "elsewhere" };
-    expect(await told("emu-kimi", assistant("Yes.", { reasoning_content: thought }), elsewhere)).toEqual([]);
+    const carried = assistant("Yes.", { reasoning_content: thought });
+    expect(await told("emu-kimi", carried, elsewhere)).toEqual(leak);
+    expect(await told("emu-deepseek", carried, elsewhere)).toEqual([]);
   });
 
   test("foreign: a ciphertext of the Responses dialect anywhere in a message", async () => {
@@ -355,6 +357,38 @@ test("conversations are told apart without ids: by calls, and by what was said",
   const names = emulator.report().requests.map((request) => request.conversation);
   expect(names).toEqual([names[0], names[1], names[0], names[1]]);
   expect(names[0]).not.toBe(names[1]);
+});
+
+test("on a branch where the same was said, only the thought of that branch is expected", async () => {
+  const emulator = await scripted(
+    "steps: [{output: [{reasoning: {text: One way to think.}}, {message: Yes.}]}, {output: [{reasoning: {text: Another way to think.}}, {message: Yes.}]}]",
+  );
+  const headers = { "x-emulator-conversation": "branches" };
+  const ask = { model: "emu-groq", messages: [user("1")] };
+  const one = messageOf(await chat(emulator, ask, headers));
+  const two = messageOf(await chat(emulator, ask, headers));
+  expect([one["content"], two["content"]]).toEqual(["Yes.", "Yes."]);
+  for (const answer of [one, two]) {
+    await chat(emulator, { model: "emu-groq", messages: [user("1"), answer, user("2")] }, headers);
+    expect(lastReport(emulator)).toMatchObject({ sent: { length: 1 }, missing: [], recall: 1 });
+  }
+  await chat(emulator, { model: "emu-groq", messages: [user("1"), assistant("Yes."), user("2")] }, headers);
+  expect(lastReport(emulator)).toMatchObject({ sent: [], missing: { length: 1 }, recall: 0 });
+});
+
+test("a prefix is stable for one model: another gets the conversation in its own form", async () => {
+  const emulator = await emulatorFor();
+  const headers = { "x-emulator-conversation": "two-models" };
+  const ask = async (model: string, messages: readonly Json[]): Promise<boolean> => {
+    expect((await chat(emulator, { model, messages }, headers)).status).toBe(200);
+    return lastReport(emulator).prefixStable;
+  };
+  expect(await ask("emu-groq", [user("1")])).toBe(true);
+  expect(await ask("emu-mistral", [user([{ type: "text", text: "1" }]), assistant("a"), user("2")])).toBe(
+    true,
+  );
+  expect(await ask("emu-groq", [user("1"), assistant("a"), user("2"), assistant("b"), user("3")])).toBe(true);
+  expect(await ask("emu-groq", [user("one"), assistant("a"), user("2")])).toBe(false);
 });
 
 test("another system prompt is the same conversation; counted call ids do not join two", async () => {

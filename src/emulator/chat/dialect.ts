@@ -8,21 +8,21 @@ import { stringOf } from "../../support/index.ts";
 import { accountOf, bearerOf } from "../accounts.ts";
 import type { Answer, Call, ComposeOptions, Dialect, JudgedRequest, ReadRequest } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
-import type { IssuedReasoning } from "../ledger.ts";
 import type { Refusal } from "../refusal.ts";
 import { bodyOf as jsonOf } from "../request-body.ts";
 import { keyMissing, keyWrong, openaiResponses } from "../responses/dialect.ts";
 import { httpError } from "../responses/http-errors.ts";
 import { malformedJson } from "../responses/judge/refusals.ts";
+import { acceptableIn } from "./acceptable.ts";
 import { chatStreamForm, chunksOf } from "./chunks.ts";
 import { completionOf } from "./completion.ts";
 import { checkOrder } from "./history.ts";
 import { asSaid, issueMessage } from "./issue.ts";
 import { checkMessage } from "./message-shape.ts";
-import { meaningChain, nextLink } from "./messages.ts";
+import { type ChatMessage, meaningChain, nextLink } from "./messages.ts";
 import { viewOf } from "./model-view.ts";
 import { endingOf } from "./pieces.ts";
-import { isNeeded, isRead, judgeReasoning, placesOf } from "./reasoning.ts";
+import { judgeReasoning } from "./reasoning.ts";
 import { bodyOf, type ChatRefusal, contextTooLong } from "./refusals.ts";
 import { type ChatRequest, parseChatRequest } from "./request-shape.ts";
 import { responseIdOf, usageFor } from "./vendor-form.ts";
@@ -77,23 +77,13 @@ function judge(engine: Engine, request: ChatRequest, call: Call): JudgedRequest 
   const { ledger, switches } = engine;
   const chain = meaningChain(messages);
   const named = call.headers["x-emulator-conversation"] ?? stringOf(request.body["prompt_cache_key"]);
-  const conversation = ledger.conversationOf(named, conversationMarks(request, chain));
-  const reasoning = judgeReasoning({
-    engine,
-    request,
-    account: call.account,
-    issued: ledger.reasoningOf(conversation),
-  });
+  const conversation = ledger.conversationOf(named, conversationMarks(messages, chain));
+  const issued = ledger.reasoningOf(conversation);
+  const reasoning = judgeReasoning({ engine, request, account: call.account, issued });
   const shapes = messages.flatMap((message) => checkMessage(message, chat, switches) ?? []);
-  const standing = ledger.standing({
-    conversation,
-    dialect: "openai-chat",
-    places: placesOf(messages),
-    texts: messages.map(({ text }) => text),
-    epoch: engine.seal.epoch,
-    fits: fitsHere(engine, request),
-  });
-  const lost = standing.acceptable.filter((id) => !reasoning.sent.includes(id)).length;
+  const acceptable = acceptableIn({ engine, request, issued, sent: reasoning.sent });
+  const standing = { issued: issued.filter((one) => one.opaque).map(({ id }) => id), acceptable };
+  const lost = acceptable.filter((id) => !reasoning.sent.includes(id)).length;
   return {
     conversation,
     refusals: [...shapes, ...checkOrder(request), ...reasoning.refusals],
@@ -114,24 +104,18 @@ function judge(engine: Engine, request: ChatRequest, call: Call): JudgedRequest 
 }
 
 /** The newest answer that is in the request, else an older one; calls of other dialects lead there as well. */
-function* conversationMarks({ messages, chat }: ChatRequest, chain: readonly string[]): Generator<string> {
+function* conversationMarks(messages: readonly ChatMessage[], chain: readonly string[]): Generator<string> {
   for (const { index, role, calls } of messages.toReversed()) {
     if (role !== "assistant") continue;
     const link = chain[index + 1];
     if (link !== undefined) yield link;
-    // Counted ids are the same in every conversation.
-    if (chat.makesCallIds !== "counted") for (const { id } of calls) yield id;
+    for (const { id } of calls) if (!isCounted(id)) yield id;
   }
 }
 
-/** Would this vendor want it back, or at least read it, where its message stands? */
-function fitsHere(engine: Engine, request: ChatRequest) {
-  return ({ sealed }: IssuedReasoning, positions: readonly number[]): boolean => {
-    const message = request.messages[positions[0] ?? -1];
-    if (message === undefined || sealed?.model !== request.model) return false;
-    if (request.chat.back === "refused") return false;
-    return isNeeded(message, request) || isRead(message, engine, request);
-  };
+/** Kimi's ids are the same in every conversation. */
+function isCounted(callId: string): boolean {
+  return /^functions\..+:\d+$/.test(callId);
 }
 
 interface Judged {
@@ -155,7 +139,7 @@ function compose(engine: Engine, judged: Judged, options: ComposeOptions): Answe
   const usage = usageFor(vendor, { ...options.prompt, output: counted(), reasoning: counted("reasoning") });
   const frame = { vendor, id, created, model: request.model };
   const link = nextLink(judged.chain.at(-1) ?? "", asSaid(message));
-  const callIds = request.chat.makesCallIds === "counted" ? [] : message.calls.map((call) => call.id);
+  const callIds = message.calls.map((call) => call.id).filter((one) => !isCounted(one));
   engine.ledger.opened(conversation, [link, ...callIds]);
   const failed = ending.error !== undefined;
   const silent = faults.some((fault) => fault.type === "no-terminal");

@@ -78,6 +78,12 @@ export function judgeReasoning(question: ReasoningQuestion): ReasoningAnswer {
   };
 }
 
+/** Is it a thought of this message: are all its calls there, or the words it was said with? */
+export function belongsTo({ members }: IssuedReasoning, message: ChatMessage): boolean {
+  const marks = marksOf(message);
+  return members.length > 0 && members.every((one) => one.some((mark) => marks.includes(mark)));
+}
+
 /** V01: with calls. V02: every message of a turn in which a tool was called, for ever after. */
 export function isNeeded(message: ChatMessage, request: ChatRequest): boolean {
   const { back } = request.chat;
@@ -116,10 +122,7 @@ function recognise(at: {
   const { carried, message, question, findings, used } = at;
   const { request, engine } = question;
   if (carried.text === "") return;
-  const marks = new Set(marksOf(message));
-  const here = question.issued.filter(
-    ({ members }) => members.length > 0 && members.every((one) => one.some((mark) => marks.has(mark))),
-  );
+  const here = question.issued.filter((one) => belongsTo(one, message));
   const mine = here.filter(({ sealed }) => sealed?.model === request.model);
   const whole = mine.find((one) => one.text === carried.text && !used.has(one));
   if (whole === undefined) {
@@ -138,11 +141,17 @@ function recognise(at: {
 
 /** A known text where it does not belong: in another message, or in a field it was not captured from. */
 function strayText(carried: CarriedReasoning, question: ReasoningQuestion, findings: Findings): boolean {
-  const known = question.issued.filter(
-    ({ text }) => text !== undefined && text !== "" && text === carried.text,
-  );
-  for (const one of known) tellStray(one, question.request, findings);
-  return known.length > 0;
+  const { engine, request, issued } = question;
+  const { text } = carried;
+  if (text === "") return false;
+  const known = issued.filter((one) => one.text === text);
+  for (const one of known) tellStray(one, request, findings);
+  if (known.length > 0) return true;
+  // Not of this conversation. If this model ever said the same, nobody can tell whose it is.
+  const elsewhere = engine.ledger.reasoningSaying(text);
+  if (elsewhere.some(({ sealed }) => sealed?.model === request.model)) return false;
+  findings.foreign.push(...elsewhere.map(({ id }) => id));
+  return elsewhere.length > 0;
 }
 
 function tellStray(one: IssuedReasoning, request: ChatRequest, findings: Findings): void {
@@ -167,14 +176,4 @@ function findLeaks(message: ChatMessage, question: ReasoningQuestion, findings: 
     const opened = engine.seal.open(payload);
     if (opened.ok && opened.sealed.model !== request.model) findings.foreign.push(opened.sealed.id);
   }
-}
-
-/** For the ledger: the positions of everything an assistant message is known by. */
-export function placesOf(messages: readonly ChatMessage[]): ReadonlyMap<string, number> {
-  const places = new Map<string, number>();
-  for (const message of messages) {
-    if (message.role !== "assistant") continue;
-    for (const mark of marksOf(message)) if (!places.has(mark)) places.set(mark, message.index);
-  }
-  return places;
 }

@@ -119,7 +119,6 @@ export function standingOf(engine: Engine, judged: JudgedMessages): Standing {
     conversation: judged.conversation,
     dialect: "anthropic-messages",
     places: placesOf(judged.context),
-    texts: judged.context.blocks.map((block) => block.text),
     epoch: engine.seal.epoch,
     fits: fitsHere(engine, judged),
   });

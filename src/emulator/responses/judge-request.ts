@@ -108,7 +108,6 @@ export function standingOf(engine: Engine, judged: Judged): Standing {
     conversation: judged.conversation,
     dialect: "openai-responses",
     places: placesOf(judged.context),
-    texts: judged.request.input.map((item) => item.text),
     epoch: engine.seal.epoch,
     fits: fitsHere(engine, judged),
   });

@@ -1,0 +1,41 @@
+/**
+ * What could have come back in a chat request. Chat has no ids: on another branch the same words may have been said with
+ * other thoughts, so each message stands for one response only; for the one whose thought it carries, if it carries any.
+ *
+ * @module
+ */
+
+import type { Engine } from "../engine.ts";
+import type { IssuedReasoning } from "../ledger.ts";
+import type { ChatMessage } from "./messages.ts";
+import { belongsTo, isNeeded, isRead } from "./reasoning.ts";
+import type { ChatRequest } from "./request-shape.ts";
+
+export function acceptableIn(options: {
+  readonly engine: Engine;
+  readonly request: ChatRequest;
+  readonly issued: readonly IssuedReasoning[];
+  readonly sent: readonly string[];
+}): readonly string[] {
+  const { engine, request, issued, sent } = options;
+  const mine = issued.filter(
+    (one) => one.opaque && one.epoch === engine.seal.epoch && one.sealed?.model === request.model,
+  );
+  const wanted = request.messages.filter(
+    (one) => one.role === "assistant" && (isNeeded(one, request) || isRead(one, engine, request)),
+  );
+  const claimed = new Set<string>();
+  const claim = (message: ChatMessage, fits: (one: IssuedReasoning) => boolean): boolean => {
+    const found = mine.findLast((one) => belongsTo(one, message) && !claimed.has(uidOf(one)) && fits(one));
+    if (found !== undefined) claimed.add(uidOf(found));
+    return found !== undefined;
+  };
+  const bare = wanted.filter((message) => !claim(message, ({ id }) => sent.includes(id)));
+  for (const message of bare) claim(message, () => true);
+  return mine.filter((one) => claimed.has(uidOf(one))).map(({ id }) => id);
+}
+
+/** Thoughts of one response stand together. */
+function uidOf({ sealed, id }: IssuedReasoning): string {
+  return sealed?.uid ?? id;
+}
