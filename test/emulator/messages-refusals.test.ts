@@ -718,8 +718,8 @@ describe("parameters", () => {
       { "anthropic-version": "latest" },
     );
     for (const model of ["emu-reasoner", "emu-deepseek", "unknown-1", "gpt-5"]) {
-      const missing = { rule: "X-model", status: 404, type: "not_found_error", message: `model: ${model}` };
-      await expectRefused(emulator, { ...ok, model }, missing);
+      const absent = { rule: "X-model", status: 404, type: "not_found_error", message: `model: ${model}` };
+      await expectRefused(emulator, { ...ok, model }, absent);
     }
     await expectRefused(emulator, "{", {
       rule: "X-json",
