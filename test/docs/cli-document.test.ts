@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -8,6 +8,8 @@ import { afterAll, expect, test } from "vitest";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import { addAllCommands, createProgram } from "../../src/cli/program.ts";
 import { systemTerminal } from "../../src/cli/terminal.ts";
+import { CONFIG_NAMES, keyOf } from "../../src/config/index.ts";
+import { PROVIDERS } from "../../src/models/index.ts";
 import { quoted, read, root, rows, runScript, section } from "./documents.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "throughline-cli-document-"));
@@ -99,10 +101,14 @@ test("docs/cli.md names every environment variable the command line and the mode
     .flatMap((file) =>
       [...read(file).matchAll(/env(?:ironment)?[[(]"([A-Z_]+)"[\])]/g)].map(([, name = ""]) => name),
     );
-  const standard = new Set(["XDG_DATA_HOME", "TERM"]);
-  expect([...new Set(readInCode)].filter((name) => !standard.has(name)).toSorted()).toEqual(
-    [...documented].toSorted(),
-  );
+  // Two tables name variables as data.
+  const inTables = [
+    ...CONFIG_NAMES.map((name) => keyOf(name).variable),
+    ...Object.values(PROVIDERS).flatMap(({ keyVariable, baseUrlVariable }) => [keyVariable, baseUrlVariable]),
+  ].filter((name): name is string => name !== undefined);
+  const standard = new Set(["XDG_DATA_HOME", "XDG_CONFIG_HOME", "TERM"]);
+  const all = new Set([...readInCode, ...inTables].filter((name) => !standard.has(name)));
+  expect([...all].toSorted()).toEqual([...documented].toSorted());
 });
 
 function parse(line: string | undefined): Record<string, unknown> {
@@ -113,20 +119,22 @@ test("the first and the last line of --json have exactly the documented fields",
   const [first = [], last = []] = section(document, "The `--json` contract")
     .split("Last line:")
     .map((part) => rows(part).map(([field = ""]) => quoted(field)[0]));
-  const optional = new Set(["reason", "error"]);
+  const optional = new Set(["reason", "error", "output", "instructions"]);
   const args = [join(root, "src/cli/main.ts"), "-p", "--json", "-m", "emulator/emu-reasoner"];
 
   const good = runScript([...args, "Hello"], { cwd: folder });
   const lines = good.stdout.trim().split("\n");
   expect(good.status).toBe(EXIT.ok);
-  expect(Object.keys(parse(lines[0]))).toEqual(first);
+  expect(Object.keys(parse(lines[0]))).toEqual(first.filter((field) => !optional.has(field ?? "")));
   expect(Object.keys(parse(lines.at(-1)))).toEqual(last.filter((field) => !optional.has(field ?? "")));
   expect([parse(lines[0])["type"], parse(lines.at(-1))["type"]]).toEqual(["session", "result"]);
 
   // A turn that fails has an `error`, one that meets a limit a `reason`.
-  const failed = runScript([...args.slice(0, -1), "openai/gpt-5.6", "Hello"], { cwd: folder });
-  expect(failed.status).toBe(EXIT.usage);
+  const nobody = { dialect: "openai-responses", baseUrl: "http://127.0.0.1:9/v1" };
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ providers: { nobody } }));
+  const failed = runScript([...args.slice(0, -1), "nobody/listens", "Hello"], { cwd: folder });
+  expect(failed.status).toBe(EXIT.turnFailed);
   const fields = Object.keys(parse(failed.stdout.trim().split("\n").at(-1)));
-  expect(fields).toEqual(last.filter((field) => field !== "reason"));
+  expect(fields).toEqual(last.filter((field) => field !== "reason" && field !== "output"));
   expect(failed.stderr).toBe("");
 }, 60_000);
