@@ -359,6 +359,27 @@ test("conversations are told apart without ids: by calls, and by what was said",
   expect(names[0]).not.toBe(names[1]);
 });
 
+test("a conversation is found again after a vendor that was given other call ids", async () => {
+  const emulator = await emulatorFor();
+  const messages: Json[] = [];
+  await say(emulator, "emu-groq", messages, "What is the weather in Paris?");
+  const mapped = messages.map((message) => {
+    const bare = without(message, "reasoning");
+    const calls = callsOf(message).map((call) => ({ ...call, id: "Ab3dEf6hI" }));
+    if (calls.length > 0) return { ...bare, tool_calls: calls };
+    return message["role"] === "tool" ? { ...bare, tool_call_id: "Ab3dEf6hI" } : bare;
+  });
+  await say(emulator, "emu-mistral", mapped, "Thank you.");
+  messages.push(user("Thank you."), assistant(textOf(mapped.at(-1) ?? {})));
+  await say(emulator, "emu-groq", messages, "Goodbye.");
+  expect(lastReport(emulator)).toMatchObject({
+    sent: { length: 2 },
+    recall: 1,
+    foreign: [],
+    prefixStable: true,
+  });
+});
+
 test("on a branch where the same was said, only the thought of that branch is expected", async () => {
   const emulator = await scripted(
     "steps: [{output: [{reasoning: {text: One way to think.}}, {message: Yes.}]}, {output: [{reasoning: {text: Another way to think.}}, {message: Yes.}]}]",

@@ -103,13 +103,15 @@ function judge(engine: Engine, request: ChatRequest, call: Call): JudgedRequest 
   };
 }
 
-/** The newest answer that is in the request, else an older one; calls of other dialects lead there as well. */
+/**
+ * Calls prove their conversation, also those of other dialects: the first one counts, because a client may have mapped
+ * later ones for another vendor. Without calls, the newest answer that is in the request.
+ */
 function* conversationMarks(messages: readonly ChatMessage[], chain: readonly string[]): Generator<string> {
-  for (const { index, role, calls } of messages.toReversed()) {
-    if (role !== "assistant") continue;
-    const link = chain[index + 1];
+  for (const { calls } of messages) for (const { id } of calls) if (!isCounted(id)) yield id;
+  for (const { index, role } of messages.toReversed()) {
+    const link = role === "assistant" ? chain[index + 1] : undefined;
     if (link !== undefined) yield link;
-    for (const { id } of calls) if (!isCounted(id)) yield id;
   }
 }
 
