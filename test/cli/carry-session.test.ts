@@ -1,0 +1,167 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { expectNoTrace, expectProblem, newPlace, onlyLog, type Place, run } from "./harness.ts";
+
+/** All that a page is made of: nothing that runs, loads or leads away. */
+const TAGS = "body details div h1 h2 head html main meta p section style summary time title".split(" ");
+
+const SECRET = "hunter2-canary-value";
+
+async function session(place: Place, prompt = "Think of a number."): Promise<string> {
+  const ran = await run(place, ["-m", "emulator/emu-reasoner", "-p", prompt]);
+  expect(ran.code, ran.err).toBe(0);
+  return (await onlyLog(place)).id;
+}
+
+describe("sessions export and import", () => {
+  test("carry a session to another home byte for byte, and there it goes on", async () => {
+    const [here, there] = [newPlace(), newPlace()];
+    const id = await session(here);
+    const exported = await run(here, ["sessions", "export", id, "-o", "s.jsonl"]);
+    expect(exported).toMatchObject({ code: 0, out: "" });
+    expect(exported.err).toMatch(/^exported s_\w+: \d+ events, 0 blobs\n$/);
+    expect(statSync(join(here.work, "s.jsonl")).mode & 0o777).toBe(0o600);
+    const piped = await run(here, ["sessions", "export", "--last"]);
+    expect(piped.out).toBe(here.read("s.jsonl"));
+
+    const imported = await run(there, ["sessions", "import", join(here.work, "s.jsonl")]);
+    expect(imported).toMatchObject({ code: 0, out: `${id}\n` });
+    expect(readFileSync(join(there.sessions, `${id}.jsonl`))).toEqual(
+      readFileSync(join(here.sessions, `${id}.jsonl`)),
+    );
+    const again = await run(there, ["-r", id, "-p", "Which number did you think of?"]);
+    expect(again.out).toContain("came back to me");
+
+    expectProblem(await run(there, ["sessions", "import", join(here.work, "s.jsonl")]), 2, "session_exists");
+    const other = await run(there, ["sessions", "import", join(here.work, "s.jsonl"), "--id", "other"]);
+    expect(other).toMatchObject({ code: 0, out: "other\n" });
+  });
+
+  test("refuse damage by line and byte, and write nothing", async () => {
+    const place = newPlace();
+    const id = await session(place);
+    const bytes = Buffer.from((await run(place, ["sessions", "export", id])).out);
+    await run(place, ["sessions", "rm", id, "--yes"]);
+    const cases: readonly (readonly [string, Buffer, string])[] = [
+      ["cut.jsonl", bytes.subarray(0, bytes.length - 20), "bundle_damaged"],
+      [
+        "flip.jsonl",
+        Buffer.concat([bytes.subarray(0, 40), Buffer.from("x"), bytes.subarray(41)]),
+        "log_damaged",
+      ],
+      ["empty.jsonl", Buffer.alloc(0), "bundle_damaged"],
+      ["zeros.jsonl", Buffer.alloc(3000), "bundle_damaged"],
+      ["text.jsonl", Buffer.from("hello\n"), "log_damaged"],
+    ];
+    for (const [name, content, code] of cases) {
+      writeFileSync(join(place.work, name), content);
+      const ran = await run(place, ["sessions", "import", name]);
+      expect(ran.err, name).toMatch(/line \d+, byte \d+/);
+      expect(ran.err.trimEnd().endsWith(`[${code}]`), ran.err).toBe(true);
+      expect(ran.code).not.toBe(0);
+      expectNoTrace(ran);
+    }
+    expectProblem(await run(place, ["sessions", "import", "nowhere.jsonl"]), 2, "file_unreadable");
+    expectProblem(await run(place, ["sessions", "import", "."]), 2, "file_unreadable");
+    expect(readdirSync(place.sessions)).toEqual([]);
+  });
+
+  test("as Markdown and as a page hold what was said and nothing that runs", async () => {
+    const place = newPlace();
+    const hostile = "<script>alert(1)</script> <img src=x onerror=alert(1)> ``` [x](javascript:alert(1))";
+    const id = await session(place, hostile);
+    const page = (await run(place, ["sessions", "export", id, "--format", "html"])).out;
+    expect(page).toContain("default-src 'none'");
+    expect(page).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+    const tags = new Set(
+      [...page.matchAll(/<\/?([a-z][a-z0-9]*)([^>]*)>/gi)].map(
+        ([, tag = "", rest = ""]) => `${tag}${/\son\w+=|href|src/i.test(rest) ? " !" : ""}`,
+      ),
+    );
+    expect([...tags].toSorted()).toEqual(TAGS);
+    expect(page).toContain("<details><summary>");
+    const plain = (await run(place, ["sessions", "export", id, "--format", "html", "--no-reasoning"])).out;
+    expect(plain).not.toContain("<details><summary>");
+    const markdown = (await run(place, ["sessions", "export", id, "--format", "markdown"])).out;
+    expect(markdown).toContain("## User");
+    expect(markdown).toContain(`> ${hostile}`);
+    expectProblem(
+      await run(place, ["sessions", "export", id, "-o", "no/such/folder/x.html"]),
+      2,
+      "file_unwritable",
+    );
+  });
+
+  test("without reasoning or with secrets redacted give a session that can still go on", async () => {
+    const place = newPlace();
+    const id = await session(place, `remember ${SECRET} and sk-proj-abcdefghijklmnop1234`);
+    const env = { MY_SERVICE_TOKEN: SECRET };
+    const redacted = await run(place, ["sessions", "export", id, "--redact"], { env });
+    expect(redacted.out).not.toContain(SECRET);
+    expect(redacted.out).not.toContain("abcdefghijklmnop1234");
+    expect(redacted.err).toMatch(/^redacted \d+ places/);
+    const bare = await run(place, ["sessions", "export", id, "--no-reasoning", "--redact"], { env });
+    expect(bare.out).not.toContain("encrypted_content");
+    for (const [name, { out }] of Object.entries({ redacted, bare })) {
+      const file = place.write(`${name}.jsonl`, out);
+      expect(await run(place, ["sessions", "import", file, "--id", name])).toMatchObject({ code: 0 });
+      const ran = await run(place, ["-r", name, "-p", "Thanks"]);
+      expect(ran.code, ran.err).toBe(0);
+      expect(ran.err).not.toContain("refused");
+    }
+  });
+});
+
+describe("sessions erase", () => {
+  test("writes a copy without the secret, then puts it in place, and the session goes on", async () => {
+    const place = newPlace();
+    const id = await session(place, `my password is ${SECRET}`);
+    const file = place.write("secret.txt", `${SECRET}\n`);
+    const ran = await run(place, ["sessions", "erase", id, "--secret-file", file]);
+    expect(ran).toMatchObject({ code: 0, err: "" });
+    expect(ran.out).toMatch(/changed \[\d+\] user_message: 1 place/);
+    expect(ran.out).toMatch(/could not look into \[\d+\] reasoning of emu-reasoner/);
+    expect(ran.out).toContain(`written as ${id}-erased`);
+    const copy = readFileSync(join(place.sessions, `${id}-erased.jsonl`), "utf8");
+    expect(copy).not.toContain(SECRET);
+    expect(readFileSync(join(place.sessions, `${id}.jsonl`), "utf8")).toContain(SECRET);
+
+    writeFileSync(join(place.sessions, `${id}.live`), SECRET);
+    const replaced = await run(place, [
+      "sessions",
+      "erase",
+      id,
+      "--pattern",
+      "hunter2-\\S+value",
+      "--replace",
+      "--json",
+    ]);
+    expect(JSON.parse(replaced.out)).toMatchObject({ session: id, copy: id, beside: [`${id}.live`] });
+    for (const name of readdirSync(place.sessions))
+      expect(readFileSync(join(place.sessions, name), "utf8"), name).not.toContain(SECRET);
+    const on = await run(place, ["-r", id, "-p", "Thanks"]);
+    expect(on.code, on.err).toBe(0);
+    expect(on.err).not.toContain("refused");
+  });
+
+  test("says what is missing or too wide, and writes nothing", async () => {
+    const place = newPlace();
+    const id = await session(place);
+    const before = readdirSync(place.sessions);
+    expectProblem(await run(place, ["sessions", "erase", id]), 2, "usage");
+    expectProblem(await run(place, ["sessions", "erase", id, "--pattern", "("]), 2, "pattern_invalid");
+    expectProblem(await run(place, ["sessions", "erase", id, "--pattern", "x*"]), 2, "pattern_invalid");
+    expectProblem(await run(place, ["sessions", "erase", id, "--pattern", "tn_\\w+"]), 2, "pattern_too_wide");
+    const short = place.write("short.txt", "abc");
+    expectProblem(await run(place, ["sessions", "erase", id, "--secret-file", short]), 2, "secret_too_short");
+    expectProblem(await run(place, ["sessions", "erase", id, "--secret-file", "none"]), 2, "file_unreadable");
+    const absent = place.write("absent.txt", "not in this session");
+    const ran = await run(place, ["sessions", "erase", id, "--secret-file", absent]);
+    expect(ran).toMatchObject({ code: 1, out: "" });
+    expect(ran.err).toContain("nowhere in this session");
+    expect(readdirSync(place.sessions)).toEqual(before);
+  });
+});

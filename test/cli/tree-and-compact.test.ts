@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+
+import { eventsOf, expectProblem, newPlace, onlyLog, type Place, run } from "./harness.ts";
+
+async function two(place: Place): Promise<string> {
+  expect(await run(place, ["-m", "emulator/emu-reasoner", "-p", "one"])).toMatchObject({ code: 0 });
+  expect(await run(place, ["-c", "-p", "two"])).toMatchObject({ code: 0 });
+  return (await onlyLog(place)).id;
+}
+
+describe("tree", () => {
+  test("shows branches, marks the active path and goes to another", async () => {
+    const place = newPlace();
+    const id = await two(place);
+    const messages = eventsOf((await onlyLog(place)).events, "user_message");
+    const second = messages[1]?.seq ?? -1;
+    expect(await run(place, ["edit", id, String(second), "zwei"])).toMatchObject({ code: 0 });
+    const shown = await run(place, ["tree", id]);
+    expect(shown).toMatchObject({ code: 0, err: "" });
+    const lines = shown.out.trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^\* \[\d+–\d+\] one$/);
+    expect(lines[1]).toMatch(/^├ {3}\[\d+–\d+\] two$/);
+    expect(lines[2]).toMatch(/^└ \* \[\d+–\d+\] zwei \(edit\)$/);
+
+    const gone = await run(place, ["tree", "--last", "--to", String(second), "--json"]);
+    expect(gone.code, gone.err).toBe(0);
+    expect(JSON.parse(gone.out)).toMatchObject([
+      {
+        text: "one",
+        active: true,
+        children: [
+          { text: "two", active: true },
+          { text: "zwei", active: false },
+        ],
+      },
+    ]);
+    expect((await onlyLog(place)).events.at(-1)).toMatchObject({ type: "branch", why: "checkout" });
+  });
+
+  test("refuses what it cannot find", async () => {
+    const place = newPlace();
+    const id = await two(place);
+    expectProblem(await run(place, ["tree", id, "--to", "x"]), 2, "number_invalid");
+    expectProblem(await run(place, ["tree", id, "--to", "99999"]), 2, "seq_unknown");
+    expectProblem(await run(place, ["tree", "nobody"]), 2, "session_not_found");
+    expectProblem(await run(place, ["tree"]), 2, "usage");
+  });
+});
+
+describe("compact", () => {
+  test("prints the summary, keeps the log and lets the session go on", async () => {
+    const place = newPlace();
+    const id = await two(place);
+    const before = (await onlyLog(place)).events;
+    const ran = await run(place, ["compact", id, "--keep-turns", "0"]);
+    expect(ran.code, ran.err).toBe(0);
+    expect(ran.out.trim()).not.toBe("");
+    const { events } = await onlyLog(place);
+    expect(events.slice(0, before.length)).toEqual(before);
+    const [made] = eventsOf(events, "compaction");
+    expect(ran.out.trim()).toBe(made?.summary.trim());
+    expect(await run(place, ["-r", id, "-p", "Thanks"])).toMatchObject({ code: 0 });
+    const json = await run(place, ["compact", "--last", "--json", "--instructions", "briefly"]);
+    expect(JSON.parse(json.out)).toMatchObject({ type: "compaction" });
+  });
+
+  test("refuses nonsense, and says when there is nothing to do", async () => {
+    const place = newPlace();
+    const id = await two(place);
+    expectProblem(await run(place, ["compact", id, "--keep-turns", "many"]), 2, "number_invalid");
+    expectProblem(await run(place, ["compact", id, "--keep-turns", "9"]), 2, "nothing_to_compact");
+  });
+});
