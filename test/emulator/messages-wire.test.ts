@@ -461,8 +461,8 @@ test.skipIf(folder === undefined)(
     const recorded = recordings.flatMap((name) => {
       const path = join(folder ?? "", "anthropic", name);
       expect(existsSync(path), path).toBe(true);
-      const lines = readFileSync(path, "utf8").split("\n");
-      return lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as Json);
+      const rows = readFileSync(path, "utf8").split("\n");
+      return rows.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as Json);
     });
     const emulator = await scripted(
       "steps: [{output: [{reasoning: I think.}, {message: Hello.}, {function_call: {name: json, arguments: {a: 1}}}]}]",

@@ -136,7 +136,7 @@ describe("docs/emulator.md is complete", () => {
       .map((name) => readFileSync(resolve(folder, name), "utf8"))
       .join("\n");
     const rules = new Set(
-      [...source.matchAll(/"([PIETSHV]\d\d|X-[a-z-]+)"/g)].map((match) => match[1] ?? ""),
+      [...source.matchAll(/"([CPIETSHV]\d\d|X-[a-z-]+)"/g)].map((match) => match[1] ?? ""),
     );
     // Inside the stream, or about the emulator itself: not refusals of a request.
     for (const name of ["E12", "X-internal", "X-fault", "X-scenario"]) rules.delete(name);
