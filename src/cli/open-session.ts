@@ -68,7 +68,14 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     settings.projectInstructions && options.offline !== true ? readProjectInstructions(cwd) : undefined;
   const system = systemText(settings.system, found, cwd);
   const secrets = headerSecrets(config.values);
-  const traced = { permissions, canAsk, maxSteps, tools, secrets: () => [...model.secrets(), ...secrets] };
+  const traced = {
+    permissions,
+    canAsk,
+    maxSteps,
+    maxCostUsd,
+    tools,
+    secrets: () => [...model.secrets(), ...secrets],
+  };
   const tracing = startTracing(flags, store, traced, terminal);
   const agent = createAgent({
     ...tracing.agent,

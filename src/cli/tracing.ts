@@ -33,6 +33,7 @@ export interface TracedRun {
   readonly permissions: string;
   readonly canAsk: boolean;
   readonly maxSteps: number | undefined;
+  readonly maxCostUsd: number | undefined;
   readonly tools: readonly Tool[];
   /** Keys of the models in use. */
   readonly secrets: () => readonly string[];
@@ -65,7 +66,7 @@ function writerOptions(
   form: TraceWriterOptions["form"],
   path: string,
   what: string,
-  { permissions, canAsk, maxSteps, tools, secrets }: TracedRun,
+  { permissions, canAsk, maxSteps, maxCostUsd, tools, secrets }: TracedRun,
   terminal: Terminal,
 ): TraceWriterOptions {
   const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
@@ -79,6 +80,7 @@ function writerOptions(
       permissions,
       canAsk,
       ...(maxSteps === undefined ? {} : { maxSteps }),
+      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
       access: Object.fromEntries(tools.map(({ name, access }) => [name, access])),
     },
     open() {

@@ -196,11 +196,13 @@ class Reader {
   #run(run: JsonObject): RunFacts {
     const access = isObject(run["access"]) ? run["access"] : {};
     const maxSteps = numberOf(run["maxSteps"]);
+    const maxCostUsd = numberOf(run["maxCostUsd"]);
     return {
       session: this.#string(run["session"], "run.session", 1),
       permissions: this.#string(run["permissions"], "run.permissions", 1),
       canAsk: run["canAsk"] === true,
       ...(maxSteps === undefined ? {} : { maxSteps }),
+      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
       access: Object.fromEntries(Object.entries(access).map(([name, one]) => [name, String(one)])),
     };
   }

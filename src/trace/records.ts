@@ -15,6 +15,7 @@ export interface RunFacts {
   readonly permissions: string;
   readonly canAsk: boolean;
   readonly maxSteps?: number;
+  readonly maxCostUsd?: number;
   /** What each tool may do: the permission policy looks at it. */
   readonly access: Readonly<Record<string, string>>;
 }

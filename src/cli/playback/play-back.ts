@@ -128,7 +128,10 @@ class PlaybackRun {
       },
       permissions: modeOf(run.permissions),
       canAsk: run.canAsk,
-      limits: run.maxSteps === undefined ? {} : { maxSteps: run.maxSteps },
+      limits: {
+        ...(run.maxSteps === undefined ? {} : { maxSteps: run.maxSteps }),
+        ...(run.maxCostUsd === undefined ? {} : { maxCostUsd: run.maxCostUsd }),
+      },
       clock,
       fetch: playbackFetch(this.#recording, {
         clock,

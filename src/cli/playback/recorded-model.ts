@@ -6,6 +6,7 @@
  */
 
 import type { Settings } from "../../events/index.ts";
+import { priced } from "../../models/index.ts";
 import { createModel, type Model } from "../../providers/index.ts";
 
 /** A name that resolves nowhere (RFC 2606), should anything ever try. */
@@ -31,5 +32,5 @@ export function recordedModel(settings: Settings): Model {
     keyName: "no key",
   });
   // As it was recorded, whatever this version would make of the name today.
-  return { ...created, settings: own, withEffort: () => recordedModel(settings) };
+  return priced({ ...created, settings: own, withEffort: () => recordedModel(settings) });
 }
