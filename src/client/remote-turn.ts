@@ -140,15 +140,15 @@ class Window {
 
   async take(event: SessionEvent): Promise<readonly SessionEvent[]> {
     if ("seq" in event) this.#seen = event.seq;
-    if (this.#first === undefined) {
-      this.#held = [...this.#held, event].slice(-MAX_HELD);
-      if (event.turn !== this.#turn) return [];
-      this.#first = (await this.#ask()).firstSeq ?? ("seq" in event ? event.seq : this.#seen + 1);
-      const held = this.#held;
-      this.#held = [];
-      return held.filter((one) => this.#isOwn(one));
+    this.#held.push(event);
+    if (this.#first === undefined && event.turn !== this.#turn) {
+      if (this.#held.length > MAX_HELD) this.#held.shift();
+      return [];
     }
-    return this.#isOwn(event) ? [event] : [];
+    this.#first ??= (await this.#ask()).firstSeq ?? ("seq" in event ? event.seq : this.#seen + 1);
+    const own = this.#held.filter((one) => this.#isOwn(one));
+    this.#held = [];
+    return own;
   }
 
   #isOwn(event: SessionEvent): boolean {

@@ -15,6 +15,7 @@ import type { Agent } from "../session/index.ts";
 import { type Clock, codeOf, messageOf, systemClock, ThroughlineError } from "../support/index.ts";
 import { AccessKeys } from "./access-keys.ts";
 import { createApp } from "./app.ts";
+import { Connections } from "./connections.ts";
 import type { ServerParts } from "./context.ts";
 import type { StreamCounters } from "./event-stream.ts";
 import type { Exported } from "./exported.ts";
@@ -72,6 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const page = findPage(options.page);
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 });
   server.maxConnections = MAX_CONNECTIONS;
+  const connections = new Connections(server);
   const { host: address, port } = await listen(server, options);
 
   const { agent } = options;
@@ -133,7 +135,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         server.close(() => resolve());
       });
       await host.stop();
-      server.closeIdleConnections();
+      connections.closeWhenIdle();
       const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
       await closed;
       clearTimeout(late);

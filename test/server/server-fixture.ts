@@ -1,0 +1,179 @@
+/** A server on a real port before a scripted emulator. Everything is closed after the test. */
+
+import { request as httpRequest } from "node:http";
+import { connect as connectSocket, type Socket } from "node:net";
+
+import { connect, type RemoteAgent } from "../../src/client/index.ts";
+import {
+  loadScenario,
+  startEmulator,
+  type Emulator,
+  type EmulatorOptions,
+} from "../../src/emulator/index.ts";
+import {
+  type Agent,
+  type AgentOptions,
+  createAgent,
+  memoryStore,
+  type Model,
+  openai,
+  type SessionEvent,
+  type SessionHandle,
+  type Store,
+} from "../../src/index.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../../src/server/index.ts";
+import { afterTest } from "../contracts/file-fixture.ts";
+import { KEY, type ScriptStep } from "../contracts/session-fixture.ts";
+
+export interface ServedOptions extends Partial<AgentOptions> {
+  readonly script?: readonly ScriptStep[];
+  readonly emulator?: EmulatorOptions;
+  readonly store?: Store;
+  readonly server?: Partial<ServerOptions>;
+}
+
+export interface Served {
+  readonly emulator: Emulator;
+  readonly agent: Agent;
+  readonly store: Store;
+  readonly server: RunningServer;
+  readonly problems: string[];
+  readonly remote: RemoteAgent;
+  readonly modelFrom: (name: string) => Model;
+}
+
+/** Agent and store before an emulator; the same for a local session and for a server. */
+export async function scriptedAgent(
+  options: ServedOptions,
+): Promise<Omit<Served, "server" | "remote" | "problems">> {
+  const {
+    script,
+    emulator: emulatorOptions,
+    store = memoryStore(),
+    server: _server,
+    ...agentOptions
+  } = options;
+  const emulator = await startEmulator({
+    ...emulatorOptions,
+    ...(script === undefined
+      ? {}
+      : { scenario: loadScenario(JSON.stringify({ steps: script, afterwards: "model" }), "test.json") }),
+  });
+  afterTest(() => emulator.close());
+  const modelFrom = (name: string): Model => {
+    const [, model = "", effort] = /^test\/([\w-]+)(?::(\w+))?$/.exec(name) ?? [];
+    if (model === "")
+      throw Object.assign(new Error(`no model ${name}`), { name: "ThroughlineError", code: "model_invalid" });
+    return openai(model, {
+      apiKey: KEY,
+      baseUrl: emulator.baseUrl,
+      ...(effort === undefined ? {} : { effort }),
+    });
+  };
+  const agent = createAgent({ model: modelFrom("test/emu-reasoner"), modelFrom, ...agentOptions });
+  return { emulator, agent, store, modelFrom };
+}
+
+export async function served(options: ServedOptions = {}): Promise<Served> {
+  const parts = await scriptedAgent(options);
+  const problems: string[] = [];
+  const server = await startServer({
+    store: parts.store,
+    agent: parts.agent,
+    port: 0,
+    onProblem: (message) => problems.push(message),
+    ...options.server,
+  });
+  afterTest(() => server.close());
+  const remote = await connect(server.url, { token: server.token });
+  return { ...parts, server, problems, remote };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly text: string;
+}
+
+export interface AskOptions {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Uint8Array;
+  /** Without the token, host and content type a good client sends. */
+  readonly bare?: boolean;
+}
+
+/** One request, exactly as given: node's fetch would set or refuse some of these headers. */
+export function ask(server: RunningServer, options: AskOptions): Promise<Answer> {
+  const { method = "GET", path, headers = {}, body, bare = false } = options;
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      {
+        host: "127.0.0.1",
+        port: server.port,
+        method,
+        path,
+        setHost: false,
+        headers: {
+          ...(bare
+            ? {}
+            : {
+                host: `127.0.0.1:${server.port}`,
+                authorization: `Bearer ${server.token}`,
+                ...(method === "GET" || method === "HEAD" ? {} : { "content-type": "application/json" }),
+              }),
+          ...headers,
+        } as Record<string, string | string[]>,
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        // A stream never ends by itself: its head is the answer.
+        if (response.headers["content-type"] === "text/event-stream") response.destroy();
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", () => undefined);
+        response.on("close", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(chunks).toString("utf8"),
+          }),
+        );
+      },
+    );
+    request.on("error", reject);
+    request.end(body);
+  });
+}
+
+export function codeIn(answer: Answer): unknown {
+  try {
+    return (JSON.parse(answer.text) as { readonly error?: { readonly code?: unknown } }).error?.code;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bytes as they are, for what no HTTP client would send. */
+export function rawSocket(server: RunningServer): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectSocket({ host: "127.0.0.1", port: server.port }, () => resolve(socket));
+    socket.on("error", reject);
+    afterTest(() => void socket.destroy());
+  });
+}
+
+/** Follows until the event is there; resolves to all that came. */
+export async function followUntil(
+  handle: SessionHandle,
+  isLast: (event: SessionEvent) => boolean,
+  after = -1,
+): Promise<readonly SessionEvent[]> {
+  const events: SessionEvent[] = [];
+  const stop = new AbortController();
+  for await (const event of handle.follow({ after, signal: stop.signal })) {
+    events.push(event);
+    if (isLast(event)) stop.abort();
+  }
+  return events;
+}
