@@ -39,6 +39,8 @@ export interface TurnLimits {
   readonly toolGraceMs: number;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
+  /** A turn takes no longer than this; waiting for a person does not count. */
+  readonly turnTimeoutMs: number;
   /** What the model takes, where the table of models does not say or says it wrongly. */
   readonly contextTokens?: number;
 }
@@ -51,6 +53,7 @@ export const DEFAULT_LIMITS: TurnLimits = {
   toolGraceMs: 5_000,
   firstByteTimeoutMs: 300_000,
   idleTimeoutMs: 300_000,
+  turnTimeoutMs: 60 * 60_000,
 };
 
 /** What one step is sent with: read anew before each, because settings take effect at the next step. */

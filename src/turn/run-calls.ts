@@ -11,7 +11,7 @@
 import { createHash } from "node:crypto";
 
 import type { EventDraft, ToolCall, ToolStatus } from "../events/index.ts";
-import { assertNever, messageOf } from "../support/index.ts";
+import { assertNever, codeOf, messageOf } from "../support/index.ts";
 import {
   createRegistry,
   expandParallelCall,
@@ -52,7 +52,7 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
     else settled.push({ call: ready.call, status: verdict.status, text: verdict.text });
   }
   if (context.signal.aborted) {
-    const cancelled = allowed.map(({ call }): Settled => ({ call, ...NOT_RUN }));
+    const cancelled = allowed.map(({ call }): Settled => ({ call, ...notRun(context) }));
     await context.append([...drafts, ...[...settled, ...cancelled].map((one) => resultDraft(context, one))]);
     return;
   }
@@ -70,7 +70,16 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
   );
 }
 
-const NOT_RUN = { status: "cancelled", text: "not executed: the user stopped the turn" } as const;
+function notRun({ signal }: Pick<TurnContext, "signal">): {
+  readonly status: "cancelled";
+  readonly text: string;
+} {
+  return { status: "cancelled", text: `not executed: ${whyStopped(signal)}` };
+}
+
+function whyStopped(signal: AbortSignal): string {
+  return codeOf(signal.reason) === "turn_timeout" ? "the turn ran out of time" : "the user stopped the turn";
+}
 
 /** Results for calls that are not run at all, each for the same reason. */
 export function settleAll(
@@ -220,7 +229,7 @@ async function permission(context: TurnContext, { call, access }: Ready): Promis
     const answer = typeof policy === "function" ? await policy(ask) : await (waiting ?? context.ask(ask));
     return decided(typeof policy === "function" ? "function" : "person", answer, requestId);
   } catch (error) {
-    if (context.signal.aborted) return { allowed: false, drafts: [], ...NOT_RUN };
+    if (context.signal.aborted) return { allowed: false, drafts: [], ...notRun(context) };
     return decided(
       "function",
       { decision: "deny", reason: `the permission check failed: ${messageOf(error)}` },
@@ -293,7 +302,7 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
       },
     },
   );
-  const { status, value } = readOutcome(outcome, call, timeoutMs);
+  const { status, value } = readOutcome(outcome, call, timeoutMs, whyStopped(context.signal));
   const whole = renderToolOutput(value);
   // Redacted before it is shortened: a secret cut in two by the marker would survive in halves.
   const { text, full } = renderToolOutput(context.redact(whole.full ?? whole.text));
@@ -314,6 +323,7 @@ function readOutcome(
   outcome: Awaited<ReturnType<typeof settleInTime>>,
   call: ToolCall,
   timeoutMs: number,
+  why: string,
 ): { readonly status: ToolStatus; readonly value: unknown } {
   switch (outcome.how) {
     case "returned":
@@ -329,8 +339,8 @@ function readOutcome(
       return {
         status: "cancelled",
         value: outcome.stopped
-          ? "cancelled: the user stopped the turn while this tool was running; it may have taken effect in part"
-          : "cancelled: the user stopped the turn; this tool did not stop in time, so its outcome is unknown",
+          ? `cancelled: ${why} while this tool was running; it may have taken effect in part`
+          : `cancelled: ${why}; this tool did not stop in time, so its outcome is unknown`,
       };
     default:
       return assertNever(outcome, "outcome");

@@ -22,6 +22,7 @@ import { isFull, pressureNotice } from "./context-use.ts";
 import type { TurnContext } from "./context.ts";
 import { runCalls, settleAll } from "./run-calls.ts";
 import { runStep } from "./step.ts";
+import { TurnDeadline } from "./turn-deadline.ts";
 
 export interface TurnOutcome {
   readonly status: TurnStatus;
@@ -48,8 +49,10 @@ export interface TurnPlan {
 
 type Ending = Pick<TurnOutcome, "status" | "reason" | "error">;
 
-export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<TurnOutcome> {
-  const started = context.clock.monotonic();
+export async function runTurn(outer: TurnContext, plan: TurnPlan): Promise<TurnOutcome> {
+  const started = outer.clock.monotonic();
+  const deadline = new TurnDeadline(outer.limits.turnTimeoutMs);
+  const context = deadline.bind(outer);
   let steps = plan.firstStep - 1;
   let ending: Ending;
   try {
@@ -59,7 +62,11 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   } catch (error) {
     // Only our own ground can fail here: the log. A provider's or a tool's failure is an ordinary ending.
     ending = { status: "failed", error: { code: codeOf(error) ?? "internal", message: messageOf(error) } };
+  } finally {
+    deadline.stop();
   }
+  if (ending.status === "cancelled" && deadline.passed && !outer.signal.aborted)
+    ending = { status: "incomplete", reason: "time" };
   const usage = usageOf(context);
   const end: EventDraft = {
     type: "turn_end",
