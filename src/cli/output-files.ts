@@ -4,8 +4,9 @@
  * @module
  */
 
-import { accessSync, constants, readFileSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { randomUUID } from "node:crypto";
+import { accessSync, closeSync, constants, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 
 import { replaceFile } from "../config/index.ts";
 import { isObject, type JsonObject, messageOf, ThroughlineError, tryParseJson } from "../support/index.ts";
@@ -50,7 +51,10 @@ export class AnswerFile {
       const found = statSync(this.#path, { throwIfNoEntry: false });
       if (found?.isFile() === false) throw new Error("it is not a file");
       if (found !== undefined) accessSync(this.#path, constants.W_OK);
-      accessSync(dirname(this.#path), constants.W_OK | constants.X_OK);
+      // Permissions do not tell everything: only making a file there shows that one can be made.
+      const probe = join(dirname(this.#path), `.throughline-${randomUUID()}.tmp`);
+      closeSync(openSync(probe, "wx", 0o600));
+      rmSync(probe);
     });
   }
 

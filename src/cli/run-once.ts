@@ -6,10 +6,10 @@
 
 import { isEphemeral, type SessionEvent, toLine } from "../events/index.ts";
 import type { Session, Turn, TurnResult } from "../session/index.ts";
-import { ThroughlineError } from "../support/index.ts";
+import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import { CostMeter } from "./cost-meter.ts";
-import { exitCodeOf } from "./exit-codes.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { inert, inertJson, inertLine } from "./inert-text.ts";
 import { enterDirectory, openSession } from "./open-session.ts";
 import { AnswerFile, readOutputSchema } from "./output-files.ts";
@@ -85,11 +85,24 @@ export async function tellTurn(
     options.json === true
       ? await asJson(session, turn, options, terminal)
       : await asText(turn, options, terminal);
-  if (result.status === "completed") file?.write(result.text);
+  const kept = result.status !== "completed" || file === undefined || writes(file, result.text, terminal);
   // Only "ask" needed somebody; under the other modes a denial is what was asked for.
   const neededPermission = denied && (options.permissions ?? "ask") === "ask";
   if (options.json !== true) reportEnd(result, neededPermission, terminal);
-  return stop() ?? exitCodeOf(result, neededPermission);
+  return stop() ?? (kept ? exitCodeOf(result, neededPermission) : EXIT.turnFailed);
+}
+
+/** The answer is there; that its file is not is a failure all the same, and no usage error. */
+function writes(file: AnswerFile, text: string, terminal: Terminal): boolean {
+  try {
+    file.write(text);
+    return true;
+  } catch (error) {
+    terminal.stderr.write(
+      `throughline: ${inertLine(messageOf(error), 500)} [${codeOf(error) ?? "internal"}]\n`,
+    );
+    return false;
+  }
 }
 
 function noPrompt(): ThroughlineError {
