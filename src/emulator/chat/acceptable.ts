@@ -8,7 +8,7 @@
 import type { Engine } from "../engine.ts";
 import type { IssuedReasoning } from "../ledger.ts";
 import type { ChatMessage } from "./messages.ts";
-import { belongsTo, isNeeded, isRead } from "./reasoning.ts";
+import { isNeeded, isRead, thoughtsByMessage } from "./reasoning.ts";
 import type { ChatRequest } from "./request-shape.ts";
 
 export function acceptableIn(options: {
@@ -17,20 +17,22 @@ export function acceptableIn(options: {
   readonly issued: readonly IssuedReasoning[];
   readonly sent: readonly string[];
 }): readonly string[] {
-  const { engine, request, issued, sent } = options;
+  const { engine, request, issued } = options;
+  const sent = new Set(options.sent);
   const mine = issued.filter(
     (one) => one.opaque && one.epoch === engine.seal.epoch && one.sealed?.model === request.model,
   );
   const wanted = request.messages.filter(
     (one) => one.role === "assistant" && (isNeeded(one, request) || isRead(one, engine, request)),
   );
+  const thoughtsOf = thoughtsByMessage(mine);
   const claimed = new Set<string>();
   const claim = (message: ChatMessage, fits: (one: IssuedReasoning) => boolean): boolean => {
-    const found = mine.findLast((one) => belongsTo(one, message) && !claimed.has(uidOf(one)) && fits(one));
+    const found = thoughtsOf(message).findLast((one) => !claimed.has(uidOf(one)) && fits(one));
     if (found !== undefined) claimed.add(uidOf(found));
     return found !== undefined;
   };
-  const bare = wanted.filter((message) => !claim(message, ({ id }) => sent.includes(id)));
+  const bare = wanted.filter((message) => !claim(message, ({ id }) => sent.has(id)));
   for (const message of bare) claim(message, () => true);
   return mine.filter((one) => claimed.has(uidOf(one))).map(({ id }) => id);
 }

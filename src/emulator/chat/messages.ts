@@ -38,6 +38,8 @@ export interface ChatMessage {
   readonly reasoning: readonly CarriedReasoning[];
   /** Which user message it follows: 0 before the first. */
   readonly turn: number;
+  /** How an assistant message is known again. */
+  readonly marks: readonly string[];
 }
 
 export function readMessages(messages: readonly unknown[], texts: readonly string[]): readonly ChatMessage[] {
@@ -46,16 +48,19 @@ export function readMessages(messages: readonly unknown[], texts: readonly strin
     const raw = objectOf(value);
     const role = stringOf(raw["role"]) ?? "";
     if (role === "user") turn += 1;
+    const content = contentOf(raw);
+    const calls = arrayOf(raw["tool_calls"]).map(callOf);
     return {
       index,
       role,
       raw,
       text: texts[index] ?? "",
-      content: contentOf(raw),
-      calls: arrayOf(raw["tool_calls"]).map(callOf),
+      content,
+      calls,
       callId: stringOf(raw["tool_call_id"]),
       reasoning: role === "assistant" ? reasoningOf(raw) : [],
       turn,
+      marks: role === "assistant" ? marksOf({ content, calls }) : [],
     };
   });
 }
@@ -102,7 +107,7 @@ function thoughtOf(part: unknown): string {
     .join("");
 }
 
-/** How an assistant message is known again: by its calls, or by what it said. */
+/** By its calls, or by what it said. */
 export function marksOf(message: Pick<ChatMessage, "calls" | "content">): readonly string[] {
   return [
     ...message.calls.map(({ id }) => `chat call ${id}`),

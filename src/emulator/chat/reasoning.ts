@@ -10,7 +10,7 @@ import { objectOf } from "../../support/index.ts";
 import type { Engine } from "../engine.ts";
 import type { IssuedReasoning } from "../ledger.ts";
 import { judgeDetails } from "./details.ts";
-import { type CarriedReasoning, type ChatMessage, marksOf } from "./messages.ts";
+import type { CarriedReasoning, ChatMessage } from "./messages.ts";
 import { type ChatRefusal, reasoningMissing, reasoningRefused, reasoningUnknown } from "./refusals.ts";
 import type { ChatRequest } from "./request-shape.ts";
 
@@ -57,6 +57,7 @@ export function judgeReasoning(question: ReasoningQuestion): ReasoningAnswer {
   const { request, engine } = question;
   const { chat } = request;
   const used = new Set<IssuedReasoning>();
+  const thoughtsOf = thoughtsByMessage(question.issued);
   for (const message of request.messages) {
     findLeaks(message, question, findings);
     if (message.role !== "assistant") continue;
@@ -64,7 +65,7 @@ export function judgeReasoning(question: ReasoningQuestion): ReasoningAnswer {
       if (carried.field !== chat.shows) strayText(carried, question, findings);
       else if (chat.back === "refused") findings.refusals.push(reasoningRefused(message.index));
       else if (carried.field === "reasoning_details") judgeDetails(carried, message, question, findings);
-      else recognise({ carried, message, question, findings, used });
+      else recognise({ carried, message, question, findings, used, thoughtsOf });
     }
     const own = message.reasoning.find(({ field }) => field === chat.shows);
     const empty = own?.text === "" && engine.switches.emptyReasoning === "refuse";
@@ -78,10 +79,20 @@ export function judgeReasoning(question: ReasoningQuestion): ReasoningAnswer {
   };
 }
 
-/** Is it a thought of this message: are all its calls there, or the words it was said with? */
-export function belongsTo({ members }: IssuedReasoning, message: ChatMessage): boolean {
-  const marks = marksOf(message);
-  return members.length > 0 && members.every((one) => one.some((mark) => marks.includes(mark)));
+/** The thoughts of a message: those whose calls are all there, or the words they were said with. Looked up once each. */
+export function thoughtsByMessage(
+  issued: readonly IssuedReasoning[],
+): (message: ChatMessage) => readonly IssuedReasoning[] {
+  const byMark = new Map<string, IssuedReasoning[]>();
+  for (const one of issued) {
+    const mark = one.members[0]?.[0];
+    if (mark === undefined) continue;
+    byMark.set(mark, [...(byMark.get(mark) ?? []), one]);
+  }
+  return ({ marks }) =>
+    marks
+      .flatMap((mark) => byMark.get(mark) ?? [])
+      .filter(({ members }) => members.every((one) => one.some((mark) => marks.includes(mark))));
 }
 
 /** V01: with calls. V02: every message of a turn in which a tool was called, for ever after. */
@@ -90,12 +101,8 @@ export function isNeeded(message: ChatMessage, request: ChatRequest): boolean {
   if (!request.thinking || message.role !== "assistant") return false;
   return (
     (back === "with-calls" && message.calls.length > 0) ||
-    (back === "in-tool-turns" && hasTools(message.turn, request))
+    (back === "in-tool-turns" && request.toolTurns.has(message.turn))
   );
-}
-
-function hasTools(turn: number, { messages }: ChatRequest): boolean {
-  return messages.some((one) => one.turn === turn && one.calls.length > 0);
 }
 
 /** Does the vendor show it to the model again? What it does not read is ignored without a word. */
@@ -108,7 +115,7 @@ export function isRead(message: ChatMessage, engine: Engine, request: ChatReques
   const { clearThinking } = engine.switches;
   if (typeof clear === "boolean" || clearThinking !== "vendor")
     return clear === false || clearThinking === "keep";
-  if (chat.vendor === "deepseek") return hasTools(message.turn, request);
+  if (chat.vendor === "deepseek") return request.toolTurns.has(message.turn);
   return chat.vendor !== "kimi" || thinking["keep"] === "all";
 }
 
@@ -118,12 +125,12 @@ function recognise(at: {
   readonly question: ReasoningQuestion;
   readonly findings: Findings;
   readonly used: Set<IssuedReasoning>;
+  readonly thoughtsOf: (message: ChatMessage) => readonly IssuedReasoning[];
 }): void {
   const { carried, message, question, findings, used } = at;
   const { request, engine } = question;
   if (carried.text === "") return;
-  const here = question.issued.filter((one) => belongsTo(one, message));
-  const mine = here.filter(({ sealed }) => sealed?.model === request.model);
+  const mine = at.thoughtsOf(message).filter(({ sealed }) => sealed?.model === request.model);
   const whole = mine.find((one) => one.text === carried.text && !used.has(one));
   if (whole === undefined) {
     const [changed] = mine;

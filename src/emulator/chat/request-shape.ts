@@ -45,6 +45,8 @@ export interface ChatRequest {
   /** The model reasons in this request, and says so where it says so at all. */
   readonly thinking: boolean;
   readonly limit: number | undefined;
+  /** The turns in which a tool was called. */
+  readonly toolTurns: ReadonlySet<number>;
 }
 
 type Kind = "string" | "boolean" | "integer" | "number" | "array" | "object";
@@ -107,19 +109,22 @@ export function parseChatRequest(options: {
     checkFormat(body, chat.vendor) ??
     checkMessageList(body, chat.vendor);
   if (wrong !== undefined) return wrong;
+  const texts = sliceArray(sliceMember(text, "messages") ?? "[]");
+  const messages = readMessages(arrayOf(body["messages"]), texts);
   const limit = body["max_completion_tokens"] ?? body["max_tokens"];
   return {
     body,
     model,
     traits,
     chat,
-    messages: readMessages(arrayOf(body["messages"]), sliceArray(sliceMember(text, "messages") ?? "[]")),
+    messages,
     tools: arrayOf(body["tools"]).map(objectOf),
     head: sliceMember(text, "tools") ?? "[]",
     stream: body["stream"] === true,
     includeUsage: objectOf(body["stream_options"])["include_usage"] === true,
     thinking: traits.reasoning && !thinkingIsOff(body),
     limit: typeof limit === "number" ? limit : undefined,
+    toolTurns: new Set(messages.filter(({ calls }) => calls.length > 0).map(({ turn }) => turn)),
   };
 }
 
