@@ -6,13 +6,13 @@
 
 import { sliceArray, sliceMember } from "../support/index.ts";
 import { fresh } from "./edit-responses.ts";
-import type { Slot } from "./element-list.ts";
+import { Additions, type Slot } from "./element-list.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";
 import { arrayText, atPath, textMember, withMember, withoutMember } from "./json-text.ts";
 
 export function editChat(slots: readonly Slot[], edits: readonly Edit[]): readonly Slot[] {
   const messages: (Slot | undefined)[] = [...slots];
-  const added: { readonly before: number; readonly slot: Slot }[] = [];
+  const added = new Additions();
   const droppedCalls = new Map<number, Set<number>>();
   const change = (index: number, make: (text: string) => string): void => {
     const slot = messages[index];
@@ -52,7 +52,7 @@ export function editChat(slots: readonly Slot[], edits: readonly Edit[]): readon
     if (slot !== undefined) messages[index] = withoutCalls(slot, parts);
   }
   return [...messages, undefined].flatMap((slot, index) => [
-    ...added.filter(({ before }) => before === index).map((one) => one.slot),
+    ...added.at(index),
     ...(slot === undefined ? [] : [slot]),
   ]);
 }

@@ -6,7 +6,7 @@
 
 import { sliceArray, sliceMember } from "../support/index.ts";
 import { fresh } from "./edit-responses.ts";
-import type { Slot } from "./element-list.ts";
+import { Additions, type Slot } from "./element-list.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";
 import { arrayText, textMember, withMember, withoutMember } from "./json-text.ts";
 
@@ -28,7 +28,7 @@ export function editMessages(slots: readonly Slot[], edits: readonly Edit[]): re
     text: slot.text,
     dropped: false,
   }));
-  const added: { readonly before: number; readonly slot: Slot }[] = [];
+  const added = new Additions();
   const results = new Map<number, string[]>();
   for (const edit of edits) {
     if (edit.do === "add") {
@@ -53,12 +53,10 @@ export function editMessages(slots: readonly Slot[], edits: readonly Edit[]): re
     const kept = finish(draft);
     const closing = results.get(index);
     return [
-      ...added.filter(({ before }) => before === index).map(({ slot }) => slot),
+      ...added.at(index),
       ...(kept === undefined ? [] : [kept]),
       ...(closing === undefined ? [] : [message("user", closing)]),
-      ...(index === drafts.length - 1
-        ? added.filter(({ before }) => before === drafts.length).map(({ slot }) => slot)
-        : []),
+      ...(index === drafts.length - 1 ? added.at(drafts.length) : []),
     ];
   });
 }

@@ -4,15 +4,14 @@
  * @module
  */
 
-import type { Slot } from "./element-list.ts";
+import { Additions, type Slot } from "./element-list.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";
 import { isCallType, isOutputType } from "./item-kinds.ts";
 import { textMember, withMember, withoutMember } from "./json-text.ts";
 
 export function editResponses(slots: readonly Slot[], edits: readonly Edit[]): readonly Slot[] {
   const items: (Slot | undefined)[] = [...slots];
-  /** New items and where they go: in front of the item with that index. */
-  const added: { readonly before: number; readonly slot: Slot }[] = [];
+  const added = new Additions();
   const change = (index: number, make: (text: string) => string): void => {
     const slot = items[index];
     if (slot !== undefined) items[index] = { ...slot, text: make(slot.text) };
@@ -40,7 +39,7 @@ export function editResponses(slots: readonly Slot[], edits: readonly Edit[]): r
     }
   }
   return [...items, undefined].flatMap((slot, index) => [
-    ...added.filter(({ before }) => before === index).map((one) => one.slot),
+    ...added.at(index),
     ...(slot === undefined ? [] : [slot]),
   ]);
 }

@@ -14,6 +14,19 @@ export interface Slot {
   readonly text: string;
 }
 
+/** New slots and where they go: in front of the slot with that index. */
+export class Additions {
+  readonly #before = new Map<number, Slot[]>();
+
+  push({ before, slot }: { readonly before: number; readonly slot: Slot }): void {
+    this.#before.set(before, [...(this.#before.get(before) ?? []), slot]);
+  }
+
+  at(index: number): readonly Slot[] {
+    return this.#before.get(index) ?? [];
+  }
+}
+
 export interface ElementFile {
   readonly elements: readonly string[];
   /** The file again with other elements. */

@@ -8,6 +8,7 @@ import type { Violation } from "../../rules/index.ts";
 import { sliceArray, sliceMember } from "../../support/index.ts";
 import type { History } from "../history.ts";
 import { arrayText, textMember } from "../json-text.ts";
+import { lookupOf } from "./lookup.ts";
 import { drop, mappedCallId, nineCharacterId, type Repair, type Repairer } from "./repair.ts";
 
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details", "content_thinking"];
@@ -68,28 +69,23 @@ export const repairChat: Repairer = (violation, history) => {
   }
 };
 
-export function callsAt({ pieces }: History, index: number): readonly string[] {
-  return sliceArray(sliceMember(pieces[index]?.text ?? "", "tool_calls") ?? "");
-}
-
 function unanswered({ rule, index }: Violation, history: History): readonly Repair[] {
-  const { pieces } = history;
-  let end = index + 1;
+  const lookup = lookupOf(history);
   const answered = new Set<string | undefined>();
-  while (textMember(pieces[end]?.text ?? "", "role") === "tool") {
-    answered.add(textMember(pieces[end]?.text ?? "", "tool_call_id"));
-    end += 1;
-  }
-  return callsAt(history, index).flatMap((call, part): readonly Repair[] => {
+  let end = index + 1;
+  for (; lookup.outline(end).role === "tool"; end += 1) answered.add(lookup.outline(end).callId);
+  return lookup.calls(index).flatMap((call, part): readonly Repair[] => {
     const id = textMember(call, "id") ?? "";
     if (answered.has(id)) return [];
-    const later = pieces.findIndex(({ text }, at) => at >= end && textMember(text, "tool_call_id") === id);
+    const later = lookup.ids(id).results.find((result) => result.index >= end);
     const edit =
-      later === -1
+      later === undefined
         ? ({ do: "close", at: { index, part } } as const)
-        : ({ do: "move", at: { index: later }, behind: index } as const);
+        : ({ do: "move", at: { index: later.index }, behind: index } as const);
     const what =
-      later === -1 ? "closed the call with a constant result" : "moved the tool message behind its call";
+      later === undefined
+        ? "closed the call with a constant result"
+        : "moved the tool message behind its call";
     return [{ rule, edit, what }];
   });
 }
@@ -120,40 +116,19 @@ function detailsOf(text: string): readonly string[] {
 
 /** Every call and answer with this id. Empty and missing ids are told apart by their order. */
 function renamed({ rule, index, part, message }: Violation, history: History): readonly Repair[] {
-  const { pieces } = history;
+  const lookup = lookupOf(history);
   const id =
-    part === undefined
-      ? (textMember(pieces[index]?.text ?? "", "tool_call_id") ?? "")
-      : (textMember(callsAt(history, index)[part] ?? "", "id") ?? "");
+    (part === undefined ? lookup.outline(index).callId : textMember(lookup.calls(index)[part] ?? "", "id")) ??
+    "";
   const nine = message.startsWith("Tool call id was");
-  const counts = { calls: 0, answers: 0 };
-  const next = (kind: "calls" | "answers"): string => {
-    counts[kind] += 1;
-    const name = id === "" ? `#${counts[kind]}` : id;
-    return nine ? nineCharacterId(name) : mappedCallId(name);
-  };
-  return pieces.flatMap(({ text }, at): readonly Repair[] => {
-    const own = callsAt(history, at).flatMap((call, one): readonly Repair[] =>
-      (textMember(call, "id") ?? "") === id
-        ? [
-            {
-              rule,
-              edit: { do: "rename", at: { index: at, part: one }, callId: next("calls") },
-              what: "mapped the call id",
-            },
-          ]
-        : [],
-    );
-    if (textMember(text, "role") !== "tool" || (textMember(text, "tool_call_id") ?? "") !== id) return own;
-    return [
-      ...own,
-      {
-        rule,
-        edit: { do: "rename", at: { index: at }, callId: next("answers") },
-        what: "mapped the call id",
-      },
-    ];
-  });
+  const { calls, results } = lookup.ids(id);
+  return [calls, results].flatMap((spots) =>
+    spots.map((at, nth): Repair => {
+      const name = id === "" ? `#${nth + 1}` : id;
+      const callId = nine ? nineCharacterId(name) : mappedCallId(name);
+      return { rule, edit: { do: "rename", at, callId }, what: "mapped the call id" };
+    }),
+  );
 }
 
 function withContent(rule: string, index: number, text: string): readonly Repair[] {

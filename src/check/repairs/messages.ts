@@ -5,9 +5,10 @@
  */
 
 import type { Violation } from "../../rules/index.ts";
-import { isObject, sliceArray, sliceMember, tryParseJson } from "../../support/index.ts";
+import { isObject, sliceMember, tryParseJson } from "../../support/index.ts";
 import type { History } from "../history.ts";
 import { textMember } from "../json-text.ts";
+import { lookupOf } from "./lookup.ts";
 import { drop, mappedCallId, type Repair, type Repairer } from "./repair.ts";
 
 export const repairMessages: Repairer = (violation, history) => {
@@ -101,8 +102,8 @@ function headOrField({ rule, index, part, message }: Violation, history: History
   return [{ rule, edit: { do: "strip", at, field }, what: `removed ${field}`, lost: `the field ${field}` }];
 }
 
-export function blocksAt({ pieces }: History, index: number): readonly string[] {
-  return sliceArray(sliceMember(pieces[index]?.text ?? "", "content") ?? "");
+export function blocksAt(history: History, index: number): readonly string[] {
+  return lookupOf(history).blocks(index);
 }
 
 const isThinking = (block: string): boolean => (textMember(block, "type") ?? "").endsWith("thinking");
@@ -138,15 +139,11 @@ function idAt(history: History, index: number, part: number | undefined): string
 }
 
 function renamed(rule: string, history: History, id: string): readonly Repair[] {
-  return history.pieces.flatMap((_, index) =>
-    blocksAt(history, index).flatMap((block, part): readonly Repair[] => {
-      const type = textMember(block, "type");
-      if (type !== "tool_use" && type !== "tool_result") return [];
-      if ((textMember(block, type === "tool_use" ? "id" : "tool_use_id") ?? "") !== id) return [];
-      const edit = { do: "rename", at: { index, part }, callId: mappedCallId(id) } as const;
-      return [{ rule, edit, what: "mapped the tool id" }];
-    }),
-  );
+  const { calls, results } = lookupOf(history).ids(id);
+  return [...calls, ...results].map((at): Repair => {
+    const edit = { do: "rename", at, callId: mappedCallId(id) } as const;
+    return { rule, edit, what: "mapped the tool id" };
+  });
 }
 
 /** An id that was used again: this call and its result, in the next message, get another. Within one message: a copy. */

@@ -9,6 +9,7 @@ import { sliceArray, sliceMember } from "../../support/index.ts";
 import type { History } from "../history.ts";
 import { isCallType, isOutputType } from "../item-kinds.ts";
 import { arrayText, textMember, withMember } from "../json-text.ts";
+import { lookupOf } from "./lookup.ts";
 import { drop, mappedCallId, type Repair, type Repairer } from "./repair.ts";
 
 export const repairResponses: Repairer = ({ rule, index }, history) => {
@@ -60,72 +61,63 @@ export const repairResponses: Repairer = ({ rule, index }, history) => {
 };
 
 /** A group that cannot go whole goes without its ids, and so without its reasoning and hosted items (law 2). */
-export function loosen(rule: string, { pieces }: History, index: number): readonly Repair[] {
-  const run = pieces[index]?.run;
-  const members = pieces.flatMap((piece, at) =>
-    at === index || (run !== undefined && piece.run === run) ? [{ at, text: piece.text }] : [],
-  );
-  return members.flatMap(({ at, text }): readonly Repair[] => {
-    const type = textMember(text, "type") ?? "message";
+export function loosen(rule: string, history: History, index: number): readonly Repair[] {
+  const lookup = lookupOf(history);
+  const run = history.pieces[index]?.run;
+  return (run === undefined ? [index] : lookup.run(run)).flatMap((at): readonly Repair[] => {
+    const { type, id } = lookup.outline(at);
     if (type === "reasoning") return [drop(rule, { index: at }, "reasoning")];
     if (type !== "message" && !isCallType(type) && !isOutputType(type))
       return [drop(rule, { index: at }, `${type}, which needs its id`)];
-    if (sliceMember(text, "id") === undefined) return [];
+    if (id === undefined) return [];
     return [{ rule, edit: { do: "strip", at: { index: at }, field: "id" }, what: "removed the item id" }];
   });
 }
 
 /** A call that was lost leaves the response before it in pieces: what is left of that goes without ids (law 2). */
 function orphanOutput(rule: string, history: History, index: number): readonly Repair[] {
-  const { pieces } = history;
-  const callId = textMember(pieces[index]?.text ?? "", "call_id");
-  const known = pieces
-    .slice(0, index)
-    .some(({ text }) => isCallType(textMember(text, "type") ?? "") && textMember(text, "call_id") === callId);
+  const lookup = lookupOf(history);
+  const known = lookup.ids(lookup.outline(index).callId ?? "").calls.some((call) => call.index < index);
   let made = index - 1;
-  while (isOutputType(textMember(pieces[made]?.text ?? "", "type") ?? "")) made -= 1;
-  const broken = !known && pieces[made]?.run !== undefined;
+  while (made >= 0 && isOutputType(lookup.outline(made).type)) made -= 1;
+  const broken = !known && history.pieces[made]?.run !== undefined;
   return [
     drop(rule, { index }, "an output without its call"),
     ...(broken ? loosen(rule, history, made) : []),
   ];
 }
 
-/** Results that stand further down come back behind their calls. */
-function outputsBack(rule: string, { pieces }: History, index: number): readonly Repair[] {
-  const before = pieces.slice(0, index).map(({ text }) => text);
-  const answered = new Set(
-    before
-      .filter((text) => isOutputType(textMember(text, "type") ?? ""))
-      .map((text) => textMember(text, "call_id")),
-  );
-  return before.flatMap((text, behind): readonly Repair[] => {
-    const callId = textMember(text, "call_id");
-    if (!isCallType(textMember(text, "type") ?? "") || answered.has(callId)) return [];
-    const later = pieces.findIndex(
-      (piece, at) =>
-        at > index &&
-        isOutputType(textMember(piece.text, "type") ?? "") &&
-        textMember(piece.text, "call_id") === callId,
-    );
-    if (later === -1) return []; // R06 closes it
-    return [
-      { rule, edit: { do: "move", at: { index: later }, behind }, what: "moved the output behind its call" },
-    ];
-  });
+/** Results that stand further down come back behind their calls; R06 closes calls that have none. */
+function outputsBack(rule: string, history: History, index: number): readonly Repair[] {
+  const lookup = lookupOf(history);
+  const repairs: Repair[] = [];
+  // Back to the response the input broke into.
+  for (let at = index - 1; at >= 0; at -= 1) {
+    const { type, callId = "" } = lookup.outline(at);
+    if (isOutputType(type)) continue;
+    if (!isCallType(type)) break;
+    const { results } = lookup.ids(callId);
+    const answered = results.some((result) => result.index > at && result.index < index);
+    const later = results.find((result) => result.index > index);
+    if (answered || later === undefined) continue;
+    repairs.unshift({
+      rule,
+      edit: { do: "move", at: { index: later.index }, behind: at },
+      what: "moved the output behind its call",
+    });
+  }
+  return repairs;
 }
 
 /** Empty ids are told apart by their order: the first call belongs to the first output. */
-function renamed(rule: string, { pieces }: History, id: string): readonly Repair[] {
-  const counts = { calls: 0, outputs: 0 };
-  return pieces.flatMap(({ text }, index): readonly Repair[] => {
-    const type = textMember(text, "type") ?? "";
-    const kind = isCallType(type) ? "calls" : isOutputType(type) ? "outputs" : undefined;
-    if (kind === undefined || (textMember(text, "call_id") ?? "") !== id) return [];
-    counts[kind] += 1;
-    const callId = mappedCallId(id, id === "" ? String(counts[kind]) : "");
-    return [{ rule, edit: { do: "rename", at: { index }, callId }, what: "mapped the call id" }];
-  });
+function renamed(rule: string, history: History, id: string): readonly Repair[] {
+  const { calls, results } = lookupOf(history).ids(id);
+  return [calls, results].flatMap((spots) =>
+    spots.map((at, nth): Repair => {
+      const callId = mappedCallId(id, id === "" ? String(nth + 1) : "");
+      return { rule, edit: { do: "rename", at, callId }, what: "mapped the call id" };
+    }),
+  );
 }
 
 function assistantParts(rule: string, index: number, text: string): readonly Repair[] {
