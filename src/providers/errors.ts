@@ -201,7 +201,9 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
         "extra_forbidden",
         "unsupported_value",
       ),
-      text(/is unsupported|Extra inputs are not permitted|Unknown parameter|Unsupported parameter/),
+      text(
+        /is unsupported|field is not allowed|Extra inputs are not permitted|Unknown parameter|Unsupported parameter/,
+      ),
     ),
   ],
   [

@@ -52,6 +52,8 @@ function openAiPlace(where: string): Place | undefined {
  * Mistral's `loc` joined with dots; Moonshot: `assistant tool call message at index 32`.
  */
 function messagePlace(text: string): Place | undefined {
+  const old = /^The `([a-z_]+)` field is not allowed .*\(messages\[(\d+)\]\)/.exec(text);
+  if (old !== null) return { path: `messages.${old[2]}`, field: old[1] };
   const kimi = /message at index (\d+)/.exec(text)?.[1];
   if (kimi !== undefined) return { path: `messages.${kimi}` };
   const found = /^'?(?:body\.)?(messages\.\d+(?:\.content\.\d+)?)((?:\.[A-Za-z_]+)*)/.exec(text);
