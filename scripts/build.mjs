@@ -1,6 +1,7 @@
 /**
  * Builds the package: the library by tsc (one file per module, with types), the command line by esbuild (one bundle, so
- * that it starts fast and its parser is no dependency of library users), and the notices of what was bundled.
+ * that it starts fast and its parser is no dependency of library users), the server with its router (for the same
+ * reason), and the notices of what was bundled.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,19 +9,20 @@ import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { bundleCli } from "./bundle-cli.mjs";
+import { bundleServer } from "./bundle-server.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
 rmSync("dist", { recursive: true, force: true });
 execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 
-const metafile = await bundleCli("dist/cli");
-writeFileSync("dist/THIRD_PARTY_NOTICES", notices(metafile));
+const bundles = [await bundleCli("dist/cli"), await bundleServer("dist/server")];
+writeFileSync("dist/THIRD_PARTY_NOTICES", notices(bundles));
 
-/** The licence of every package that is inside the bundle. */
-function notices(meta) {
+/** The licence of every package that is inside a bundle. */
+function notices(metas) {
   const packages = new Set();
-  for (const input of Object.keys(meta.inputs)) {
+  for (const input of metas.flatMap(({ inputs }) => Object.keys(inputs))) {
     const parts = input.split(sep);
     const at = parts.lastIndexOf("node_modules");
     if (at === -1) continue;
@@ -39,5 +41,5 @@ function notices(meta) {
           : "";
       return `${name} ${version} (${license})\n\n${text}\n`;
     });
-  return `The command line of Throughline contains these packages:\n\n${texts.join(`\n${"-".repeat(72)}\n\n`)}`;
+  return `The command line and the server of Throughline contain these packages:\n\n${texts.join(`\n${"-".repeat(72)}\n\n`)}`;
 }
