@@ -129,6 +129,19 @@ describe("the latest answer comes back as it was", () => {
       },
     ],
     [
+      "C11: a signature dressed up as data",
+      ([a = {}, b = {}, , d = {}]) => [
+        a,
+        b,
+        { type: "redacted_thinking", data: `Em${String(a["signature"]).slice(2)}` },
+        d,
+      ],
+      {
+        rule: "C11",
+        message: "messages.1.content.2: Invalid `data` in `redacted_thinking` block",
+      },
+    ],
+    [
       "C03: a signature that was made up",
       (content) => edited(content, 0, { signature: "ErUBCkYIARgCIkAHzNP5VPHaD9lNZUIAVVX0" }),
       { rule: "C03", message: signature("messages.1.content.0") },
