@@ -37,6 +37,23 @@ export interface RunFlags extends TraceFlags {
   readonly strict?: boolean;
 }
 
+/** What a recording knows already. */
+const RECORDED = [
+  "continue",
+  "resume",
+  "model",
+  "effort",
+  "system",
+  "tools",
+  "allowTools",
+  "permissions",
+  "maxSteps",
+  "maxCost",
+  "outputSchema",
+  "trace",
+  "record",
+];
+
 export function runOptions(
   command: Command,
   options: { readonly choosesSession: boolean } = { choosesSession: true },
@@ -62,7 +79,7 @@ export function runOptions(
         new Option(
           "--playback <file>",
           "a recorded run once more: no key, nothing sent, no tool run",
-        ).conflicts(["continue", "resume", "model", "effort", "tools", "trace", "record"]),
+        ).conflicts(RECORDED),
       )
       .option("--fast", "with --playback: without its waits")
       .option("--strict", "with --playback: a difference ends it with exit code 5");

@@ -31,11 +31,18 @@ export const weather = tool({ name: "get_weather", description: "weather", acces
   input: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
   run: ({ city }) => { fs.appendFileSync("ran.txt", city + "\\n"); if (city === "Rome") throw new Error("no report"); return "Sunny in " + city; } });`;
 
+const FACTS = {
+  type: "object",
+  properties: { name: { type: "string" } },
+  required: ["name"],
+  additionalProperties: false,
+};
+
 const call = (name: string, args: object, text = "Working"): object => ({
   output: [{ reasoning: text }, { function_call: { name, arguments: args } }],
 });
 
-describe.concurrent("a playback gives the same events and the same answer", () => {
+describe("a playback gives the same events and the same answer", () => {
   test.for([
     ["a plain answer", {}, ["Hello"], 0],
     [
@@ -73,9 +80,11 @@ describe.concurrent("a playback gives the same events and the same answer", () =
     ],
     ["an answer that is a failure", { faults: parseFaults("401") }, ["Hello"], 1],
     ["another system prompt", {}, ["--system", "Be brief.", "Hello"], 0],
+    ["structured output", {}, ["--output-schema", "schema.json", "Give me the facts."], 0],
   ] as const)("%s", async ([, setup, args, code]) => {
     const place = newPlace();
     toolsFile(place, TOOLS);
+    place.write("schema.json", JSON.stringify(FACTS));
     const { env } = await emulatorOf(setup);
     const first = await run(place, ["-p", "--record", "r.jsonl", ...args], { env });
     expect(first.code, first.err).toBe(code);
@@ -84,6 +93,19 @@ describe.concurrent("a playback gives the same events and the same answer", () =
     expect({ out: second.out, code: second.code }).toEqual({ out: first.out, code: first.code });
   });
 });
+
+test.for(["emu-claude", "emu-deepseek", "emu-router"])(
+  "a run of %s plays back: no dialect is special",
+  async (name) => {
+    const place = newPlace();
+    const args = ["-p", "-m", `emulator/${name}`, "--record", "r.jsonl", "List the files."];
+    const first = await run(place, args);
+    expect(first.code).toBe(0);
+    const second = await playedBack(place, "--strict");
+    expect(second.err).toMatch(SAME);
+    expect({ out: second.out, code: second.code }).toEqual({ out: first.out, code: 0 });
+  },
+);
 
 test("several turns with another model in between, over one log, play back", async () => {
   const place = newPlace();

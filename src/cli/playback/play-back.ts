@@ -15,6 +15,7 @@ import type { PermissionMode } from "../../tools/index.ts";
 import { playbackFetch, readRecording, type Recording } from "../../trace/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
+import { enterDirectory } from "../open-session.ts";
 import type { RunFlags } from "../open-session.ts";
 import { promptFrom } from "../read-stdin.ts";
 import { tellTurn } from "../run-once.ts";
@@ -32,6 +33,7 @@ export async function playBack(
   flags: PlaybackFlags,
   terminal: Terminal,
 ): Promise<number> {
+  enterDirectory(flags.directory);
   const recording = readFile(flags.playback);
   const own = words.length === 0 ? undefined : await promptFrom(words, terminal);
   const run = new PlaybackRun(recording, flags, terminal);
@@ -75,14 +77,20 @@ class PlaybackRun {
       `playing back ${counted(exchanges.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tool is run`,
     );
     const store = await this.#store();
-    const session = await this.#open(store);
+    const first = firstSettings(this.#recording);
+    const session = await this.#open(store, first);
     const before = this.#recording.earlier.length;
     let code: number = EXIT.ok;
     let played: LoggedEvent[] = [];
     try {
-      for (const turn of own === undefined ? turnsOf(events) : [{ input: own, settings: undefined }]) {
-        if (turn.settings !== undefined) await session.setModel(recordedModel(turn.settings));
-        this.#turn = turn.input === undefined ? session.retry() : session.send(turn.input);
+      let model = first;
+      for (const { input, settings } of own === undefined
+        ? turnsOf(events, first)
+        : [{ input: own, settings: first }]) {
+        if (settings !== model) await session.setModel(recordedModel(settings));
+        model = settings;
+        const output = settings.output === undefined ? {} : { output: settings.output.schema };
+        this.#turn = input === undefined ? session.retry() : session.send(input, output);
         code = await this.#tell(session, this.#turn);
         if (code === EXIT.interrupted && this.#problems.length > 0) break;
       }
@@ -112,9 +120,8 @@ class PlaybackRun {
     return store;
   }
 
-  #open(store: Store): Promise<Session> {
+  #open(store: Store, settings: Settings): Promise<Session> {
     const { events, run } = this.#recording;
-    const settings = firstSettings(this.#recording);
     const onStopped = (): void => this.#turn?.cancel();
     const fast = this.#flags.fast === true;
     const clock = fast ? FAST : systemClock;
@@ -203,12 +210,13 @@ const FAST: Clock = { ...systemClock, sleep: async () => undefined };
 interface RecordedTurn {
   /** Undefined: the last message is answered again. */
   readonly input: readonly InputPart[] | string | undefined;
-  readonly settings: Settings | undefined;
+  readonly settings: Settings;
 }
 
 /** What the person did, in order. */
-function turnsOf(events: readonly LoggedEvent[]): readonly RecordedTurn[] {
+function turnsOf(events: readonly LoggedEvent[], first: Settings): readonly RecordedTurn[] {
   const turns: RecordedTurn[] = [];
+  let settings = first;
   const seen = new Set<string>();
   for (const [index, event] of events.entries()) {
     if (event.type === "compaction" || (event.type === "branch" && event.why !== "retry"))
@@ -218,7 +226,8 @@ function turnsOf(events: readonly LoggedEvent[]): readonly RecordedTurn[] {
     if (!isMessage && event.type !== "branch") continue;
     seen.add(event.turn);
     const message = isMessage ? event : undefined;
-    turns.push({ input: inputOf(message), settings: settingsOfTurn(events, index, event.turn) });
+    settings = settingsOfTurn(events, index, event.turn) ?? settings;
+    turns.push({ input: inputOf(message), settings });
   }
   if (turns.length === 0) throw unsupported("no message of a person");
   return turns;
@@ -241,9 +250,9 @@ function settingsOfTurn(events: readonly LoggedEvent[], from: number, turn: stri
 }
 
 function firstSettings({ earlier, events }: Recording): Settings {
-  const first = events.find((event) => event.type === "settings");
-  const before = earlier.findLast((event) => event.type === "settings");
-  const found = first ?? before;
+  const request = events.findIndex((event) => event.type === "response_start");
+  const before = [...earlier, ...events.slice(0, request === -1 ? events.length : request)];
+  const found = before.findLast((event) => event.type === "settings");
   if (found?.type === "settings") return found.settings;
   throw unsupported("no settings: the run ended before its first request");
 }
