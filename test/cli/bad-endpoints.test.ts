@@ -23,12 +23,6 @@ test("a wrong key", async () => {
   expect(emulator.report().totals.requests).toBeLessThanOrEqual(1); // refused once, not tried again
 });
 
-test("no key for a model that needs one is a matter of usage (exit 2) and says what to set", async () => {
-  const place = newPlace();
-  const ran = await run(place, ["-p", "hi", "-m", "openai/gpt-5.6"]);
-  expect(await expectFailedTurn(place, ran, "api_key_missing", 2)).toContain("set OPENAI_API_KEY");
-});
-
 test("a model that does not exist", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();

@@ -57,7 +57,13 @@ export function conformCommand(io: ConformIo): Command {
     .option("--concurrency <n>", "probes at a time", "1")
     .addHelpText(
       "after",
-      "\nExit codes: 0 everything that counts holds, 5 something differs, 2 usage or no such server.\nEvery probe is described in docs/conform.md.",
+      `
+Examples:
+  throughline conform http://127.0.0.1:1234/v1 --model qwen3
+  throughline conform https://api.openai.com/v1 --model gpt-5.6 --suite reasoning --json
+
+Exit codes: 0 everything that counts holds, 5 something differs, 2 usage or no such server.
+Every probe is described in docs/conform.md.`,
     )
     .action(async (baseUrl: string, flags: ConformFlags) => {
       io.finish(await runConform(baseUrl, flags, io));

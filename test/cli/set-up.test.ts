@@ -1,0 +1,191 @@
+/** `models`, `doctor`, `completion`, and the help of every command. */
+
+import { spawnSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { COMMANDS } from "../../src/cli/command-table.ts";
+import { emulatorOf, expectProblem, newPlace, onlyLog, run, start, treeOf } from "./harness.ts";
+
+interface Report {
+  readonly ok: boolean;
+  readonly findings: readonly {
+    readonly check: string;
+    readonly status: string;
+    readonly message: string;
+    readonly fix?: string;
+  }[];
+}
+
+describe("models", () => {
+  test("tells providers, keys without showing them, prices with their day, efforts", async () => {
+    const place = newPlace();
+    const ran = await run(place, ["models", "--json"], { env: { OPENAI_API_KEY: "sk-canary-models-1" } });
+    expect(ran.code).toBe(0);
+    const { providers, efforts } = JSON.parse(ran.out) as {
+      readonly providers: readonly Record<string, unknown>[];
+      readonly efforts: readonly string[];
+    };
+    expect(providers.find(({ provider }) => provider === "openai")).toMatchObject({
+      key: "present",
+      keyVariable: "OPENAI_API_KEY",
+      dialect: "openai-responses",
+    });
+    expect(providers.find(({ provider }) => provider === "anthropic")).toMatchObject({ key: "missing" });
+    expect(providers.find(({ provider }) => provider === "ollama")).toMatchObject({ key: "not needed" });
+    expect(efforts).toContain("xhigh");
+    expect(ran.out).not.toContain("canary");
+    const text = await run(place, ["models", "openai"], { env: { OPENAI_API_KEY: "sk-canary-models-1" } });
+    expect(text.out).toMatch(/^openai · key: OPENAI_API_KEY present · openai-responses/);
+    expect(text.out).toMatch(/openai\/gpt-5\.6 · \$4 in, \$0\.4 cached, \$20 out per million tokens \(2026-/);
+    expect(text.out).not.toContain("canary");
+    expect((await run(place, ["models", "openai/some-other"])).out).toContain("price unknown");
+  });
+
+  test("another endpoint of the environment is named without what does not belong there", async () => {
+    const env = { OPENAI_BASE_URL: "http://me:hunter2@127.0.0.1:9/v1?key=hunter2" };
+    const ran = await run(newPlace(), ["models", "openai"], { env });
+    expect(`${ran.out}${ran.err}`).not.toContain("hunter2");
+  });
+
+  test("an unknown name is refused with the names there are", async () => {
+    const ran = await run(newPlace(), ["models", "nope"]);
+    expectProblem(ran, 2, "model_invalid");
+    expect(ran.err).toContain("emulator, openai");
+  });
+});
+
+describe("doctor", () => {
+  test("nothing is wrong: exit 0, nothing written", async () => {
+    const place = newPlace();
+    const ran = await run(place, ["doctor", "--offline"]);
+    expect(ran).toMatchObject({ code: 0, err: "" });
+    expect(ran.out).toMatch(/^ok {3}versions {3}throughline /);
+    expect(ran.out).toMatch(/nothing is wrong\n$/);
+    expect(treeOf(place.home)).toEqual([]);
+  });
+
+  test("an endpoint that answers, one that does not, keys that are present and never shown", async () => {
+    const place = newPlace();
+    const { env } = await emulatorOf();
+    mkdirSync(place.home);
+    const nobody = {
+      dialect: "openai-chat",
+      baseUrl: "http://127.0.0.1:9/v1",
+      headers: { "x-token": "canary-header" },
+    };
+    writeFileSync(join(place.home, "config.json"), JSON.stringify({ providers: { nobody } }), {
+      mode: 0o600,
+    });
+    const ran = await run(place, ["doctor", "--json"], {
+      env: { ...env, OPENAI_API_KEY: "sk-canary-doctor-1" },
+    });
+    expect(ran.code).toBe(1);
+    const { ok, findings } = JSON.parse(ran.out) as Report;
+    expect(ok).toBe(false);
+    const told = (check: string, status: string) =>
+      findings.filter((one) => one.check === check && one.status === status).map(({ message }) => message);
+    expect(told("keys", "ok")).toEqual(["OPENAI_API_KEY is set (openai, openai-chat)"]);
+    expect(told("endpoints", "bad")).toEqual([
+      expect.stringMatching(/^nobody at http:\/\/127\.0\.0\.1:9 cannot be reached/),
+    ]);
+    expect(told("endpoints", "ok").length).toBe(2);
+    expect(told("clock", "bad")).toEqual([]);
+    expect(findings.filter(({ status, fix }) => status === "bad" && fix === undefined)).toEqual([]);
+    expect(ran.out).not.toContain("canary");
+  });
+
+  test("a key with white space, wide modes, a damaged session, a writer: each with what to do", async () => {
+    const place = newPlace();
+    place.damaged = true;
+    const { env } = await emulatorOf();
+    await run(place, ["-p", "hello"], { env });
+    const { id, file } = await onlyLog(place);
+    const copy = join(place.sessions, "broken.jsonl");
+    writeFileSync(copy, readFileSync(file, "utf8").replace("hello", "hollo"));
+    chmodSync(copy, 0o644);
+    const stalled = await emulatorOf({
+      faults: [{ type: "stall", at: { where: "after", unit: "event", index: 4 } }],
+    });
+    const running = start(place, ["-p", "--json", "-r", id, "more"], { env: stalled.env });
+    await running.event("response_start");
+    const ran = await run(place, ["doctor", "--offline", "--json"], { env: { OPENAI_API_KEY: "sk-a b\n" } });
+    running.kill("SIGINT");
+    await running.ended;
+    expect(ran.code).toBe(1);
+    const { findings } = JSON.parse(ran.out) as Report;
+    const bad = findings.filter(({ status }) => status === "bad").map(({ check, fix }) => [check, fix]);
+    expect(bad).toEqual([
+      ["keys", "set OPENAI_API_KEY again, without line breaks or blanks"],
+      ["modes", `chmod -R go-rwx ${place.sessions}`],
+      ["sessions", expect.stringContaining("throughline sessions path broken") as string],
+    ]);
+    expect(findings.find(({ check }) => check === "locks")?.message).toBe(
+      `session ${id} is being written by process ${running.child.pid}`,
+    );
+  });
+});
+
+describe("completion", () => {
+  const script = (shell: string) => run(newPlace(), ["completion", shell]);
+
+  test("bash completes commands, subcommands, flags and their values", async () => {
+    const { out, code } = await script("bash");
+    expect(code).toBe(0);
+    const complete = (...words: readonly string[]): readonly string[] => {
+      const list = words.map((word) => `'${word}'`).join(" ");
+      const { stdout, stderr } = spawnSync(
+        "bash",
+        [
+          "-c",
+          `${out}\nCOMP_WORDS=(throughline ${list}); COMP_CWORD=${words.length}; _throughline; printf '%s\\n' "\${COMPREPLY[@]}"`,
+        ],
+        { encoding: "utf8" },
+      );
+      expect(stderr).toBe("");
+      return stdout.trim().split("\n");
+    };
+    expect(complete("ins")).toEqual(["inspect"]);
+    expect(complete("sessions", "re")).toEqual(["rename"]);
+    expect(complete("sessions", "show", "--rea")).toEqual(["--reasoning"]);
+    expect(complete("sessions", "show", "--reasoning", "")).toEqual(["full", "title", "none"]);
+    expect(complete("-c", "--show-r")).toEqual(["--show-reasoning"]);
+    expect([...complete("")].filter((word) => !word.startsWith("-")).toSorted()).toEqual(
+      Object.keys(COMMANDS).toSorted(),
+    );
+  });
+
+  test.for([["zsh"], ["fish"]])(
+    "%s: names every command, and the shell reads it where it is installed",
+    async ([shell = ""]) => {
+      const { out, code } = await script(shell);
+      expect(code).toBe(0);
+      for (const name of Object.keys(COMMANDS)) expect(out).toContain(name);
+      const found = ["/bin", "/usr/bin", "/usr/local/bin"]
+        .map((folder) => join(folder, shell))
+        .find((path) => existsSync(path));
+      if (found === undefined) return;
+      const read = spawnSync(found, ["-n"], { input: out, encoding: "utf8" });
+      expect([read.status, read.stderr]).toEqual([0, ""]);
+    },
+  );
+
+  test.for([[["completion"]], [["completion", "tcsh"]]])("%j is refused", async ([args = []]) => {
+    expectProblem(await run(newPlace(), args), 2, "usage");
+  });
+});
+
+test.concurrent.for(Object.keys(COMMANDS).map((name) => [name] as const))(
+  "%s --help: what it is in one line, examples, flags",
+  async ([name]) => {
+    const ran = await run(newPlace(), [name, "--help"]);
+    expect(ran).toMatchObject({ code: 0, err: "" });
+    const lines = ran.out.split("\n");
+    expect(lines[0]).toMatch(new RegExp(`^Usage: (?:throughline )?${name}\\b`));
+    expect(lines[2]).toMatch(/^\S.{10,110}$/);
+    expect(ran.out).toMatch(/^(?:Examples?|Example: ).*/m);
+    expect(ran.out).toMatch(/-h, --help/);
+  },
+);
