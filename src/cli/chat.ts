@@ -6,6 +6,7 @@
  */
 
 import { homedir } from "node:os";
+import { basename } from "node:path";
 
 import type { SessionHandle } from "../api/index.ts";
 import type { Session } from "../session/index.ts";
@@ -122,9 +123,12 @@ function bannerText(handle: SessionHandle): string {
   return `${emulated}${inertLine(label, 200)} · session ${handle.id} · /help${open}`;
 }
 
+const LONG_DIRECTORY = 24;
+
 function shortDirectory(path: string): string {
   const home = homedir();
-  return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+  const short = path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+  return short.length <= LONG_DIRECTORY ? short : `…/${basename(short)}`;
 }
 
 function systemNow(): number {

@@ -30,6 +30,7 @@ export interface Footer {
 }
 
 export function footer(parts: FooterParts, width: number, height: number, style: Style): Footer {
+  // The only row as wide as the terminal: a terminal that gets narrower breaks such rows in pieces.
   const rule = style.dim("─".repeat(Math.max(1, width)));
   const input = parts.input.rows;
   // From the most to the least important; what has no room is left out.
@@ -43,12 +44,11 @@ export function footer(parts: FooterParts, width: number, height: number, style:
   const status = take(parts.status);
   const working = take(workingRows(parts, width, style));
   const rules = take([rule]);
-  const below = take(rules.length === 0 ? [] : [rule]);
   const queue = take(queueRows(parts, width, style));
   const space = take([""]);
   const before = [...space, ...queue, ...working, ...hint, ...rules, ...parts.above];
   return {
-    rows: [...before, ...input, ...below, ...status],
+    rows: [...before, ...input, ...status],
     cursor: { row: before.length + parts.input.cursor.row, column: parts.input.cursor.column },
   };
 }

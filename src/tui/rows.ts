@@ -16,7 +16,7 @@ export interface Component {
 }
 
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
-const STYLES = /(\u001B\[[\d;]*m)/;
+const STYLES = /(\u001B\[(?:(?:0|1|2|3|4|9|2[2349]|3[1-369])(?:;(?=\d)|(?=m)))*m)/;
 
 export function sealed(row: string, width: number): string {
   const parts = row.split(STYLES);

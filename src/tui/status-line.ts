@@ -31,12 +31,9 @@ export function statusRows(parts: StatusParts, width: number, style: Style): Row
   const effort = parts.effort === undefined ? "" : `:${parts.effort}`;
   const model = inertLine(`${parts.model}${effort}`, 60);
   const texts = [left.join(" · "), middle.join(" "), model].filter((text) => text !== "");
-  const free = width - texts.reduce((sum, text) => sum + widthOf(text), 0);
-  if (free >= (texts.length - 1) * 2) {
-    const gaps = texts.length - 1;
-    const gap = gaps === 0 ? 0 : Math.floor(free / gaps);
-    return [style.dim(texts.join(" ".repeat(gap)))];
-  }
+  // Not spread over the whole width: a terminal that gets narrower breaks only rows that are too long for it.
+  const row = texts.join("  │  ");
+  if (widthOf(row) <= width) return [style.dim(row)];
   return broken([...left, ...middle, model], width).map((row) => style.dim(row));
 }
 

@@ -1,0 +1,173 @@
+/** What a person sees in each state of a turn. */
+
+import { describe, expect, test } from "vitest";
+
+import { emulatorOf, eventsOf, newPlace, onlyLog } from "../cli/harness.ts";
+import { KEYS, onScreen, stalledAfter } from "./screen-harness.ts";
+
+const THOUGHT = {
+  reasoning: [
+    "**Locating the failing step**\n\nThe build has three steps.",
+    "**Reading the build log**\n\nThe log shows a missing export in `src/index.ts`.",
+  ],
+};
+const STEPS = [{ output: [THOUGHT, { message: "The **exports** field lacks an entry.\n\nI can add it." }] }];
+
+test("generating, folded: one row with the title of the current part; unfolded: ticked titles and the text so far", async () => {
+  const { env } = await stalledAfter(STEPS, "missing export");
+  const run = onScreen(newPlace(), ["why does the build fail?"], { env });
+  await run.shows("▸ Reading the build log…");
+  expect(run.screen).toContain("› why does the build fail?");
+  expect(run.screen).toContain("part 2");
+  expect(run.screen).not.toContain("missing export");
+  expect(run.screen).not.toContain("Locating");
+  run.press(KEYS.controlT);
+  await run.shows("▾ Reading the build log…");
+  expect(run.screen).toContain("  ✓ Locating the failing step");
+  expect(run.screen).toContain("  The log shows a missing export");
+  expect(run.screen).not.toContain("three steps");
+  run.press(KEYS.controlT);
+  await run.hides("missing export");
+  expect(run.screen).toContain("▸ Reading the build log…");
+  // Esc: the spinner stops with the log, and what was seen stays.
+  run.press(KEYS.escape);
+  await run.shows("■ Stopped.");
+  await run.ready();
+  expect(run.screen).toContain("▸ Thought · interrupted · 2 parts");
+  expect(await run.leave()).toBe(0);
+});
+
+test("before the first title is known it is thinking", async () => {
+  const { env } = await stalledAfter(STEPS, "**Loc");
+  const run = onScreen(newPlace(), ["go"], { env });
+  await run.shows("▸ Thinking…");
+  await run.leave();
+});
+
+test("done: how long, how many parts, how many tokens; unfolded all parts; the answer as Markdown; the turn's facts", async () => {
+  const { env } = await emulatorOf({ steps: STEPS });
+  const run = onScreen(newPlace(), ["go"], { env, columns: 100 });
+  await run.shows("─ Worked for");
+  await run.ready();
+  expect(run.screen).toMatch(/▸ Thought for (?:<1|\d+)s · 2 parts · \d+ tokens/);
+  expect(run.screen).toContain("The exports field lacks an entry.\n\nI can add it.");
+  expect(run.screen).toMatch(/─ Worked for (?:<1|\d+)s · 1 request · ↑\S+ ↓\S+ · \S+ reasoning ─/);
+  run.press(KEYS.controlT);
+  await run.shows("▾ Thought for");
+  expect(run.screen).toContain(
+    "  Locating the failing step\n  The build has three steps.\n  Reading the build log",
+  );
+  run.press(KEYS.controlT);
+  await run.hides("three steps");
+  // Status: directory, tokens with reasoning, context, model.
+  expect(run.rows.findLast((row) => row !== "")).toMatch(
+    /work · go  │  ↑\S+ ↓\S+ \(\S+ reasoning\) ctx \S+ .*openai\/emu-reasoner$/,
+  );
+  expect(await run.leave()).toBe(0);
+});
+
+test("a thought without a summary says so and cannot be unfolded", async () => {
+  const { env } = await emulatorOf({
+    steps: [{ output: [{ reasoning: { summary: [] } }, { message: "Done." }] }],
+  });
+  const run = onScreen(newPlace(), ["go"], { env });
+  await run.shows("─ Worked for");
+  expect(run.screen).toMatch(/▸ Thought for (?:<1|\d+)s · no summary/);
+  run.press(KEYS.controlT);
+  await run.say("x".repeat(3)); // the toggle has been drawn when this is seen
+  expect(run.screen).toMatch(/▸ Thought for (?:<1|\d+)s · no summary/);
+  await run.leave();
+});
+
+test("failed: the code, the message, and what to do", async () => {
+  const steps = [
+    { output: [], status: "failed", error: { code: "invalid_prompt", message: "No such thing." } },
+  ];
+  const { env } = await emulatorOf({ steps });
+  const run = onScreen(newPlace(), ["go"], { env });
+  await run.shows("✗ Failed: No such thing. [invalid_prompt]. /retry asks again.");
+  await run.ready();
+  await run.leave();
+});
+
+test("an attempt that broke off folds away when it is made again", async () => {
+  const { env } = await emulatorOf({
+    steps: [STEPS[0] ?? {}, STEPS[0] ?? {}],
+    faults: [{ type: "cut", at: { where: "after", unit: "item", index: 0 } }],
+  });
+  const run = onScreen(newPlace(), ["go"], { env });
+  await run.shows("─ Worked for");
+  expect(run.screen).toContain("▸ An earlier attempt broke off and was made again");
+  expect(run.screen.match(/▸ Thought/g)).toHaveLength(1);
+  await run.leave();
+});
+
+test("a switch: the picker says what would stay behind, and the thought says for which model it is kept", async () => {
+  const place = newPlace();
+  const { env } = await emulatorOf();
+  const run = onScreen(place, ["Think of a number."], { env, rows: 40 });
+  await run.shows("─ Worked for");
+  await run.ready();
+  run.press(KEYS.controlL);
+  await run.shows("Model");
+  run.press("emu-plain");
+  await run.shows("❯ emulator/emu-plain");
+  await run.shows("1 stays in the log for the model that made it");
+  run.press(KEYS.escape);
+  await run.hides("Esc leave");
+  await run.say("/model openai/emu-plain");
+  await run.shows("Next: openai/emu-plain.");
+  await run.say("hello");
+  await run.shows("You said: “hello”");
+  await run.shows("kept for emu-reasoner, not sent to the model in use");
+  expect(run.rows.findLast((row) => row !== "")).toContain("openai/emu-plain");
+  await run.leave();
+});
+
+describe("a tool", () => {
+  test("is one row folded, its arguments and result unfolded, and tells why it failed", async () => {
+    const place = newPlace();
+    place.write("notes.txt", "first line\nsecond line\n");
+    const { env } = await emulatorOf({
+      steps: [
+        {
+          output: [
+            { function_call: { name: "read_file", arguments: { path: "notes.txt" } } },
+            { function_call: { name: "read_file", arguments: { path: "nothing.txt" } } },
+          ],
+        },
+        { output: [{ message: "Read." }] },
+      ],
+    });
+    const run = onScreen(place, ["go"], { env });
+    await run.shows("─ Worked for");
+    expect(run.screen).toMatch(/✓ read_file notes\.txt · \d+ ms · \d lines/);
+    expect(run.screen).toMatch(/✗ read_file nothing\.txt · failed · \d+ ms/);
+    expect(run.screen).not.toContain("second line");
+    run.press(KEYS.controlO);
+    await run.shows("second line");
+    expect(run.screen).toContain("    path: notes.txt");
+    run.press(KEYS.controlO);
+    await run.hides("second line");
+    await run.leave();
+  });
+});
+
+test("what was shown is what a reload shows, and no spinner is left turning by a killed process", async () => {
+  const place = newPlace();
+  const { env } = await stalledAfter([...STEPS, ...STEPS], "missing export");
+  const first = onScreen(place, ["go"], { env });
+  await first.shows("▸ Reading the build log…");
+  process.kill(first.pty.pid, "SIGKILL");
+  await first.ended;
+  const run = onScreen(place, ["-c"], { env });
+  await run.shows("The last turn was interrupted: /resume finishes it");
+  await run.ready();
+  expect(run.screen).not.toContain("Reading the build log…");
+  await run.say("/resume");
+  await run.shows("I can add it.");
+  await run.ready();
+  await run.leave();
+  const { events } = await onlyLog(place);
+  expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["completed"]);
+});

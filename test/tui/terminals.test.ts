@@ -1,0 +1,173 @@
+/** Sizes, scrollback, terminals and people of all kinds. */
+
+import { describe, expect, test } from "vitest";
+
+import { emulatorOf, newPlace } from "../cli/harness.ts";
+import { KEYS, onScreen, stalledAfter } from "./screen-harness.ts";
+
+const numbered = (from: number, to: number): string =>
+  Array.from({ length: to - from + 1 }, (_, at) => `Paragraph ${from + at} of the answer.`).join("\n\n");
+
+test("a long answer goes into the scrollback once, whole and in order; what stood there before stays", async () => {
+  const { env } = await emulatorOf({ steps: [{ output: [{ message: numbered(1, 60) }] }] });
+  const run = onScreen(newPlace(), ["go"], { env });
+  run.terminal.write("$ a line of the shell\r\n");
+  await run.shows("─ Worked for");
+  await run.ready();
+  expect(await run.leave()).toBe(0);
+  const all = run.everything;
+  expect(all.startsWith("$ a line of the shell\n")).toBe(true);
+  expect([...all.matchAll(/Paragraph (\d+) of/g)].map(([, n]) => Number(n))).toEqual(
+    Array.from({ length: 60 }, (_, at) => at + 1),
+  );
+  expect(all.match(/● Working/g)).toBeNull();
+  expect(all.match(/❯/g)).toBeNull(); // the input is taken away at the end
+  expect(run.bytes).not.toContain("\u001B[?1049h");
+  expect(run.bytes).not.toContain("\u001B[3J");
+  expect(run.bytes).not.toContain("\u001B[2J");
+});
+
+test("every update is one synchronized write, and the terminal is given back as it was", async () => {
+  const { env } = await emulatorOf();
+  const run = onScreen(newPlace(), ["Think of a number."], { env });
+  await run.shows("─ Worked for");
+  await run.ready();
+  await run.leave();
+  const begun = run.bytes.split("\u001B[?2026h").length - 1;
+  expect(begun).toBeGreaterThan(2);
+  expect(run.bytes.split("\u001B[?2026l").length - 1).toBe(begun);
+  expect(run.bytes.lastIndexOf("\u001B[?2004l")).toBeGreaterThan(run.bytes.lastIndexOf("\u001B[?2004h"));
+  expect(run.bytes.lastIndexOf("\u001B[?25h")).toBeGreaterThan(run.bytes.lastIndexOf("\u001B[?25l"));
+  expect(run.terminal.modes.bracketedPasteMode).toBe(false);
+});
+
+describe("another size", () => {
+  test.for([
+    [100, 40],
+    [40, 24],
+    [20, 20],
+    [132, 50],
+  ] as const)(
+    "%d columns and %d rows, while it thinks and after: one input, one status, nothing twice",
+    async ([columns, rows]) => {
+      const steps = [
+        { output: [{ reasoning: ["**Looking around**\n\nA while."] }, { message: numbered(1, 3) }] },
+        { output: [{ message: "The end of it." }] },
+      ];
+      const { emulator, env } = await stalledAfter(steps, "A wh");
+      const run = onScreen(newPlace(), ["go"], { env });
+      await run.shows("▸ Looking around…");
+      run.resize(columns, rows);
+      await run.until(
+        "the new size",
+        ({ rows: shown }) => shown.filter((row) => row === "─".repeat(columns)).length === 1,
+      );
+      expect(run.everything.match(/❯/g)).toHaveLength(1);
+      // Down to a quarter of its width this terminal puts its cursor where the rows no longer tell: a copy may stay.
+      if (columns >= 40) expect(run.everything.match(/Looking around/g)).toHaveLength(1);
+      run.press(KEYS.escape);
+      await run.shows("■ Stopped.");
+      await run.ready();
+      emulator.addFaults({ type: "none" });
+      await run.say("and?");
+      await run.shows(/The end of\s+it\.|Paragraph 3 of\s+the\s+answer/);
+      await run.ready();
+      run.resize(80, 24);
+      await run.until(
+        "the old size",
+        ({ rows: shown }) => shown.filter((row) => row === "─".repeat(80)).length === 1,
+      );
+      await run.ready();
+      expect(run.everything.match(/❯/g)).toHaveLength(1);
+      expect(run.everything.match(/■ Stopped/g)).toHaveLength(1);
+      expect(await run.leave()).toBe(0);
+    },
+  );
+
+  test("20 columns from the start: everything fits, the question included", async () => {
+    const { env } = await emulatorOf({
+      steps: [
+        {
+          output: [
+            { reasoning: ["**Considering a rather long title**\n\nBody."] },
+            {
+              function_call: { name: "run_command", arguments: { command: "echo one two three four five" } },
+            },
+          ],
+        },
+        { output: [{ message: "| a | b |\n|---|---|\n| one | two |\n\nDone with 日本語日本語日本語." }] },
+      ],
+    });
+    const run = onScreen(newPlace(), ["please do it"], { env, columns: 20, rows: 24 });
+    await run.shows("? Allow run_command");
+    await run.shows("│ echo one two");
+    run.press("y\r");
+    await run.shows("日本語");
+    await run.ready();
+    expect(run.rows.every((row) => row.length <= 20)).toBe(true);
+    expect(run.flat).toContain("openai/emu-reasoner");
+    run.press(KEYS.controlT);
+    await run.say("ok");
+    await run.ready();
+    expect(await run.leave()).toBe(0);
+  });
+});
+
+test("NO_COLOR: no colours, and everything is still said", async () => {
+  const { env } = await emulatorOf();
+  const run = onScreen(newPlace(), ["Think of a number."], { env: { ...env, NO_COLOR: "1" } });
+  await run.shows("─ Worked for");
+  await run.ready();
+  await run.leave();
+  // oxlint-disable-next-line no-control-regex -- that is what it looks for
+  expect(
+    [...run.bytes.matchAll(/\u001B\[([\d;]*)m/g)].map(([, code]) => code).filter((code) => code !== "0"),
+  ).toEqual([]);
+});
+
+describe.for([
+  ["--screen-reader", ["--screen-reader"], {}],
+  ["ACCESSIBLE", [], { ACCESSIBLE: "1" }],
+] as const)("%s", ([, flags, variables]) => {
+  test("is lines and sentences: no cursor movement, choices by number, default no", async () => {
+    const place = newPlace();
+    const steps = [
+      {
+        output: [
+          { reasoning: ["**Weighing it**\n\nBody."] },
+          { function_call: { name: "run_command", arguments: { command: "touch made" } } },
+        ],
+      },
+      { output: [{ message: "The end." }] },
+    ];
+    const { env } = await emulatorOf({ steps });
+    const run = onScreen(place, [...flags, "go"], {
+      env: { ...env, ...variables, NO_COLOR: "1" },
+      columns: 120,
+    });
+    await run.shows("Thinking: Weighing it.");
+    await run.shows("Thought for 1 second, 1 part.");
+    await run.shows("Allow execute: run_command");
+    await run.shows("Type 1 for yes, 2 for no (nothing is no):");
+    run.press("1\r");
+    await run.shows("Tool run_command: done.");
+    await run.shows("The end.");
+    await run.shows("Done, 2 requests");
+    run.press("/effort\r");
+    await run.shows("Number, 1 to");
+    run.press("4\r");
+    await run.shows("Next: openai/emu-reasoner:low.");
+    run.press(KEYS.controlD);
+    expect(await run.ended).toBe(0);
+    expect(run.screen).not.toMatch(/[▸✓─●❯]/);
+  });
+});
+
+test("TERM=dumb is lines, without a single escape", async () => {
+  const { env } = await emulatorOf();
+  const run = onScreen(newPlace(), ["Think of a number."], { env: { ...env, TERM: "dumb" } });
+  await run.shows("─ 1 request");
+  run.press(KEYS.controlD);
+  expect(await run.ended).toBe(0);
+  expect(run.bytes).not.toContain("\u001B");
+});
