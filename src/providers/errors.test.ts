@@ -235,6 +235,28 @@ describe("what the body of an HTTP error may be", () => {
     expect(httpError(400, body, {})).toMatchObject({ code: "invalid-argument", class: "CRYPT" });
   });
 
+  test("what a router passes on: the provider's own words count, as its body or as text", () => {
+    const routed = (raw: unknown): string =>
+      JSON.stringify({
+        error: { message: "Provider returned error", code: 400, metadata: { raw, provider_name: "X" } },
+      });
+    const own = {
+      error: { message: "Your input exceeds the context window.", code: "context_length_exceeded" },
+    };
+    for (const raw of [JSON.stringify(own), own]) {
+      expect(httpError(400, routed(raw), {})).toMatchObject({
+        class: "LIMIT",
+        code: "context_length_exceeded",
+        message: "Your input exceeds the context window.",
+      });
+    }
+    expect(httpError(429, routed("busy upstream, retry shortly"), {})).toMatchObject({
+      class: "RATE",
+      message: "busy upstream, retry shortly",
+    });
+    expect(httpError(400, routed(null), {})).toMatchObject({ message: "Provider returned error" });
+  });
+
   test("a web page", () => {
     expect(httpError(502, "<!DOCTYPE html><h1>Bad Gateway</h1>", {})).toMatchObject({
       code: "not_an_api",

@@ -241,6 +241,8 @@ function errorShape(value: unknown): {
   if (detail !== undefined) return detail;
   if (typeof inner === "string") return { message: inner, ...codeField(value["code"]) }; // xAI (failures.md E10)
   const source = isObject(inner) ? inner : value;
+  const upstream = routedError(source);
+  if (upstream !== undefined) return upstream;
   const message = stringOf(source["message"]);
   const where = stringOf(source["param"]);
   return {
@@ -249,6 +251,15 @@ function errorShape(value: unknown): {
     ...(message === undefined ? {} : { message }),
     ...(where === undefined ? {} : { param: where }),
   };
+}
+
+/** A router says "Provider returned error" and keeps what the provider said in `metadata.raw`: text, or its whole body. */
+function routedError(source: JsonObject): ReturnType<typeof errorShape> | undefined {
+  const raw = objectOf(source["metadata"])["raw"];
+  if (raw === undefined || raw === null || raw === "") return undefined;
+  const shape = errorShape(typeof raw === "string" ? tryParseJson(raw) : raw);
+  if (shape.message !== undefined) return { ...codeField(source["code"]), ...shape };
+  return typeof raw === "string" ? { ...codeField(source["code"]), message: raw } : undefined;
 }
 
 /** Mistral and others on the same framework: `detail: [{type, msg, loc}]`, at the top or under `message` (failures.md V04). */
