@@ -16,7 +16,6 @@ export {
 export { type HttpRequest, type HttpResponse, type HttpTimeouts, postStream, readText } from "./http.ts";
 export {
   CHAT_DONE,
-  CHAT_FINISH_REASONS,
   CHAT_REASONING_FIELDS,
   CHAT_ROLES,
   CHAT_THINKING_PART,

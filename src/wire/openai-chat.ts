@@ -7,16 +7,8 @@
 
 export const CHAT_ROLES = ["developer", "system", "user", "assistant", "tool", "function"] as const;
 
-/** Why a response ended. `function_call` is deprecated and still typed. */
-export const CHAT_FINISH_REASONS = [
-  "stop",
-  "length",
-  "tool_calls",
-  "content_filter",
-  "function_call",
-] as const;
-
-export type ChatFinishReason = (typeof CHAT_FINISH_REASONS)[number];
+/** Why a response ended. The deprecated `function_call` is typed and never sent. */
+export type ChatFinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** The last frame of a stream: not JSON. */
 export const CHAT_DONE = "[DONE]";

@@ -219,8 +219,3 @@ export function chatTraitsOf(model: string): ChatTraits {
   const own = Object.hasOwn(documented, model) ? documented[model] : undefined;
   return own ?? families.find(([pattern]) => pattern.test(model))?.[1] ?? openai;
 }
-
-/** Does it show what it thought, so that something can come back? */
-export function showsReasoning(traits: ChatTraits): boolean {
-  return traits.shows !== null;
-}

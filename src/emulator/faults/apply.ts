@@ -6,6 +6,7 @@
  */
 
 import { assertNever, type JsonObject } from "../../support/index.ts";
+import { CHAT_DONE } from "../../wire/index.ts";
 import type { StreamEvent, StreamForm } from "../output/stream-event.ts";
 import type { Outcome } from "../report.ts";
 import type { Fault, FaultPoint } from "./fault.ts";
@@ -52,7 +53,7 @@ export function toScript(
     (event, index) => new EventFrame(event, { form, index, newline, broken: broken.includes(index) }),
   );
   if (form.doneMarker)
-    frames.push({ event: undefined, text: `data: [DONE]${newline}${newline}`, delta: false });
+    frames.push({ event: undefined, text: `data: ${CHAT_DONE}${newline}${newline}`, delta: false });
   if (faults.some((fault) => fault.type === "bom"))
     frames.unshift({ event: undefined, text: "\uFEFF", delta: false });
   let ending: Ending = "end";
