@@ -1,0 +1,61 @@
+/**
+ * The blocks of a session, in order. New ones are shown as they come while the reader is at the end.
+ *
+ * @module
+ */
+
+import { useEffect, useRef } from "preact/hooks";
+
+import type { SessionView } from "../session-view.ts";
+import { useVersion } from "../use-version.ts";
+import { BlockItem } from "./block-item.tsx";
+
+interface Props {
+  readonly view: SessionView;
+  readonly selected: string | undefined;
+  readonly onSelect: (id: string) => void;
+}
+
+/** So near to the end counts as being there. */
+const NEAR_PX = 80;
+
+export function Conversation({ view, selected, onSelect }: Props) {
+  const version = useVersion(view);
+  const list = useRef<HTMLOListElement>(null);
+  const atEnd = useRef(true);
+  useEffect(() => {
+    const element = list.current;
+    if (element !== null && atEnd.current) element.scrollTop = element.scrollHeight;
+  }, [version]);
+  const blocks = view.blocks.filter((block) => !block.superseded);
+  return (
+    <ol
+      ref={list}
+      class="blocks"
+      // A region that scrolls must be reachable by keyboard.
+      tabIndex={0}
+      aria-label="Messages"
+      aria-busy={view.busy}
+      onScroll={(event) => {
+        const { scrollTop, scrollHeight, clientHeight } = event.currentTarget;
+        atEnd.current = scrollHeight - scrollTop - clientHeight < NEAR_PX;
+      }}
+    >
+      {blocks.map((block) => (
+        <li key={block.id} class={`block ${block.kind}${block.id === selected ? " selected" : ""}`}>
+          <BlockItem block={block} view={view} />
+          <button
+            type="button"
+            class="inspect"
+            aria-pressed={block.id === selected}
+            aria-label={`Inspect this ${block.kind} block`}
+            onClick={() => onSelect(block.id)}
+          >
+            ⋯
+          </button>
+        </li>
+      ))}
+      {blocks.length === 0 ? <li class="empty">Nothing here yet. Write a message below.</li> : null}
+    </ol>
+  );
+}

@@ -1,0 +1,164 @@
+/**
+ * What a session is and what it has used; switching the model, with what that leaves behind; changing its history.
+ *
+ * @module
+ */
+
+import { useState } from "preact/hooks";
+
+import type { RemoteAgent, SwitchPreview } from "../../src/client/index.ts";
+import { messageOf } from "../../src/support/index.ts";
+import { compact } from "../numbers.ts";
+import type { SessionView } from "../session-view.ts";
+import { useVersion } from "../use-version.ts";
+
+const EFFORTS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+
+interface Props {
+  readonly agent: RemoteAgent;
+  readonly view: SessionView;
+  readonly onOpen: (id: string) => void;
+}
+
+export function SessionHeader({ agent, view, onOpen }: Props) {
+  useVersion(view);
+  const { handle } = view;
+  const { usage, context, model } = handle;
+  const [problem, setProblem] = useState<string>();
+  const attempt = (work: () => Promise<unknown>): void => {
+    work().then(
+      () => setProblem(undefined),
+      (error: unknown) => setProblem(messageOf(error)),
+    );
+  };
+  const writable = handle.access === "write";
+  return (
+    <header class="session-header">
+      <h1>{handle.title ?? "New session"}</h1>
+      <ModelPicker agent={agent} view={view} disabled={!writable} onProblem={setProblem} />
+      <p class="usage" aria-label="Usage">
+        ↑{compact(usage.inputTokens)} ({compact(usage.cachedTokens)} cached) ↓{compact(usage.outputTokens)} (
+        {compact(usage.reasoningTokens)} reasoning)
+        {context?.fraction === undefined ? "" : ` · context ${Math.round(context.fraction * 100)} %`} ·{" "}
+        {model.label}
+        {model.settings.effort === undefined ? "" : ` · ${model.settings.effort}`}
+      </p>
+      <div class="actions" role="group" aria-label="History">
+        <button type="button" disabled={!writable} onClick={() => attempt(() => handle.retry().result())}>
+          Retry
+        </button>
+        <button type="button" disabled={!writable} onClick={() => attempt(() => handle.undo())}>
+          Undo
+        </button>
+        <button type="button" onClick={() => attempt(async () => onOpen((await handle.fork()).id))}>
+          Fork
+        </button>
+        <button type="button" disabled={!writable} onClick={() => attempt(() => handle.compact())}>
+          Compact
+        </button>
+        <a class="button" href={`/api/sessions/${encodeURIComponent(handle.id)}/export`} download>
+          Export
+        </a>
+      </div>
+      {handle.connection === "lost" ? (
+        <p class="lost" role="status">
+          Connection lost, reconnecting. Last event {handle.lastSeq}.
+        </p>
+      ) : null}
+      {writable ? null : (
+        <p class="lost" role="status">
+          Another process writes this session: it can be watched here.
+        </p>
+      )}
+      {view.problem === undefined && problem === undefined ? null : (
+        <p class="problem" role="alert">
+          {problem ?? view.problem}
+        </p>
+      )}
+    </header>
+  );
+}
+
+interface PickerProps {
+  readonly agent: RemoteAgent;
+  readonly view: SessionView;
+  readonly disabled: boolean;
+  readonly onProblem: (message: string | undefined) => void;
+}
+
+function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
+  const { handle } = view;
+  const [chosen, setChosen] = useState<string>();
+  const [left, setLeft] = useState<SwitchPreview>();
+  const names = [...new Set([handle.model.label, ...agent.server.models])];
+  const choose = async (name: string): Promise<void> => {
+    setChosen(name);
+    setLeft(undefined);
+    try {
+      setLeft(await handle.previewSwitch(name));
+      onProblem(undefined);
+    } catch (error) {
+      onProblem(messageOf(error));
+      setChosen(undefined);
+    }
+  };
+  const take = async (name: string): Promise<void> => {
+    try {
+      await handle.setModel(name);
+      onProblem(undefined);
+    } catch (error) {
+      onProblem(messageOf(error));
+    }
+    setChosen(undefined);
+  };
+  return (
+    <div class="model-picker">
+      <label>
+        Model{" "}
+        <select
+          disabled={disabled}
+          value={chosen ?? handle.model.label}
+          onChange={(event) => void choose(event.currentTarget.value)}
+        >
+          {names.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Effort{" "}
+        <select
+          disabled={disabled}
+          value={handle.model.settings.effort ?? ""}
+          onChange={(event) => void take(`${handle.model.label}:${event.currentTarget.value}`)}
+        >
+          <option value="" disabled>
+            default
+          </option>
+          {EFFORTS.map((effort) => (
+            <option key={effort} value={effort}>
+              {effort}
+            </option>
+          ))}
+        </select>
+      </label>
+      {chosen === undefined || left === undefined ? null : (
+        <div class="switch" role="status">
+          <span>
+            {left.left === 0
+              ? `Nothing is left behind; ${left.kept} thoughts go along.`
+              : `${left.left} thoughts stay behind (kept in the log for their model), ${left.kept} go along.`}
+          </span>
+          <button type="button" class="primary" onClick={() => void take(chosen)}>
+            Switch to {chosen}
+          </button>
+          <button type="button" onClick={() => setChosen(undefined)}>
+            Keep {handle.model.label}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}

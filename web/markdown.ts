@@ -1,0 +1,75 @@
+/**
+ * Markdown of models and tools as HTML that can do nothing: no script, no form, no frame, no picture from elsewhere, and
+ * every link says where it leads.
+ *
+ * @module
+ */
+
+import DOMPurify from "dompurify";
+import { Marked } from "marked";
+
+const marked = new Marked({ gfm: true, breaks: true, async: false });
+
+const ALLOWED_TAGS = [
+  "a",
+  "b",
+  "blockquote",
+  "br",
+  "code",
+  "del",
+  "em",
+  "h1",
+  "h2",
+  "h3",
+  "h4",
+  "h5",
+  "h6",
+  "hr",
+  "i",
+  "li",
+  "ol",
+  "p",
+  "pre",
+  "s",
+  "strong",
+  "sub",
+  "sup",
+  "table",
+  "tbody",
+  "td",
+  "th",
+  "thead",
+  "tr",
+  "ul",
+  "span",
+];
+
+/** A purifier of our own: hooks of others do not reach it. */
+const purifier = DOMPurify(window);
+
+purifier.addHook("afterSanitizeAttributes", (node) => {
+  if (node.tagName !== "A") return;
+  const target = node.getAttribute("href") ?? "";
+  // Only addresses a person can judge; everything else is text.
+  if (!/^https?:\/\//i.test(target)) {
+    node.removeAttribute("href");
+    return;
+  }
+  node.setAttribute("rel", "noopener noreferrer nofollow");
+  node.setAttribute("target", "_blank");
+  node.setAttribute("title", target);
+  if (node.textContent !== target) node.append(` (${shortened(target)})`);
+});
+
+export function safeHtml(text: string): string {
+  const html = marked.parse(text) as string;
+  return purifier.sanitize(html, {
+    ALLOWED_TAGS,
+    ALLOWED_ATTR: ["href", "start", "align"],
+    ALLOW_DATA_ATTR: false,
+  });
+}
+
+function shortened(address: string): string {
+  return address.length > 60 ? `${address.slice(0, 57)}…` : address;
+}
