@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 
-import { type FormatName, FORMATS, isFormatName } from "../check/index.ts";
+import { type FormatName, FORMATS, isFormatName, MAX_HISTORY_BYTES } from "../check/index.ts";
 import { messageOf, ThroughlineError } from "../support/index.ts";
 
 export interface HistoryFile {
@@ -30,23 +30,22 @@ export function looksLikeFile(name: string): boolean {
   return existsSync(name) && statSync(name).isFile();
 }
 
-/** Larger than any history; a file that is not one is not read into memory. */
-const MAX_BYTES = 512 * 1024 * 1024;
-
 export function historyFile(path: string): HistoryFile {
   let file: number | undefined;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(file);
     if (!stat.isFile()) throw new Error("it is not a regular file");
-    if (stat.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
     const start = Buffer.alloc(Math.min(stat.size, 4096));
     readSync(file, start, 0, start.length, 0);
     const ours = path.endsWith(".jsonl") && isOurs(start.toString("utf8"));
     const full = resolve(path);
     return {
       log: ours ? { folder: dirname(full), id: basename(full, ".jsonl") } : undefined,
-      read: () => readFileSync(full),
+      read: () => {
+        if (stat.size > MAX_HISTORY_BYTES) throw tooLarge(path, stat.size);
+        return readFileSync(full);
+      },
     };
   } catch (error) {
     throw new ThroughlineError({
@@ -56,6 +55,14 @@ export function historyFile(path: string): HistoryFile {
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** Said before it is read into memory. */
+function tooLarge(path: string, bytes: number): ThroughlineError {
+  return new ThroughlineError({
+    code: "file_too_large",
+    message: `${path} has ${bytes} bytes; a history has at most ${MAX_HISTORY_BYTES}. Take the newest part of it`,
+  });
 }
 
 /** Any of its first lines tells, should the very first be the damaged one. */

@@ -46,20 +46,21 @@ export function codexRollout({ items, callId }: Told): string {
   ]);
 }
 
+const responsesAnswer = (content: readonly unknown[]): Json => ({
+  role: "assistant",
+  content,
+  api: "openai-responses",
+  provider: "openai",
+  model: "emu-reasoner",
+  stopReason: "stop",
+  timestamp: 2,
+});
+
 export function piResponses({ items, callId, args }: Told): string {
-  const assistant = (content: readonly unknown[]): Json => ({
-    role: "assistant",
-    content,
-    api: "openai-responses",
-    provider: "openai",
-    model: "emu-reasoner",
-    stopReason: "stop",
-    timestamp: 2,
-  });
   const id = `${callId}|${String(items?.call["id"])}`;
   return piLines([
     { role: "user", content: "Weather?", timestamp: 1 },
-    assistant([
+    responsesAnswer([
       { type: "thinking", thinking: "", thinkingSignature: JSON.stringify(items?.first) },
       { type: "toolCall", id, name: "weather", arguments: args },
     ]),
@@ -70,7 +71,7 @@ export function piResponses({ items, callId, args }: Told): string {
       content: [{ type: "text", text: "sunny" }],
       isError: false,
     },
-    assistant([
+    responsesAnswer([
       { type: "thinking", thinking: "", thinkingSignature: JSON.stringify(items?.second) },
       {
         type: "text",
@@ -81,23 +82,28 @@ export function piResponses({ items, callId, args }: Told): string {
   ]);
 }
 
+const piThinking = (block: Json | undefined): Json => ({
+  type: "thinking",
+  thinking: block?.["thinking"],
+  thinkingSignature: block?.["signature"],
+});
+
+const claudeAnswer = (content: readonly unknown[]): Json => ({
+  role: "assistant",
+  content,
+  api: "anthropic-messages",
+  provider: "anthropic",
+  model: "emu-claude",
+  stopReason: "stop",
+});
+
 export function piAnthropic({ blocks, callId, args }: Told): string {
-  const assistant = (content: readonly unknown[]): Json => ({
-    role: "assistant",
-    content,
-    api: "anthropic-messages",
-    provider: "anthropic",
-    model: "emu-claude",
-    stopReason: "stop",
-  });
-  const thinking = (block: Json | undefined): Json => ({
-    type: "thinking",
-    thinking: block?.["thinking"],
-    thinkingSignature: block?.["signature"],
-  });
   return piLines([
     { role: "user", content: "Weather?" },
-    assistant([thinking(blocks?.first), { type: "toolCall", id: callId, name: "weather", arguments: args }]),
+    claudeAnswer([
+      piThinking(blocks?.first),
+      { type: "toolCall", id: callId, name: "weather", arguments: args },
+    ]),
     {
       role: "toolResult",
       toolCallId: callId,
@@ -105,7 +111,7 @@ export function piAnthropic({ blocks, callId, args }: Told): string {
       content: [{ type: "text", text: "sunny" }],
       isError: false,
     },
-    assistant([thinking(blocks?.second), { type: "text", text: "It is sunny." }]),
+    claudeAnswer([piThinking(blocks?.second), { type: "text", text: "It is sunny." }]),
   ]);
 }
 
@@ -121,6 +127,16 @@ function piLines(messages: readonly Json[]): string {
   return lines([header, ...entries]);
 }
 
+const claudeLine = (id: string, block: Json | undefined): Json => ({
+  id,
+  type: "message",
+  role: "assistant",
+  model: "emu-claude",
+  content: [block],
+  stop_reason: null,
+  usage: { input_tokens: 1, output_tokens: 1 },
+});
+
 export function claudeCode({ blocks, callId }: Told): string {
   const envelope = (n: number, type: string, message: Json): Json => ({
     parentUuid: n === 0 ? null : uuid(n - 1),
@@ -132,26 +148,17 @@ export function claudeCode({ blocks, callId }: Told): string {
     uuid: uuid(n),
     timestamp: AT,
   });
-  const said = (id: string, block: Json | undefined): Json => ({
-    id,
-    type: "message",
-    role: "assistant",
-    model: "emu-claude",
-    content: [block],
-    stop_reason: null,
-    usage: { input_tokens: 1, output_tokens: 1 },
-  });
   return lines([
     { type: "summary", summary: "Weather", leafUuid: uuid(5) },
     envelope(0, "user", { role: "user", content: "Weather?" }),
-    envelope(1, "assistant", said("msg_1", blocks?.first)),
-    envelope(2, "assistant", said("msg_1", blocks?.call)),
+    envelope(1, "assistant", claudeLine("msg_1", blocks?.first)),
+    envelope(2, "assistant", claudeLine("msg_1", blocks?.call)),
     envelope(3, "user", {
       role: "user",
       content: [{ type: "tool_result", tool_use_id: callId, content: "sunny" }],
     }),
-    envelope(4, "assistant", said("msg_2", blocks?.second)),
-    envelope(5, "assistant", said("msg_2", blocks?.answer)),
+    envelope(4, "assistant", claudeLine("msg_2", blocks?.second)),
+    envelope(5, "assistant", claudeLine("msg_2", blocks?.answer)),
   ]);
 }
 
@@ -237,34 +244,36 @@ export function langchain({ blocks, callId, args }: Told): string {
   ]);
 }
 
+const constructed = (name: string, kwargs: Json): Json => ({
+  lc: 1,
+  type: "constructor",
+  id: ["langchain_core", "messages", name],
+  kwargs,
+});
+
 export function langchainChat({ callId, args }: Told): string {
-  const made = (name: string, kwargs: Json): Json => ({
-    lc: 1,
-    type: "constructor",
-    id: ["langchain_core", "messages", name],
-    kwargs,
-  });
   return array([
-    made("HumanMessage", { content: "Weather?" }),
-    made("AIMessage", {
+    constructed("HumanMessage", { content: "Weather?" }),
+    constructed("AIMessage", {
       content: "",
       tool_calls: [{ name: "weather", args, id: callId, type: "tool_call" }],
     }),
-    made("ToolMessage", { content: "sunny", tool_call_id: callId }),
-    made("AIMessage", { content: "It is sunny.", tool_calls: [] }),
+    constructed("ToolMessage", { content: "sunny", tool_call_id: callId }),
+    constructed("AIMessage", { content: "It is sunny.", tool_calls: [] }),
   ]);
 }
 
+const agentsThought = (item: Json | undefined): Json => ({
+  type: "reasoning",
+  id: item?.["id"],
+  content: [],
+  providerData: { encryptedContent: item?.["encrypted_content"] },
+});
+
 export function agentsSdk({ items, callId }: Told): string {
-  const thought = (item: Json | undefined): Json => ({
-    type: "reasoning",
-    id: item?.["id"],
-    content: [],
-    providerData: { encryptedContent: item?.["encrypted_content"] },
-  });
   return array([
     { type: "message", role: "user", content: "Weather?" },
-    thought(items?.first),
+    agentsThought(items?.first),
     {
       type: "function_call",
       id: items?.call["id"],
@@ -280,7 +289,7 @@ export function agentsSdk({ items, callId }: Told): string {
       status: "completed",
       output: { type: "text", text: "sunny" },
     },
-    thought(items?.second),
+    agentsThought(items?.second),
     {
       type: "message",
       role: "assistant",

@@ -51,12 +51,12 @@ async function told(
     const result = { type: "function_call_output", call_id: call["call_id"], output: "sunny" };
     const after = await post(emulator, { ...base, input: [ask, first, call, result] });
     const [second, answer] = outputOf(after) as [Json, Json];
-    const told_ = {
+    const story = {
       callId: String(call["call_id"]),
       args: { city: "Rome" },
       items: { first, call, second, answer },
     };
-    return { emulator, told: told_ };
+    return { emulator, told: story };
   }
   const ask = { role: "user", content: "Weather?" };
   const one = await post(emulator, { ...CLAUDE, messages: [ask] }, HEADERS, "/messages");
@@ -337,9 +337,10 @@ describe.each(Object.entries(SAMPLES))("%s", (_, { format, dialect, write, versi
   });
 });
 
+const places = (text: string): readonly string[] => checkHistory(text).findings.map(({ place }) => place);
+
 test("a place says where in the file: the line, the part", async () => {
   const { told: story } = await told("responses");
-  const places = (text: string): readonly string[] => checkHistory(text).findings.map(({ place }) => place);
   expect(places(without(/function_call_output/)(codexRollout(story)))).toEqual(["line 6"]);
   expect(places(withoutPart(aiSdkUi(story), "text", 1))).toEqual(["[1].parts[4]"]);
 });

@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 
 import { checkHistory, repairHistory } from "../../src/check/index.ts";
 import type { Emulator } from "../../src/emulator/index.ts";
+import { CHAT_RULES } from "../../src/rules/index.ts";
 import { callsOf, chat, messageOf, resultsOf, twoCalls, user } from "../emulator/chat-client.ts";
 import { type Json, scripted, without } from "../emulator/emulator-client.ts";
 import { runs, timeoutFor } from "../support/runs.ts";
@@ -159,6 +160,12 @@ test.each(MODELS)("a healthy history of %s is left byte for byte", async (model)
     });
     expect(await refusalOf(emulator, text)).toBeUndefined();
   }
+});
+
+test("every rule that a request alone can break is broken here", () => {
+  const told = ["Q05"]; // by the renderer
+  const rules = CHAT_RULES.map(({ id }) => id).filter((id) => !told.includes(id));
+  expect([...new Set(Object.values(VISIBLE).map(({ rule }) => rule))].toSorted()).toEqual(rules.toSorted());
 });
 
 describe("what the rules see", () => {

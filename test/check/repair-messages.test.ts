@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 
 import { checkHistory, repairHistory } from "../../src/check/index.ts";
 import type { Emulator } from "../../src/emulator/index.ts";
+import { MESSAGES_RULES } from "../../src/rules/index.ts";
 import { errorOf, type Json, post, scripted, without } from "../emulator/emulator-client.ts";
 import { runs, timeoutFor } from "../support/runs.ts";
 
@@ -238,6 +239,12 @@ test("a healthy history is left byte for byte", async () => {
     }
   }
   expect(await refusalOf(emulator, JSON.stringify(body(messages)))).toBeUndefined();
+});
+
+test("every rule that a request alone can break is broken here", () => {
+  const told = ["M04", "M05"]; // by the renderer
+  const rules = MESSAGES_RULES.map(({ id }) => id).filter((id) => !told.includes(id));
+  expect([...new Set(Object.values(VISIBLE).map(([rule]) => rule))].toSorted()).toEqual(rules.toSorted());
 });
 
 describe("what the rules see", () => {

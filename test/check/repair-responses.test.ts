@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 
 import { checkHistory, repairHistory } from "../../src/check/index.ts";
 import type { Emulator } from "../../src/emulator/index.ts";
+import { RESPONSES_RULES } from "../../src/rules/index.ts";
 import {
   base,
   errorOf,
@@ -117,6 +118,7 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
     "R12",
     at(11, (item) => ({ role: "assistant", content: [{ type: "input_text", text: "x" }], id: item["id"] })),
   ],
+  "S06 a message without content": ["R17", at(11, (item) => without(item, "content"))],
   "S06 an empty message": [
     "R12",
     (input) => [...input.slice(0, -1), { role: "assistant", content: [] }, user("x")],
@@ -152,6 +154,12 @@ test("a healthy history is left byte for byte, as an array and as a request, how
       expect(await refusalOf(emulator, text)).toBeUndefined();
     }
   }
+});
+
+test("every rule that a request alone can break is broken here", () => {
+  const told = ["R15", "R16"]; // by the renderer
+  const rules = RESPONSES_RULES.map(({ id }) => id).filter((id) => !told.includes(id));
+  expect([...new Set(Object.values(VISIBLE).map(([rule]) => rule))].toSorted()).toEqual(rules.toSorted());
 });
 
 describe("what the rules see", () => {

@@ -6,17 +6,18 @@
 
 import { jsonDepth, ThroughlineError } from "../../support/index.ts";
 
-const MAX_BYTES = 128 * 1024 * 1024;
+/** More than any history of a conversation that a model could still read. */
+export const MAX_HISTORY_BYTES = 128 * 1024 * 1024;
 const MAX_DEPTH = 512;
 
 /** Stands for bytes that are no text: the line they are in is damaged, and nothing else. */
 export const NOT_TEXT = "\uFFFD";
 
 export function readText(content: string | Uint8Array): string {
-  if (content.length > MAX_BYTES) {
+  if (content.length > MAX_HISTORY_BYTES) {
     throw invalid(
       "file_too_large",
-      `larger than ${MAX_BYTES} bytes: cut the file, or take the newest part of it`,
+      `larger than ${MAX_HISTORY_BYTES} bytes: cut the file, or take the newest part of it`,
     );
   }
   const text = typeof content === "string" ? content : decode(content);

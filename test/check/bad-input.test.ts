@@ -1,0 +1,98 @@
+/** Files that are no history: a code and a word on what to do, never a stack trace or a hang. */
+
+import { describe, expect, test } from "vitest";
+
+import {
+  checkHistory,
+  FORMATS,
+  type FormatName,
+  MAX_HISTORY_BYTES,
+  repairHistory,
+} from "../../src/check/index.ts";
+
+const DEEP = `[${"[".repeat(100_000)}${"]".repeat(100_000)}]`;
+
+describe.each([
+  ["nothing", "", "input_invalid"],
+  ["blanks", " \n\t\n", "input_invalid"],
+  ["no JSON", "not json", "input_invalid"],
+  ["a text", '"text"', "input_invalid"],
+  ["a number", "7", "input_invalid"],
+  ["an object without a history", "{}", "input_invalid"],
+  ["numbers", "[1]", "input_invalid"],
+  ["nothings", "[null]", "input_invalid"],
+  ["half an array", '[{"role":"user","content":"x"}', "input_invalid"],
+  ["another tool's lines", '{"a":1}\n{"b":2}\n', "input_invalid"],
+  ["a million brackets", DEEP, "input_too_deep"],
+])("%s", (_, text, code) => {
+  test("is refused with a code, by check and by repair", () => {
+    for (const run of [checkHistory, repairHistory]) {
+      expect(() => run(text)).toThrow(expect.objectContaining({ name: "ThroughlineError", code }));
+      expect(() => run(Buffer.from(text))).toThrow(expect.objectContaining({ code }));
+    }
+  });
+});
+
+const line = (payload: unknown): string =>
+  `${JSON.stringify({ timestamp: "t", type: "response_item", payload })}\n`;
+
+test("bytes that are no text are refused, unless only a line of many is damaged", () => {
+  const picture = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0xff, 0xfe]);
+  expect(() => checkHistory(picture)).toThrow(expect.objectContaining({ code: "file_not_text" }));
+  const ask = line({ type: "message", role: "user", content: [{ type: "input_text", text: "Hé" }] });
+  const torn = Buffer.concat([Buffer.from(ask), Buffer.from([0x7b, 0xff, 0xfe, 0x0a]), Buffer.from(ask)]);
+  expect(checkHistory(torn)).toMatchObject({
+    format: "codex-rollout",
+    pieces: 2,
+    findings: [{ rule: "file", place: "line 2" }],
+  });
+  expect(repairHistory(torn)).toMatchObject({
+    text: ask + ask,
+    changes: [{ rule: "file", place: "line 2" }],
+    left: [],
+  });
+});
+
+test("what is larger than any history is refused unread", () => {
+  const huge = { length: MAX_HISTORY_BYTES + 1 } as unknown as Uint8Array;
+  expect(() => checkHistory(huge)).toThrow(expect.objectContaining({ code: "file_too_large" }));
+});
+
+test("a vendor nobody knows is an error that names those that are known", () => {
+  expect(() => checkHistory('[{"role":"tool","tool_call_id":"x","content":""}]', { vendor: "acme" })).toThrow(
+    expect.objectContaining({
+      code: "vendor_unknown",
+      message: expect.stringContaining("deepseek") as unknown,
+    }),
+  );
+});
+
+const STRANGE = [
+  "[]",
+  "{}",
+  '[{"role":"user"}]',
+  '[{"role":7,"content":{}}]',
+  '[{"type":"message","role":"assistant","content":[7,null,"x"]}]',
+  '[{"role":"assistant","tool_calls":[null,7,{"function":3}]}]',
+  '[{"role":"assistant","parts":[null,{"type":"tool-x"},{"type":"reasoning","providerMetadata":7}]}]',
+  '[{"type":"ai","data":{"content":[null,7,{}],"tool_calls":[null]}}]',
+  '[{"lc":1,"type":"constructor","id":[],"kwargs":null}]',
+  '[{"type":"reasoning","content":[],"providerData":{}},{"type":"function_call_result"}]',
+  '{"type":"session","id":"x"}\n{"type":"message","id":"a","parentId":"a","message":{"role":"assistant","content":[null,{"type":"toolCall"}]}}\n',
+  '{"type":"user","message":{"content":null},"uuid":"a","parentUuid":"a"}\n{"type":"assistant","message":{"content":[7]},"uuid":"b","parentUuid":"b"}\n',
+  '{"type":"response_item","payload":null}\n{"type":"compacted","payload":{"replacement_history":[null,7]}}\n',
+  '{"messages":{}}',
+  '{"input":"just a text"}',
+];
+
+describe.each(Object.keys(FORMATS) as FormatName[])("forced to be %s", (format) => {
+  test.each(STRANGE)("%s is taken, repaired or refused with a code", (text) => {
+    for (const run of [checkHistory, repairHistory]) {
+      try {
+        expect(run(text, { format }).format).toBe(format);
+      } catch (error) {
+        expect(error).toMatchObject({ name: "ThroughlineError", code: "input_invalid" });
+      }
+    }
+  });
+});
