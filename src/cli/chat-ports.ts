@@ -4,24 +4,47 @@
  * @module
  */
 
+import { extname, resolve } from "node:path";
+
 import type { SessionHandle, SessionSummary } from "../api/index.ts";
 import { EFFORT_CHOICES, sessionsFolder } from "../config/index.ts";
 import { fileStore, type Store, type StoredSession } from "../log/index.ts";
 import { pricedModels, PROVIDERS } from "../models/index.ts";
-import { messageOf } from "../support/index.ts";
+import { messageOf, ThroughlineError } from "../support/index.ts";
 import type { Choice, Ports } from "../tui/index.ts";
+import type { ExportFlags } from "./commands/export.ts";
 import { costOf } from "./cost.ts";
+import type { Terminal } from "./terminal.ts";
 
 const MOST_SESSIONS = 200;
 
-export function chatPorts(cwd: string): Ports {
+export function chatPorts(cwd: string, terminal: Terminal): Ports {
   return {
     models: async () => modelChoices(),
     efforts: EFFORT_CHOICES,
     sessions: () => recentSessions(cwd),
+    exportSession: (session, file) => writeSession(session, file, terminal),
     costOf,
     contextTokens: contextOf,
   };
+}
+
+const FORMATS: Readonly<Record<string, ExportFlags["format"]>> = {
+  ".md": "markdown",
+  ".html": "html",
+  ".jsonl": "jsonl",
+};
+
+async function writeSession(session: string, file: string | undefined, terminal: Terminal): Promise<string> {
+  const output = file ?? `${session}.md`;
+  const format = FORMATS[extname(output)];
+  if (format === undefined) {
+    const message = `${output}: a name that ends in ${Object.keys(FORMATS).join(", ")} says what to write`;
+    throw new ThroughlineError({ code: "format_unknown", message });
+  }
+  const { exportSession } = await import("./commands/export.ts");
+  await exportSession(session, { format, output, reasoning: true }, terminal);
+  return `Written: ${resolve(output)}`;
 }
 
 function contextOf(handle: SessionHandle): number | undefined {

@@ -79,7 +79,7 @@ class Chatting {
 
   async run(handle: SessionHandle, first: string): Promise<Outcome> {
     const terminal = this.#terminal;
-    const ports = chatPorts(process.cwd());
+    const ports = chatPorts(process.cwd(), terminal);
     const spoken = terminal.spoken || this.#flags.screenReader === true;
     if (spoken || terminal.linesOnly) {
       terminal.stderr.write(`${bannerText(handle)}\n`);

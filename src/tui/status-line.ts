@@ -32,8 +32,8 @@ export function statusRows(parts: StatusParts, width: number, style: Style): Row
   const model = inertLine(`${parts.model}${effort}`, 60);
   const texts = [left.join(" · "), middle.join(" "), model].filter((text) => text !== "");
   // Not spread over the whole width: a terminal that gets narrower breaks only rows that are too long for it.
-  const row = texts.join("  │  ");
-  if (widthOf(row) <= width) return [style.dim(row)];
+  const whole = texts.join("  │  ");
+  if (widthOf(whole) <= width) return [style.dim(whole)];
   return broken([...left, ...middle, model], width).map((row) => style.dim(row));
 }
 

@@ -78,8 +78,8 @@ test("docs/cli.md lists exactly the exit codes of the program, and so does its h
 });
 
 test("docs/cli.md lists exactly the commands of the chat", () => {
-  const source = readFileSync(join(root, "src/cli/chat.ts"), "utf8");
-  const built = [...source.matchAll(/case "(\/[a-z]+)"/g)].map(([, name = ""]) => name);
+  const source = readFileSync(join(root, "src/tui/commands.ts"), "utf8");
+  const built = [...source.matchAll(/name: "(\/[a-z]+)"/g)].map(([, name = ""]) => name);
   const documented = rows(section(document, "Chat")).flatMap(([command = ""]) =>
     quoted(command).map((text) => text.split(" ")[0] ?? ""),
   );

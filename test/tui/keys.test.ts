@@ -84,12 +84,15 @@ describe("while a turn runs", () => {
   });
 });
 
-describe("a tool that needs permission", () => {
-  const ask = (command: string): readonly object[] => [
+/** A call, and an answer after it. */
+function ask(command: string): readonly object[] {
+  return [
     { output: [{ function_call: { name: "run_command", arguments: { command } } }] },
     { output: [{ message: "After it." }] },
   ];
+}
 
+describe("a tool that needs permission", () => {
   test("is asked for in the place of the input; Enter alone denies, a message is no answer, y and Enter allow", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf({

@@ -120,9 +120,8 @@ test("NO_COLOR: no colours, and everything is still said", async () => {
   await run.ready();
   await run.leave();
   // oxlint-disable-next-line no-control-regex -- that is what it looks for
-  expect(
-    [...run.bytes.matchAll(/\u001B\[([\d;]*)m/g)].map(([, code]) => code).filter((code) => code !== "0"),
-  ).toEqual([]);
+  const codes = [...run.bytes.matchAll(/\u001B\[([\d;]*)m/g)].map(([, code]) => code);
+  expect(codes.filter((code) => code !== "0")).toEqual([]);
 });
 
 describe.for([

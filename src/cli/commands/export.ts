@@ -28,7 +28,7 @@ import { secretReplacer } from "../export/secret-patterns.ts";
 import { withoutReasoning } from "../export/without-reasoning.ts";
 import type { Terminal } from "../terminal.ts";
 
-interface ExportFlags {
+export interface ExportFlags {
   readonly last?: boolean;
   readonly format: "jsonl" | "markdown" | "html";
   readonly reasoning: boolean;
@@ -55,7 +55,8 @@ export function exportCommand(terminal: Terminal, finish: Finish): Command {
     });
 }
 
-async function exportSession(
+/** Also behind `/export` of the chat. */
+export async function exportSession(
   name: string | undefined,
   flags: ExportFlags,
   terminal: Terminal,
