@@ -12,6 +12,8 @@ import { priced } from "./prices.ts";
 export interface EmulatorModelOptions extends EmulatorOptions {
   readonly model?: string;
   readonly effort?: string;
+  /** Told of the server once it runs: for its report, and to close it before the process ends. */
+  readonly onStart?: (emulator: Emulator) => void;
 }
 
 const DEFAULT_MODEL = "emu-reasoner";
@@ -36,7 +38,7 @@ export function emulatedProfile(model: string): string {
 }
 
 export function emulator(options: EmulatorModelOptions = {}): Model {
-  const { model = DEFAULT_MODEL, effort, ...emulatorOptions } = options;
+  const { model = DEFAULT_MODEL, effort, onStart, ...emulatorOptions } = options;
   let started: Promise<Emulator> | undefined;
   const profile = emulatedProfile(model);
   return priced(
@@ -47,9 +49,11 @@ export function emulator(options: EmulatorModelOptions = {}): Model {
       // The port differs from run to run; the emulator's key does not, so its sessions go on after a restart.
       endpointName: "built-in",
       baseUrl: async () => {
-        started ??= import("../emulator/index.ts").then(({ startEmulator }) =>
-          startEmulator({ ...emulatorOptions, unref: true }),
-        );
+        started ??= import("../emulator/index.ts").then(async ({ startEmulator }) => {
+          const server = await startEmulator({ ...emulatorOptions, unref: true });
+          onStart?.(server);
+          return server;
+        });
         const { baseUrl } = await started;
         // As each ecosystem writes it: Anthropic's base URL stands without the version.
         return profile === "anthropic" ? baseUrl.replace(/\/v1$/, "") : baseUrl;

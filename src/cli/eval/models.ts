@@ -6,7 +6,7 @@
 
 import { readFileSync } from "node:fs";
 
-import { loadScenario as loadEmulatorScript, parseFaults } from "../../emulator/index.ts";
+import { type Emulator, loadScenario as loadEmulatorScript, parseFaults } from "../../emulator/index.ts";
 import { emulator } from "../../models/index.ts";
 import { EFFORTS, type Model } from "../../providers/index.ts";
 import { type JsonObject, messageOf, ThroughlineError } from "../../support/index.ts";
@@ -52,14 +52,24 @@ function linesOf(file: string): readonly string[] {
 }
 
 /** As production makes it; an emulated one answers without its human pace, and with the scenario's script. */
-export function createModelOf(name: string, script: JsonObject | undefined, modelFrom: ModelFrom): Model {
+export function createModelOf(
+  name: string,
+  script: JsonObject | undefined,
+  modelFrom: ModelFrom,
+  onStart?: (emulator: Emulator) => void,
+): Model {
   if (!name.startsWith(EMULATED)) return modelFrom(name);
   const id = name.slice(EMULATED.length);
   const colon = id.lastIndexOf(":");
   const effort = colon > 0 && EFFORTS.has(id.slice(colon + 1)) ? id.slice(colon + 1) : undefined;
   const model = effort === undefined ? id : id.slice(0, colon);
   if (model === "") return modelFrom(name);
-  return emulator({ model, ...(effort === undefined ? {} : { effort }), ...scriptOf(script) });
+  return emulator({
+    model,
+    ...(effort === undefined ? {} : { effort }),
+    ...(onStart === undefined ? {} : { onStart }),
+    ...scriptOf(script),
+  });
 }
 
 function scriptOf(script: JsonObject | undefined): Parameters<typeof emulator>[0] {
@@ -94,8 +104,4 @@ export function assertScript(
       cause: error,
     });
   }
-}
-
-export function isEmulated(name: string): boolean {
-  return name.startsWith(EMULATED);
 }

@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Report } from "../../emulator/index.ts";
+import type { Emulator } from "../../emulator/index.ts";
 import { type LoggedEvent, type Reasoning, type ResponseStart, sameOrigin } from "../../events/index.ts";
-import { isObject, messageOf, tryParseJson } from "../../support/index.ts";
+import { isObject, tryParseJson } from "../../support/index.ts";
 import type { SeenRequest, WireSink } from "../../trace/index.ts";
 import { leftOutOf } from "../timeline.ts";
 
@@ -29,11 +29,6 @@ interface Sent {
 
 export class Observer implements WireSink {
   readonly #sent: Sent[] = [];
-  readonly #isEmulated: (url: string) => boolean;
-
-  constructor(isEmulated: (url: string) => boolean) {
-    this.#isEmulated = isEmulated;
-  }
 
   request(_n: number, { url, body }: SeenRequest): void {
     this.#sent.push({ url, body: tryParseJson(Buffer.from(body).toString("utf8")) });
@@ -51,13 +46,10 @@ export class Observer implements WireSink {
     // Only the requests are of interest.
   }
 
-  async observe(events: readonly LoggedEvent[]): Promise<Observed> {
-    const origins = new Set(
-      this.#sent.filter(({ url }) => this.#isEmulated(url)).map(({ url }) => new URL(url).origin),
-    );
-    const reports = await Promise.all([...origins].map((origin) => reportOf(origin)));
-    const judged = reports.flatMap((report) => report?.requests ?? []);
-    const foreign = this.#sent.filter(({ url }) => !this.#isEmulated(url));
+  observe(events: readonly LoggedEvent[], emulators: readonly Emulator[]): Observed {
+    const judged = emulators.flatMap((one) => one.report().requests);
+    const origins = new Set(emulators.map(({ url }) => new URL(url).origin));
+    const foreign = this.#sent.filter(({ url }) => !origins.has(new URL(url).origin));
     const accepted = judged.filter(({ verdict }) => verdict === "accepted");
     const acceptable = accepted.reduce((sum, one) => sum + one.acceptable.length, 0);
     const missing = accepted.reduce((sum, one) => sum + one.missing.length, 0);
@@ -69,15 +61,6 @@ export class Observer implements WireSink {
       recallFrom: fromJudge ? "the emulator" : "the log",
       prefixBreaks: accepted.filter(({ prefixStable }) => !prefixStable).length + breaksIn(foreign),
     };
-  }
-}
-
-async function reportOf(origin: string): Promise<Report | undefined> {
-  try {
-    const answer = await fetch(`${origin}/__emulator/report`);
-    return (await answer.json()) as Report;
-  } catch (error) {
-    throw new Error(`the emulator gave no report: ${messageOf(error)}`, { cause: error });
   }
 }
 

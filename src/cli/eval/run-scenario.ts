@@ -8,6 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
+import type { Emulator } from "../../emulator/index.ts";
 import { addUsage, type LoggedEvent, NO_USAGE, type Usage } from "../../events/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
 import { fileStore } from "../../log/index.ts";
@@ -20,7 +21,7 @@ import { costOf } from "../cost.ts";
 import { loadTools } from "../load-tools.ts";
 import { transcript } from "../transcript.ts";
 import { type Check, checkRun, checkTurn } from "./expectations.ts";
-import { createModelOf, isEmulated, type ModelFrom } from "./models.ts";
+import { createModelOf, type ModelFrom } from "./models.ts";
 import { Observer } from "./observe.ts";
 import type { EvalScenario } from "./scenario.ts";
 
@@ -85,7 +86,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
   const both = AbortSignal.any([signal, limit]);
   const models = new Models(scenario, name, request.modelFrom);
   const first = models.get("first");
-  const observer = new Observer((url) => models.isEmulated(url));
+  const observer = new Observer();
   const agent = createAgent({
     model: first,
     tools: await toolsOf(scenario, folder),
@@ -119,7 +120,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
     const costUsd = costIn(events);
     if (overBudget(scenario, costUsd))
       checks.push({ what: `costs at most $${scenario.limits.costUsd}`, ok: false, detail: `$${costUsd}` });
-    const observed = await observer.observe(events);
+    const observed = observer.observe(events, models.emulators);
     checks.push(
       ...(await checkRun(scenario.expect, { folder, ...figures, costUsd, observed, signal: both })),
     );
@@ -139,6 +140,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
     };
   } finally {
     await session.close();
+    await models.close();
   }
 }
 
@@ -165,6 +167,7 @@ class Models {
   readonly #first: string;
   readonly #modelFrom: ModelFrom;
   readonly #made = new Map<string, Model>();
+  readonly #emulators: Emulator[] = [];
 
   constructor(scenario: EvalScenario, first: string, modelFrom: ModelFrom) {
     this.#scenario = scenario;
@@ -174,14 +177,24 @@ class Models {
 
   get(named: string): Model {
     const name = named === "first" ? this.#first : named;
-    const model = this.#made.get(name) ?? createModelOf(name, this.#scenario.emulator, this.#modelFrom);
+    const model = this.#made.get(name) ?? this.#make(name);
     this.#made.set(name, model);
     return model;
   }
 
-  /** An emulator of ours answers on loopback; only then is its report asked for. */
-  isEmulated(url: string): boolean {
-    return [...this.#made.keys()].some(isEmulated) && new URL(url).hostname === "127.0.0.1";
+  #make(name: string): Model {
+    return createModelOf(name, this.#scenario.emulator, this.#modelFrom, (server) => {
+      this.#emulators.push(server);
+    });
+  }
+
+  /** The servers behind the emulated ones, so far. */
+  get emulators(): readonly Emulator[] {
+    return this.#emulators;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#emulators.map((one) => one.close()));
   }
 }
 
