@@ -21,9 +21,6 @@ export interface StepFigures {
 export function stepFigures(events: readonly LoggedEvent[]): readonly StepFigures[] {
   const thinking = new Map<string, number>();
   const tools = new Map<string, number>();
-  const add = (map: Map<string, number>, key: string, value: number): void => {
-    map.set(key, (map.get(key) ?? 0) + value);
-  };
   for (const event of events) {
     if (event.type === "reasoning") add(thinking, event.response, event.durationMs);
     if (event.type === "tool_result") add(tools, event.response, event.durationMs ?? 0);
@@ -45,4 +42,8 @@ export function stepFigures(events: readonly LoggedEvent[]): readonly StepFigure
     });
   }
   return steps;
+}
+
+function add(map: Map<string, number>, key: string, value: number): void {
+  map.set(key, (map.get(key) ?? 0) + value);
 }

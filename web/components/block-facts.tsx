@@ -117,14 +117,15 @@ function useDecisions(agent: RemoteAgent, view: SessionView): Decided {
   ).length;
   useEffect(() => {
     let stale = false;
-    load(agent, view).then(
-      (found) => {
+    const ask = async (): Promise<void> => {
+      try {
+        const found = await load(agent, view);
         if (!stale) setDecided(found);
-      },
-      (error: unknown) => {
+      } catch (error) {
         if (!stale) setDecided((before) => ({ ...before, problem: messageOf(error) }));
-      },
-    );
+      }
+    };
+    void ask();
     return () => {
       stale = true;
     };

@@ -39,7 +39,9 @@ export function SessionHeader({ agent, view, onOpen }: Props) {
       <p class="usage" aria-label="Usage">
         ↑{compact(usage.inputTokens)} ({compact(usage.cachedTokens)} cached) ↓{compact(usage.outputTokens)} (
         {compact(usage.reasoningTokens)} reasoning)
-        {context?.fraction === undefined ? "" : ` · context ${Math.round(context.fraction * 100)} %`} ·{" "}
+        {typeof context?.fraction !== "number"
+          ? ""
+          : ` · context ${Math.round(context.fraction * 100)} %`} ·{" "}
         {model.label}
         {model.settings.effort === undefined ? "" : ` · ${model.settings.effort}`}
       </p>

@@ -25,16 +25,17 @@ export function SessionList({ agent, version, current, onOpen, onNew }: Props) {
   useEffect(() => {
     let stale = false;
     const options = search.trim() === "" ? { limit: 100 } : { limit: 100, search: search.trim() };
-    agent.list(options).then(
-      (sessions) => {
+    const load = async (): Promise<void> => {
+      try {
+        const sessions = await agent.list(options);
         if (stale) return;
         setFound(sessions);
         setProblem(undefined);
-      },
-      (error: unknown) => {
+      } catch (error) {
         if (!stale) setProblem(messageOf(error));
-      },
-    );
+      }
+    };
+    void load();
     return () => {
       stale = true;
     };
