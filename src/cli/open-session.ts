@@ -89,6 +89,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
       ...(maxSteps === undefined ? {} : { maxSteps }),
       ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
     },
+    ...(flags.autoCompact === false ? { compaction: { automatic: false } } : {}),
     ...(flags.debug === true ? { trace: tellRequests(terminal) } : {}),
     cwd,
     secrets,

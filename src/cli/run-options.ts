@@ -24,6 +24,8 @@ export interface RunFlags extends TraceFlags {
   readonly system?: string;
   /** False when `--no-project-instructions` was given. */
   readonly projectInstructions?: boolean;
+  /** False when `--no-auto-compact` was given. */
+  readonly autoCompact?: boolean;
   readonly showReasoning?: ShowReasoning;
   readonly output?: string;
   readonly outputSchema?: string;
@@ -102,6 +104,7 @@ export function runOptions(
       ),
     )
     .option("--no-project-instructions", "do not read AGENTS.md")
+    .option("--no-auto-compact", "do not summarise the front when the context is full")
     .option("--trust", "trust this project's .throughline/config.json as it is now")
     .option("-o, --output <file>", "write the answer to this file too, when the turn completed")
     .option("--json", "one JSON event a line on stdout")

@@ -209,6 +209,11 @@ describe("OTHER", () => {
   );
 });
 
+const routed = (raw: unknown): string =>
+  JSON.stringify({
+    error: { message: "Provider returned error", code: 400, metadata: { raw, provider_name: "X" } },
+  });
+
 describe("what the body of an HTTP error may be", () => {
   test("the API's own shape", () => {
     const body = JSON.stringify({ error: { message: "no", type: "t", param: "input[1].id", code: "c" } });
@@ -236,10 +241,6 @@ describe("what the body of an HTTP error may be", () => {
   });
 
   test("what a router passes on: the provider's own words count, as its body or as text", () => {
-    const routed = (raw: unknown): string =>
-      JSON.stringify({
-        error: { message: "Provider returned error", code: 400, metadata: { raw, provider_name: "X" } },
-      });
     const own = {
       error: { message: "Your input exceeds the context window.", code: "context_length_exceeded" },
     };
