@@ -19,7 +19,7 @@ import {
   toolResult,
   user,
 } from "./chat-client.ts";
-import { emulatorFor, type Json, scripted, without } from "./emulator-client.ts";
+import { emulatorFor, type Json, outputOf, post, scripted, without } from "./emulator-client.ts";
 
 const tools = [
   {
@@ -378,6 +378,20 @@ test("a conversation is found again after a vendor that was given other call ids
     foreign: [],
     prefixStable: true,
   });
+});
+
+test("a call of another dialect leads to its conversation", async () => {
+  const emulator = await scripted("steps: [{output: [{function_call: {name: look, arguments: {}}}]}]");
+  const reply = await post(
+    emulator,
+    { model: "emu-reasoner", input: "go", store: false },
+    { "x-emulator-conversation": "begun-elsewhere" },
+  );
+  const [made] = outputOf(reply);
+  const call = { id: made?.["call_id"], type: "function", function: { name: "look", arguments: "{}" } };
+  const messages = [user("go"), assistant(null, { tool_calls: [call] }), toolResult(call.id)];
+  await chat(emulator, { model: "emu-chat", messages });
+  expect(lastReport(emulator)).toMatchObject({ verdict: "accepted", conversation: "begun-elsewhere" });
 });
 
 test("on a branch where the same was said, only the thought of that branch is expected", async () => {
