@@ -1,7 +1,7 @@
 /**
  * Builds the package: the library by tsc (one file per module, with types), the command line by esbuild (one bundle, so
  * that it starts fast and its parser is no dependency of library users), the server with its router (for the same
- * reason), and the notices of what was bundled.
+ * reason), the page by Vite (static files), and the notices of what was bundled.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,12 +16,15 @@ process.chdir(root);
 rmSync("dist", { recursive: true, force: true });
 execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 
+execFileSync("node_modules/.bin/vite", ["build", "web", "--logLevel", "warn"], { stdio: "inherit" });
+
 const bundles = [await bundleCli("dist/cli"), await bundleServer("dist/server")];
 writeFileSync("dist/THIRD_PARTY_NOTICES", notices(bundles));
 
 /** The licence of every package that is inside a bundle. */
 function notices(metas) {
-  const packages = new Set();
+  // The page's packages: Vite tells no list of what it took.
+  const packages = new Set(["dompurify", "marked", "preact", "yaml"]);
   for (const input of metas.flatMap(({ inputs }) => Object.keys(inputs))) {
     const parts = input.split(sep);
     const at = parts.lastIndexOf("node_modules");

@@ -6,9 +6,8 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { RemoteAgent, RequestSummary } from "../../src/client/index.ts";
+import type { Decision, RemoteAgent, RequestSummary } from "../../src/client/index.ts";
 import type { LoggedEvent, ResponseStart } from "../../src/events/index.ts";
-import type { Decision } from "../../src/fold/index.ts";
 import type { Block } from "../../src/fragments/index.ts";
 import { messageOf } from "../../src/support/index.ts";
 import type { SessionView } from "../session-view.ts";

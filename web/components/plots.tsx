@@ -95,7 +95,7 @@ function StackedBars({ title, unit, series, rows, steps, format }: BarsProps) {
             </g>
           );
         })}
-        <text x={WIDTH} y={HEIGHT} class="axis end">
+        <text x={WIDTH} y={HEIGHT - 8} class="axis end">
           step
         </text>
       </svg>
