@@ -7,15 +7,15 @@
 import { Command } from "commander";
 
 import { checkHistory, type Finding, findingsOf, FORMATS } from "../../check/index.ts";
-import { sessionsFolder } from "../../config/index.ts";
+import { loadConfig, sessionsFolder } from "../../config/index.ts";
 import { fileStore, type Log } from "../../log/index.ts";
-import { modelFrom } from "../../models/index.ts";
 import { previewFromLog, rebuildRequest } from "../../session/index.ts";
 import { resolveSession } from "../choose-session.ts";
 import { EXIT } from "../exit-codes.ts";
 import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
 import type { Terminal } from "../terminal.ts";
+import { modelsOf } from "../user-providers.ts";
 
 interface CheckFlags {
   readonly last?: boolean;
@@ -107,7 +107,10 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
       evidence: "",
     });
   }
-  const next = await previewFromLog(log, model === undefined ? undefined : modelFrom(model));
+  const next = await previewFromLog(
+    log,
+    model === undefined ? undefined : modelsOf(loadConfig(process.cwd()).values)(model),
+  );
   findings.push(...findingsOf(next.violations));
   return {
     checked: name,

@@ -7,9 +7,8 @@
 
 import { Command, Option } from "commander";
 
-import { sessionsFolder } from "../../config/index.ts";
+import { loadConfig, sessionsFolder } from "../../config/index.ts";
 import { fileStore, type Log } from "../../log/index.ts";
-import { modelFrom } from "../../models/index.ts";
 import {
   previewFromLog,
   rebuildRequest,
@@ -23,6 +22,7 @@ import { inert, inertLine } from "../inert-text.ts";
 import { seconds } from "../show-progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { type TimelineRequest, timelineOf } from "../timeline.ts";
+import { modelsOf } from "../user-providers.ts";
 
 interface InspectFlags {
   readonly last?: boolean;
@@ -91,7 +91,7 @@ async function inspect(name: string | undefined, flags: InspectFlags, terminal: 
     } else if (flags.preview === true) {
       const preview = await previewFromLog(
         log,
-        flags.model === undefined ? undefined : modelFrom(flags.model),
+        flags.model === undefined ? undefined : modelsOf(loadConfig(process.cwd()).values)(flags.model),
       );
       await print(previewView(preview), () => previewText(preview));
     } else {
