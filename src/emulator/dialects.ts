@@ -10,7 +10,7 @@ import { anthropicMessages } from "./messages/dialect.ts";
 import { openaiResponses } from "./responses/dialect.ts";
 
 /** The last one takes what nobody else owns: unknown routes are answered in its words. */
-export const dialects: readonly [...Dialect[], Dialect] = [anthropicMessages, openaiChat, openaiResponses];
+const dialects: readonly [...Dialect[], Dialect] = [anthropicMessages, openaiChat, openaiResponses];
 
 export function dialectOf(path: string, headers: Headers): Dialect {
   return dialects.find((one) => one.owns(path, headers)) ?? openaiResponses;

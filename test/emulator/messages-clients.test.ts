@@ -108,6 +108,32 @@ describe("@anthropic-ai/sdk", () => {
     await expect(client.models.retrieve("emu-plain")).rejects.toBeInstanceOf(Anthropic.NotFoundError);
   });
 
+  test("the beta method: drop_block, and what was dropped", async () => {
+    const emulator = await emulatorFor();
+    const client = clientOf(emulator);
+    const settings = {
+      model: "emu-claude-bound",
+      max_tokens: 4000,
+      betas: ["thinking-binding-controls-2026-08-01" as const],
+      thinking: {
+        type: "adaptive" as const,
+        block_binding: { prefix_mismatch_behavior: "drop_block" as const },
+      },
+    };
+    const first = { role: "user" as const, content: "Think of a number." };
+    const one = await client.beta.messages.create({ ...settings, messages: [first] });
+    expect(one.input_transformations).toEqual([]);
+    const messages = [
+      first,
+      { role: "assistant" as const, content: one.content },
+      { role: "user" as const, content: "Which one?" },
+    ];
+    const two = await client.beta.messages.create({ ...settings, system: "Something new.", messages });
+    expect(two.input_transformations).toEqual([
+      { type: "thinking_dropped", path: "messages.1.content.0", reason: "prefix_binding_mismatch" },
+    ]);
+  });
+
   test("errors come as the SDK's own classes, with the request id", async () => {
     const emulator = await emulatorFor();
     const client = clientOf(emulator);

@@ -465,7 +465,7 @@ describe("C04: thinking that is bound to its conversation", () => {
     const [, ...rest] = marked;
     await expectTaken(emulator, {
       ...head,
-      system: head.system,
+      system: [{ type: "text", text: head.system, ...cached }],
       tools: [{ ...tools[0], ...cached }],
       messages: [{ role: "user", content: "go" }, ...rest.slice(0, -1), says("and"), says("now?")],
     });

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { stringOf } from "../../support/index.ts";
+import { arrayOf, objectOf, stringOf } from "../../support/index.ts";
 import type { Headers } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import type { IssuedReasoning, Standing } from "../ledger.ts";
@@ -13,7 +13,7 @@ import type { Refusal } from "../refusal.ts";
 import { bodyOf } from "../request-body.ts";
 import { hashText } from "../seal.ts";
 import { checkMessages } from "./judge/block-shape.ts";
-import { type Context, toContext } from "./judge/context.ts";
+import { type Context, meaningOf, stripped, toContext } from "./judge/context.ts";
 import { parseMessages, type ParsedMessages } from "./judge/request-shape.ts";
 import {
   judgeThinking,
@@ -72,7 +72,7 @@ export function judgeMessages(
   const { switches, seal } = engine;
   const context = toContext(request.messages, request.messagesText);
   const messages = joined(context.blocks);
-  const head = { system: hashText(request.system), tools: hashText(request.toolsText) };
+  const head = headOf(request);
   const { model, traits, thinking } = request;
   const history = judgeThinking({
     context,
@@ -102,6 +102,17 @@ export function judgeMessages(
       ...checkEnd(messages, engine),
       ...history.refusals,
     ],
+  };
+}
+
+/** By what they say: a string is short for one text block, and breakpoints do not count. */
+function headOf({ body, tools }: ParsedMessages): JudgedMessages["head"] {
+  const { system } = body;
+  const blocks =
+    typeof system === "string" ? [{ type: "text", text: system }] : arrayOf(system).map(objectOf);
+  return {
+    system: hashText(JSON.stringify(blocks.map(meaningOf))),
+    tools: hashText(JSON.stringify(stripped(tools))),
   };
 }
 
