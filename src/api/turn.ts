@@ -6,10 +6,11 @@
 
 import type { ErrorInfo, SessionEvent, TurnStatus, Usage } from "../events/index.ts";
 
-export interface TurnResult {
+/** `Output`: the value of an answer that was asked for by a schema. */
+export interface TurnResult<Output = unknown> {
   readonly status: TurnStatus;
   readonly text: string;
-  readonly output?: unknown;
+  readonly output?: Output;
   readonly usage: Usage;
   readonly steps: number;
   /** For `incomplete`: which limit. */
@@ -18,10 +19,10 @@ export interface TurnResult {
 }
 
 /** Leaving its loop early, iterating twice or not at all changes nothing about the turn. */
-export interface Turn extends AsyncIterable<SessionEvent> {
+export interface Turn<Output = unknown> extends AsyncIterable<SessionEvent> {
   readonly id: string;
   /** Never rejects for what a provider or a tool did. */
-  result(): Promise<TurnResult>;
+  result(): Promise<TurnResult<Output>>;
   /** The answer; rejects unless the turn completed. */
   text(): Promise<string>;
   cancel(): void;

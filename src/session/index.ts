@@ -29,5 +29,13 @@ export type {
 export { createAgent } from "./agent.ts";
 export { previewFromLog } from "./previews.ts";
 export { rebuildRequest } from "./rebuild.ts";
-export type { Agent, AgentOptions, OpenSessionOptions, OutputSchema, SendOptions, Session } from "./types.ts";
+export type {
+  Agent,
+  AgentOptions,
+  AnswerOf,
+  OpenSessionOptions,
+  OutputSchema,
+  SendOptions,
+  Session,
+} from "./types.ts";
 export { type TreeTurn, treeOf } from "./session-tree.ts";

@@ -50,7 +50,7 @@ import { settingsFor } from "./settings.ts";
 import { cleanTitle, titleOf } from "./title.ts";
 import { TurnHandle } from "./turn-handle.ts";
 import { SetupCache, type TurnOverrides } from "./turn-setup.ts";
-import type { AgentOptions, SendOptions, Session } from "./types.ts";
+import type { AgentOptions, AnswerOf, OutputSchema, SendOptions, Session } from "./types.ts";
 
 export interface LocalSessionParts {
   readonly log: Log;
@@ -104,6 +104,11 @@ export class LocalSession extends SessionView implements Session {
     return open !== undefined && open.backTo === undefined;
   }
 
+  send<Schema extends OutputSchema>(
+    input: Input,
+    options: SendOptions & { readonly output: Schema },
+  ): Turn<AnswerOf<Schema>>;
+  send(input: Input, options?: SendOptions): Turn;
   send(input: Input, options: SendOptions = {}): Turn {
     assertInput(input);
     if (options.whenBusy === "reject" && this.#waiting > 0) {

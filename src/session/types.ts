@@ -61,6 +61,11 @@ export interface Agent {
 /** A Standard Schema or a plain JSON Schema. */
 export type OutputSchema = StandardSchema | JsonObject;
 
+/** The JSON value that fits a schema, before the schema's own parser would change it; unknown for a plain JSON Schema. */
+export type AnswerOf<Schema extends OutputSchema> = Schema extends StandardSchema
+  ? NonNullable<Schema["~standard"]["types"]>["input"]
+  : unknown;
+
 export interface SendOptions extends TurnOptions {
   /** For this turn only. */
   readonly model?: Model | string;
@@ -75,6 +80,10 @@ export interface Session extends SessionHandle {
   readonly model: Model;
   /** Where the log is. */
   readonly place: string;
+  send<Schema extends OutputSchema>(
+    input: Input,
+    options: SendOptions & { readonly output: Schema },
+  ): Turn<AnswerOf<Schema>>;
   send(input: Input, options?: SendOptions): Turn;
   setModel(model: Model | string): Promise<void>;
   previewSwitch(model: Model | string): Promise<SwitchPreview>;

@@ -17,7 +17,7 @@ const FORMS = [KEY, HEADER].flatMap((one) => [
 
 test("a key in the environment and a header of the settings stay where they are", async () => {
   const place = newPlace();
-  const { emulator } = await emulatorOf({ accounts: { [KEY]: { organization: "org-canary" } } });
+  const { emulator } = await emulatorOf({ accounts: { [KEY]: "org-canary" } });
   mkdirSync(place.home);
   const config = join(place.home, "config.json");
   const mine = {
