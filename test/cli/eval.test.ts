@@ -1,12 +1,12 @@
 /** `eval`: the shipped suite, good and bad scenarios, and a suite that is stopped. */
 
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
 import { SCENARIO_SCHEMA } from "../../src/cli/eval/scenario-schema.ts";
+import { parseFaults } from "../../src/emulator/index.ts";
 import { fileStore } from "../../src/log/index.ts";
 import { emulatorOf, expectProblem, newPlace, type Place, run, start, toolsFile, treeOf } from "./harness.ts";
 
@@ -60,17 +60,15 @@ const failures = ({ rows }: Report): readonly string[] =>
 
 test("the quick suite is green on the emulator, and leaves nothing behind", async () => {
   const place = newPlace();
-  const before = new Set(readdirSync(tmpdir()).filter((name) => name.startsWith("throughline-eval-")));
-  const { code, report } = await evaluated(place, [QUICK]);
+  const temporary = join(place.work, "tmp");
+  mkdirSync(temporary);
+  const { code, report } = await evaluated(place, [QUICK], { TMPDIR: temporary });
   expect(failures(report)).toEqual([]);
   expect([code, report.ok, report.complete, report.passed]).toEqual([0, true, true, report.planned]);
   expect(report.planned).toBe(readdirSync(QUICK).filter((name) => name.endsWith(".yaml")).length);
-  const after = readdirSync(tmpdir()).filter(
-    (name) => name.startsWith("throughline-eval-") && !before.has(name),
-  );
-  expect(after).toEqual([]);
+  expect(readdirSync(temporary)).toEqual([]);
   expect(treeOf(place.home)).toEqual([]); // the person's own sessions are not touched
-});
+}, 90_000);
 
 test("the quick suite has edits of files over several turns, a long loop of calls and switches of models", () => {
   const texts = readdirSync(QUICK)
@@ -93,12 +91,12 @@ test("the quick suite has edits of files over several turns, a long loop of call
 
 test("what needs no script holds in every dialect: all requests are taken, all reasoning goes back", async () => {
   const models = ["claude", "claude-bound", "deepseek", "kimi", "mistral", "groq", "router", "chat"];
-  const names = ["answer", "edit-files", "five-steps"].map((name) => join(QUICK, `${name}.yaml`));
+  const names = ["answer", "edit-files"].map((name) => join(QUICK, `${name}.yaml`));
   const list = models.map((name) => `emulator/emu-${name}`).join(",");
   const { code, report } = await evaluated(newPlace(), [...names, "-m", list]);
   expect(failures(report)).toEqual([]);
   expect([code, report.passed]).toEqual([0, models.length * names.length]);
-});
+}, 90_000);
 
 test("the published schema is the one that is enforced", async () => {
   expect(JSON.parse(readFileSync(join(root, "evals/scenario.schema.json"), "utf8"))).toEqual(SCENARIO_SCHEMA);
@@ -221,6 +219,18 @@ test("another endpoint is judged from the log: nothing refused, everything went 
   const skipped = report.rows[0]?.outcomes[0]?.checks.filter((check) => check.skipped === true);
   expect(skipped).toEqual([
     { what: "costs at most $1", ok: true, skipped: true, detail: "the price of the model is not known" },
+  ]);
+});
+
+test("at another endpoint, reasoning that was refused shows in refusals, recall and prefix", async () => {
+  const place = newPlace();
+  const { env } = await emulatorOf({ faults: [...parseFaults("none"), ...parseFaults("rotate-key")] });
+  const expected = { noRefusedRequest: true, reasoningRecall: 1, prefixStable: true };
+  const file = scenario(place, { turns: [{ send: "List the files." }, HELLO], expect: expected });
+  const { code, report } = await evaluated(place, [file, "-m", "openai/emu-reasoner"], env);
+  expect([code, failures(report)]).toEqual([
+    1,
+    ["no request is refused", "reasoning recall is at least 1", "every request begins as the one before"],
   ]);
 });
 
