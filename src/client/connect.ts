@@ -84,13 +84,20 @@ class Remote implements RemoteAgent {
   async open(options: RemoteOpenOptions = {}): Promise<SessionHandle> {
     const { id, model, mode } = options;
     const known = id === undefined ? undefined : await this.#state(id, mode);
-    const state =
-      known ??
-      (await this.#http.post<SessionState>("/api/sessions", {
-        ...(id === undefined ? {} : { id }),
-        ...(model === undefined ? {} : { model }),
-      }));
-    return new RemoteSession(this.#http, state);
+    return new RemoteSession(this.#http, known ?? (await this.#create(id, model)));
+  }
+
+  async #create(id: string | undefined, model: string | undefined): Promise<SessionState> {
+    const body = { ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) };
+    try {
+      return await this.#http.post<SessionState>("/api/sessions", body);
+    } catch (error) {
+      // Somebody else was quicker: then it is there.
+      const known =
+        id !== undefined && codeOf(error) === "session_exists" ? await this.#state(id, "write") : undefined;
+      if (known === undefined) throw error;
+      return known;
+    }
   }
 
   async *sessions(): AsyncGenerator<SessionListing> {

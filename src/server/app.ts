@@ -22,8 +22,8 @@ export function createApp(parts: ServerParts, onProblem: (error: unknown) => voi
     const { status, body } = errorAnswer(error);
     if (status >= 500 && !(error instanceof ThroughlineError && error.code === "server_stopping"))
       onProblem(error);
-    // A body that was not read to its end would be taken for the next request.
-    if (!c.env.incoming.complete) c.env.outgoing.setHeader("connection", "close");
+    // The rest of a body is read and dropped: closing on it would reset the connection, and the answer with it.
+    c.env.incoming.resume();
     return c.json(body, status as 500);
   });
   app.notFound((c) =>

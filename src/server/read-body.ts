@@ -31,7 +31,9 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    // Left in one piece: the answer must still reach whoever sends too much.
+    const pieces: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+    for await (const chunk of pieces) {
       size += chunk.length;
       if (size > MAX_BODY_BYTES) throw tooLarge;
       chunks.push(chunk);

@@ -187,11 +187,10 @@ function refuse(
   response: ServerResponse,
   { status, code, message }: Refusal,
 ): void {
+  request.resume(); // its body is dropped; the time limit of a request ends one that never does
   const forPeople = status === 401 && (request.headers.accept ?? "").includes("text/html");
   response.writeHead(status, {
     "content-type": forPeople ? "text/html; charset=utf-8" : "application/json",
-    // Its body is not read.
-    ...(request.method === "GET" || request.method === "HEAD" ? {} : { connection: "close" }),
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
   });
   response.end(forPeople ? LOGIN_NEEDED : JSON.stringify({ error: { code, message } }));

@@ -134,8 +134,7 @@ async function turnState(hosted: HostedSession, turn: string): Promise<TurnState
           answer.texts.push(wordsOf(event));
         }
       }
-      if (firstSeq === undefined)
-        throw httpError("turn_unknown", `there is no turn "${turn}" in this session`);
+      if (firstSeq === undefined) throw httpError("turn_unknown", "there is no such turn in this session");
       const running = end === undefined && session.writer === "live";
       if (running) return { turn, state: "running", firstSeq };
       const result = resultOf(end, answer?.texts.join("\n\n") ?? "");

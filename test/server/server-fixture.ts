@@ -123,6 +123,8 @@ export function ask(server: RunningServer, options: AskOptions): Promise<Answer>
                 authorization: `Bearer ${server.token}`,
                 ...(method === "GET" || method === "HEAD" ? {} : { "content-type": "application/json" }),
               }),
+          // Node sends the body of a DELETE without saying that there is one.
+          ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }),
           ...headers,
         } as Record<string, string | string[]>,
       },

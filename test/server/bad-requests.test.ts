@@ -1,0 +1,214 @@
+/** Bad input over HTTP: a status and a code each, nothing written, nothing of the machine told. */
+
+import { describe, expect, test } from "vitest";
+
+import { fileStore } from "../../src/index.ts";
+import { temporaryFolder } from "../contracts/file-fixture.ts";
+import { say } from "../contracts/session-fixture.ts";
+import { ask, codeIn, rawSocket, served, type Served } from "./server-fixture.ts";
+
+async function withSession(): Promise<Served> {
+  const parts = await served({ script: [{ output: [say("Hello")] }] });
+  const session = await parts.remote.open({ id: "s1" });
+  await session.send("Hi").result();
+  return parts;
+}
+
+const post = (parts: Served, path: string, body: unknown): Promise<readonly [number, unknown]> =>
+  ask(parts.server, {
+    method: "POST",
+    path,
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  }).then((answer) => [answer.status, codeIn(answer)] as const);
+const get = (parts: Served, path: string): Promise<readonly [number, unknown]> =>
+  ask(parts.server, { path }).then((answer) => [answer.status, codeIn(answer)] as const);
+
+describe("a body", () => {
+  test.each([
+    ["that is no JSON", "{", "body_invalid"],
+    ["that is a list", "[]", "body_invalid"],
+    ["that is a word", '"x"', "body_invalid"],
+    ["that is null", "null", "body_invalid"],
+    ["nested without end", `{"input":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "body_invalid"],
+    ["with a field nobody knows", '{"input":"x","modell":"y"}', "field_unknown"],
+    ["with __proto__", '{"input":"x","__proto__":{"turn":"y"}}', "field_unknown"],
+    ["without the field that matters", "{}", "field_invalid"],
+    ["with a number for a text", '{"input":"x","model":1}', "field_invalid"],
+    ["with a word that is no choice", '{"input":"x","whenBusy":"maybe"}', "field_invalid"],
+    ["with an empty input", '{"input":""}', "input_empty"],
+    ["with a number for input", '{"input":5}', "input_invalid"],
+    ["with a part of no type", '{"input":[{"type":"audio"}]}', "input_invalid"],
+    ["with a model nobody knows", '{"input":"x","model":"nobody"}', "model_invalid"],
+    ["with an effort nobody knows", '{"input":"x","effort":"enormous"}', "effort_unknown"],
+    ["with a turn id that is none", '{"input":"x","turn":"../x"}', "turn_invalid"],
+  ])("%s", async (_what, body, code) => {
+    const parts = await withSession();
+    expect(await post(parts, "/api/sessions/s1/turns", body)).toEqual([400, code]);
+    expect(({} as { readonly turn?: unknown }).turn).toBeUndefined();
+    const session = await parts.remote.open({ id: "s1" });
+    expect(session.lastSeq).toBe(7);
+    expect(parts.problems).toEqual([]);
+  });
+
+  test("of random JSON is refused or taken, and never breaks the server", async () => {
+    const parts = await withSession();
+    const values = [
+      null,
+      true,
+      0,
+      -1,
+      1e300,
+      1.5,
+      "",
+      "x",
+      [],
+      {},
+      [[]],
+      { a: { b: [1] } },
+      "\u0000",
+      "\uD800",
+    ];
+    for (const path of [
+      "title",
+      "model",
+      "truncate",
+      "checkout",
+      "fork",
+      "edit",
+      "cancel",
+      "permissions/x",
+    ]) {
+      for (const field of ["title", "from", "at", "seq", "id"]) {
+        for (const value of values) {
+          const [status] = await post(parts, `/api/sessions/s1/${path}`, { [field]: value });
+          expect([200, 201, 202, 400, 404, 409]).toContain(status);
+        }
+      }
+    }
+    expect(parts.problems).toEqual([]);
+  }, 60_000);
+
+  test("that is too large is refused before it is read, by its length or while it comes", async () => {
+    const { server } = await withSession();
+    const path = "/api/sessions/s1/turns";
+    const large = await ask(server, { method: "POST", path, body: Buffer.alloc(10 * 1024 * 1024 + 1, 32) });
+    expect([large.status, codeIn(large)]).toEqual([413, "body_too_large"]);
+
+    const socket = await rawSocket(server);
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\nauthorization: Bearer ${server.token}\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`,
+    );
+    const piece = Buffer.alloc(1024 * 1024, 32);
+    let answer = "";
+    socket.on("data", (chunk) => (answer += String(chunk)));
+    socket.on("error", () => undefined);
+    for (let n = 0; n < 40 && answer === ""; n += 1) {
+      socket.write(`${piece.length.toString(16)}\r\n`);
+      socket.write(piece);
+      await new Promise<void>((resolve) => void socket.write("\r\n", () => resolve()));
+    }
+    await expect.poll(() => answer).toMatch(/^HTTP\/1.1 413/);
+  });
+
+  test("that lies about its length, and requests that smuggle another, are cut off", async () => {
+    const { server } = await withSession();
+    const head = `POST /api/sessions/s1/title HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\nauthorization: Bearer ${server.token}\r\ncontent-type: application/json\r\n`;
+    const raw = async (text: string): Promise<string> => {
+      const socket = await rawSocket(server);
+      socket.end(text);
+      let answer = "";
+      for await (const chunk of socket) answer += String(chunk);
+      return answer;
+    };
+    expect(await raw(`${head}content-length: 100\r\n\r\n{"title":"x"}`)).toMatch(/^(?:HTTP\/1.1 400|$)/);
+    expect(
+      await raw(
+        `${head}content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nGET /api/server HTTP/1.1\r\n\r\n`,
+      ),
+    ).toMatch(/^HTTP\/1.1 400/);
+    expect(await raw("\u0000\u0001 not http\r\n\r\n")).toMatch(/^HTTP\/1.1 400/);
+  });
+});
+
+test("what does not exist, and what cannot be now, has its status and code", async () => {
+  const parts = await withSession();
+  expect(await get(parts, "/api/nothing")).toEqual([404, "not_found"]);
+  expect(await get(parts, "/api/sessions/none")).toEqual([404, "session_not_found"]);
+  expect(await get(parts, "/api/sessions/none/events")).toEqual([404, "session_not_found"]);
+  expect(await get(parts, "/api/sessions/none/log")).toEqual([404, "session_not_found"]);
+  expect(await get(parts, "/api/sessions/-bad")).toEqual([400, "session_id_invalid"]);
+  expect(await get(parts, "/api/sessions/s1/turns/none")).toEqual([404, "turn_unknown"]);
+  expect(await get(parts, "/api/sessions/s1/requests/9")).toEqual([404, "request_unknown"]);
+  expect(await get(parts, "/api/sessions/s1/requests/x")).toEqual([400, "parameter_invalid"]);
+  expect(await get(parts, "/api/sessions/s1/requests/1/diff/7")).toEqual([404, "request_unknown"]);
+  expect(await get(parts, `/api/sessions/s1/blobs/${"a".repeat(64)}`)).toEqual([404, "blob_not_found"]);
+  expect(await get(parts, "/api/sessions/s1/log?after=x")).toEqual([400, "parameter_invalid"]);
+  expect(await get(parts, "/api/sessions/s1/log?path=some")).toEqual([400, "parameter_invalid"]);
+  expect(await get(parts, "/api/sessions/s1/export?format=pdf")).toEqual([400, "format_unknown"]);
+  expect(await get(parts, "/api/sessions/s1/switch")).toEqual([400, "parameter_invalid"]);
+  expect(await get(parts, "/api/sessions?limit=0")).toEqual([400, "parameter_invalid"]);
+  expect(await get(parts, "/api/sessions?before=x")).toEqual([400, "parameter_invalid"]);
+  expect(await post(parts, "/api/sessions", { id: "s1" })).toEqual([409, "session_exists"]);
+  expect(await post(parts, "/api/sessions", { id: "../x" })).toEqual([400, "session_id_invalid"]);
+  expect(await post(parts, "/api/sessions/s1/resume", {})).toEqual([409, "nothing_to_resume"]);
+  expect(await post(parts, "/api/sessions/s1/permissions/none", { decision: "allow" })).toEqual([
+    409,
+    "permission_not_pending",
+  ]);
+  expect(await post(parts, "/api/sessions/s1/cancel", { turn: "none" })).toEqual([404, "turn_unknown"]);
+  expect(await post(parts, "/api/sessions/s1/truncate", { from: 1, keepTurns: 1 })).toEqual([
+    400,
+    "field_invalid",
+  ]);
+  expect(await get(parts, "/")).toEqual([404, undefined]);
+  expect(parts.problems).toEqual([]);
+});
+
+test("the same turn sent twice is one turn", async () => {
+  const parts = await withSession();
+  const body = { input: "again", turn: "tn_mine" };
+  const [first, second] = await Promise.all([
+    post(parts, "/api/sessions/s1/turns", body),
+    post(parts, "/api/sessions/s1/turns", body),
+  ]);
+  expect([first[0], second[0]].toSorted()).toEqual([202, expect.toBeOneOf([202, 409])]);
+  const session = await parts.remote.open({ id: "s1" });
+  await expect.poll(async () => (await get(parts, "/api/sessions/s1/turns/tn_mine?wait=5"))[0]).toBe(200);
+  expect(await post(parts, "/api/sessions/s1/turns", body)).toEqual([202, undefined]);
+  const asked: unknown[] = [];
+  for await (const event of session.events()) if (event.type === "user_message") asked.push(event.content);
+  expect(asked).toHaveLength(2);
+});
+
+test("what fails inside is told without a path or a stack, and to the terminal with one", async () => {
+  const folder = temporaryFolder();
+  const { chmodSync, writeFileSync } = await import("node:fs");
+  const parts = await served({ store: fileStore(folder) });
+  writeFileSync(`${folder}/broken.jsonl`, '{"v":1,"broken\n{"more":1}\n');
+  const answer = await ask(parts.server, { path: "/api/sessions/broken" });
+  expect(answer.status).toBe(500);
+  expect(answer.text).not.toContain(folder);
+  expect(answer.text).not.toMatch(/at \w+ \(|node:|\.ts/);
+  expect(parts.problems.join()).not.toBe("");
+  // The list names it as broken, and shows the others.
+  const list = await parts.remote.list();
+  expect(list.map(({ id }) => id)).toEqual(["broken"]);
+  expect(JSON.stringify(list)).not.toContain(folder);
+  chmodSync(folder, 0o700);
+});
+
+test("a download is one: named by the session, never run by a browser", async () => {
+  const { server } = await withSession();
+  const answer = await ask(server, { path: "/api/sessions/s1/export" });
+  expect(answer.headers).toMatchObject({
+    "content-type": "application/x-ndjson",
+    "content-disposition": 'attachment; filename="s1.jsonl"',
+    "x-content-type-options": "nosniff",
+  });
+  expect(
+    answer.text
+      .trim()
+      .split("\n")
+      .map((line) => (JSON.parse(line) as { readonly seq: number }).seq),
+  ).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+});
