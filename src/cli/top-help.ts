@@ -14,10 +14,10 @@ const EXAMPLES = `Examples:
   throughline -c "and now the tests"       go on with the last session of this directory
   throughline inspect --last               what was sent, and why`;
 
-const FLAGS = `Flags: -p one answer, -c last session, -r ID a session, -m provider/model[:effort], --json, -C DIR,
-  --tools FILE, --permissions MODE, --max-steps N; every one: throughline run --help. -V version, -h help`;
+const FLAGS = `Flags: -p one answer, -c last session, -r ID a session, -m provider/model[:effort], --json, -o FILE, -C DIR,
+  --tools FILE, --permissions MODE, --max-steps N, --max-cost USD; all: throughline run --help. -V version, -h help`;
 
-const REST = `Environment: OPENAI_API_KEY, OPENAI_BASE_URL, THROUGHLINE_MODEL, THROUGHLINE_HOME, NO_COLOR, FORCE_COLOR
+const REST = `Environment: OPENAI_API_KEY, ANTHROPIC_API_KEY …, THROUGHLINE_MODEL, THROUGHLINE_HOME, NO_COLOR, FORCE_COLOR
 Exit codes: 0 done, 1 turn failed, 2 usage, 3 permission needed, 4 limit reached, 5 server or history differs,
   130 interrupted, 143 terminated`;
 
