@@ -7,7 +7,7 @@
 import { arrayOf } from "../../support/index.ts";
 import { STOP_REASONS } from "../../wire/index.ts";
 import type { Fault } from "../faults/fault.ts";
-import type { Draft, Reply } from "../output/draft.ts";
+import { type Draft, halved, type Reply } from "../output/draft.ts";
 import { draftTokens } from "../output/usage.ts";
 import { type ApiError, apiError } from "./http-errors.ts";
 import type { JudgedMessages } from "./judge-request.ts";
@@ -106,12 +106,4 @@ function firstOf(
     .map((sequence) => ({ sequence, at: text.indexOf(sequence) }))
     .filter(({ at }) => at !== -1)
     .toSorted((a, b) => a.at - b.at)[0];
-}
-
-/** The first `count` drafts whole; a text after them comes half. */
-function halved(drafts: readonly Draft[], count: number): readonly Draft[] {
-  const kept = drafts.slice(0, count);
-  const next = drafts[count];
-  if (next?.type !== "message") return kept;
-  return [...kept, { ...next, text: next.text.slice(0, Math.ceil(next.text.length / 2)) }];
 }

@@ -51,3 +51,11 @@ export interface Reply {
   readonly incompleteReason?: string;
   readonly error?: { readonly code: string; readonly message: string };
 }
+
+/** The first `count` items whole; a message after them comes half. */
+export function halved(drafts: readonly Draft[], count: number): readonly Draft[] {
+  const kept = drafts.slice(0, count);
+  const next = drafts[count];
+  if (next?.type !== "message") return kept;
+  return [...kept, { ...next, text: next.text.slice(0, Math.ceil(next.text.length / 2)) }];
+}

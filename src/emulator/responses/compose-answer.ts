@@ -9,7 +9,7 @@ import { type JsonObject, objectOf, stringOf } from "../../support/index.ts";
 import type { Answer, ComposeOptions } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import type { Fault } from "../faults/fault.ts";
-import type { Draft, Reply } from "../output/draft.ts";
+import { type Draft, halved, type Reply } from "../output/draft.ts";
 import type { StreamEvent } from "../output/stream-event.ts";
 import { draftTokens, usageOf } from "../output/usage.ts";
 import { faultMessages } from "./http-errors.ts";
@@ -154,14 +154,6 @@ function forcedEnding(fault: Fault, drafts: readonly Draft[], judged: Judged): E
     error: { code, message },
     ...(fault.type === "error-event" ? { errorEvent: fault.shape } : {}),
   };
-}
-
-/** The first `count` items whole; a message after them comes half, with status "incomplete". */
-function halved(drafts: readonly Draft[], count: number): readonly Draft[] {
-  const kept = drafts.slice(0, count);
-  const next = drafts[count];
-  if (next?.type !== "message") return kept;
-  return [...kept, { ...next, text: next.text.slice(0, Math.ceil(next.text.length / 2)) }];
 }
 
 function finalView(item: IssuedItem, ending: Ending): JsonObject {
