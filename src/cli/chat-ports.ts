@@ -6,7 +6,7 @@
 
 import { extname, resolve } from "node:path";
 
-import type { SessionHandle, SessionSummary } from "../api/index.ts";
+import type { SessionSummary } from "../api/index.ts";
 import { EFFORT_CHOICES, sessionsFolder } from "../config/index.ts";
 import { fileStore, type Store, type StoredSession } from "../log/index.ts";
 import { pricedModels, PROVIDERS } from "../models/index.ts";
@@ -25,7 +25,6 @@ export function chatPorts(cwd: string, terminal: Terminal): Ports {
     sessions: () => recentSessions(cwd),
     exportSession: (session, file) => writeSession(session, file, terminal),
     costOf,
-    contextTokens: contextOf,
   };
 }
 
@@ -45,10 +44,6 @@ async function writeSession(session: string, file: string | undefined, terminal:
   const { exportSession } = await import("./commands/export.ts");
   await exportSession(session, { format, output, reasoning: true }, terminal);
   return `Written: ${resolve(output)}`;
-}
-
-function contextOf(handle: SessionHandle): number | undefined {
-  return handle.model.settings.capabilities.contextTokens;
 }
 
 /** Models with a known price of providers whose key is there, and the emulator's, which need none. */

@@ -90,8 +90,13 @@ class App {
     this.#showHistory();
     if (draft !== undefined) this.#editor.text = draft;
     const input = this.#readKeys();
+    // What was typed before the terminal was ours has its Enter as a line feed.
+    let early = true;
     const giveBack = terminal.start({
-      input: (data) => input.take(data),
+      input: (data) => {
+        input.take(early ? data.replaceAll("\n", "\r") : data);
+        early = false;
+      },
       resize: () => this.#painter.resize(),
     });
     terminal.write(PASTE_ON + ASK_KITTY);
@@ -367,14 +372,14 @@ class App {
   }
 
   #status(width: number): Rows {
-    const { handle, directory, ports, style } = this.#options;
+    const { handle, directory, style } = this.#options;
     const parts = {
       directory,
       session: handle.title ?? handle.id,
       facts: this.#conversation.facts,
       model: handle.model.label,
       effort: handle.model.settings.effort,
-      contextTokens: ports.contextTokens(handle),
+      context: handle.context,
       reading: handle.access === "read",
       lost: handle.connection === "lost",
     };
@@ -388,4 +393,5 @@ const BRANCH_WORDS: Readonly<Record<string, string>> = {
   undo: "↩ Taken back",
   truncate: "↩ Cut off here",
   checkout: "↩ Back on another branch",
+  compaction: "↩ The summary stands for what is behind",
 };

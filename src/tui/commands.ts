@@ -18,8 +18,6 @@ export interface Ports {
   /** Writes a session to a file and resolves to a word about it. */
   readonly exportSession?: (session: string, file: string | undefined) => Promise<string>;
   readonly costOf: CostOf;
-  /** How much a model takes, if that is known. */
-  readonly contextTokens: (handle: SessionHandle) => number | undefined;
 }
 
 /** How an interface ends: for good, or with another session. */

@@ -23,8 +23,6 @@ export class Facts {
   usage: Usage = NO_USAGE;
   /** Of all responses so far; undefined as soon as one has no known price. */
   costUsd: number | undefined = 0;
-  /** Tokens the last request and its answer took. */
-  context = 0;
   /** Turns that are open, by id: something is under way. */
   openTurn: string | undefined;
   /** The last message of a person, and where it stands. */
@@ -63,7 +61,6 @@ export class Facts {
 
   #spend(response: string, usage: Usage): void {
     this.usage = addUsage(this.usage, usage);
-    this.context = usage.inputTokens + usage.outputTokens;
     const origin = this.#origins.get(response);
     const cost = origin === undefined ? undefined : this.#costOf(origin, usage);
     this.costUsd = cost === undefined || this.costUsd === undefined ? undefined : this.costUsd + cost;

@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { ContextUse } from "../events/index.ts";
 import { inertLine } from "../support/index.ts";
 import type { Facts } from "./facts.ts";
 import { type Rows, short } from "./rows.ts";
@@ -14,11 +15,11 @@ import { fit, widthOf } from "./terminal-library.ts";
 export interface StatusParts {
   readonly directory: string;
   readonly session: string;
-  readonly facts: Pick<Facts, "usage" | "costUsd" | "context">;
+  readonly facts: Pick<Facts, "usage" | "costUsd">;
   readonly model: string;
   readonly effort: string | undefined;
-  /** How much the model takes, if that is known. */
-  readonly contextTokens: number | undefined;
+  /** How full the model's context is, if anybody has counted. */
+  readonly context: ContextUse | undefined;
   readonly reading: boolean;
   readonly lost: boolean;
 }
@@ -41,21 +42,24 @@ function stateOf({ reading, lost }: StatusParts): readonly string[] {
   return [...(reading ? ["reading only"] : []), ...(lost ? ["connection lost"] : [])];
 }
 
-function tokensOf({ facts, contextTokens }: StatusParts): readonly string[] {
-  const { usage, costUsd, context } = facts;
+function tokensOf({ facts, context }: StatusParts): readonly string[] {
+  const { usage, costUsd } = facts;
   if (usage.inputTokens === 0 && usage.outputTokens === 0) return [];
   const reasoning = usage.reasoningTokens > 0 ? ` (${short(usage.reasoningTokens)} reasoning)` : "";
   const cached = usage.cachedTokens > 0 ? ` (${short(usage.cachedTokens)} cached)` : "";
-  const used =
-    contextTokens === undefined
-      ? `ctx ${short(context)}`
-      : `ctx ${Math.round((100 * context) / contextTokens)}% of ${short(contextTokens)}`;
   return [
     `↑${short(usage.inputTokens)}${cached}`,
     `↓${short(usage.outputTokens)}${reasoning}`,
     ...(costUsd === undefined || costUsd === 0 ? [] : [`$${costUsd.toFixed(costUsd < 1 ? 3 : 2)}`]),
-    used,
+    ...contextPart(context),
   ];
+}
+
+function contextPart(context: ContextUse | undefined): readonly string[] {
+  if (context === undefined) return [];
+  const { usedTokens, contextTokens, fraction } = context;
+  if (contextTokens === undefined || fraction === undefined) return [`ctx ${short(usedTokens)}`];
+  return [`ctx ${Math.round(100 * fraction)}% of ${short(contextTokens)}`];
 }
 
 /** As many on a row as fit. */

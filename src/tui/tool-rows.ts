@@ -12,7 +12,6 @@ import { fit } from "./terminal-library.ts";
 import { growingRows, type View } from "./view-state.ts";
 
 const MARGIN = "    ";
-const MAX_RESULT_ROWS = 200;
 
 export function toolRows(block: ToolBlock, width: number, view: View): Rows {
   const { style } = view;
@@ -108,6 +107,11 @@ function worthSeeing(block: ToolBlock, width: number, view: View): Rows {
   );
 }
 
+/** As much as fits on the screen beside the rest: more could not be folded again. */
+function mostRows(view: View): number {
+  return Math.max(8, view.height - 12);
+}
+
 function detailRows(block: ToolBlock, width: number, view: View): Rows {
   const { style } = view;
   const { result, progress } = block;
@@ -115,7 +119,7 @@ function detailRows(block: ToolBlock, width: number, view: View): Rows {
   if (result !== undefined) {
     const rows = textRows(result.text === "" ? "(no output)" : result.text, width);
     shown.push(
-      ...head(rows, MAX_RESULT_ROWS, (more) => style.dim(`… ${count(more, "more row")}`)).map((row) =>
+      ...head(rows, mostRows(view), (more) => style.dim(`… ${count(more, "more row")}`)).map((row) =>
         style.dim(row),
       ),
     );

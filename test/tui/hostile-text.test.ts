@@ -209,7 +209,7 @@ test.for(SEQUENCES.map((sequence) => [JSON.stringify(sequence), sequence] as con
           facts,
           model: text,
           effort: text,
-          contextTokens: 9,
+          context: undefined,
           reading: true,
           lost: false,
         },

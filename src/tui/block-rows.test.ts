@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+
+import type { NoticeBlock, ReasoningBlock, TextBlock, ToolBlock, TurnEndBlock } from "../fragments/index.ts";
+import { blockRows } from "./block-rows.ts";
+import { createStyle } from "./style.ts";
+import type { View } from "./view-state.ts";
+
+const view: View = {
+  style: createStyle(false),
+  reasoningOpen: false,
+  toolsOpen: false,
+  height: 24,
+  now: 6400,
+  since: () => 0,
+};
+const open: View = { ...view, reasoningOpen: true, toolsOpen: true };
+const base = { id: "r/0", generating: false, superseded: false } as const;
+
+describe("a thought", () => {
+  const thought: ReasoningBlock = {
+    ...base,
+    kind: "reasoning",
+    seqs: [4],
+    model: "gpt-5.6",
+    startedAt: undefined,
+    durationMs: 12_000,
+    tokens: 512,
+    parts: [
+      { title: "Locating the step", body: "There are *three*." },
+      { title: "Reading the log", body: "One\n\nTwo" },
+    ],
+    cut: false,
+    keptBack: false,
+  };
+
+  test.for([
+    ["done, folded", thought, view, ["▸ Thought for 12s · 2 parts · 512 tokens"]],
+    [
+      "done, unfolded",
+      thought,
+      open,
+      [
+        "▾ Thought for 12s · 2 parts · 512 tokens",
+        "  Locating the step",
+        "  There are three.",
+        "  Reading the log",
+        "  One",
+        "  ",
+        "  Two",
+      ],
+    ],
+    ["generating, folded", { ...thought, generating: true }, view, ["▸ Reading the log… 6s · part 2"]],
+    [
+      "generating, unfolded",
+      { ...thought, generating: true },
+      open,
+      ["▾ Reading the log… 6s · part 2", "  ✓ Locating the step", "  One", "  ", "  Two"],
+    ],
+    ["nothing yet", { ...thought, generating: true, parts: [] }, open, ["▸ Thinking… 6s"]],
+    [
+      "without a summary",
+      { ...thought, parts: [], tokens: undefined, durationMs: 4000 },
+      open,
+      ["▸ Thought for 4s · no summary"],
+    ],
+    [
+      "kept for its model",
+      { ...thought, parts: [], keptBack: true },
+      view,
+      ["▸ Thought for 12s · no summary · 512 tokens · kept for gpt-5.6,", "not sent to the model in use"],
+    ],
+  ] as const)("%s", ([, block, how, rows]) => {
+    expect(blockRows(block, 64, how)).toEqual(rows);
+  });
+
+  test("while it grows it never outgrows half of the window, so that it can be folded again", () => {
+    const body = Array.from({ length: 50 }, (_, at) => `line ${at}`).join("\n\n");
+    const rows = blockRows({ ...thought, generating: true, parts: [{ title: "T", body }] }, 64, open);
+    expect(rows.length).toBeLessThanOrEqual(11);
+    expect(rows.at(-1)).toBe("  line 49");
+    expect(rows[1]).toMatch(/^ {2}… \d+ rows above$/);
+  });
+});
+
+describe("a call", () => {
+  const call: ToolBlock = {
+    ...base,
+    kind: "tool",
+    seq: 5,
+    callId: "c",
+    name: "edit_file",
+    arguments: '{"path":"a.ts","find":"old","replace":"new"}',
+    progress: "",
+    permission: undefined,
+    result: { status: "ok", text: "replaced\n1 occurrence", durationMs: 12 },
+    cut: false,
+  };
+
+  test.for([
+    ["done", call, view, ["✓ edit_file a.ts (+2) · 12 ms · 2 lines"]],
+    [
+      "unfolded: what goes and what comes",
+      call,
+      open,
+      [
+        "✓ edit_file a.ts (+2) · 12 ms · 2 lines",
+        "    path: a.ts",
+        "    - old",
+        "    + new",
+        "    replaced",
+        "    1 occurrence",
+      ],
+    ],
+    [
+      "failed: says why, folded too",
+      { ...call, result: { status: "error", text: "no such file", durationMs: 1500 } },
+      view,
+      ["✗ edit_file a.ts (+2) · failed · 2s", "    no such file"],
+    ],
+    [
+      "running: the last line of its output",
+      { ...call, generating: true, result: undefined, progress: "one\ntwo\n" },
+      view,
+      ["▸ edit_file a.ts (+2) · running 6s", "    two"],
+    ],
+    [
+      "being written",
+      { ...call, generating: true, result: undefined, callId: undefined, arguments: '{"pa' },
+      view,
+      ['▸ edit_file {"pa · being written'],
+    ],
+    [
+      "waiting for a person",
+      { ...call, result: undefined, permission: { requestId: "p", decision: undefined } },
+      view,
+      ["? edit_file a.ts (+2) · waits for your answer"],
+    ],
+  ] as const)("%s", ([, block, how, rows]) => {
+    expect(blockRows(block, 64, how)).toEqual(rows);
+  });
+});
+
+test("an answer is Markdown without its signs; links show where they lead; commentary is not hidden", () => {
+  const text: TextBlock = { ...base, kind: "text", seq: 1, text: "", phase: undefined, cut: false };
+  const rows = blockRows({ ...text, text: "**Bold** and [here](http://x.y/z).\n\n- one\n- two" }, 64, view);
+  expect(rows).toEqual(["Bold and here (http://x.y/z).", "", "- one", "- two"]);
+  expect(blockRows({ ...text, text: "On it.", phase: "commentary" }, 64, view)).toEqual(["On it."]);
+});
+
+test("a wait counts down; other notices stand as they are", () => {
+  const notice: NoticeBlock = { ...base, kind: "notice", code: "retry", text: "busy", waitMs: 9000 };
+  expect(blockRows(notice, 64, view)).toEqual(["↻ busy · trying again in 3s"]);
+  expect(blockRows(notice, 64, { ...view, now: 9000 })).toEqual(["↻ busy · trying again"]);
+  expect(blockRows({ ...notice, waitMs: undefined }, 64, view)).toEqual(["! busy"]);
+});
+
+describe("the end of a turn", () => {
+  const end: TurnEndBlock = {
+    ...base,
+    kind: "turn_end",
+    status: "completed",
+    reason: undefined,
+    error: undefined,
+    steps: 3,
+    usage: { inputTokens: 1234, cachedTokens: 0, outputTokens: 640, reasoningTokens: 512 },
+    durationMs: 31_000,
+  };
+  const facts = "─ Worked for 31s · 3 requests · ↑1.2k ↓640 · 512 reasoning ─";
+
+  test.for([
+    ["completed", end, [facts]],
+    [
+      "failed",
+      { ...end, status: "failed", error: { code: "x", message: "No" } },
+      ["✗ Failed: No [x]. /retry asks again.", facts],
+    ],
+    ["incomplete", { ...end, status: "incomplete", reason: "steps" }, ["■ Ended at a limit: steps.", facts]],
+    [
+      "interrupted",
+      { ...end, status: "interrupted" },
+      ["■ Interrupted: the process that worked on it ended.", facts],
+    ],
+  ] as const)("%s", ([, block, rows]) => {
+    expect(blockRows(block, 64, view)).toEqual(rows);
+  });
+});
