@@ -15,7 +15,7 @@ const EXAMPLES = `Examples:
   throughline inspect --last               what was sent, and why`;
 
 const FLAGS = `Flags: -p one answer, -c last session, -r ID a session, -m provider/model[:effort], --json, -o FILE, -C DIR,
-  --tools FILE, --permissions MODE, --max-steps N, --max-cost USD; all: throughline run --help. -V version, -h help`;
+  --tools FILE, --permissions MODE, --max-steps N, --max-cost USD; all: throughline run --help. -V, -h`;
 
 const REST = `Environment: OPENAI_API_KEY, ANTHROPIC_API_KEY …, THROUGHLINE_MODEL, THROUGHLINE_HOME, NO_COLOR, FORCE_COLOR
 Exit codes: 0 done, 1 turn failed, 2 usage, 3 permission needed, 4 limit reached, 5 server or history differs,
