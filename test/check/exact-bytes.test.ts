@@ -27,11 +27,12 @@ test.each([
   expect([text, changes.length, left]).toEqual([mended, 1, []]);
 });
 
+const line = (status: string): string =>
+  `{"timestamp":"t","ordinal":12345678901234567890,"type":"response_item","payload":{"type":"reasoning","id":"rs_1","summary":[]${status},"encrypted_content":"gAA\\/A=="}}`;
+
 test("a line of a rollout is changed in its payload and nowhere else", () => {
   const ask =
     '{"timestamp":"t","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi."}]}}';
-  const line = (status: string): string =>
-    `{"timestamp":"t","ordinal":12345678901234567890,"type":"response_item","payload":{"type":"reasoning","id":"rs_1","summary":[]${status},"encrypted_content":"gAA\\/A=="}}`;
   const answer =
     '{"timestamp":"t","type":"response_item","payload":{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"x"}]}}';
   const file = (status: string): string => [ask, line(status), answer, ""].join("\n");

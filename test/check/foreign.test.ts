@@ -352,3 +352,20 @@ test("a format can be forced, and a wrong one is an error", () => {
     expect.objectContaining({ code: "input_invalid" }),
   );
 });
+
+test("two records on one line are parted, and none is lost", async () => {
+  const { told: story } = await told("responses");
+  const text = codexRollout(story);
+  expect(repairHistory(text.replace('}\n{"timestamp"', '}{"timestamp"')).text).toBe(text);
+});
+
+test("a pi call that loses its item id is still found by its result", async () => {
+  const { told: story } = await told("responses");
+  const broken = piResponses(story).replace(
+    /\\"encrypted_content\\":\\"[^"\\]+\\"/,
+    String.raw`\"encrypted_content\":null`,
+  );
+  const { text } = repairHistory(broken);
+  const [, callId = ""] = /"type":"toolCall","id":"([^"]+)"/.exec(text) ?? [];
+  expect([callId, /"toolCallId":"([^"]+)"/.exec(text)?.[1]]).toEqual([story.callId, callId]);
+});

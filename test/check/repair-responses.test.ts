@@ -125,6 +125,15 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
   ],
 };
 
+test("I10 a request that rests on what the server would have to remember stands on its own again", async () => {
+  const { emulator, input } = await healthy();
+  const broken = JSON.stringify({ ...base, previous_response_id: "resp_1", input });
+  expect(checkHistory(broken).findings).toMatchObject([{ rule: "R14", place: "the request" }]);
+  expect(await refusalOf(emulator, broken)).toContain("resp_1");
+  const { text, changes } = repairHistory(broken);
+  expect([JSON.parse(text), changes.length]).toEqual([{ ...base, input }, 1]);
+});
+
 /** Other servers than the one the emulator stands for refuse these (T03: chat vendors, S06: vLLM). */
 const LENIENT: ReadonlySet<string> = new Set(["R08", "R12"]);
 
