@@ -5,10 +5,9 @@
  */
 
 export { type LogSink, tapStore } from "./log-tap.ts";
-export { playbackFetch, type PlaybackOptions, type RequestDifference } from "./playback-fetch.ts";
-export { createPrivateFile, type PrivateFile } from "./private-file.ts";
-export { readRecording, type RecordedExchange, type Recording } from "./read-recording.ts";
-export type { RunFacts } from "./records.ts";
+export { playbackFetch } from "./playback-fetch.ts";
+export { createPrivateFile } from "./private-file.ts";
+export { readRecording, type Recording } from "./read-recording.ts";
 export { createRedactor, secretsOf } from "./redact.ts";
 export { TraceWriter, type TraceWriterOptions } from "./trace-writer.ts";
-export { type SeenError, type SeenRequest, tapFetch, type WireSink } from "./wire-tap.ts";
+export { type SeenRequest, tapFetch, type WireSink } from "./wire-tap.ts";

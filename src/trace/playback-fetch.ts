@@ -10,7 +10,7 @@ import type { RecordedExchange, Recording } from "./read-recording.ts";
 import { hashOf } from "./trace-writer.ts";
 import { answerOf } from "./wire-tap.ts";
 
-export interface RequestDifference {
+interface RequestDifference {
   readonly n: number;
   readonly recorded: { readonly path: string; readonly hash: string };
   readonly made: { readonly path: string; readonly hash: string };

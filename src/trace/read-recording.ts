@@ -18,7 +18,7 @@ import {
 } from "../support/index.ts";
 import { FORMAT, type RunFacts } from "./records.ts";
 
-export interface RecordedPiece {
+interface RecordedPiece {
   /** Milliseconds since the request. */
   readonly after: number;
   readonly bytes: Uint8Array;

@@ -79,7 +79,7 @@ export function checkTurn(
   return checks;
 }
 
-export function checkText(what: string, expect: TextExpectation, text: string): readonly Check[] {
+function checkText(what: string, expect: TextExpectation, text: string): readonly Check[] {
   const found = JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text);
   const checks: Check[] = [];
   if (expect.equals !== undefined)

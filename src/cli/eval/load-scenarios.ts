@@ -67,7 +67,7 @@ function filesOf(path: string): readonly string[] {
 
 const fits = jsonSchemaValidator(SCENARIO_SCHEMA);
 
-export function loadScenario(file: string): EvalScenario {
+function loadScenario(file: string): EvalScenario {
   const value = parse(file);
   const verdict = fits(value);
   if (!verdict.ok || !isObject(value))

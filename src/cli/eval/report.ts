@@ -12,7 +12,7 @@ import { shortly } from "../stats/plot.ts";
 import type { Check } from "./expectations.ts";
 import type { RunOutcome } from "./run-scenario.ts";
 
-export interface EvalRow {
+interface EvalRow {
   readonly scenario: string;
   readonly model: string;
   /** Runs that came to their end. */

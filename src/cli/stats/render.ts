@@ -105,7 +105,7 @@ function amountRows(
 }
 
 /** No invented dollar: what has no known price is said to have none. */
-export function cost({ requests, costUsd, unpriced }: Amounts): string {
+function cost({ requests, costUsd, unpriced }: Amounts): string {
   if (unpriced === 0) return `$${costUsd.toFixed(costUsd < 1 ? 4 : 2)}`;
   return unpriced >= requests || costUsd === 0 ? "unknown" : `$${costUsd.toFixed(2)} + unknown`;
 }
