@@ -80,7 +80,8 @@ async function take({ steps, stall, until, keys, then }) {
   const shows = (text) =>
     new Promise((done) => {
       look = () => {
-        if (textOf(terminal).includes(text)) done();
+        const seen = textOf(terminal);
+        if (seen.includes(text) && (stall !== undefined || !seen.includes("● Working"))) done();
       };
       look();
     });
@@ -119,7 +120,7 @@ function svgOf(terminal) {
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
 <rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>
-<g font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${CELL.font}" fill="${FOREGROUND}" xml:space="preserve">
+<g font-family="ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace" font-size="${CELL.font}" fill="${FOREGROUND}" style="white-space: pre">
 ${texts.join("\n")}
 </g>
 </svg>
@@ -142,7 +143,13 @@ function runsOf(line) {
       runs.push({ column, length: cell.getWidth(), text: char, style });
     }
   }
-  return runs.filter(({ text }) => text.trim() !== "");
+  return runs
+    .filter(({ text }) => text.trim() !== "")
+    .map(({ column, length, text, style }) => {
+      const before = text.length - text.trimStart().length;
+      const after = text.length - text.trimEnd().length;
+      return { column: column + before, length: length - before - after, text: text.trim(), style };
+    });
 }
 
 function styleOf(cell) {
