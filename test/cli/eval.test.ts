@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import { SCENARIO_SCHEMA } from "../../src/cli/eval/scenario-schema.ts";
 import { parseFaults } from "../../src/emulator/index.ts";
 import { fileStore } from "../../src/log/index.ts";
+import { runScript } from "../docs/documents.ts";
 import { emulatorOf, expectProblem, newPlace, type Place, run, start, toolsFile, treeOf } from "./harness.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -97,6 +98,15 @@ test("what needs no script holds in every dialect: all requests are taken, all r
   expect(failures(report)).toEqual([]);
   expect([code, report.passed]).toEqual([0, models.length * names.length]);
 }, 90_000);
+
+test("the suite that ships is found by its name from anywhere, unless something there has that name", async () => {
+  const place = newPlace();
+  const args = [join(root, "src/cli/main.ts"), "eval", "quick", "-m", "zebra"];
+  const ran = runScript(args, { cwd: place.work, home: place.home });
+  expect(ran.stderr).toContain("[model_invalid]"); // models are looked at after the scenarios were read
+  mkdirSync(join(place.work, "quick"));
+  expectProblem(await run(place, ["eval", "quick"]), 2, "scenario_missing");
+});
 
 test("the published schema is the one that is enforced", async () => {
   expect(JSON.parse(readFileSync(join(root, "evals/scenario.schema.json"), "utf8"))).toEqual(SCENARIO_SCHEMA);

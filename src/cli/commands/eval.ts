@@ -45,7 +45,7 @@ const gather = (value: string, earlier: readonly string[]): readonly string[] =>
 export function evalCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("eval")
     .description("run scenarios against models and tell what held")
-    .argument("[path...]", "scenario files, or folders of them")
+    .argument("[path...]", "scenario files, or folders of them; quick: the suite that ships")
     .option(
       "-m, --model <names>",
       "models, separated by commas; repeatable (default: the scenario's)",
@@ -63,8 +63,8 @@ export function evalCommand(terminal: Terminal, finish: Finish): Command {
       "after",
       `
 Examples:
-  throughline eval evals/quick
-  throughline eval evals/quick/edit.yaml -m openai/gpt-5.6,emulator/emu-reasoner --repeat 5
+  throughline eval quick
+  throughline eval mine.yaml -m openai/gpt-5.6,emulator/emu-reasoner --repeat 5
   throughline eval mine.yaml --out results --json | jq .ok
 
 Exit codes: 0 everything passed, 1 something failed, 2 usage or a scenario that cannot be read, 130 stopped.

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, normalize, resolve } from "node:path";
 
 import { parseDocument } from "yaml";
@@ -29,7 +29,7 @@ const DEFAULT_SECONDS = 300;
 const MAX_BYTES = 4 * 1024 * 1024;
 
 export function loadScenarios(paths: readonly string[]): readonly EvalScenario[] {
-  const scenarios = paths.flatMap((path) => filesOf(path)).map((file) => loadScenario(file));
+  const scenarios = paths.flatMap((path) => filesOf(shipped(path) ?? path)).map((file) => loadScenario(file));
   const names = new Map<string, string>();
   for (const { name, file } of scenarios) {
     const other = names.get(name);
@@ -38,6 +38,16 @@ export function loadScenarios(paths: readonly string[]): readonly EvalScenario[]
     names.set(name, file);
   }
   return [...new Map(scenarios.map((one) => [one.file, one])).values()];
+}
+
+/** `quick`, where there is nothing of that name here: the suite that comes with the package, wherever that is. */
+function shipped(path: string): string | undefined {
+  if (path !== "quick" || existsSync(path)) return undefined;
+  for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
+    const suite = join(folder, "evals", path);
+    if (existsSync(suite) && existsSync(join(folder, "package.json"))) return suite;
+  }
+  return undefined;
 }
 
 /** A file, or the scenario files right inside a folder: folders below it are fixtures. */
