@@ -23,8 +23,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   session: ["api", "events", "fold", "log", "providers", "tools", "turn", "trace", "config", "support"],
   emulator: ["wire", "support"],
   conform: ["providers", "rules", "wire", "support"],
-  client: ["api", "events", "wire", "support"],
-  server: ["api", "session", "log", "events", "fragments", "config", "trace", "support"],
+  client: ["api", "events", "support"],
+  server: ["api", "session", "log", "events", "support"],
   tui: ["api", "fragments", "events", "support"],
   web: ["api", "client", "fragments", "events", "support"],
 };

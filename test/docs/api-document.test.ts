@@ -32,6 +32,9 @@ test("docs/api.md names every public export, types included", () => {
     ...exportsOf("src/emulator/index.ts"),
     ...exportsOf("src/fragments/index.ts"),
     ...exportsOf("src/check/index.ts"),
+    ...exportsOf("src/server/index.ts"),
+    ...exportsOf("src/client/index.ts"),
+    ...exportsOf("src/api/index.ts"),
   ];
   expect(all.length).toBeGreaterThan(50);
   expect(all.filter((name) => !isNamed(name))).toEqual([]);
@@ -53,15 +56,16 @@ test("docs/api.md lists exactly the event types", () => {
 });
 
 test("docs/api.md lists exactly the members of a session", () => {
-  const types = read("src/session/types.ts");
-  const body = /export interface Session \{([\s\S]*?)\n\}/.exec(types)?.[1] ?? "";
-  const built = [...body.matchAll(/^ {2}(?:readonly )?(\w+)[(:]/gm)].map(([, name = ""]) => name);
+  const bodyOf = (path: string, head: RegExp): string =>
+    new RegExp(`export interface ${head.source} \\{([\\s\\S]*?)\\n\\}`).exec(read(path))?.[1] ?? "";
+  const body = `${bodyOf("src/session/types.ts", /Session extends SessionHandle/)}\n${bodyOf("src/api/session-handle.ts", /SessionHandle/)}`;
+  const built = [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[(<:]/gm)].map(([, name = ""]) => name);
   const documented = rows(section(document, "Session"))
     .filter((cells) => cells.length === 3)
     .flatMap(([member = ""]) => quoted(member))
     .filter((text) => text !== "await using")
     .map((text) => /^\w+/.exec(text)?.[0] ?? text);
-  const options = new Set(["signal", "model", "effort", "output", "whenBusy"]);
+  const options = new Set(["signal", "turn", "model", "effort", "output", "whenBusy"]);
   expect(built.length).toBeGreaterThan(15);
   expect(new Set(documented.filter((name) => built.includes(name) || !options.has(name)))).toEqual(
     new Set(built),

@@ -310,9 +310,9 @@ async function raw(server: RunningServer, text: string): Promise<string> {
   return answer;
 }
 
-describe("a browser", () => {
-  const cookieOf = (answer: Answer): string => String(answer.headers["set-cookie"]).split(";")[0] ?? "";
+const cookieOf = (answer: Answer): string => String(answer.headers["set-cookie"]).split(";")[0] ?? "";
 
+describe("a browser", () => {
   test("gets in by the link once, and then by a cookie no script can read", async () => {
     const { server } = await served();
     const host = `127.0.0.1:${server.port}`;

@@ -47,7 +47,7 @@ describe("a client that comes back", () => {
     // Cuts each connection after the first message with an id.
     const cutting: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
-      if (!String(input).includes("/events")) return response;
+      if (!response.url.includes("/events")) return response;
       connections += 1;
       const reader = response.body?.getReader();
       const decoder = new TextDecoder();
