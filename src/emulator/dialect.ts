@@ -125,7 +125,7 @@ export interface RouteRequest {
   readonly reports: readonly RequestReport[];
 }
 
-export type Handler = (engine: Engine, request: RouteRequest, account: string, id: string) => WireAnswer;
+type Handler = (engine: Engine, request: RouteRequest, account: string, id: string) => WireAnswer;
 
 /** The path without `/v1`; its first group is the id. */
 export type Route = readonly [method: string, path: RegExp, handler: Handler];

@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { eventsIn, type Json, type Reply, type StreamReply } from "./emulator-client.ts";
 
-export const headers = { "x-api-key": "sk-ant-test", "anthropic-version": "2023-06-01" } as const;
+const headers = { "x-api-key": "sk-ant-test", "anthropic-version": "2023-06-01" } as const;
 
 /** A header with the value "" is not sent. */
 type HeaderChanges = Readonly<Record<string, string>>;

@@ -34,7 +34,7 @@ const sameAs: Readonly<Record<string, string>> = {
   invalid_api_key: "authentication_error",
 };
 
-export function typeOf(status: number): string {
+function typeOf(status: number): string {
   return ERROR_TYPES[status] ?? (status >= 500 ? "api_error" : "invalid_request_error");
 }
 

@@ -39,7 +39,7 @@ export interface ThinkingQuestion {
 }
 
 /** One entry of `message.input_transformations`. */
-export interface Transformation {
+interface Transformation {
   readonly type: "thinking_dropped" | "thinking_mismatch_allowed";
   readonly path: string;
   readonly reason: `${"model" | "prefix" | "organization"}_binding_mismatch`;
