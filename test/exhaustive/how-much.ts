@@ -1,0 +1,33 @@
+/**
+ * The exhaustive suites have two forms: a sample with every `npm test`, and every case with THROUGHLINE_EXHAUSTIVE=1
+ * (`npm run test:exhaustive`). Each prints how many cases it tried: docs/reliability.md has the figures.
+ *
+ * @module
+ */
+
+import { accessSync, constants, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const EXHAUSTIVE = process.env["THROUGHLINE_EXHAUSTIVE"] === "1";
+
+/** Two hours: a full form ends when it is through, not when a clock says so. */
+export const PATIENCE_MS = 7_200_000;
+
+/** All of 0 … total-1, or about `quick` of them, spread evenly, with the first and the last. */
+export function someOf(total: number, quick: number): readonly number[] {
+  if (EXHAUSTIVE || total <= quick) return Array.from({ length: Math.max(0, total) }, (_, index) => index);
+  const step = (total - 1) / (quick - 1);
+  return [...new Set(Array.from({ length: quick }, (_, index) => Math.round(index * step)))];
+}
+
+/** A new folder, in memory where there is such a place: what a disk keeps is not the question of these suites. */
+export function quickFolder(): string {
+  let place = "/dev/shm";
+  try {
+    accessSync(place, constants.W_OK);
+  } catch {
+    place = tmpdir();
+  }
+  return mkdtempSync(join(place, "throughline-exhaustive-"));
+}
