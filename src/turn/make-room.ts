@@ -7,6 +7,7 @@
  */
 
 import { addUsage, type EventDraft } from "../events/index.ts";
+import { sizeOf } from "../fold/index.ts";
 import { type CompactionOutcome, type CompactionPlan, runCompaction } from "./compact.ts";
 import { isFull } from "./context-use.ts";
 import type { TurnContext, TurnLimits } from "./context.ts";
@@ -38,8 +39,8 @@ export async function runTurnWithRoom(
     let next = nextStage(stage, { didWork: outcome.responses > 0, byPerson });
     let made = await compactAfter(context, next, options);
     if (made === "nothing") {
-      // Nothing stands before the message: it is too long by itself.
-      next = "shortest";
+      // Nothing stands before the message: it is too long by itself. Or all that is left to cut is an earlier summary.
+      next = next === "keep_message" ? "shortest" : "short";
       made = await compactAfter(context, next, options);
     }
     if (made === "cancelled") return { ...outcome, status: "cancelled" };
@@ -84,7 +85,9 @@ async function compactAfter(
   const message = context.fold.entries.findLast(
     (entry) => entry.kind === "user" && entry.event.by === "person",
   );
-  const maxLength = summaryLength(options.contextTokens);
+  // What did not fit says how much is too much, where nobody knows what the model takes.
+  const whole = context.fold.entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+  const maxLength = Math.min(summaryLength(options.contextTokens), Math.max(SHORTEST, whole * SUMMARY_SHARE));
   const plans: Readonly<Record<Stage, CompactionPlan>> = {
     gentle: { opening: [], keep: { share: KEPT_SHARE, wholeTurns: false }, ask: true, maxLength },
     keep_message: {
@@ -100,13 +103,14 @@ async function compactAfter(
 }
 
 const KEPT_SHARE = 0.25;
+const SUMMARY_SHARE = 0.15;
 const SHORT = 2000;
 const SHORTEST = 600;
 
 /** A part of what the model takes, four characters to the token; where nobody knows, what any model takes. */
 export function summaryLength(contextTokens: number | undefined): number {
   if (contextTokens === undefined) return 16_000;
-  return Math.round(Math.min(40_000, Math.max(SHORTEST, contextTokens * 4 * 0.15)));
+  return Math.round(Math.min(40_000, Math.max(SHORTEST, contextTokens * 4 * SUMMARY_SHARE)));
 }
 
 function goOn(turn: string): Pick<TurnPlan, "opening" | "owed" | "firstStep" | "answered"> {

@@ -112,6 +112,7 @@ describe("the documented prompts have fixed call sequences", () => {
     ["Run a command that I will refuse.", ['rs1 run_command{"command":"date"}', final]],
     ["Read a file that does not exist.", ['rs1 read_file{"path":"does-not-exist.txt"}', final]],
     ["Write a long answer.", ["rs2 message:final_answer"]],
+    ["Summarise this conversation.", [final]],
     ["Think without a summary.", ["rs0 message:final_answer"]],
     [
       "Look at two files, thinking in between.",

@@ -183,7 +183,46 @@ const commentary: Recipe = {
   },
 };
 
-export const recipes: readonly Recipe[] = [...thinkingAloud, webSearch, commentary, ...fileRecipes, weather];
+const SUMMARY_ASKED = /^summari[sz]e (?:this|the) conversation/i;
+
+/** Asked by the user or, as clients that compact do, by a system message after everything else. */
+const summary: Recipe = {
+  name: "summary",
+  prompt: "Summarise this conversation.",
+  wants: ({ view }) => {
+    const last = view.seen.at(-1);
+    return (last?.type === "user" || last?.type === "system") && SUMMARY_ASKED.test(last.text);
+  },
+  next: ({ view }) => {
+    const asked = view.seen.flatMap((one) =>
+      one.type === "user" && !SUMMARY_ASKED.test(one.text) ? [`“${shortly(one.text, 80)}”`] : [],
+    );
+    const tools = [...new Set(view.seen.flatMap((one) => (one.type === "call" ? [one.name] : [])))];
+    const said = view.seen.filter((one) => one.type === "assistant").length;
+    const before = view.seen.find((one) => one.type === "system" && one.text.startsWith("Summary of"));
+    const sentences = [
+      ...(before?.type === "system" ? [shortly(before.text.replaceAll(/\s+/g, " "), 300)] : []),
+      asked.length === 0 ? "Nothing was asked." : `The user said: ${asked.slice(-12).join(", ")}.`,
+      ...(tools.length === 0 ? [] : [`Tools used: ${tools.join(", ")}.`]),
+      `There were ${said} answers.`,
+    ];
+    return {
+      parts: [
+        think(["Looking back", "I put together what this request shows me of the conversation."]),
+        { say: sentences.join(" ") },
+      ],
+    };
+  },
+};
+
+export const recipes: readonly Recipe[] = [
+  summary,
+  ...thinkingAloud,
+  webSearch,
+  commentary,
+  ...fileRecipes,
+  weather,
+];
 
 function longAnswer(): string {
   const topics = [
