@@ -109,6 +109,19 @@ describe("a bundle", () => {
     }
   });
 
+  test("that lost a whole line anywhere is refused", async () => {
+    const lines = whole(await session(temporaryFolder()))
+      .toString("latin1")
+      .split("\n")
+      .slice(0, -1);
+    for (const [lost] of lines.entries()) {
+      const rest = Buffer.from(`${lines.filter((_, index) => index !== lost).join("\n")}\n`, "latin1");
+      expect(() => parseBundle(rest), `without line ${lost + 1}`).toThrow(
+        expect.objectContaining({ code: expect.stringMatching(/damaged/) as string }),
+      );
+    }
+  });
+
   test("never replaces a session unasked, and leaves nothing behind when it fails", async () => {
     const folder = temporaryFolder();
     const bundle = await session(folder);
