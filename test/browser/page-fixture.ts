@@ -1,0 +1,121 @@
+/**
+ * The built page in a real browser, before a server on a real port and a scripted emulator.
+ *
+ * @module
+ */
+
+import { join, resolve } from "node:path";
+
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { build } from "vite";
+import { expect } from "vitest";
+
+import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
+import { served, type Served, type ServedOptions } from "../server/server-fixture.ts";
+
+const root = resolve(import.meta.dirname, "../..");
+
+export interface Opened extends Served {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Requests to anywhere but the server. */
+  readonly elsewhere: readonly string[];
+  readonly errors: readonly string[];
+  /** Another tab of the same browser, on the same session. */
+  tab(): Promise<Page>;
+}
+
+/** Built once for a file of tests, into a folder of its own. */
+export async function buildPage(folder: string): Promise<string> {
+  const outDir = join(folder, "web");
+  await build({
+    configFile: join(root, "web/vite.config.ts"),
+    logLevel: "error",
+    build: { outDir, emptyOutDir: true },
+  });
+  return outDir;
+}
+
+export function launch(path: string): Promise<Browser> {
+  // As root Chromium has no sandbox of its own.
+  return chromium.launch({ executablePath: path, args: ["--no-sandbox", "--disable-gpu"] });
+}
+
+export async function openPage(
+  browser: Browser,
+  pageFolder: string,
+  options: ServedOptions = {},
+): Promise<Opened> {
+  const parts = await served({
+    ...options,
+    server: {
+      page: pageFolder,
+      info: { models: ["test/emu-reasoner", "test/emu-reasoner-mini"] },
+      ...options.server,
+    },
+  });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  afterTest(() => context.close());
+  const elsewhere: string[] = [];
+  const errors: string[] = [];
+  const watch = (page: Page): void => {
+    page.on("request", (request) => {
+      if (!request.url().startsWith(parts.server.url) && !request.url().startsWith("data:"))
+        elsewhere.push(request.url());
+    });
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("dialog", (dialog) => {
+      errors.push(`a dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+  };
+  context.on("page", watch);
+  const page = await context.newPage();
+  await page.goto(parts.server.newLink());
+  await page.getByRole("button", { name: "New session" }).waitFor();
+  return {
+    ...parts,
+    page,
+    context,
+    elsewhere,
+    errors,
+    async tab() {
+      const other = await context.newPage();
+      await other.goto(page.url());
+      return other;
+    },
+  };
+}
+
+/** Begins a session and sends a first message. */
+export async function begin(page: Page, words: string): Promise<void> {
+  await page.getByRole("button", { name: "New session" }).click();
+  await say(page, words);
+}
+
+export async function say(page: Page, words: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Your message" }).fill(words);
+  await page.keyboard.press("Enter");
+}
+
+/** What a person can read in the conversation, block by block; durations differ from run to run. */
+export async function blocksOn(page: Page): Promise<readonly string[]> {
+  const texts = await page.locator("ol.blocks > li").allInnerTexts();
+  return texts.map((text) =>
+    text
+      .replaceAll(/⋯|\.\.\./g, "")
+      .replaceAll(/(?:<1s|\d+s|\d+m(?: \d+s)?)/g, "Ns")
+      .replaceAll(/\s+/g, " ")
+      .trim(),
+  );
+}
+
+export async function sameInAll(...pages: readonly Page[]): Promise<void> {
+  const [first, ...others] = pages;
+  if (first === undefined) return;
+  for (const other of others) {
+    await expect.poll(() => blocksOn(other), { timeout: 15_000 }).toEqual(await blocksOn(first));
+  }
+}
+
+export { temporaryFolder };

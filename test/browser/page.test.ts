@@ -1,0 +1,222 @@
+/** The page in a real browser: what a person does and sees. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { fileStore } from "../../src/index.ts";
+import { startServer } from "../../src/server/index.ts";
+import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
+import { anyTool, call, say as answer, think } from "../contracts/session-fixture.ts";
+import { findChromium } from "./chromium.ts";
+import { begin, blocksOn, buildPage, launch, openPage, sameInAll, say } from "./page-fixture.ts";
+
+const found = findChromium();
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const folder = mkdtempSync(join(tmpdir(), "throughline-page-"));
+let browser: Browser;
+let built: string;
+
+const thought = { reasoning: ["**Reading the log**\n\nIt is long.", "**Deciding**\n\nI answer now."] };
+const stalled = (unit: string): string => `stall=${unit}`;
+
+beforeAll(async () => {
+  if ("missing" in found) return;
+  built = await buildPage(folder);
+  browser = await launch(found.path);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function accessible(page: Page): Promise<void> {
+  await page.addScriptTag({ path: axe }).catch(() => page.evaluate(readAxe()));
+  const serious = await page.evaluate(async () => {
+    const { violations } = await (
+      globalThis as unknown as {
+        axe: {
+          run(): Promise<{
+            violations: readonly { id: string; impact: string; nodes: readonly { html: string }[] }[];
+          }>;
+        };
+      }
+    ).axe.run();
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+  });
+  expect(serious).toEqual([]);
+}
+
+/** The page's policy lets no other script in by its address: it is evaluated by the debugger instead. */
+function readAxe(): string {
+  return createRequire(import.meta.url)("node:fs").readFileSync(axe, "utf8") as string;
+}
+
+describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.missing})` : ""}`, () => {
+  test("a message is sent, the thought is folded, unfolds to its parts and folds again, and a reload shows the same", async () => {
+    const { page, elsewhere, errors } = await openPage(browser, built, {
+      script: [{ output: [thought, { message: "**Hello** from [here](https://example.test/x)." }] }],
+    });
+    await begin(page, "Hi there");
+    const block = page.locator("li.reasoning details");
+    await expect
+      .poll(() => block.locator("summary").innerText())
+      .toMatch(/^Thought for .* · 2 parts · \d+ tokens$/);
+    expect(await block.getAttribute("open")).toBeNull();
+    await block.locator("summary").click();
+    await expect.poll(() => block.innerText()).toContain("I answer now.");
+    await block.locator("summary").click();
+    await expect.poll(() => block.getAttribute("open")).toBeNull();
+    expect(await page.locator("li.text strong").innerText()).toBe("Hello");
+    const link = page.locator("li.text a");
+    expect(await link.getAttribute("rel")).toContain("noopener");
+    expect(await link.innerText()).toContain("https://example.test/x");
+    await page.getByText(/1 step/).waitFor();
+    const before = await blocksOn(page);
+    await page.reload();
+    await expect.poll(() => blocksOn(page)).toEqual(before);
+    expect({ elsewhere, errors }).toEqual({ elsewhere: [], errors: [] });
+    await accessible(page);
+  });
+
+  test("while it thinks: a title, unfolded on demand, the same after a reload and in a second tab; stopped, nothing turns", async () => {
+    const opened = await openPage(browser, built, {
+      script: [{ output: [thought, { message: "Never said." }], faults: [stalled("after-event:12")] }],
+    });
+    const { page } = opened;
+    await begin(page, "Think");
+    const summary = page.locator("li.reasoning summary");
+    await expect.poll(() => summary.innerText()).toMatch(/Reading the log|Deciding/);
+    await page.locator("li.reasoning .dot").waitFor();
+    await summary.click();
+    await expect.poll(() => page.locator("li.reasoning details").innerText()).toMatch(/It is|I answer/);
+    await accessible(page);
+    await page.reload();
+    await page.locator("li.reasoning .dot").waitFor();
+    const other = await opened.tab();
+    await other.locator("li.reasoning .dot").waitFor();
+    await sameInAll(page, other);
+    await page.getByRole("button", { name: "Stop" }).click();
+    for (const one of [page, other]) {
+      await one
+        .getByText(/cancelled/)
+        .first()
+        .waitFor();
+      expect(await one.locator(".dot").count()).toBe(0);
+    }
+    await sameInAll(page, other);
+  });
+
+  test("a tool asks, shows its exact arguments, and runs or does not", async () => {
+    const { page } = await openPage(browser, built, {
+      script: [
+        { output: [call("write", { path: "<b>a</b>" })] },
+        { output: [answer("written")] },
+        { output: [call("write", { path: "b" })] },
+        { output: [answer("not written")] },
+      ],
+      tools: [anyTool("write", () => "it is done", { access: "write" })],
+      permissions: "ask",
+    });
+    await begin(page, "Write it");
+    const prompt = page.getByRole("group", { name: "Permission for write" });
+    await prompt.waitFor();
+    expect(await prompt.locator("pre").innerText()).toBe('{"path":"<b>a</b>"}');
+    await accessible(page);
+    await prompt.getByRole("button", { name: "Allow" }).click();
+    await page.locator("li.text").getByText("written", { exact: true }).waitFor();
+    await page.locator("li.tool summary").first().click();
+    await page.locator("li.tool").getByText("it is done").waitFor();
+    await say(page, "Again");
+    await prompt.getByRole("button", { name: "Deny" }).click();
+    await page.getByText("not written").waitFor();
+    await expect.poll(() => page.locator("li.tool").last().innerText()).toMatch(/denied/);
+  });
+
+  test("the inspector tells origin, decision and requests; plots have their figures; the model is switched with a warning", async () => {
+    const { page } = await openPage(browser, built, {
+      script: [{ output: [thought, answer("One")] }, { output: [thought, answer("Two")] }],
+    });
+    await begin(page, "First");
+    await page.locator("li.text").getByText("One").waitFor();
+    await say(page, "Second");
+    await page.locator("li.text").getByText("Two").waitFor();
+    await page
+      .locator("li.reasoning")
+      .first()
+      .getByRole("button", { name: /Inspect/ })
+      .click();
+    const panel = page.getByRole("tabpanel");
+    await expect
+      .poll(() => panel.innerText())
+      .toMatch(/emu-reasoner[\s\S]*next request: replay[\s\S]*sent in request 2/);
+    await page.getByRole("tab", { name: "requests" }).click();
+    await panel.getByRole("button", { name: /^2 ·/ }).click();
+    await expect.poll(() => panel.innerText()).toContain("exactly the bytes that were sent");
+    await expect.poll(() => panel.innerText()).toMatch(/Since request 1: 1 the same, 0 gone, 3 new/);
+    await page.getByRole("tab", { name: "plots" }).click();
+    expect(await panel.locator("svg rect").count()).toBeGreaterThanOrEqual(8);
+    await panel.getByText("Figures").first().click();
+    expect(await panel.locator("table").first().locator("tbody tr").count()).toBe(2);
+    await accessible(page);
+    await page.getByRole("tab", { name: "events" }).click();
+    await panel.getByText("turn_end").first().waitFor();
+    await page.getByLabel("Model").selectOption("test/emu-reasoner-mini");
+    await page.getByText(/2 thoughts stay behind/).waitFor();
+    await page.getByRole("button", { name: /^Switch to/ }).click();
+    await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner-mini");
+  });
+
+  test("the server goes in the middle of a turn and comes back: the page says so and goes on", async () => {
+    const store = fileStore(temporaryFolder());
+    const token = "t".repeat(43);
+    const opened = await openPage(browser, built, {
+      store,
+      server: { token },
+      script: [
+        { output: [thought, { message: "Never said." }], faults: [stalled("after-event:12")] },
+        { output: [answer("Here again")] },
+      ],
+    });
+    const { page, server, agent } = opened;
+    await begin(page, "Think");
+    await page.locator("li.reasoning .dot").waitFor();
+    await server.close();
+    await page
+      .getByText(/Connection lost|server/)
+      .first()
+      .waitFor();
+    const again = await startServer({ store, agent, port: server.port, token, page: built });
+    afterTest(() => again.close());
+    await expect.poll(() => page.getByText("Connection lost").count(), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => page.locator(".dot").count()).toBe(0);
+    await say(page, "Are you there?");
+    await page.locator("li.text").getByText("Here again").waitFor();
+  });
+
+  test("at 400 pixels and by keyboard alone", async () => {
+    const { page } = await openPage(browser, built, { script: [{ output: [think("A"), answer("Done")] }] });
+    await page.setViewportSize({ width: 400, height: 800 });
+    await page.getByRole("button", { name: "New session" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Your message" }).focus();
+    await page.keyboard.type("Hello");
+    await page.keyboard.press("Enter");
+    await page.locator("li.text").getByText("Done").waitFor();
+    const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    expect(overflow).toBeLessThanOrEqual(0);
+    await page.getByRole("button", { name: "inspector" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("tab", { name: "requests" }).focus();
+    await page.keyboard.press("ArrowRight");
+    await page.getByText("Tokens per step").waitFor();
+    await accessible(page);
+  });
+});
