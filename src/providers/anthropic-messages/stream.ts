@@ -223,9 +223,14 @@ export class MessagesDecoder implements StreamDecoder {
       this.#fail("stream_cut", "the message ended while a block was open", events);
       return;
     }
-    const { reason, details } = this.#stop ?? { reason: "", details: {} };
+    // As with a chat answer that lacks its finish_reason: whether it was whole, refused or cut off, nobody said.
+    if (this.#stop === undefined) {
+      this.#fail("stream_cut", "the message ended without saying why it stopped", events);
+      return;
+    }
+    const { reason, details } = this.#stop;
     const known = Object.hasOwn(STOPS, reason) ? STOPS[reason] : undefined;
-    if (known === undefined) this.#count(`stop_reason ${reason || "none"}`);
+    if (known === undefined) this.#count(`stop_reason ${reason}`);
     const { status, reason: told } = known ?? { status: "completed" as const, reason: undefined };
     events.push(
       this.#end({
