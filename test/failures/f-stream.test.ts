@@ -288,7 +288,9 @@ test("R10 a context that is too long ends the turn as incomplete", async () => {
     error: { class: "LIMIT" },
   });
   await b.ask("Again.");
-  expectSound(b.emulator);
+  // What did not fit is left behind by a compaction, and only that event breaks the prefix.
+  expect(b.emulator.report().totals).toMatchObject({ refused: 0, recall: 1, prefixBreaks: 1 });
+  expect(outline(lastInput(b.emulator)).at(-1)).toBe("user");
 });
 
 test("R11 a failure after a good stream does not loop", async () => {
