@@ -119,6 +119,31 @@ test("a superseded attempt is marked, and its retry countdown is gone", async ()
   expect(blocks.some((block) => block.kind === "notice" && block.code === "retry")).toBe(false);
 });
 
+test("a path that was left is shown again when the session goes back to it", async () => {
+  const emulator = await startEmulator();
+  const agent = createAgent({
+    model: openai("emu-reasoner", { apiKey: "key-for-tests", baseUrl: emulator.baseUrl }),
+  });
+  const session = await agent.open({ store: memoryStore() });
+  const shown = async (): Promise<readonly string[]> => {
+    const events: LoggedEvent[] = [];
+    for await (const event of session.events()) events.push(event);
+    return blocksOf(events, { writerAlive: true }).map(({ id }) => id);
+  };
+  await session.send("Hello").result();
+  const before = await shown();
+  const message = Number(before[0]?.slice("user/".length));
+  await session.edit(message, "Good evening").result();
+  const edited = await shown();
+  expect(edited).not.toEqual(before);
+  await session.checkout({ to: message });
+  expect(await shown()).toEqual(before);
+  await session.checkout({ to: Number(edited[0]?.slice("user/".length)) });
+  expect(await shown()).toEqual(edited);
+  await session.close();
+  await emulator.close();
+});
+
 test("labels: the current title while generating, the time afterwards", async () => {
   const { live, logged } = await play(["What is the weather in Paris?"], []);
   const list = new BlockList();

@@ -19,6 +19,8 @@ type Slot = { readonly seq: number | undefined } & (
 
 export class BlockList {
   #slots: Slot[] = [];
+  /** Paths as they were when a branch left them, by that branch's event. */
+  readonly #left: { readonly until: number; readonly slots: readonly Slot[] }[] = [];
   readonly #responses = new Map<string, ResponseBlocks>();
   #leftOut: readonly (readonly [number, number])[] = [];
 
@@ -49,7 +51,7 @@ export class BlockList {
         });
         break;
       case "branch":
-        this.#slots = this.#slots.filter(({ seq }) => seq !== undefined && seq <= fragment.to);
+        this.#branch(fragment);
         break;
       case "response_start":
         this.#startResponse(fragment);
@@ -89,6 +91,13 @@ export class BlockList {
 
   #slot(seq: number | undefined, block: UserBlock | NoticeBlock | TurnEndBlock): void {
     this.#slots.push({ seq, block });
+  }
+
+  /** `to` may lie on a path that was left before: then that path is what is shown again. */
+  #branch({ seq: at, to }: Extract<Fragment, { readonly type: "branch" }>): void {
+    const path = this.#left.find(({ until }) => until > to)?.slots ?? this.#slots;
+    this.#left.push({ until: at, slots: this.#slots });
+    this.#slots = path.filter(({ seq }) => seq !== undefined && seq <= to);
   }
 
   #startResponse(start: Extract<Fragment, { readonly type: "response_start" }>): void {

@@ -99,8 +99,8 @@ export type Fragment =
       readonly status: string;
       readonly usage: Usage | undefined;
     }
-  /** Everything after `to` was left for another branch. */
-  | { readonly type: "branch"; readonly to: number }
+  /** What is shown is the path up to `to`, which may be one that was left before. */
+  | { readonly type: "branch"; readonly seq: number; readonly to: number }
   | {
       readonly type: "notice";
       readonly seq: number | undefined;

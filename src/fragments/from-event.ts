@@ -106,7 +106,7 @@ function history(event: CanonicalEvent): readonly Fragment[] {
       return [{ type: "notice", seq: event.seq, key: event.id, code: "compaction", text }];
     }
     case "branch":
-      return [{ type: "branch", to: event.to }];
+      return [{ type: "branch", seq: event.seq, to: event.to }];
     case "turn_end": {
       const { seq, turn, status, reason, error, steps, usage, durationMs } = event;
       return [{ type: "turn_end", seq, turn, status, reason, error, steps, usage, durationMs }];
