@@ -30,6 +30,8 @@ export interface SessionState {
   readonly title?: string;
   readonly cwd?: string;
   readonly usage: Usage;
+  /** Of all requests so far; absent where a price is not known. */
+  readonly costUsd?: number;
   readonly model: ModelView;
   readonly context?: ContextUse;
   readonly interrupted: boolean;
@@ -44,6 +46,8 @@ export interface SessionState {
 
 export interface SessionListing extends SessionSummary {
   readonly usage?: Usage;
+  /** Absent where a price is not known. */
+  readonly costUsd?: number;
   readonly turns?: number;
   /** `provider/model` of its last request. */
   readonly model?: string;

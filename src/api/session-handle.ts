@@ -64,6 +64,8 @@ export interface SessionHandle {
   readonly id: string;
   readonly title: string | undefined;
   readonly usage: Usage;
+  /** What the session has cost, where whoever gives the handle knows the prices; undefined: not known. */
+  readonly costUsd?: number | undefined;
   readonly model: ModelView;
   /** How full the model's context is; undefined before a response has counted its tokens, and after a compaction. */
   readonly context?: ContextUse | undefined;

@@ -70,6 +70,10 @@ export class RemoteSession implements SessionHandle {
     return this.#state.usage;
   }
 
+  get costUsd(): number | undefined {
+    return this.#state.costUsd;
+  }
+
   get model(): ModelView {
     return this.#state.model;
   }

@@ -12,6 +12,7 @@ import type { Store } from "../log/index.ts";
 import type { Agent, Session } from "../session/index.ts";
 import type { Clock } from "../support/index.ts";
 import { httpError } from "./http-errors.ts";
+import { type CostOf, SessionCost } from "./session-cost.ts";
 import { TurnLedger } from "./turn-ledger.ts";
 
 /** What is known of a session before it is opened: enough to choose its model and the folder of its tools. */
@@ -30,6 +31,7 @@ export interface HostedParts {
   readonly clock: Clock;
   /** So long after its last use a session is no longer held for writing. */
   readonly releaseMs: number;
+  readonly costOf: CostOf;
 }
 
 export interface Attached {
@@ -48,6 +50,7 @@ export class HostedSession {
   #model: string | undefined;
   /** Opening and closing, one after the other. */
   #turnstile: Promise<unknown> = Promise.resolve();
+  readonly #cost: SessionCost;
   #uses = 0;
   #lastUse: number;
   #followers = 0;
@@ -55,6 +58,7 @@ export class HostedSession {
 
   constructor(parts: HostedParts) {
     this.#parts = parts;
+    this.#cost = new SessionCost(parts.costOf);
     this.#lastUse = parts.clock.monotonic();
   }
 
@@ -103,11 +107,13 @@ export class HostedSession {
       const { running, waiting } = this.turns;
       const { cwd } = this.#facts ?? {};
       const { target, capabilities, effort } = model.settings;
+      const costUsd = await this.#costOf(session);
       return {
         id,
         ...(title === undefined ? {} : { title }),
         ...(cwd === undefined ? {} : { cwd }),
         usage,
+        ...(costUsd === undefined ? {} : { costUsd }),
         model: {
           label: model.label,
           settings: { target, capabilities, ...(effort === undefined ? {} : { effort }) },
@@ -154,6 +160,15 @@ export class HostedSession {
     this.#gone = true;
     await this.#exclusive(() => this.#close());
     this.#changed();
+  }
+
+  /** The log only grows: what was counted is not counted again. */
+  async #costOf(session: Session): Promise<number | undefined> {
+    const cost = this.#cost;
+    for await (const event of session.events({ after: cost.lastSeq, path: "all" })) {
+      if (event.seq > cost.lastSeq) cost.see(event); // two may be counting
+    }
+    return cost.usd;
   }
 
   #isIdleWriter(): boolean {

@@ -10,12 +10,14 @@ import { SESSION_ID, type Store, type StoredSession } from "../log/index.ts";
 import { type Clock, createIdSource, messageOf } from "../support/index.ts";
 import { type AgentFor, HostedSession } from "./hosted-session.ts";
 import { httpError } from "./http-errors.ts";
+import { type CostOf, SessionCost } from "./session-cost.ts";
 
 export interface HostOptions {
   readonly store: Store;
   readonly agentFor: AgentFor;
   readonly clock: Clock;
   readonly releaseMs: number;
+  readonly costOf: CostOf;
 }
 
 export interface ListOptions {
@@ -125,7 +127,7 @@ export class SessionHost {
     try {
       const log = await this.#options.store.open(id, { mode: "read" });
       await log.close();
-      return describeEvents(log.events);
+      return describeEvents(log.events, this.#options.costOf);
     } catch (error) {
       return { problem: messageOf(error) };
     }
@@ -140,12 +142,17 @@ function newestFirst(a: Place, b: Place): number {
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
 }
 
-function describeEvents(events: readonly LoggedEvent[]): Omit<SessionListing, keyof StoredSession> {
+function describeEvents(
+  events: readonly LoggedEvent[],
+  costOf: CostOf,
+): Omit<SessionListing, keyof StoredSession> {
+  const cost = new SessionCost(costOf);
   let usage = NO_USAGE;
   let turns = 0;
   let title: string | undefined;
   let model: string | undefined;
   for (const event of events) {
+    cost.see(event);
     if (event.type === "title") ({ title } = event);
     else if (event.type === "turn_end") turns += 1;
     else if (event.type === "response_start") model = `${event.origin.provider}/${event.origin.model}`;
@@ -155,6 +162,7 @@ function describeEvents(events: readonly LoggedEvent[]): Omit<SessionListing, ke
   const cwd = first?.type === "session_start" ? first.cwd : undefined;
   return {
     usage,
+    ...(cost.usd === undefined ? {} : { costUsd: cost.usd }),
     turns,
     ...(title === undefined ? {} : { title }),
     ...(cwd === undefined ? {} : { cwd }),

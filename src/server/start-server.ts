@@ -23,6 +23,7 @@ import { LOGIN_PATH, type Refusal, refusalOf } from "./gate.ts";
 import type { AgentFor } from "./hosted-session.ts";
 import { findPage, LOGIN_NEEDED } from "./page.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
+import type { CostOf } from "./session-cost.ts";
 import { SessionHost } from "./session-host.ts";
 
 export interface ServerOptions {
@@ -41,6 +42,8 @@ export interface ServerOptions {
   readonly page?: string;
   readonly info?: Partial<Pick<ServerInfo, "model" | "models" | "cwd">>;
   readonly exportSession?: (id: string, format: string) => Promise<Exported>;
+  /** What tokens cost; undefined where the price is not known. Default: nothing is known. */
+  readonly costOf?: CostOf;
   readonly clock?: Clock;
   /** So long after its last use a session is no longer held for writing; default 5 s. */
   readonly releaseMs?: number;
@@ -82,6 +85,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     agentFor: typeof agent === "function" ? agent : () => agent,
     clock: options.clock ?? systemClock,
     releaseMs: options.releaseMs ?? RELEASE_MS,
+    costOf: options.costOf ?? (() => undefined),
   });
   const counters: StreamCounters = { open: 0, dropped: 0 };
   const url = `http://${bracketed(address)}:${port}`;

@@ -23,6 +23,7 @@ import { type AgentFor, type RunningServer, startServer } from "../../server/ind
 import { createAgent } from "../../session/index.ts";
 import { ThroughlineError } from "../../support/index.ts";
 import { chooseModel } from "../choose-model.ts";
+import { costOf } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
 import { chooseTools, enterDirectory, systemText } from "../open-session.ts";
@@ -118,6 +119,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
     ...(token === undefined || token === "" ? {} : { token }),
     ...(page === undefined ? {} : { page }),
     info: { model, models: modelNames(model), cwd: process.cwd() },
+    costOf,
     onProblem: say,
   });
   const link = server.newLink();
