@@ -9,12 +9,15 @@ import type { Origin, SessionEvent } from "../events/index.ts";
 import { priceOf } from "../models/index.ts";
 import { costOf, type Model, type Price } from "../providers/index.ts";
 
+/** A model, or what is told of one on a server. */
+type Metered = Pick<Model, "price"> & { readonly settings: Pick<Model["settings"], "target"> };
+
 export class CostMeter {
-  readonly #model: Model;
+  readonly #model: Metered;
   readonly #origins = new Map<string, Origin>();
   #usd: number | undefined = 0;
 
-  constructor(model: Model) {
+  constructor(model: Metered) {
     this.#model = model;
     // A turn that fails before it has spent anything on a model without a price has an unknown cost all the same.
     if (this.#priceOf(model.settings.target) === undefined) this.#usd = undefined;

@@ -5,7 +5,7 @@
  */
 
 import { isEphemeral, type SessionEvent, toLine } from "../events/index.ts";
-import type { Session, Turn, TurnResult } from "../session/index.ts";
+import type { Turn, TurnResult } from "../session/index.ts";
 import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import { CostMeter } from "./cost-meter.ts";
@@ -31,6 +31,28 @@ export async function runOnce(
   const schema = flags.outputSchema === undefined ? undefined : readOutputSchema(flags.outputSchema);
   if (schema !== undefined && prompt === "") throw noPrompt();
   const { directory: _entered, ...rest } = flags;
+  if (flags.server !== undefined) {
+    const { openRemote } = await import("./remote-session.ts");
+    const remote = await openRemote(flags.server, flags);
+    if (prompt === "" && !remote.handle.interrupted) throw noPrompt();
+    const turn =
+      prompt === ""
+        ? remote.handle.resume()
+        : remote.handle.send(prompt, {
+            ...remote.options,
+            ...(schema === undefined ? {} : { output: schema }),
+          });
+    const options = { ...remote.told, json: flags.json === true, whole: schema !== undefined };
+    if (flags.json !== true)
+      terminal.stderr.write(
+        terminal.dim(`${inertLine(`session ${remote.handle.id} on ${remote.place}`, 200)}\n`),
+      );
+    try {
+      return await tellTurn(remote, turn, options, terminal);
+    } finally {
+      await remote.handle.close();
+    }
+  }
   const { session, model, settings, instructions } = await openSession(rest, { canAsk: false, terminal });
   try {
     if (prompt === "" && !session.interrupted) throw noPrompt();
@@ -60,6 +82,13 @@ export async function runOnce(
   }
 }
 
+/** What is told of the session beside its turn. */
+export interface TellSession {
+  readonly id: string;
+  readonly place: string;
+  readonly model: ConstructorParameters<typeof CostMeter>[0] & { readonly label: string };
+}
+
 export interface TellOptions {
   readonly json?: boolean;
   readonly permissions?: string;
@@ -74,7 +103,7 @@ export interface TellOptions {
 
 /** A turn told to its end; resolves to the exit code. */
 export async function tellTurn(
-  session: Session,
+  session: TellSession,
   turn: Turn,
   options: TellOptions,
   terminal: Terminal,
@@ -156,7 +185,7 @@ const NEEDED =
 
 /** The log's own events, plus deltas; first line `session`, last line `result`. */
 async function asJson(
-  session: Session,
+  session: TellSession,
   turn: Turn,
   options: TellOptions,
   terminal: Terminal,

@@ -30,6 +30,7 @@ export interface RunFlags extends TraceFlags {
   readonly output?: string;
   readonly outputSchema?: string;
   readonly ephemeral?: boolean;
+  readonly server?: string;
   readonly trust?: boolean;
   readonly debug?: boolean;
   readonly directory?: string;
@@ -75,6 +76,12 @@ export function runOptions(
           "resume",
           "playback",
         ]),
+      )
+      .addOption(
+        new Option(
+          "--server <url>",
+          "use the sessions of a server: its URL, or the link it printed",
+        ).conflicts(["ephemeral", "playback", "trace", "record"]),
       )
       .option("--output-schema <file>", "the answer is JSON that fits this JSON Schema")
       .addOption(

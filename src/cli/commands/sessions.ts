@@ -41,6 +41,7 @@ Examples:
     .description("the newest sessions")
     .option("-n, --number <n>", "how many", "20")
     .option("--here", "only those of this directory")
+    .option("--server <url>", "those of a server: its URL, or the link it printed")
     .option("--json", "as JSON")
     .action((flags: ListFlags) => done(list(flags, terminal)));
   sessions
@@ -97,6 +98,7 @@ interface LastFlag {
 interface ListFlags {
   readonly number: string;
   readonly here?: boolean;
+  readonly server?: string;
   readonly json?: boolean;
 }
 
@@ -111,9 +113,13 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
       message: `-n ${flags.number}: use a whole number above 0`,
     });
   }
-  const store = openStore();
   const rows: SessionRow[] = [];
-  for await (const row of rowsOf(store, flags.here === true ? process.cwd() : undefined)) {
+  const cwd = flags.here === true ? process.cwd() : undefined;
+  const found =
+    flags.server === undefined
+      ? rowsOf(openStore(), cwd)
+      : (await import("../remote-session.ts")).remoteRows(flags.server, cwd);
+  for await (const row of found) {
     rows.push(row);
     if (rows.length >= most) break;
   }

@@ -1,0 +1,131 @@
+/** The server as a process of its own: killed in the middle of a turn and started again, stopped with Ctrl-C, used by --server. */
+
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+import { expect, inject, test } from "vitest";
+
+import { connect } from "../../src/client/index.ts";
+import { isEphemeral, type SessionEvent } from "../../src/index.ts";
+import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
+import { followUntil } from "./server-fixture.ts";
+
+const CLI = join(inject("bundle"), "cli", "main.js");
+const TOKEN = "0123456789abcdef0123456789abcdef";
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly port: number;
+  readonly exited: Promise<number | null>;
+}
+
+async function start(home: string, port = 0): Promise<Started> {
+  const child = spawn(process.execPath, [CLI, "serve", "--port", String(port), "--permissions", "auto"], {
+    cwd: home,
+    env: { PATH: process.env["PATH"], HOME: home, THROUGHLINE_HOME: home, THROUGHLINE_TOKEN: TOKEN },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const exited = new Promise<number | null>((resolve) => void child.on("exit", (code) => resolve(code)));
+  afterTest(async () => {
+    child.kill("SIGKILL");
+    await exited;
+  });
+  let text = "";
+  for await (const chunk of child.stdout) {
+    text += String(chunk);
+    if (text.includes("\n")) break;
+  }
+  return { child, exited, port: Number(/:(\d+)\//.exec(text)?.[1]) };
+}
+
+const isTurnEnd = (event: SessionEvent): boolean => event.type === "turn_end";
+const seqs = (events: readonly SessionEvent[]): readonly number[] =>
+  events.flatMap((event) => (isEphemeral(event) ? [] : [event.seq]));
+
+test("killed in the middle of a turn and started again: the client follows on, and the turn can be finished", async () => {
+  const home = temporaryFolder();
+  const first = await start(home);
+  const remote = await connect(`http://127.0.0.1:${first.port}`, { token: TOKEN });
+  const session = await remote.open({ id: "s1" });
+  let ends = 0;
+  const following = followUntil(session, (event) => isTurnEnd(event) && (ends += 1) === 2);
+  const turn = session.send("Hello");
+  await followUntil(session, (event) => event.type === "reasoning_delta" || event.type === "text_delta");
+  first.child.kill("SIGKILL");
+  await first.exited;
+  await expect.poll(() => session.connection).toBe("lost");
+  await start(home, first.port);
+  expect((await turn.result()).status).toBe("interrupted");
+  await expect.poll(() => session.connection, { timeout: 20_000 }).toBe("open");
+  await expect.poll(() => session.interrupted, { timeout: 20_000 }).toBe(true);
+  expect(session.writer).toBe("none");
+  expect((await session.resume().result()).status).toBe("completed");
+  expect((await session.send("And again").result()).status).toBe("completed");
+  const seen = await following;
+  expect(seqs(seen)).toEqual(seqs(seen).map((_, index) => index));
+  expect(seen.filter(isTurnEnd)).toMatchObject([{ status: "completed" }, { status: "completed" }]);
+});
+
+test("Ctrl-C in the middle of a turn: it is cancelled, kept, and the process ends well", async () => {
+  const home = temporaryFolder();
+  const { child, exited, port } = await start(home);
+  const session = await (await connect(`http://127.0.0.1:${port}`, { token: TOKEN })).open({ id: "s1" });
+  session
+    .send("Hello")
+    .result()
+    .catch(() => undefined);
+  await followUntil(session, (event) => event.type === "reasoning_delta");
+  child.kill("SIGINT");
+  expect(await exited).toBe(0);
+  const { fileStore } = await import("../../src/index.ts");
+  const log = await fileStore(join(home, "sessions")).open("s1", { mode: "read" });
+  await log.close();
+  expect(log.events.at(-1)).toMatchObject({ type: "turn_end", status: "cancelled" });
+});
+
+test("--server: one answer and the list, with a token; without one it is told what is missing", async () => {
+  const home = temporaryFolder();
+  const { port } = await start(home);
+  const url = `http://127.0.0.1:${port}`;
+  const run = async (
+    args: readonly string[],
+    token: string,
+  ): Promise<{ readonly stdout: string; readonly stderr: string; readonly code: number }> => {
+    try {
+      const env = {
+        PATH: process.env["PATH"],
+        HOME: home,
+        THROUGHLINE_HOME: join(home, "other"),
+        THROUGHLINE_TOKEN: token,
+      };
+      return {
+        ...(await promisify(execFile)(process.execPath, [CLI, ...args], { env, cwd: home })),
+        code: 0,
+      };
+    } catch (error) {
+      return error as { readonly stdout: string; readonly stderr: string; readonly code: number };
+    }
+  };
+  const answered = await run(["run", "Hello", "--server", url], TOKEN);
+  expect([answered.code, answered.stdout.trim() === ""]).toEqual([0, false]);
+  const json = await run(["run", "--json", "And again", "-c", "--server", url], TOKEN);
+  const lines = json.stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { readonly type: string });
+  expect([lines[0]?.type, lines.at(-1)]).toEqual([
+    "session",
+    expect.objectContaining({ type: "result", status: "completed" }),
+  ]);
+  const listed = await run(["sessions", "list", "--json", "--server", url], TOKEN);
+  expect(JSON.parse(listed.stdout)).toMatchObject([{ title: "Hello", turns: 2 }]);
+  const refused = await run(["run", "Hello", "--server", url], "");
+  expect([refused.code, refused.stdout]).toEqual([2, ""]);
+  expect(refused.stderr).toContain("[unauthorized]");
+  const nobody = await run(["run", "Hello", "--server", "http://127.0.0.1:1"], TOKEN);
+  expect(nobody.stderr).toContain("[server_unreachable]");
+  expect((await run(["run", "Hello", "--server", "nonsense"], TOKEN)).stderr).toContain(
+    "[server_url_invalid]",
+  );
+});
