@@ -23,7 +23,7 @@ test("one command runs everything: format, lint, types, architecture and every t
     test: "npm run check && vitest run",
     check: "npm run lint && npm run typecheck && vitest run test/architecture.test.ts",
     lint: "oxfmt --check && oxlint --deny-warnings",
-    typecheck: "tsc -p tsconfig.json",
+    typecheck: "tsc -p tsconfig.json && tsc -p web/tsconfig.json",
   });
   expect(read("vitest.config.ts")).toContain('include: ["src/**/*.test.ts", "test/**/*.test.ts"]');
 });
