@@ -67,7 +67,7 @@ test.each(MODELS)(
         { at: "tool", nth, when: "after" },
       ]),
     ];
-    for (const index of someOf(points.length, 6)) {
+    for (const index of someOf(points.length, 4)) {
       const die = points[index] as DiePoint;
       const plan = planOf(model, die);
       const said = await runChild(plan);

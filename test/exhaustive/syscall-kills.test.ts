@@ -1,0 +1,143 @@
+/**
+ * SIGKILL at every system call with which a session touches its files, and at every one of a recovery, by strace: nothing
+ * acknowledged is lost, no tool runs twice, the next writer goes on.
+ */
+
+import { spawnSync } from "node:child_process";
+import { appendFileSync, cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
+import { Tally } from "../support/runs.ts";
+import { EXHAUSTIVE, PATIENCE_MS, someOf } from "./how-much.ts";
+import { expectGoesOn, killFolder, runChild, type Said } from "./killed-fixture.ts";
+import { type DiePoint, type KilledPlan, SESSION } from "./killed-plan.ts";
+
+const tally = new Tally();
+let emulator: Emulator;
+beforeAll(async () => {
+  emulator = await startEmulator();
+});
+afterAll(async () => {
+  await emulator.close();
+  tally.print(`kills at system calls (${EXHAUSTIVE ? "all" : "a sample"})`);
+});
+
+/** Only the files of the log are changed by these. */
+const CHANGES = ["pwrite64", "fdatasync", "fsync", "ftruncate", "rename", "unlink", "mkdir"];
+/** These the process makes all the time; only those on the session's files count. */
+const ON_FILES = ["openat", "write", "close", "read", "fstat", "statx", "fchmod"];
+
+const hasStrace = spawnSync("strace", ["-V"]).status === 0;
+const MODELS = ["emu-reasoner", "emu-claude", "emu-deepseek"] as const;
+
+interface Point {
+  readonly call: string;
+  readonly nth: number;
+}
+
+function planIn(folder: string, model: string, change: Partial<KilledPlan> = {}): KilledPlan {
+  return {
+    folder,
+    baseUrl: emulator.baseUrl,
+    model,
+    prompts: ["What is the weather in Paris?", "What is the weather in Rome and Lima?", "Hello"],
+    resume: false,
+    effects: join(folder, "effects.txt"),
+    ...change,
+  };
+}
+
+const filter = (folder: string, call: string): readonly string[] =>
+  CHANGES.includes(call)
+    ? []
+    : [folder, join(folder, `${SESSION}.jsonl`), join(folder, `${SESSION}.live`)].flatMap((path) => [
+        "-P",
+        path,
+      ]);
+
+/** How often each call is made, by one thread: strace counts each thread for itself. */
+async function pointsOf(makePlan: () => KilledPlan): Promise<readonly Point[]> {
+  const points: Point[] = [];
+  for (const calls of [CHANGES, ON_FILES]) {
+    const plan = makePlan();
+    const trace = join(killFolder(), "trace.txt");
+    const order = ["strace", "-f", "-qq", "-o", trace, "-e", `trace=${calls.join()}`];
+    const { counts } = await runChild(plan, [...order, ...filter(plan.folder, calls[0] ?? "")]);
+    expect(counts, "the golden run came to its end").toBeDefined();
+    const made = new Map<string, number>();
+    for (const [, thread, call] of readFileSync(trace, "latin1").matchAll(/^(\d+) +([a-z0-9]+)\(/gm))
+      made.set(`${call} ${thread}`, (made.get(`${call} ${thread}`) ?? 0) + 1);
+    for (const call of calls) {
+      const most = Math.max(
+        0,
+        ...[...made].flatMap(([key, count]) => (key.startsWith(`${call} `) ? [count] : [])),
+      );
+      points.push(...Array.from({ length: most }, (_, index) => ({ call, nth: index + 1 })));
+    }
+  }
+  return points;
+}
+
+const killAt = ({ call, nth }: Point, folder: string): readonly string[] => [
+  ...["strace", "-f", "-qq", "-o", "/dev/null", "-e", `trace=${call}`],
+  ...["-e", `inject=${call}:signal=KILL:when=${nth}`, ...filter(folder, call)],
+];
+
+describe.runIf(hasStrace)("SIGKILL by strace", () => {
+  test.each(EXHAUSTIVE ? MODELS : MODELS.slice(0, 1))(
+    "%s: at every system call of a session of three turns",
+    async (model) => {
+      const points = await pointsOf(() => planIn(killFolder(), model));
+      expect(points.length).toBeGreaterThan(50);
+      tally.add("points of a session", points.length);
+      for (const index of someOf(points.length, 3)) {
+        const point = points[index] as Point;
+        const plan = planIn(killFolder(), model);
+        const said = await runChild(plan, killAt(point, plan.folder));
+        count(point, said, "session");
+        await expectGoesOn(plan, said, emulator);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  const LEFT: readonly (readonly [string, DiePoint])[] = [
+    ["a tool had begun", { at: "tool", nth: 1, when: "before" }],
+    ["a tool had taken effect", { at: "tool", nth: 2, when: "after" }],
+    ["a write was torn", { at: "write", nth: 6, bytes: 300 }],
+    ["a result was not written", { at: "write", nth: 8, bytes: 0 }],
+  ];
+  test.each(EXHAUSTIVE ? LEFT : LEFT.slice(0, 1))(
+    "at every system call of the recovery of a log in which %s, with a torn tail",
+    async (_name, die) => {
+      const left = killFolder();
+      const first = await runChild(planIn(left, "emu-reasoner", { die }));
+      appendFileSync(join(left, `${SESSION}.jsonl`), '{"v":1,"seq":');
+      const copy = (): KilledPlan => {
+        const folder = killFolder();
+        cpSync(left, folder, { recursive: true });
+        return planIn(folder, "emu-reasoner", { resume: true });
+      };
+      const points = await pointsOf(copy);
+      expect(points.length).toBeGreaterThan(15);
+      tally.add("points of a recovery", points.length);
+      for (const index of someOf(points.length, 3)) {
+        const point = points[index] as Point;
+        const plan = copy();
+        const said = await runChild(plan, killAt(point, plan.folder));
+        count(point, said, "recovery");
+        await expectGoesOn(plan, { ...said, events: [...first.events, ...said.events] }, emulator);
+      }
+    },
+    PATIENCE_MS,
+  );
+});
+
+/** What a run did that was not killed: it needed one call less than the golden one. */
+function count({ call }: Point, said: Said, of: string): void {
+  tally.add(said.counts === undefined ? `killed at ${call}, ${of}` : `not reached: ${call}, ${of}`);
+  if (said.counts === undefined) tally.add("killed");
+}
