@@ -96,10 +96,14 @@ export class RemoteTurn implements Turn {
 
   async #waitForEnd(): Promise<TurnState> {
     let state = await this.#started;
+    let lost = 0;
     while (state.state !== "done") {
       try {
         state = await this.#parts.ask(this.#id, "ended");
+        lost = 0;
       } catch (error) {
+        // It may be starting again; each asking has waited for it a while already.
+        if (codeOf(error) === "server_unreachable" && (lost += 1) < MAX_LOST) continue;
         // It waited for its turn when the server was killed: it never began, and nobody remembers it.
         if (codeOf(error) !== "turn_unknown") throw error;
         return { turn: this.#id, state: "done", result: LOST };
@@ -110,6 +114,7 @@ export class RemoteTurn implements Turn {
 }
 
 const LOST: TurnResult = { status: "interrupted", text: "", usage: NO_USAGE, steps: 0 };
+const MAX_LOST = 20;
 const MAX_HELD = 1000;
 
 /** Which of a session's events are the turn's own. Only the server knows where they begin; until then they are held. */

@@ -99,10 +99,9 @@ test("--server: one answer and the list, with a token; without one it is told wh
         THROUGHLINE_HOME: join(home, "other"),
         THROUGHLINE_TOKEN: token,
       };
-      return {
-        ...(await promisify(execFile)(process.execPath, [CLI, ...args], { env, cwd: home })),
-        code: 0,
-      };
+      const running = promisify(execFile)(process.execPath, [CLI, ...args], { env, cwd: home });
+      running.child.stdin?.end(); // what is piped in would be part of the prompt
+      return { ...(await running), code: 0 };
     } catch (error) {
       return error as { readonly stdout: string; readonly stderr: string; readonly code: number };
     }
