@@ -167,6 +167,15 @@ describe("a tool that needs permission", () => {
 });
 
 describe("the input", () => {
+  test("what is typed before it is there is sent too", async () => {
+    const { env } = await emulatorOf();
+    const run = onScreen(newPlace(), [], { env });
+    run.press("typed ahead\r");
+    await run.shows("You said: “typed ahead”");
+    await run.ready();
+    expect(await run.leave()).toBe(0);
+  });
+
   test("takes several lines, pastes, wide characters and Markdown, and sends exactly what was typed", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();

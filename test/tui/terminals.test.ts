@@ -57,12 +57,14 @@ describe("another size", () => {
       const { emulator, env } = await stalledAfter(steps, "A wh");
       const run = onScreen(newPlace(), ["go"], { env });
       await run.shows("▸ Looking around…");
+      const before = run.bytes.length;
       run.resize(columns, rows);
       await run.until(
         "the new size",
         ({ rows: shown }) => shown.filter((row) => row === "─".repeat(columns)).length === 1,
       );
       expect(run.everything.match(/❯/g)).toHaveLength(1);
+      expect(run.bytes.slice(before)).not.toContain("›"); // what is finished is not drawn again
       // Down to a quarter of its width this terminal puts its cursor where the rows no longer tell: a copy may stay.
       if (columns >= 40) expect(run.everything.match(/Looking around/g)).toHaveLength(1);
       run.press(KEYS.escape);
