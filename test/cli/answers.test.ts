@@ -170,18 +170,18 @@ describe("--output-schema FILE", () => {
   });
 });
 
-describe("--max-cost USD", () => {
-  const providers = (baseUrl: string) =>
-    JSON.stringify({
-      paid: {
-        dialect: "openai-responses",
-        baseUrl,
-        keyVariable: "OPENAI_API_KEY",
-        profile: "openai",
-        prices: { "emu-reasoner": { input: 1_000_000, output: 1_000_000 } },
-      },
-    });
+const providers = (baseUrl: string) =>
+  JSON.stringify({
+    paid: {
+      dialect: "openai-responses",
+      baseUrl,
+      keyVariable: "OPENAI_API_KEY",
+      profile: "openai",
+      prices: { "emu-reasoner": { input: 1_000_000, output: 1_000_000 } },
+    },
+  });
 
+describe("--max-cost USD", () => {
   test("stops a turn that has cost it, and the result tells what it cost", async () => {
     const place = newPlace();
     const { env, emulator } = await emulatorOf();
@@ -196,7 +196,7 @@ describe("--max-cost USD", () => {
     expect(ran.code).toBe(4);
     const result = jsonLines(ran.out).at(-1);
     expect(result).toMatchObject({ status: "incomplete", reason: "max_cost", steps: 1 });
-    const { inputTokens = 0, outputTokens = 0 } = result?.["usage"] as Record<string, number>;
+    const { inputTokens = 0, outputTokens = 0 } = (result?.["usage"] ?? {}) as Record<string, number>;
     expect(result?.["costUsd"]).toBe(inputTokens + outputTokens);
     expect(eventsOf((await onlyLog(place)).events, "tool_result").map(({ status }) => status)).toEqual([
       "not_executed",

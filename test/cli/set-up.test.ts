@@ -128,9 +128,9 @@ describe("doctor", () => {
   });
 });
 
-describe("completion", () => {
-  const script = (shell: string) => run(newPlace(), ["completion", shell]);
+const script = (shell: string) => run(newPlace(), ["completion", shell]);
 
+describe("completion", () => {
   test("bash completes commands, subcommands, flags and their values", async () => {
     const { out, code } = await script("bash");
     expect(code).toBe(0);
