@@ -44,8 +44,14 @@ export interface Part {
   readonly afterwards?: "retry" | "undo" | "compact";
 }
 
-/** The events of a session that went through these parts. */
-export async function converse(parts: readonly Part[]): Promise<readonly LoggedEvent[]> {
+export interface Recorded {
+  readonly events: readonly LoggedEvent[];
+  /** Where its models were: to any other address its payloads would be abroad. */
+  readonly baseUrl: string;
+}
+
+/** A session that went through these parts. */
+export async function converse(parts: readonly Part[]): Promise<Recorded> {
   const clock = instantClock();
   const emulator = await startEmulator({ seed: "the corpus", clock: instantClock() });
   let began: (() => void) | undefined;
@@ -78,7 +84,7 @@ export async function converse(parts: readonly Part[]): Promise<readonly LoggedE
     }
     const events: LoggedEvent[] = [];
     for await (const event of session.events()) events.push(event);
-    return events;
+    return { events, baseUrl: emulator.baseUrl };
   } finally {
     await session.close();
     await emulator.close();

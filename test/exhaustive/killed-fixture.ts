@@ -59,13 +59,10 @@ export interface Said {
 
 /** Runs it to its end, whatever that is. `under` is put before the command: strace with its orders. */
 export async function runChild(plan: KilledPlan, under: readonly string[] = []): Promise<Said> {
-  const [command, ...args] = [...under, process.execPath, bundle(), JSON.stringify(plan)] as [
-    string,
-    ...string[],
-  ];
+  const whole = [...under, process.execPath, bundle(), JSON.stringify(plan)];
   // One thread for the disk: then the nth fdatasync is the nth of its thread, which is how strace counts.
   const env = { ...process.env, UV_THREADPOOL_SIZE: "1" };
-  const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], env });
+  const child = spawn(whole[0] ?? "", whole.slice(1), { stdio: ["ignore", "pipe", "pipe"], env });
   let output = "";
   let errors = "";
   child.stdout.on("data", (data: Buffer) => (output += data.toString("utf8")));

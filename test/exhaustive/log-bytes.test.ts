@@ -24,7 +24,7 @@ const store = fileStore(folder);
 
 beforeAll(async () => {
   for (const name of ["responses", "messages", "crossings"])
-    recorded.set(name, await converse(CORPUS[name] ?? []));
+    recorded.set(name, (await converse(CORPUS[name] ?? [])).events);
 }, 120_000);
 
 afterAll(() => {
