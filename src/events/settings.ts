@@ -57,6 +57,8 @@ export interface ChatProfile {
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
   /** A user message may stand behind a tool message (Mistral, code 3230: not). */
   readonly userAfterTool: boolean;
+  /** Absent: it may. Logs of earlier versions do not say. */
+  readonly userAfterUser?: boolean;
   /** Takes `stream_options.include_usage`. */
   readonly sendUsageOption: boolean;
   /** Takes `strict` in a tool's definition. */

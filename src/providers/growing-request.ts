@@ -39,12 +39,12 @@ export interface RequestForm {
   pathOf(index: number): string;
   /** Elements that stand before the conversation (a system message). */
   opening(plan: Plan): readonly RenderedElement[];
-  /** `before` is the entry rendered just before, if any. */
+  /** `before` is the element just before, if any: an entry of which nothing is sent leaves none. */
   render(
     entry: PlanEntry,
     plan: Plan,
     context: RenderContext,
-    before: PlanEntry | undefined,
+    before: RenderedElement | undefined,
   ): readonly RenderedElement[];
   /** Closes the array and the body; `entries` as they were rendered. */
   tail(entries: readonly PlanEntry[], plan: Plan): Tail;
@@ -80,6 +80,7 @@ class RenderState {
   /** Where each element ends in the bytes, and what the rules are told of it. */
   readonly #pushed: { readonly end: number; readonly piece: PieceContext | undefined }[] = [];
   #check: { readonly tail: string; readonly rules: RequestCheck } | undefined;
+  #last: RenderedElement | undefined;
   /** Rendered since the rules last looked. */
   #fresh: RenderedElement[] = [];
   /** The plan's entries so far, and what became of them. */
@@ -111,7 +112,7 @@ class RenderState {
     for (let index = this.#planned.length; index < plan.entries.length; index += 1) {
       const planned = plan.entries[index] as PlanEntry;
       const entry = this.#guardPrefix(this.#form.guard(planned, plan), plan);
-      for (const element of this.#form.render(entry, plan, context, this.#rendered.at(-1))) {
+      for (const element of this.#form.render(entry, plan, context, this.#last)) {
         this.#push(element);
       }
       this.#planned.push(planned);
@@ -142,6 +143,7 @@ class RenderState {
     for (const source of sources) this.#sources.push({ ...source, path: `${path}${source.path}` });
     this.#pushed.push({ end: this.#elements.length, piece });
     this.#fresh.push(element);
+    this.#last = element;
   }
 
   /** Each element is looked at once, unless the tail changes: what it says (thinking is off) decides over all of them. */

@@ -18,7 +18,7 @@ export function renderEntry(
   entry: PlanEntry,
   plan: Plan,
   context: RenderContext,
-  before: PlanEntry | undefined,
+  before: RenderedElement | undefined,
 ): readonly RenderedElement[] {
   if (entry.kind !== "group") {
     const message =
@@ -32,10 +32,14 @@ export function renderEntry(
   return [...noted, ...groupMessages(entry)];
 }
 
-/** Mistral takes no user message behind a tool's: an assistant's word stands between (code 3230). */
-function bridge(before: PlanEntry | undefined, plan: Plan): readonly RenderedElement[] {
-  const needed =
-    before?.kind === "group" && before.results.length > 0 && !chatOf(plan.settings).userAfterTool;
+/**
+ * Mistral takes no user message behind a tool's (code 3230), the old DeepSeek reasoner none behind another: an assistant's
+ * word stands between.
+ */
+function bridge(before: RenderedElement | undefined, plan: Plan): readonly RenderedElement[] {
+  const { userAfterTool, userAfterUser } = chatOf(plan.settings);
+  const follows = (role: string): boolean => before?.text.startsWith(`{"role":"${role}"`) === true;
+  const needed = (follows("tool") && !userAfterTool) || (follows("user") && userAfterUser === false);
   return needed ? [element("assistant", "(interrupted)")] : [];
 }
 

@@ -93,7 +93,14 @@ const PROFILES: readonly Profile[] = [
       "chat.thinkingSwitch": "V02, pawwork#250",
     },
   ),
-  chatProfile("deepseek-old", COMPATIBLE, { "chat.reasoningFields": "V03" }),
+  chatProfile(
+    "deepseek-old",
+    { ...COMPATIBLE, userAfterUser: false },
+    {
+      "chat.reasoningFields": "V03",
+      "chat.userAfterUser": "its 400: does not support successive user or assistant messages",
+    },
+  ),
   chatProfile(
     "moonshot",
     {
