@@ -40,7 +40,7 @@ const SCREENS = [
     stall: 60,
     until: "Reading the build log…",
     keys: CONTROL_T,
-    then: "✓ Locating",
+    after: "✓ Locating",
   },
   { name: "done", steps: [{ output: [thought, answer] }], until: "─ Worked for" },
   { name: "question", steps: [{ output: [thought, call] }], until: "? Allow run_command" },
@@ -49,7 +49,7 @@ const SCREENS = [
 mkdirSync("docs/screens", { recursive: true });
 for (const screen of SCREENS) writeFileSync(`docs/screens/${screen.name}.svg`, await take(screen));
 
-async function take({ steps, stall, until, keys, then }) {
+async function take({ steps, stall, until, keys, after }) {
   const folder = mkdtempSync(join(tmpdir(), "throughline-screens-"));
   const work = join(folder, "app");
   mkdirSync(work);
@@ -75,7 +75,7 @@ async function take({ steps, stall, until, keys, then }) {
       TERM: "xterm-256color",
     },
   });
-  let look = () => undefined;
+  let look = ignore;
   pty.onData((data) => terminal.write(data, () => look()));
   const shows = (text) =>
     new Promise((done) => {
@@ -88,13 +88,17 @@ async function take({ steps, stall, until, keys, then }) {
   await shows(until);
   if (keys !== undefined) {
     pty.write(keys);
-    await shows(then);
+    await shows(after);
   }
   const svg = svgOf(terminal);
   pty.kill("SIGKILL");
   await emulator.close();
   rmSync(folder, { recursive: true, force: true });
   return svg;
+}
+
+function ignore() {
+  return undefined;
 }
 
 function textOf(terminal) {
