@@ -16,16 +16,31 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const home = mkdtempSync(join(tmpdir(), "throughline-load-"));
 const token = "load".repeat(16);
 const cli = process.env.THROUGHLINE_CLI ?? join(root, "dist/cli/main.js");
+/** A process of its own: it keeps every request it was sent, and that must not be counted. */
+const emulator = spawn(process.execPath, [cli, "emulator", "--port", "0", "--quiet", "--pace", "12"], {
+  stdio: ["ignore", "pipe", "ignore"],
+});
+const firstLine = (child) =>
+  new Promise((resolve) => {
+    child.stdout.once("data", (data) => resolve(String(data).trim()));
+  });
+const baseUrl = await firstLine(emulator);
 const server = spawn(
   process.execPath,
-  [cli, "serve", "--port", "0", "--permissions", "auto", "-m", "emulator/emu-reasoner"],
+  [cli, "serve", "--port", "0", "--permissions", "auto", "-m", "openai/emu-reasoner"],
   {
     cwd: home,
-    env: { ...process.env, THROUGHLINE_HOME: home, THROUGHLINE_TOKEN: token },
+    env: {
+      ...process.env,
+      THROUGHLINE_HOME: home,
+      THROUGHLINE_TOKEN: token,
+      OPENAI_BASE_URL: baseUrl,
+      OPENAI_API_KEY: "emulator",
+    },
     stdio: ["ignore", "pipe", "inherit"],
   },
 );
-const first = await new Promise((resolve) => server.stdout.once("data", (data) => resolve(String(data))));
+const first = await firstLine(server);
 const port = Number(/:(\d+)\//.exec(first)[1]);
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 
@@ -127,6 +142,9 @@ console.log(
 );
 ended = true;
 server.kill("SIGINT");
-await new Promise((resolve) => server.once("exit", resolve));
+await new Promise((resolve) => {
+  server.once("exit", resolve);
+});
+emulator.kill("SIGINT");
 rmSync(home, { recursive: true, force: true });
 process.exit(counts.missing > 0 || counts.failed > 0 ? 1 : 0);
