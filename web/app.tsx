@@ -4,16 +4,18 @@
  * @module
  */
 
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 import type { RemoteAgent } from "../src/client/index.ts";
 import { messageOf } from "../src/support/index.ts";
+import { Announcer } from "./components/announcer.tsx";
 import { Composer } from "./components/composer.tsx";
 import { Conversation } from "./components/conversation.tsx";
 import { Inspector } from "./components/inspector.tsx";
 import { SessionHeader } from "./components/session-header.tsx";
 import { SessionList } from "./components/session-list.tsx";
 import { SessionView } from "./session-view.ts";
+import { tellAddress, useAddress, useTitle } from "./use-address.ts";
 import { useVersion } from "./use-version.ts";
 
 type Pane = "sessions" | "conversation" | "inspector";
@@ -26,11 +28,14 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
   const [selected, setSelected] = useState<string>();
   const [problem, setProblem] = useState<string>();
   const [listVersion, setListVersion] = useState(0);
+  const shown = useRef<string>();
 
   const open = useCallback(
     async (id: string | undefined, push: boolean) => {
       try {
-        const handle = await agent.open(id === undefined ? {} : { id });
+        // A link to a session that is gone makes no new one.
+        const handle = await agent.open(id === undefined ? {} : { id, mode: "read" });
+        shown.current = handle.id;
         setView((before) => {
           void before?.close();
           return new SessionView(handle);
@@ -47,10 +52,27 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
     [agent],
   );
 
+  const remove = useCallback(
+    async (id: string) => {
+      await agent.remove(id);
+      setView((before) => {
+        void before?.close();
+        return undefined;
+      });
+      setSelected(undefined);
+      shown.current = undefined;
+      history.pushState(null, "", "/");
+      document.title = "Throughline";
+      setListVersion((count) => count + 1);
+    },
+    [agent],
+  );
+
   useEffect(() => {
     const fromAddress = (): void => {
       const id = sessionInAddress();
-      if (id !== undefined) void open(id, false);
+      // Another event of the same session is no other session.
+      if (id !== undefined && id !== shown.current) void open(id, false);
     };
     fromAddress();
     addEventListener("popstate", fromAddress);
@@ -87,11 +109,10 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
             agent={agent}
             view={view}
             selected={selected}
-            onSelect={(id) => {
-              setSelected(id);
-            }}
+            onSelect={setSelected}
             onOpen={(id) => void open(id, true)}
-            onTurnEnd={() => setListVersion((count) => count + 1)}
+            onRemoved={remove}
+            onChange={() => setListVersion((count) => count + 1)}
           />
         )}
       </main>
@@ -106,23 +127,33 @@ interface SessionProps {
   readonly agent: RemoteAgent;
   readonly view: SessionView;
   readonly selected: string | undefined;
-  readonly onSelect: (id: string) => void;
+  readonly onSelect: (id: string | undefined) => void;
+  readonly onRemoved: (id: string) => Promise<void>;
   readonly onOpen: (id: string) => void;
-  readonly onTurnEnd: () => void;
+  readonly onChange: () => void;
 }
 
-function Session({ agent, view, selected, onSelect, onOpen, onTurnEnd }: SessionProps) {
+function Session({ agent, view, selected, onSelect, onOpen, onRemoved, onChange }: SessionProps) {
   useVersion(view);
+  useAddress(view, onSelect);
+  useTitle(view);
   const { busy } = view;
-  useEffect(() => {
-    if (!busy) onTurnEnd();
-    // The list is asked again when a turn has ended, not with every delta.
-    // oxlint-disable-next-line
-  }, [busy]);
+  const { title } = view.handle;
+  // The list is asked again when a turn begins or ends, not with every delta.
+  useEffect(() => onChange(), [busy, title]);
   return (
     <>
-      <SessionHeader agent={agent} view={view} onOpen={onOpen} />
-      <Conversation view={view} selected={selected} onSelect={onSelect} />
+      <SessionHeader agent={agent} view={view} onOpen={onOpen} onRemoved={onRemoved} />
+      <Conversation
+        view={view}
+        selected={selected}
+        onOpen={onOpen}
+        onSelect={(id) => {
+          onSelect(id);
+          tellAddress(view, id);
+        }}
+      />
+      <Announcer view={view} />
       <Composer view={view} />
     </>
   );

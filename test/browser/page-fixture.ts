@@ -103,7 +103,7 @@ export async function blocksOn(page: Page): Promise<readonly string[]> {
   const texts = await page.locator("ol.blocks > li").allInnerTexts();
   return texts.map((text) =>
     text
-      .replaceAll(/⋯|\.\.\./g, "")
+      .replaceAll(/\b(?:copy|fork)\n⋯/g, "")
       .replaceAll(/(?:<1s|\d+s|\d+m(?: \d+s)?)/g, "Ns")
       .replaceAll(/\s+/g, " ")
       .trim(),

@@ -8,8 +8,8 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { Decision, RemoteAgent, RequestSummary } from "../../src/client/index.ts";
 import type { LoggedEvent, ResponseStart } from "../../src/events/index.ts";
-import type { Block } from "../../src/fragments/index.ts";
 import { messageOf } from "../../src/support/index.ts";
+import { eventsOf } from "../block-events.ts";
 import type { SessionView } from "../session-view.ts";
 import { Raw } from "./raw.tsx";
 
@@ -27,7 +27,7 @@ export function BlockFacts({ agent, view, selected }: Props) {
   const start = startOf(events, view.events);
   return (
     <section>
-      <h2>{block.kind}</h2>
+      <h2>{NAMES[block.kind]}</h2>
       <dl>
         {start === undefined ? null : (
           <>
@@ -47,14 +47,19 @@ export function BlockFacts({ agent, view, selected }: Props) {
             <div key={event.seq} class="fact">
               <dt>
                 event {event.seq} · {event.type}
-                {"itemId" in event && event.itemId !== undefined ? ` · ${event.itemId}` : ""}
               </dt>
               <dd>
+                {"itemId" in event && event.itemId !== undefined ? (
+                  <>
+                    item <code>{event.itemId}</code>
+                    <br />
+                  </>
+                ) : null}
                 {decision === undefined
-                  ? "not part of a request"
+                  ? "not a part of requests"
                   : `next request: ${decision.action} – ${decision.why}`}
-                <br />
-                {sentTo(event.seq, sentIn)}
+                {decision === undefined ? null : <br />}
+                {decision === undefined ? "" : sentTo(event.seq, sentIn)}
                 {"item" in event ? ` · ${event.item.length} characters` : ""}
               </dd>
             </div>
@@ -71,23 +76,18 @@ export function BlockFacts({ agent, view, selected }: Props) {
   );
 }
 
+const NAMES = {
+  user: "Message",
+  reasoning: "Thought",
+  text: "Answer",
+  tool: "Tool call",
+  notice: "Notice",
+  turn_end: "End of the turn",
+} as const;
+
 function sentTo(seq: number, sentIn: ReadonlyMap<number, readonly number[]>): string {
   const requests = sentIn.get(seq) ?? [];
   return requests.length === 0 ? "not sent yet" : `sent in request ${requests.join(", ")}`;
-}
-
-function eventsOf(block: Block, events: readonly LoggedEvent[]): readonly LoggedEvent[] {
-  const seqs = new Set<number>(
-    block.kind === "reasoning" ? block.seqs : "seq" in block && block.seq !== undefined ? [block.seq] : [],
-  );
-  const callId = block.kind === "tool" ? block.callId : undefined;
-  return events.filter(
-    (event) =>
-      seqs.has(event.seq) ||
-      (callId !== undefined && "callId" in event && event.callId === callId) ||
-      (block.kind === "notice" && event.type === "notice" && event.message === block.text) ||
-      (block.kind === "turn_end" && event.type === "turn_end" && block.id.endsWith(event.turn)),
-  );
 }
 
 function startOf(own: readonly LoggedEvent[], events: readonly LoggedEvent[]): ResponseStart | undefined {

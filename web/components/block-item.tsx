@@ -20,6 +20,8 @@ import {
 import { messageOf } from "../../src/support/index.ts";
 import { compact } from "../numbers.ts";
 import type { SessionView } from "../session-view.ts";
+import { useNow } from "../use-now.ts";
+import { useToggle } from "../use-toggle.ts";
 import { Markdown } from "./markdown.tsx";
 
 export function BlockItem({ block, view }: { readonly block: Block; readonly view: SessionView }) {
@@ -27,7 +29,7 @@ export function BlockItem({ block, view }: { readonly block: Block; readonly vie
     case "user":
       return <User block={block} view={view} />;
     case "reasoning":
-      return <Reasoning block={block} />;
+      return <Reasoning block={block} view={view} />;
     case "text":
       return <Text block={block} />;
     case "tool":
@@ -81,8 +83,8 @@ function User({ block, view }: { readonly block: UserBlock; readonly view: Sessi
   );
 }
 
-function Reasoning({ block }: { readonly block: ReasoningBlock }) {
-  const [open, setOpen] = useState(false);
+function Reasoning({ block, view }: { readonly block: ReasoningBlock; readonly view: SessionView }) {
+  const [open, setOpen] = useToggle(view.handle.id, block.id);
   const last = block.parts.length - 1;
   return (
     <details
@@ -93,7 +95,7 @@ function Reasoning({ block }: { readonly block: ReasoningBlock }) {
       <summary>
         {block.generating ? <span class="dot" aria-hidden="true" /> : null}
         <span>{reasoningLabel(block)}</span>
-        {block.generating ? <span class="visually-hidden"> (thinking)</span> : null}
+        {block.generating ? <Elapsed since={block.startedAt} /> : null}
       </summary>
       {block.parts.length === 0 ? (
         <p class="empty">
@@ -116,6 +118,19 @@ function Reasoning({ block }: { readonly block: ReasoningBlock }) {
   );
 }
 
+/** Only what is being generated counts; when it is done the log's own duration stands there. */
+function Elapsed({ since }: { readonly since: string | undefined }) {
+  const now = useNow(since !== undefined);
+  if (since === undefined) return null;
+  const ms = Math.max(0, now - Date.parse(since));
+  return ms < 1000 ? null : (
+    <span class="elapsed" aria-hidden="true">
+      {" "}
+      · {formatDuration(ms)}
+    </span>
+  );
+}
+
 function Text({ block }: { readonly block: TextBlock }) {
   return (
     <div class="answer">
@@ -126,7 +141,7 @@ function Text({ block }: { readonly block: TextBlock }) {
 }
 
 function Tool({ block, view }: { readonly block: ToolBlock; readonly view: SessionView }) {
-  const [open, setOpen] = useState(false);
+  const [open, setOpen] = useToggle(view.handle.id, block.id);
   const asks =
     block.permission !== undefined && block.permission.decision === undefined && block.result === undefined;
   const state =
@@ -138,7 +153,7 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
         <summary>
           {block.generating ? <span class="dot" aria-hidden="true" /> : null}
           <span>
-            <code>{block.name}</code> {shortened(block.arguments)} · {state}
+            <code>{block.name}</code> <span class="arguments">{shortened(block.arguments)}</span> · {state}
             {time}
           </span>
         </summary>
@@ -194,10 +209,16 @@ function Permission({ block, requestId, view }: PermissionProps) {
 }
 
 function Notice({ block }: { readonly block: NoticeBlock }) {
+  const [since] = useState(() => Date.now());
+  const { waitMs } = block;
+  const now = useNow(waitMs !== undefined);
+  const left = waitMs === undefined ? 0 : Math.max(0, waitMs - (now - since));
   return (
-    <p class="notice-line" role={block.waitMs === undefined ? undefined : "status"}>
+    <p class="notice-line">
       {block.text}
-      {block.waitMs === undefined ? "" : ` (waits ${formatDuration(block.waitMs)})`}
+      {waitMs === undefined ? null : (
+        <span class="countdown">{left < 1000 ? " · now" : ` · ${formatDuration(left)} left`}</span>
+      )}
     </p>
   );
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { messageOf } from "../../src/support/index.ts";
 import type { SessionView } from "../session-view.ts";
@@ -16,6 +16,9 @@ export function Composer({ view }: { readonly view: SessionView }) {
   const key = `draft/${handle.id}`;
   const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
   const [problem, setProblem] = useState<string>();
+  const field = useRef<HTMLTextAreaElement>(null);
+  // A session that was opened is to be written in.
+  useEffect(() => field.current?.focus(), [handle]);
   const keep = (value: string): void => {
     setText(value);
     sessionStorage.setItem(key, value);
@@ -61,8 +64,13 @@ export function Composer({ view }: { readonly view: SessionView }) {
         </p>
       )}
       <textarea
+        ref={field}
         aria-label="Your message"
-        placeholder={busy ? "Goes out when this turn has ended" : "Message"}
+        placeholder={
+          busy
+            ? "Goes out when this turn has ended (Esc stops it)"
+            : "Message (Enter sends, Shift+Enter begins a line)"
+        }
         rows={3}
         value={text}
         disabled={blocked}

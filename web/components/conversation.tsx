@@ -8,18 +8,20 @@ import { useEffect, useRef } from "preact/hooks";
 
 import type { SessionView } from "../session-view.ts";
 import { useVersion } from "../use-version.ts";
+import { BlockActions } from "./block-actions.tsx";
 import { BlockItem } from "./block-item.tsx";
 
 interface Props {
   readonly view: SessionView;
   readonly selected: string | undefined;
   readonly onSelect: (id: string) => void;
+  readonly onOpen: (id: string) => void;
 }
 
 /** So near to the end counts as being there. */
 const NEAR_PX = 80;
 
-export function Conversation({ view, selected, onSelect }: Props) {
+export function Conversation({ view, selected, onSelect, onOpen }: Props) {
   const version = useVersion(view);
   const list = useRef<HTMLOListElement>(null);
   const atEnd = useRef(true);
@@ -27,6 +29,13 @@ export function Conversation({ view, selected, onSelect }: Props) {
     const element = list.current;
     if (element !== null && atEnd.current) element.scrollTop = element.scrollHeight;
   }, [version]);
+  const chosen = useRef<HTMLLIElement>(null);
+  const isThere = selected !== undefined && view.blocks.some(({ id }) => id === selected);
+  useEffect(() => {
+    if (!isThere) return;
+    atEnd.current = false;
+    chosen.current?.scrollIntoView({ block: "nearest" });
+  }, [selected, isThere]);
   const blocks = view.blocks.filter((block) => !block.superseded);
   return (
     <ol
@@ -42,17 +51,19 @@ export function Conversation({ view, selected, onSelect }: Props) {
       }}
     >
       {blocks.map((block) => (
-        <li key={block.id} class={`block ${block.kind}${block.id === selected ? " selected" : ""}`}>
+        <li
+          key={block.id}
+          ref={block.id === selected ? chosen : null}
+          class={`block ${block.kind}${block.id === selected ? " selected" : ""}`}
+        >
           <BlockItem block={block} view={view} />
-          <button
-            type="button"
-            class="inspect"
-            aria-pressed={block.id === selected}
-            aria-label={`Inspect this ${block.kind} block`}
-            onClick={() => onSelect(block.id)}
-          >
-            ⋯
-          </button>
+          <BlockActions
+            block={block}
+            view={view}
+            selected={block.id === selected}
+            onSelect={onSelect}
+            onOpen={onOpen}
+          />
         </li>
       ))}
       {blocks.length === 0 ? <li class="empty">Nothing here yet. Write a message below.</li> : null}

@@ -65,7 +65,7 @@ export function Inspector({ agent, view, selected }: Props) {
         {tab === "block" ? <BlockFacts agent={agent} view={view} selected={selected} /> : null}
         {tab === "requests" ? <Requests agent={agent} view={view} /> : null}
         {tab === "plots" ? <Plots events={view.events} /> : null}
-        {tab === "events" ? <EventList events={view.events} live={view.handle.writer === "live"} /> : null}
+        {tab === "events" ? <EventList view={view} /> : null}
       </div>
     </aside>
   );

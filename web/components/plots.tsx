@@ -15,28 +15,34 @@ export function Plots({ events }: { readonly events: readonly LoggedEvent[] }) {
     <section>
       <StackedBars
         title="Tokens per step"
-        unit="tokens"
         series={["fresh input", "cached input", "reasoning", "answer"]}
+        colours={["fresh", "cached", "thought", "answer"]}
         rows={steps.map(({ tokens }) => [tokens.fresh, tokens.cached, tokens.reasoning, tokens.answer])}
         steps={steps}
         format={compact}
       />
       <StackedBars
-        title="Time per step"
-        unit="seconds"
+        title="Time per step, in seconds"
         series={["thinking", "tools", "answer"]}
+        colours={["thought", "tools", "answer"]}
         rows={steps.map(({ time }) => [time.thinking / 1000, time.tools / 1000, time.answer / 1000])}
         steps={steps}
-        format={(value) => value.toFixed(value < 10 ? 1 : 0)}
+        format={seconds}
       />
     </section>
   );
 }
 
+function seconds(value: number): string {
+  if (value === 0) return "0";
+  return value.toFixed(value < 1 ? 2 : value < 10 ? 1 : 0);
+}
+
 interface BarsProps {
   readonly title: string;
-  readonly unit: string;
   readonly series: readonly string[];
+  /** The same thing has the same colour in both plots. */
+  readonly colours: readonly string[];
   readonly rows: readonly (readonly number[])[];
   readonly steps: readonly StepFigures[];
   readonly format: (value: number) => string;
@@ -47,9 +53,9 @@ const HEIGHT = 160;
 const LEFT = 44;
 const BOTTOM = 24;
 
-function StackedBars({ title, unit, series, rows, steps, format }: BarsProps) {
+function StackedBars({ title, series, colours, rows, steps, format }: BarsProps) {
   const totals = rows.map((row) => row.reduce((sum, value) => sum + value, 0));
-  const top = Math.max(...totals, Number.MIN_VALUE);
+  const top = roundTop(Math.max(...totals));
   const slot = (WIDTH - LEFT) / rows.length;
   const bar = Math.max(1, Math.min(24, slot * 0.7));
   const plotHeight = HEIGHT - BOTTOM - 8;
@@ -57,9 +63,7 @@ function StackedBars({ title, unit, series, rows, steps, format }: BarsProps) {
   const every = Math.ceil(rows.length / 12);
   return (
     <figure class="plot">
-      <figcaption>
-        {title} ({unit})
-      </figcaption>
+      <figcaption>{title}</figcaption>
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         role="img"
@@ -85,7 +89,7 @@ function StackedBars({ title, unit, series, rows, steps, format }: BarsProps) {
                 const height = (value / top) * plotHeight;
                 const y = 8 + plotHeight - below - height;
                 below += height;
-                return <rect key={at} x={x} y={y} width={bar} height={height} class={`series-${at}`} />;
+                return <rect key={at} x={x} y={y} width={bar} height={height} class={`of-${colours[at]}`} />;
               })}
               {index % every === 0 ? (
                 <text x={x + bar / 2} y={HEIGHT - 8} class="axis middle">
@@ -102,7 +106,7 @@ function StackedBars({ title, unit, series, rows, steps, format }: BarsProps) {
       <ul class="legend">
         {series.map((name, at) => (
           <li key={name}>
-            <span class={`swatch series-${at}`} aria-hidden="true" /> {name}
+            <span class={`swatch of-${colours[at]}`} aria-hidden="true" /> {name}
           </li>
         ))}
       </ul>
@@ -133,4 +137,11 @@ function StackedBars({ title, unit, series, rows, steps, format }: BarsProps) {
       </details>
     </figure>
   );
+}
+
+/** The axis ends at a number that reads well, and so does its middle. */
+function roundTop(most: number): number {
+  if (most <= 0) return 1;
+  const power = 10 ** Math.floor(Math.log10(most));
+  return power * ([1, 2, 4, 6, 8, 10].find((times) => times * power >= most) ?? 10);
 }

@@ -42,7 +42,7 @@ export function Requests({ agent, view }: Props) {
               {one.attempt > 1 ? ` attempt ${one.attempt}` : ""} · {one.status}
               {one.usage === undefined
                 ? ""
-                : ` · ↑${compact(one.usage.inputTokens)} (${compact(one.usage.cachedTokens)} cached) ↓${compact(one.usage.outputTokens)}`}
+                : ` · ↑${compact(one.usage.inputTokens)}${one.usage.cachedTokens === 0 ? "" : ` (${compact(one.usage.cachedTokens)} cached)`} ↓${compact(one.usage.outputTokens)}`}
             </button>
           </li>
         ))}

@@ -8,7 +8,7 @@ import { useState } from "preact/hooks";
 
 import type { RemoteAgent, SwitchPreview } from "../../src/client/index.ts";
 import { messageOf } from "../../src/support/index.ts";
-import { compact } from "../numbers.ts";
+import { compact, dollars } from "../numbers.ts";
 import type { SessionView } from "../session-view.ts";
 import { useVersion } from "../use-version.ts";
 
@@ -18,13 +18,15 @@ interface Props {
   readonly agent: RemoteAgent;
   readonly view: SessionView;
   readonly onOpen: (id: string) => void;
+  readonly onRemoved: (id: string) => Promise<void>;
 }
 
-export function SessionHeader({ agent, view, onOpen }: Props) {
+export function SessionHeader({ agent, view, onOpen, onRemoved }: Props) {
   useVersion(view);
   const { handle } = view;
   const { usage, context, model } = handle;
   const [problem, setProblem] = useState<string>();
+  const [deleting, setDeleting] = useState(false);
   const attempt = (work: () => Promise<unknown>): void => {
     work().then(
       () => setProblem(undefined),
@@ -32,36 +34,59 @@ export function SessionHeader({ agent, view, onOpen }: Props) {
     );
   };
   const writable = handle.access === "write";
+  const still = writable && !view.busy && view.blocks.length > 0;
+  const facts = [
+    `↑${compact(usage.inputTokens)}${usage.cachedTokens === 0 ? "" : ` (${compact(usage.cachedTokens)} cached)`}`,
+    `↓${compact(usage.outputTokens)}${usage.reasoningTokens === 0 ? "" : ` (${compact(usage.reasoningTokens)} reasoning)`}`,
+    dollars(handle.costUsd),
+    typeof context?.fraction === "number" ? `context ${Math.round(context.fraction * 100)} %` : undefined,
+    `${model.label}${model.settings.effort === undefined ? "" : `:${model.settings.effort}`}`,
+  ].filter((fact) => fact !== undefined);
   return (
     <header class="session-header">
       <h1>{handle.title ?? "New session"}</h1>
       <ModelPicker agent={agent} view={view} disabled={!writable} onProblem={setProblem} />
       <p class="usage" aria-label="Usage">
-        ↑{compact(usage.inputTokens)} ({compact(usage.cachedTokens)} cached) ↓{compact(usage.outputTokens)} (
-        {compact(usage.reasoningTokens)} reasoning)
-        {typeof context?.fraction !== "number"
-          ? ""
-          : ` · context ${Math.round(context.fraction * 100)} %`} ·{" "}
-        {model.label}
-        {model.settings.effort === undefined ? "" : ` · ${model.settings.effort}`}
+        {facts.join(" · ")}
       </p>
       <div class="actions" role="group" aria-label="History">
-        <button type="button" disabled={!writable} onClick={() => attempt(() => handle.retry().result())}>
+        <button type="button" disabled={!still} onClick={() => attempt(() => handle.retry().result())}>
           Retry
         </button>
-        <button type="button" disabled={!writable} onClick={() => attempt(() => handle.undo())}>
+        <button type="button" disabled={!still} onClick={() => attempt(() => handle.undo())}>
           Undo
         </button>
         <button type="button" onClick={() => attempt(async () => onOpen((await handle.fork()).id))}>
           Fork
         </button>
-        <button type="button" disabled={!writable} onClick={() => attempt(() => handle.compact())}>
+        <button type="button" disabled={!still} onClick={() => attempt(() => handle.compact())}>
           Compact
         </button>
         <a class="button" href={`/api/sessions/${encodeURIComponent(handle.id)}/export`} download>
           Export
         </a>
+        {deleting ? null : (
+          <button type="button" disabled={!writable || view.busy} onClick={() => setDeleting(true)}>
+            Delete
+          </button>
+        )}
       </div>
+      {deleting ? (
+        <div class="switch" role="group" aria-label="Delete this session">
+          <span>Delete this session and its log for good?</span>
+          <button
+            type="button"
+            class="primary"
+            ref={(button) => button?.focus()}
+            onClick={() => setDeleting(false)}
+          >
+            Keep it
+          </button>
+          <button type="button" class="danger" onClick={() => attempt(async () => onRemoved(handle.id))}>
+            Delete for good
+          </button>
+        </div>
+      ) : null}
       {handle.connection === "lost" ? (
         <p class="lost" role="status">
           Connection lost, reconnecting. Last event {handle.lastSeq}.
@@ -150,8 +175,8 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
         <div class="switch" role="status">
           <span>
             {left.left === 0
-              ? `Nothing is left behind; ${left.kept} thoughts go along.`
-              : `${left.left} thoughts stay behind (kept in the log for their model), ${left.kept} go along.`}
+              ? `Nothing is left behind; ${thoughts(left.kept)} along.`
+              : `${thoughts(left.left, "stay", "stays")} behind, in the log for the model that made it; ${left.kept === 0 ? "none goes" : thoughts(left.kept)} along.`}
           </span>
           <button type="button" class="primary" onClick={() => void take(chosen)}>
             Switch to {chosen}
@@ -163,4 +188,8 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
       )}
     </div>
   );
+}
+
+function thoughts(count: number, many = "go", one = "goes"): string {
+  return count === 1 ? `1 thought ${one}` : `${count} thoughts ${many}`;
 }

@@ -8,7 +8,7 @@ import { useEffect, useState } from "preact/hooks";
 
 import type { RemoteAgent, SessionListing } from "../../src/client/index.ts";
 import { messageOf } from "../../src/support/index.ts";
-import { compact } from "../numbers.ts";
+import { compact, dollars } from "../numbers.ts";
 
 interface Props {
   readonly agent: RemoteAgent;
@@ -82,9 +82,11 @@ export function SessionList({ agent, version, current, onOpen, onNew }: Props) {
   );
 }
 
-function factsOf({ modifiedAt, usage, model }: SessionListing): string {
+function factsOf({ modifiedAt, usage, costUsd, model }: SessionListing): string {
   const when = new Date(modifiedAt).toLocaleDateString(undefined, { month: "short", day: "numeric" });
   const tokens =
-    usage === undefined ? undefined : `${compact(usage.inputTokens + usage.outputTokens)} tokens`;
-  return [when, model, tokens].filter((part) => part !== undefined).join(" · ");
+    usage === undefined || usage.inputTokens === 0
+      ? undefined
+      : `${compact(usage.inputTokens + usage.outputTokens)} tokens`;
+  return [when, model, tokens, dollars(costUsd)].filter((part) => part !== undefined).join(" · ");
 }

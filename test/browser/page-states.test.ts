@@ -1,0 +1,170 @@
+/** The page in its rarer states: folded while it thinks, two tabs, no network, no summary, another model, other branches. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { anyTool, call, say as answer, think } from "../contracts/session-fixture.ts";
+import { breakableLine } from "./breakable-line.ts";
+import { findChromium } from "./chromium.ts";
+import { begin, blocksOn, buildPage, launch, openPage, sameInAll, say } from "./page-fixture.ts";
+
+const thought = { reasoning: ["**Reading the log**\n\nIt is long.", "**Deciding**\n\nI answer now."] };
+const found = findChromium();
+const folder = mkdtempSync(join(tmpdir(), "throughline-page-states-"));
+let browser: Browser;
+let built: string;
+
+beforeAll(async () => {
+  if ("missing" in found) return;
+  built = await buildPage(folder);
+  browser = await launch(found.path);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.missing})` : ""}`, () => {
+  test("a thought is folded again while it is being written, and the reader's choice outlives another session", async () => {
+    const { page, remote } = await openPage(browser, built, {
+      script: [{ output: [thought, { message: "Never said." }], faults: ["stall=after-event:12"] }],
+    });
+    await begin(page, "Think");
+    const block = page.locator("li.reasoning details");
+    await expect.poll(() => block.locator("summary").innerText()).toMatch(/Reading the log|Deciding/);
+    await expect.poll(() => page.title()).toMatch(/^● Think/);
+    await block.locator("summary").click();
+    await expect.poll(() => block.getAttribute("open")).not.toBeNull();
+    await block.locator("summary").click();
+    await expect.poll(() => block.getAttribute("open")).toBeNull();
+    // Folding is the reader's; what is generated goes on.
+    expect(await page.locator("li.reasoning .dot").count()).toBe(1);
+    const motion = (): Promise<unknown> =>
+      page.evaluate('getComputedStyle(document.querySelector(".dot")).animationName');
+    expect(await motion()).toBe("pulse");
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    expect(await motion()).toBe("none");
+    await block.locator("summary").click();
+    const [first] = await remote.list();
+    await page.getByRole("button", { name: "New", exact: true }).click();
+    await page.getByText("Nothing here yet").waitFor();
+    await page.locator(".session", { hasText: "Think" }).click();
+    await expect.poll(() => page.url()).toContain(first?.id);
+    await expect.poll(() => block.getAttribute("open")).not.toBeNull();
+    await page.keyboard.press("Escape"); // the composer has the focus, and Esc stops the turn
+    await page.locator(".turn-line.cancelled").waitFor();
+    await expect.poll(() => page.title()).toMatch(/^Think/);
+  });
+
+  test("what a tool asks in one tab is allowed in another", async () => {
+    const opened = await openPage(browser, built, {
+      script: [{ output: [call("write", { path: "a" })] }, { output: [answer("written")] }],
+      tools: [anyTool("write", () => "it is done", { access: "write" })],
+      permissions: "ask",
+    });
+    const { page } = opened;
+    await begin(page, "Write it");
+    const prompt = page.getByRole("group", { name: "Permission for write" });
+    await prompt.waitFor();
+    const other = await opened.tab();
+    await other.getByRole("button", { name: "Allow" }).click();
+    await page.locator("li.text").getByText("written", { exact: true }).waitFor();
+    expect(await prompt.count()).toBe(0);
+    await sameInAll(page, other);
+  });
+
+  test("when the connection breaks the page says so; what happened meanwhile is there when it is back", async () => {
+    const line = await breakableLine();
+    const { page, remote, server } = await openPage(browser, built, {
+      script: [{ output: [answer("One")] }, { output: [answer("Two")] }, { output: [answer("Three")] }],
+      server: { allowHosts: [`127.0.0.1:${line.port}`] },
+    });
+    line.leadTo(server.port);
+    await page.goto(`http://127.0.0.1:${line.port}/`);
+    await begin(page, "First");
+    await page.locator("li.text").getByText("One").waitFor();
+    line.cut();
+    await page.getByText("Connection lost").waitFor();
+    const handle = await remote.open({ id: page.url().split("/s/")[1] ?? "" });
+    await handle.send("Second").result();
+    await handle.close();
+    expect(await page.getByText("Two").count()).toBe(0);
+    line.mend();
+    await page.locator("li.text").getByText("Two").waitFor();
+    await expect.poll(() => page.getByText("Connection lost").count()).toBe(0);
+    await say(page, "Third");
+    await page.locator("li.text").getByText("Three").waitFor();
+    await page.locator(".turn-line").nth(2).waitFor();
+    const before = await blocksOn(page);
+    await page.reload();
+    await expect.poll(() => blocksOn(page)).toEqual(before);
+  });
+
+  test("a thought without a summary, and one that is kept for another model; the cost where it is known", async () => {
+    const { page } = await openPage(browser, built, {
+      script: [{ output: [{ reasoning: [] }, answer("One")] }, { output: [answer("Two")] }],
+      server: {
+        info: { models: ["test/emu-reasoner-mini"] },
+        costOf: (origin, usage) => (origin.model === "emu-reasoner" ? 0.5 : usage.inputTokens > 0 ? 0.25 : 0),
+      },
+    });
+    await begin(page, "First");
+    await page.locator(".turn-line").waitFor();
+    const summary = page.locator("li.reasoning summary");
+    expect(await summary.innerText()).toMatch(/^Thought for .* · no summary/);
+    await expect.poll(() => page.locator(".usage").innerText()).toContain("$0.500");
+    await page.getByLabel("Model").selectOption("test/emu-reasoner-mini");
+    await page.getByText(/1 thought stays behind/).waitFor();
+    await page.getByRole("button", { name: /^Switch to/ }).click();
+    await say(page, "Second");
+    await page.locator("li.text").getByText("Two").waitFor();
+    await expect.poll(() => summary.innerText()).toContain("kept for emu-reasoner, not sent");
+    await expect.poll(() => page.locator(".session-facts").innerText()).toContain("$0.750");
+    await expect.poll(() => page.locator(".usage").innerText()).toContain("$0.750");
+  });
+
+  test("an address leads to an event; a block is copied, forked after, edited and gone back to; a session is deleted", async () => {
+    const opened = await openPage(browser, built, {
+      script: [{ output: [think("A"), answer("**One**")] }, { output: [answer("Two")] }],
+    });
+    const { page, context } = opened;
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await begin(page, "First");
+    await page.locator(".turn-line").waitFor();
+    await page.getByRole("button", { name: "Copy this text block" }).click();
+    await page.getByText("copied", { exact: true }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe("**One**");
+    await page.getByRole("button", { name: "Inspect this text block" }).click();
+    await expect.poll(() => page.url()).toMatch(/#\d+$/);
+    const other = await opened.tab();
+    await other.locator("li.text.selected").waitFor();
+    await other.close();
+
+    await page.getByRole("button", { name: "Edit" }).click();
+    await page.getByRole("textbox", { name: "Edited message" }).fill("Otherwise");
+    await page.getByRole("button", { name: "Send on a new branch" }).click();
+    await page.locator("li.text").getByText("Two").waitFor();
+    expect(await page.locator("li.text").count()).toBe(1);
+    await page.getByRole("tab", { name: "events" }).click();
+    await page.getByRole("button", { name: /assistant_message · on a branch that was left/ }).click();
+    await page.getByRole("button", { name: "Go back to this branch" }).click();
+    await page.locator("li.text").getByText("One").waitFor();
+
+    const first = page.url().replace(/#.*/, "");
+    await page.getByRole("button", { name: "Fork the session here" }).click();
+    await expect.poll(() => page.url()).not.toContain(first);
+    await page.locator("li.text").getByText("One").waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Keep it" }).click();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete for good" }).click();
+    await page.getByRole("button", { name: "New session" }).waitFor();
+    await expect.poll(() => page.locator(".session").count()).toBe(1);
+    expect(opened.errors).toEqual([]);
+  });
+});

@@ -1,0 +1,21 @@
+/**
+ * Whether a block is unfolded: the reader's own choice, remembered per block while the page is open, and nothing that the
+ * model does changes it (law 9).
+ *
+ * @module
+ */
+
+import { useState } from "preact/hooks";
+
+const chosen = new Map<string, boolean>();
+
+export function useToggle(session: string, block: string): readonly [boolean, (open: boolean) => void] {
+  const key = `${session}/${block}`;
+  const [, draw] = useState(0);
+  const set = (open: boolean): void => {
+    if ((chosen.get(key) ?? false) === open) return;
+    chosen.set(key, open);
+    draw((count) => count + 1);
+  };
+  return [chosen.get(key) ?? false, set];
+}
