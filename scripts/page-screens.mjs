@@ -74,6 +74,7 @@ const SCREENS = [
   },
   {
     name: "requests",
+    width: 1000,
     steps: [{ output: [thought, read] }, { output: [thought, answer] }],
     async look(page) {
       await ended(page);
