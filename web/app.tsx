@@ -110,13 +110,21 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
             view={view}
             selected={selected}
             onSelect={setSelected}
+            onInspect={(id) => {
+              setSelected(id);
+              setPane("inspector"); // seen only where there is one pane at a time
+            }}
             onOpen={(id) => void open(id, true)}
             onRemoved={remove}
             onChange={() => setListVersion((count) => count + 1)}
           />
         )}
       </main>
-      {view === undefined ? null : (
+      {view === undefined ? (
+        <aside class="inspector-pane" aria-label="Inspector">
+          <p class="empty">No session is open.</p>
+        </aside>
+      ) : (
         <Inspector key={view.handle.id} agent={agent} view={view} selected={selected} />
       )}
     </div>
@@ -128,12 +136,14 @@ interface SessionProps {
   readonly view: SessionView;
   readonly selected: string | undefined;
   readonly onSelect: (id: string | undefined) => void;
+  readonly onInspect: (id: string) => void;
   readonly onRemoved: (id: string) => Promise<void>;
   readonly onOpen: (id: string) => void;
   readonly onChange: () => void;
 }
 
-function Session({ agent, view, selected, onSelect, onOpen, onRemoved, onChange }: SessionProps) {
+function Session(props: SessionProps) {
+  const { agent, view, selected, onSelect, onInspect, onOpen, onRemoved, onChange } = props;
   useVersion(view);
   useAddress(view, onSelect);
   useTitle(view);
@@ -149,7 +159,7 @@ function Session({ agent, view, selected, onSelect, onOpen, onRemoved, onChange 
         selected={selected}
         onOpen={onOpen}
         onSelect={(id) => {
-          onSelect(id);
+          onInspect(id);
           tellAddress(view, id);
         }}
       />

@@ -212,6 +212,10 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
     await page.locator("li.text").getByText("Done").waitFor();
     const overflow = await page.evaluate("document.documentElement.scrollWidth - innerWidth");
     expect(overflow).toBeLessThanOrEqual(0);
+    await page.getByRole("button", { name: "Inspect this text block" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByText(/next request: replay/).waitFor();
+    await page.getByRole("button", { name: "conversation" }).click();
     await page.getByRole("button", { name: "inspector" }).focus();
     await page.keyboard.press("Enter");
     await page.getByRole("tab", { name: "requests" }).focus();
