@@ -7,6 +7,9 @@
 
 const conversations = "test/properties/conversations.test.ts";
 const prefixes = "test/properties/every-prefix.test.ts";
+const crossing = "test/contracts/dialects/crossing.test.ts";
+const requests = "test/contracts/dialects/dialect-requests.test.ts";
+const crossings = "test/properties/crossing.test.ts";
 
 /** @type {readonly {law: number, title: string}[]} */
 export const laws = [
@@ -55,6 +58,30 @@ export const breaks = [
     find: "          !item.done.opaque &&\n",
     replace: "",
     tests: [conversations],
+  },
+  {
+    law: 1,
+    what: "Claude's blocks lose a field on the way home",
+    file: "src/providers/anthropic-messages/block-fields.ts",
+    find: 'thinking: ["type", "thinking", "signature"],',
+    replace: 'thinking: ["type", "thinking"],',
+    tests: [crossing, crossings],
+  },
+  {
+    law: 1,
+    what: "a thought goes back in a field the endpoint never gave it in",
+    file: "src/providers/openai-chat/request.ts",
+    find: "    return refused || !(reasoningFields as readonly string[]).includes(event.itemType);",
+    replace: "    return refused && reasoningFields.length === 0;",
+    tests: [requests, crossings],
+  },
+  {
+    law: 1,
+    what: "a foreign thought is translated into a note nobody asked for",
+    file: "src/fold/guard.ts",
+    find: '      context.settings.foreign === "note" &&\n',
+    replace: "",
+    tests: [crossing],
   },
   {
     law: 2,
@@ -108,15 +135,24 @@ export const breaks = [
     law: 4,
     what: "a message carries the time at which it is rendered",
     file: "src/providers/openai-responses/render-items.ts",
-    find: 'if (part.type === "text") return { type: "input_text", text: part.text };',
+    find: 'if (part.kind === "text") return { type: "input_text", text: part.text };',
     replace:
-      'if (part.type === "text") return { type: "input_text", text: `${part.text} (${process.hrtime.bigint()})` };',
+      'if (part.kind === "text") return { type: "input_text", text: `${part.text} (${process.hrtime.bigint()})` };',
     tests: ["test/laws/law-4-same-prefix-same-bytes.test.ts", conversations],
   },
   {
     law: 4,
+    what: "a tool's results are joined with what a user says next",
+    file: "src/providers/anthropic-messages/render-messages.ts",
+    find: '  if (entry.kind === "user") return [userMessage(entry.event, plan, context)];',
+    replace:
+      '  if (entry.kind === "user") return [{ ...userMessage(entry.event, plan, context), text: JSON.stringify({ role: "user", content: [{ type: "text", text: String(plan.entries.length) }] }) }];',
+    tests: [crossing, requests],
+  },
+  {
+    law: 4,
     what: "bytes that were rendered before a correction are used after it",
-    file: "src/providers/openai-responses/request.ts",
+    file: "src/providers/growing-request.ts",
     find: `      plan.revision === this.#revision &&
       head.equals(this.#head) &&
       plan.entries.length > last &&
@@ -165,6 +201,22 @@ export const breaks = [
     find: "    if (options.durable === true) await this.log.sync();",
     replace: "    if (options.durable !== undefined || drafts.length > 0) await this.log.sync();",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
+  },
+  {
+    law: 6,
+    what: "a model that takes over a tool loop is asked to think all the same",
+    file: "src/providers/anthropic-messages/thinking.ts",
+    find: "  const on = loop.length === 0 ? wanted : loopThinks(loop, plan, mode, wanted);",
+    replace: "  const on = wanted || (loop.length > 0 && loopThinks(loop, plan, mode, wanted));",
+    tests: [crossing, crossings],
+  },
+  {
+    law: 6,
+    what: "thoughts that an endpoint demands are missing and thinking stays on",
+    file: "src/providers/openai-chat/thinking.ts",
+    find: '  const on = wanted && (!lacking || thinkingSwitch === "none");',
+    replace: "  const on = wanted && (lacking || !lacking);",
+    tests: [crossing, requests, crossings],
   },
   {
     law: 6,

@@ -1,0 +1,196 @@
+/**
+ * The mistakes that systems like this one really have had, one entry each, and the tests that must turn red.
+ * Those of a store on a database (`epoch = $e`, `next_seq = $s`, sending again on a time-out) come with that store.
+ *
+ * @type {readonly import("../planting.mjs").Planted[]}
+ */
+
+const bytes = "test/exhaustive/log-bytes.test.ts";
+const streams = "test/exhaustive/streams.test.ts";
+
+export const bugs = [
+  {
+    what: "the log is never synced",
+    file: "src/log/file-log.ts",
+    find: "      await this.#options.io.sync(this.#file ?? -1);\n",
+    replace: "",
+    tests: ["src/log/file-faults.test.ts"],
+  },
+  {
+    what: "an append is acknowledged before it is written",
+    file: "src/log/file-log.ts",
+    find: "    if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));",
+    replace:
+      "    setImmediate(() => { if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event)))); });",
+    tests: ["src/log/file-faults.test.ts"],
+  },
+  {
+    what: "no checksum is compared",
+    file: "src/log/line-framing.ts",
+    find: '  const whole = line.toString("latin1", openEnd) === `,"sum":"${checksum(open)}"}`;',
+    replace: '  const whole = line.toString("latin1", openEnd).startsWith(",");',
+    tests: [bytes, "src/log/line-framing.test.ts"],
+  },
+  {
+    what: "a bad line is skipped in silence",
+    file: "src/log/line-framing.ts",
+    find: "    throw damaged(line.ok ? orderProblem(line.event, seq, epoch) : line.problem, seq + 1, offset + at);",
+    replace: "    at = end + 1;",
+    tests: [bytes, "src/log/line-framing.test.ts"],
+  },
+  {
+    what: "a torn tail is appended to",
+    file: "src/log/file-log.ts",
+    find: "      if (bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));",
+    replace: "      this.#size = bytes.length;",
+    tests: [bytes, "src/log/file-log.test.ts"],
+  },
+  {
+    what: "a failed sync is tried again",
+    file: "src/log/file-log.ts",
+    find: "      await this.#options.io.sync(this.#file ?? -1);",
+    replace:
+      "      await this.#options.io.sync(this.#file ?? -1).catch(() => this.#options.io.sync(this.#file ?? -1));",
+    tests: ["src/log/file-faults.test.ts"],
+  },
+  {
+    what: "a response needs no end to count (no commit mark)",
+    file: "src/fold/guard.ts",
+    find: '  if (group.end === undefined)\n    return { omit: true, reason: "response_open", why: "the response never ended" };\n',
+    replace: "",
+    tests: ["test/laws/law-3-only-completed.test.ts"],
+  },
+  {
+    what: "the lock is a file that a killed holder leaves behind",
+    file: "src/log/writer-lock.ts",
+    find: '  return process.platform === "linux" ? lockBySocket(path) : lockByFile(`${path}.lock`);',
+    replace: `  const mine = \`\${path}.pid\`;
+  try {
+    writeFileSync(mine, String(process.pid), { flag: "wx" });
+  } catch {
+    return { held: false, holder: holderOf(mine) };
+  }
+  return { held: true, release: async () => rmSync(mine, { force: true }) };`,
+    tests: ["src/log/writer-lock.test.ts"],
+  },
+  {
+    what: "a writer does not look whether another one wrote (no fence)",
+    file: "src/log/file-log.ts",
+    find: "    if (size !== this.#size)\n",
+    replace: "    if (size < 0)\n",
+    tests: ["src/log/file-faults.test.ts", "test/exhaustive/writers.test.ts"],
+  },
+  {
+    what: "lines of a writer that was overtaken are read as if nothing were wrong",
+    file: "src/log/line-framing.ts",
+    find: "    if (line.ok && line.event.seq === seq && line.event.epoch >= epoch) {",
+    replace: "    if (line.ok && line.event.seq === seq) {",
+    tests: ["src/log/line-framing.test.ts"],
+  },
+  {
+    what: "a tool runs before its start is in the log",
+    file: "src/turn/run-calls.ts",
+    find: "  await context.append(drafts, { durable: true });",
+    replace: "  setTimeout(() => void context.append(drafts, { durable: true }), 20);",
+    tests: ["test/laws/law-5-log-before-act.test.ts", "test/exhaustive/tool-kills.test.ts"],
+  },
+  {
+    what: "lines of a stream end with LF only",
+    file: "src/wire/sse.ts",
+    find: "    let nextCr = bytes.indexOf(CR, at);",
+    replace: "    let nextCr = -1;",
+    tests: [streams, "src/wire/sse.test.ts"],
+  },
+  {
+    what: "each chunk is decoded as UTF-8 by itself",
+    file: "src/wire/sse.ts",
+    find: "    this.#pieces.push(piece);",
+    replace: '    this.#pieces.push(Buffer.from(piece.toString("utf8")));',
+    tests: [streams, "src/wire/sse.test.ts"],
+  },
+  {
+    what: "a line has no limit",
+    file: "src/wire/sse.ts",
+    find: '    if (this.#pieceBytes > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);\n',
+    replace: "",
+    tests: ["src/wire/sse.test.ts", "test/exhaustive/hostile-streams.test.ts"],
+  },
+  {
+    what: "the end of the bytes is the end of the answer",
+    file: "src/providers/anthropic-messages/stream.ts",
+    find: 'return [this.#end({ status: "cut", error: { code: "stream_cut", message, class: "TRUNC" } })];',
+    replace: 'return [this.#end({ status: message === "" ? "cut" : "completed" })];',
+    tests: [streams],
+  },
+  {
+    what: "a message that never said why it stopped is complete",
+    file: "src/providers/anthropic-messages/stream.ts",
+    find: "    if (this.#stop === undefined) {",
+    replace: '    this.#stop ??= { reason: "end_turn", details: {} };\n    if (this.#stop === undefined) {',
+    tests: [streams],
+  },
+  {
+    what: "thoughts go to another model",
+    file: "src/fold/guard.ts",
+    find: "  if (!sameOrigin(group.origin, context.settings.target)) {",
+    replace: "  if (group.origin.dialect !== context.settings.target.dialect) {",
+    tests: ["test/laws/law-1-verbatim-at-home.test.ts", "test/exhaustive/prefix-requests.test.ts"],
+  },
+  {
+    what: "a thought that nothing follows is sent",
+    file: "src/fold/guard.ts",
+    find: "  if (reasoning.length > 0 && lacksFollower(counted, profile.dialect)) {",
+    replace: "  if (reasoning.length < 0 && lacksFollower(counted, profile.dialect)) {",
+    tests: ["src/fold/guard.test.ts"],
+  },
+  {
+    what: "two user messages in a row go where they must alternate",
+    file: "src/providers/openai-chat/render-messages.ts",
+    find: ' || (follows("user") && userAfterUser === false)',
+    replace: " || userAfterUser === undefined",
+    tests: ["test/exhaustive/prefix-requests.test.ts"],
+  },
+  {
+    what: "a Host that only begins like ours is let in",
+    file: "src/server/gate.ts",
+    find: "hosts.has(host.toLowerCase())",
+    replace: '[...hosts].some((one) => host.toLowerCase().startsWith(one.split(":")[0] ?? one))',
+    tests: ["test/server/gate.test.ts"],
+  },
+  {
+    what: "the token is compared with ===",
+    file: "src/server/access-keys.ts",
+    find: "    return timingSafeEqual(this.#token, digest(given));",
+    replace: "    return given === this.token;",
+    tests: ["test/server/constant-time.test.ts"],
+  },
+  {
+    what: "a model's text is HTML of the page",
+    file: "web/markdown.ts",
+    find: "  return purifier.sanitize(html, {",
+    replace: "  if (html.length >= 0) return html;\n  return purifier.sanitize(html, {",
+    tests: ["test/browser/untrusted-text.test.ts"],
+  },
+  {
+    what: "of the sequences of a terminal only CSI is taken out",
+    file: "src/support/inert-text.ts",
+    find: '  return text.replaceAll("\\r\\n", "\\n").replaceAll(ACTIVE, (char) => {',
+    replace:
+      '  if (text.length >= 0) return text.replaceAll(/\\u001B\\[[0-9;]*[A-Za-z]/g, "");\n  return text.replaceAll("\\r\\n", "\\n").replaceAll(ACTIVE, (char) => {',
+    tests: ["src/support/inert-text.test.ts"],
+  },
+  {
+    what: "a trace leaves out the headers somebody thought of",
+    file: "src/trace/public-headers.ts",
+    find: "  return only(headers, (name) => REQUEST.has(name));",
+    replace: '  return only(headers, (name) => !["authorization", "cookie"].includes(name));',
+    tests: ["src/trace/public-headers.test.ts"],
+  },
+  {
+    what: "parsed JSON is copied with Object.assign",
+    file: "src/server/read-body.ts",
+    find: "    this.#value = value;",
+    replace: "    this.#value = Object.assign({}, value);",
+    tests: ["test/server/bad-requests.test.ts"],
+  },
+];

@@ -1,0 +1,91 @@
+/**
+ * Two writers of one session. A second one is refused while the first lives, also while it is stopped; where no lock
+ * reaches, one that wakes up after another has written is fenced: nothing is ever interleaved.
+ */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { FileLog } from "../../src/log/file-log.ts";
+import { fileStore, type Log, systemFileIo } from "../../src/log/index.ts";
+import { systemClock } from "../../src/support/index.ts";
+import { startChild, temporaryFolder } from "../contracts/file-fixture.ts";
+import { Tally } from "../support/runs.ts";
+import { EXHAUSTIVE, PATIENCE_MS } from "./how-much.ts";
+
+const tally = new Tally();
+afterAll(() => tally.print(`two writers (${EXHAUSTIVE ? "all" : "a sample"})`));
+
+const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
+
+test(
+  "a writer that is stopped and goes on again was never robbed: nobody else could write meanwhile",
+  async () => {
+    for (let round = 0; round < (EXHAUSTIVE ? 100 : 2); round += 1) {
+      const folder = temporaryFolder();
+      const holder = startChild("test/contracts/hold-lock.ts", [folder, "s"]);
+      await holder.line("holding");
+      process.kill(holder.pid, "SIGSTOP");
+      await expect(fileStore(folder).open("s", { mode: "write" })).rejects.toMatchObject({
+        code: "session_locked",
+      });
+      process.kill(holder.pid, "SIGCONT");
+      await expect(fileStore(folder).open("s", { mode: "write" })).rejects.toMatchObject({
+        code: "session_locked",
+      });
+      await holder.kill();
+      const next = await fileStore(folder).open("s", { mode: "write" });
+      await next.append([notice("mine now")]);
+      await next.close();
+      tally.add("stopped, asked, woken, killed, taken over");
+    }
+  },
+  PATIENCE_MS,
+);
+
+/** As in two containers that share a volume: each believes it holds the session. */
+function unlocked(folder: string): Log {
+  return new FileLog({
+    id: "s",
+    path: join(folder, "s.jsonl"),
+    mode: "write",
+    clock: systemClock,
+    io: systemFileIo,
+    release: async () => undefined,
+    hasWriter: async () => true,
+  });
+}
+
+test(
+  "without any lock, in every order of appends of two writers, the one that was overtaken is fenced",
+  async () => {
+    const LENGTH = EXHAUSTIVE ? 8 : 4;
+    for (let order = 0; order < 2 ** LENGTH; order += 1) {
+      const folder = temporaryFolder();
+      const base = await fileStore(folder).open("s", { mode: "write" });
+      await base.append([notice("base")]);
+      await base.close();
+      const writers = [unlocked(folder), unlocked(folder)] as const;
+      const acknowledged: string[] = ["base"];
+      for (let step = 0; step < LENGTH; step += 1) {
+        const who = (order >> step) & 1;
+        const word = `${who} ${step}`;
+        await writers[who === 1 ? 1 : 0].append([notice(word)]).then(
+          () => acknowledged.push(word),
+          (error: { code?: string }) => expect(error.code).toBe("session_fenced"),
+        );
+      }
+      for (const writer of writers) await writer.close();
+      const lines = readFileSync(join(folder, "s.jsonl"), "utf8").split("\n").slice(0, -1);
+      const read = lines.map((line) => JSON.parse(line) as { seq: number; message: string });
+      expect(read.map(({ message }) => message)).toEqual(acknowledged);
+      expect(read.map(({ seq }) => seq)).toEqual(read.map((_, index) => index));
+      // Only the first to write goes on.
+      expect(new Set(acknowledged.slice(1).map((word) => word[0])).size).toBeLessThanOrEqual(1);
+      tally.add("orders of appends");
+    }
+  },
+  PATIENCE_MS,
+);

@@ -1,0 +1,14 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+/** How long a comparison takes cannot be asserted; how it is made can be read. */
+test("whatever lets somebody in is compared in constant time, never with ===", () => {
+  const source = readFileSync(join(import.meta.dirname, "../../src/server/access-keys.ts"), "utf8");
+  for (const name of ["redeem", "isToken", "isCookie"]) {
+    const body = new RegExp(`^  ${name}\\(.*?^  }$`, "ms").exec(source)?.[0] ?? "";
+    expect(body, name).toContain("timingSafeEqual(");
+    expect(body, name).not.toMatch(/given\)? *[!=]==|[!=]== *(?:given|digest)/);
+  }
+});
