@@ -85,9 +85,9 @@ function sourcesAt({ sources }: RenderedRequest, path: string | undefined): read
 
 function groups({ error, rendered }: Refusal, action: OverrideAction): readonly Correction[] | undefined {
   const { itemIds, path } = namedInError(error);
-  const named = rendered.sources.filter(({ itemId }) => itemId !== undefined && itemIds.includes(itemId));
+  const byId = rendered.sources.filter(({ itemId }) => itemId !== undefined && itemIds.includes(itemId));
   const responses = new Set(
-    [...named, ...sourcesAt(rendered, path)].flatMap(({ response }) => response ?? []),
+    [...byId, ...sourcesAt(rendered, path)].flatMap(({ response }) => response ?? []),
   );
   if (responses.size === 0) return undefined;
   return [...responses].map((response) => ({ what: { kind: "group", response }, action }));
@@ -95,9 +95,9 @@ function groups({ error, rendered }: Refusal, action: OverrideAction): readonly 
 
 function calls({ error, rendered }: Refusal): readonly Correction[] | undefined {
   const sent = new Set(rendered.sources.map((source) => source.callId));
-  const named = namedInError(error).callIds.filter((callId) => sent.has(callId));
-  if (named.length === 0) return undefined;
-  return named.map((callId) => ({ what: { kind: "call", callId }, action: "close_call" }));
+  const callIds = namedInError(error).callIds.filter((callId) => sent.has(callId));
+  if (callIds.length === 0) return undefined;
+  return callIds.map((callId) => ({ what: { kind: "call", callId }, action: "close_call" }));
 }
 
 /** Only the open tool loop is held together so tightly: its thoughts go, and thinking stays off until it ends (C01, C02). */
