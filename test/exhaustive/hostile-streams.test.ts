@@ -72,10 +72,9 @@ test(
       const buffers: Buffer[] = [];
       let total = 0;
       for (let seq = 0; total < size; seq += 1) {
-        const event = {
-          ...{ v: 1, seq, id: `ev_${seq}`, at: "2026-01-01T00:00:00.000Z", epoch: 1 },
-          ...{ type: "notice", code: "test", message: `${seq} ${"words of a session ".repeat(100)}` },
-        } as LoggedEvent;
+        const message = `${seq} ${"words of a session ".repeat(100)}`;
+        const stamp = { v: 1, seq, id: `ev_${seq}`, at: "2026-01-01T00:00:00.000Z", epoch: 1 } as const;
+        const event: LoggedEvent = { ...stamp, type: "notice", code: "test", message };
         const line = frameLine(event);
         buffers.push(line);
         total += line.length;

@@ -42,6 +42,8 @@ interface Hooks {
   tool?(nth: number, cancel: () => void): void;
 }
 
+const nothing = (): void => undefined;
+
 interface Ran {
   readonly calls: {
     readonly write: number;
@@ -62,7 +64,7 @@ async function run(model: string, hooks: Hooks): Promise<Ran> {
   const calls = { write: 0, sync: 0, event: 0, tool: 0 };
   const effects: string[] = [];
   const acknowledged: LoggedEvent[] = [];
-  let cancel = (): void => undefined;
+  let cancel: () => void = nothing;
   const io = countedIo();
   io.failWrite = () => {
     calls.write += 1;
@@ -217,12 +219,15 @@ test.each(MODELS)(
 );
 
 function cancelAt(port: "event" | "tool" | "write" | "sync", nth: number): Hooks {
-  let stop = (): void => undefined;
+  let stop: () => void = nothing;
   const at = (here: typeof port, count: number): void => {
     if (here === port && count === nth) stop();
   };
   return {
-    write: (count) => void at("write", count) as undefined,
+    write: (count) => {
+      at("write", count);
+      return undefined;
+    },
     sync: (count) => at("sync", count),
     event: (count, cancel) => {
       stop = cancel;

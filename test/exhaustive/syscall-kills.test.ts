@@ -73,7 +73,7 @@ async function pointsOf(makePlan: () => KilledPlan): Promise<readonly Point[]> {
     for (const call of calls) {
       const most = Math.max(
         0,
-        ...[...made].flatMap(([key, count]) => (key.startsWith(`${call} `) ? [count] : [])),
+        ...[...made].flatMap(([key, times]) => (key.startsWith(`${call} `) ? [times] : [])),
       );
       points.push(...Array.from({ length: most }, (_, index) => ({ call, nth: index + 1 })));
     }
@@ -81,10 +81,11 @@ async function pointsOf(makePlan: () => KilledPlan): Promise<readonly Point[]> {
   return points;
 }
 
-const killAt = ({ call, nth }: Point, folder: string): readonly string[] => [
-  ...["strace", "-f", "-qq", "-o", "/dev/null", "-e", `trace=${call}`],
-  ...["-e", `inject=${call}:signal=KILL:when=${nth}`, ...filter(folder, call)],
-];
+const killAt = ({ call, nth }: Point, folder: string): readonly string[] => {
+  const inject = `inject=${call}:signal=KILL:when=${nth}`;
+  const order = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", `trace=${call}`, "-e", inject];
+  return [...order, ...filter(folder, call)];
+};
 
 describe.runIf(hasStrace)("SIGKILL by strace", () => {
   test.each(EXHAUSTIVE ? MODELS : MODELS.slice(0, 1))(
