@@ -142,7 +142,11 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
 
   test("the inspector tells origin, decision and requests; plots have their figures; the model is switched with a warning", async () => {
     const { page } = await openPage(browser, built, {
-      script: [{ output: [thought, answer("One")] }, { output: [thought, answer("Two")] }],
+      script: [
+        { output: [thought, answer("One")] },
+        { output: [thought, answer("Two")] },
+        { output: [answer("Three")] },
+      ],
     });
     await begin(page, "First");
     await page.locator("li.text").getByText("One").waitFor();
@@ -161,10 +165,15 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
     await panel.getByRole("button", { name: /^2 ·/ }).click();
     await expect.poll(() => panel.innerText()).toContain("exactly the bytes that were sent");
     await expect.poll(() => panel.innerText()).toMatch(/Since request 1: 1 the same, 0 gone, 3 new/);
+    await say(page, "Third");
+    await panel.getByRole("button", { name: /^3 ·/ }).click();
+    await panel.getByLabel("Compare with request").selectOption("1");
+    await expect.poll(() => panel.innerText()).toMatch(/Since request 1: 1 the same, 0 gone, 6 new/);
+    await page.locator("li.text").getByText("Three").waitFor();
     await page.getByRole("tab", { name: "plots" }).click();
     expect(await panel.locator("svg rect").count()).toBeGreaterThanOrEqual(8);
     await panel.getByText("Figures").first().click();
-    expect(await panel.locator("table").first().locator("tbody tr").count()).toBe(2);
+    expect(await panel.locator("table").first().locator("tbody tr").count()).toBe(3);
     await accessible(page);
     await page.getByRole("tab", { name: "events" }).click();
     await panel.getByText("turn_end").first().waitFor();

@@ -58,19 +58,42 @@ export function Requests({ agent, view }: Props) {
 }
 
 function Request({ view, request }: { readonly view: SessionView; readonly request: number }) {
+  const [other, setOther] = useState(request - 1);
   const [rebuilt, setRebuilt] = useState<RebuiltRequest>();
   const [before, setBefore] = useState<RebuiltRequest>();
   const [problem, setProblem] = useState<string>();
   useEffect(() => {
     const failed = (error: unknown): void => setProblem(messageOf(error));
     view.handle.rebuild(request).then(setRebuilt, failed);
-    if (request > 1) view.handle.rebuild(request - 1).then(setBefore, failed);
   }, [view, request]);
+  useEffect(() => {
+    if (other < 1) return undefined;
+    let stale = false;
+    const take = (found: RebuiltRequest): void => {
+      if (!stale) setBefore(found);
+    };
+    view.handle.rebuild(other).then(take, (error: unknown) => setProblem(messageOf(error)));
+    return () => {
+      stale = true;
+    };
+  }, [view, other]);
   if (problem !== undefined) return <p class="problem">{problem}</p>;
   if (rebuilt === undefined) return <p class="empty">Rebuilding…</p>;
   return (
     <section aria-label={`Request ${request}`}>
       <p>{PROOFS[rebuilt.proof]}</p>
+      {request < 3 ? null : (
+        <label>
+          Compare with request{" "}
+          <select value={other} onChange={(event) => setOther(Number(event.currentTarget.value))}>
+            {Array.from({ length: request - 1 }, (_, at) => (
+              <option key={at} value={at + 1}>
+                {at + 1}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
       {before === undefined ? null : <Difference from={before} to={rebuilt} />}
       <Raw value={JSON.parse(rebuilt.body)} label="The body" />
     </section>
