@@ -9,7 +9,7 @@ import type { LoggedEvent, Settings, SettingsEvent } from "../events/index.ts";
 import { activePath, explain, planOf } from "../fold/index.ts";
 import type { Log } from "../log/index.ts";
 import { createRenderer, type Model, type RenderContext } from "../providers/index.ts";
-import { isObject, stringOf, ThroughlineError, tryParseJson } from "../support/index.ts";
+import { arrayOf, isObject, objectOf, stringOf, ThroughlineError, tryParseJson } from "../support/index.ts";
 import { BlobCache } from "./input.ts";
 import { rootOf } from "./rebuild.ts";
 
@@ -68,18 +68,30 @@ export async function previewFromLog(log: Log, model?: Model): Promise<RequestPr
 const HEAD_LENGTH = 60;
 
 function itemsOf(body: string): readonly PreviewItem[] {
-  const parsed = tryParseJson(body);
-  const input =
-    isObject(parsed) && Array.isArray(parsed["input"]) ? (parsed["input"] as readonly unknown[]) : [];
-  return input.filter(isObject).map((item) => {
-    const role = stringOf(item["role"]);
-    return {
-      type: stringOf(item["type"]) ?? "message",
-      ...(role === undefined ? {} : { role }),
-      bytes: Buffer.byteLength(JSON.stringify(item)),
-      head: headOf(item),
-    };
-  });
+  const parsed = objectOf(tryParseJson(body));
+  return [...arrayOf(parsed["input"]), ...arrayOf(parsed["messages"]).flatMap(piecesOf)]
+    .filter(isObject)
+    .map((item) => {
+      const role = stringOf(item["role"]);
+      return {
+        type: stringOf(item["type"]) ?? "message",
+        ...(role === undefined ? {} : { role }),
+        bytes: Buffer.byteLength(JSON.stringify(item)),
+        head: headOf(item),
+      };
+    });
+}
+
+/** A message of Claude's is its blocks; one of a chat is its text and its calls. */
+function piecesOf(message: unknown): readonly unknown[] {
+  const { role, content, tool_calls: calls, ...rest } = objectOf(message);
+  const blocks = arrayOf(content).filter(isObject);
+  const called = arrayOf(calls)
+    .filter(isObject)
+    .map((call) => ({ type: "tool_call", role, ...objectOf(call["function"]) }));
+  if (blocks.length > 0) return [...blocks.map((block) => ({ role, ...block })), ...called];
+  const said = content === null ? [] : [{ role, content, ...rest }];
+  return [...said, ...called];
 }
 
 /** The beginning of what can be read in an item; never of a payload. */
@@ -88,6 +100,8 @@ function headOf(item: Readonly<Record<string, unknown>>): string {
   const first: unknown = Array.isArray(content) ? content[0] : content;
   const text =
     stringOf(item["output"]) ??
+    stringOf(item["thinking"]) ??
+    stringOf(item["text"]) ??
     (stringOf(item["name"]) === undefined
       ? undefined
       : `${String(item["name"])}(${stringOf(item["arguments"]) ?? ""})`) ??
@@ -96,8 +110,11 @@ function headOf(item: Readonly<Record<string, unknown>>): string {
   return text.replaceAll(/\s+/g, " ").slice(0, HEAD_LENGTH);
 }
 
+/** As it would be rendered: an endpoint may take no thoughts back, and only its dialect knows. */
 export function switchPreview(events: readonly LoggedEvent[], settings: Settings): SwitchPreview {
-  const entries = planOf(events, settings)?.entries ?? [];
+  const plan = planOf(events, settings);
+  const renderer = createRenderer(settings.profile.dialect);
+  const entries = plan === undefined ? [] : renderer.render(plan, NO_BLOBS).entries;
   const reasons: Record<string, number> = {};
   let kept = 0;
   let left = 0;
@@ -114,3 +131,6 @@ export function switchPreview(events: readonly LoggedEvent[], settings: Settings
   }
   return { kept, left, reasons };
 }
+
+/** What a message shows plays no part in which thoughts travel. */
+const NO_BLOBS = { cacheKey: "", blob: () => undefined } as const;

@@ -174,9 +174,11 @@ async function diffRequests(log: Log, pair: readonly string[]): Promise<Differen
   const bodies = await Promise.all(
     [from, to].map(async (n) => objectOf(tryParseJson((await rebuildRequest(log, n)).body))),
   );
-  const [before, after] = bodies.map((body) => arrayOf(body["input"]));
+  const [before, after] = bodies.map((body) => arrayOf(body["input"] ?? body["messages"]));
   const sameItems = commonPrefix(before ?? [], after ?? []);
-  const fields = new Set(bodies.flatMap((body) => Object.keys(body)).filter((key) => key !== "input"));
+  const fields = new Set(
+    bodies.flatMap((body) => Object.keys(body)).filter((key) => key !== "input" && key !== "messages"),
+  );
   return {
     from,
     to,
