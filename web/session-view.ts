@@ -46,8 +46,9 @@ export class SessionView {
   /** The turn under way has not ended yet. */
   get busy(): boolean {
     if (this.handle.writer !== "live") return false;
-    const last = this.#events.findLast((event) => event.type === "turn_end" || event.type === "user_message");
-    return last?.type === "user_message";
+    // A retried turn begins with a branch and its first request, without a message of its own.
+    const last = this.#events.findLast(({ type }) => TURN_MARKS.has(type));
+    return last !== undefined && last.type !== "turn_end";
   }
 
   subscribe(listener: () => void): () => void {
@@ -89,3 +90,5 @@ export class SessionView {
     else setTimeout(draw, 100);
   }
 }
+
+const TURN_MARKS: ReadonlySet<LoggedEvent["type"]> = new Set(["turn_end", "user_message", "response_start"]);

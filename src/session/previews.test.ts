@@ -10,7 +10,8 @@ test.each(["emu-reasoner", "emu-claude", "emu-deepseek"])(
     const agent = createAgent({ model: emulator({ model }), tools: [weatherTool] });
     const session = await agent.open();
     await session.send("What is the weather in Paris?").text();
-    const { items } = await session.preview();
+    const { items, violations } = await session.preview();
+    expect(violations).toEqual([]);
     const heads = items.map(({ head }) => head).join("\n");
     expect(items.length).toBeGreaterThanOrEqual(4);
     expect(heads).toContain("What is the weather in Paris?");

@@ -30,7 +30,8 @@ export function previewRequest({ events, model, settings, cacheKey, blob }: Prev
     bodyHash: rendered.bodyHash,
     items: itemsOf(body),
     decisions: explain(events, rendered.entries),
-    violations: rendered.violations,
+    // Before a person has spoken the request ends with the model's own words: not a fault of the history (C08).
+    violations: rendered.violations.filter(({ rule }) => rule !== ENDS_WITH_A_USER),
   };
 }
 
@@ -64,6 +65,9 @@ export async function previewFromLog(log: Log, model?: Model): Promise<RequestPr
     blob: (name) => blobs.get(name),
   });
 }
+
+/** The rule that a request to Claude ends with a user's message. */
+const ENDS_WITH_A_USER = "M10";
 
 const HEAD_LENGTH = 60;
 

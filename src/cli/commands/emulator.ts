@@ -112,7 +112,7 @@ function welcome(emulator: Emulator, mode: string): string {
   return `Throughline emulator, ${mode}. Every key is accepted, except those that begin with sk-wrong. Ctrl-C ends it.
 
   export OPENAI_BASE_URL=${emulator.baseUrl}
-  export OPENAI_API_KEY=emulator
+  export OPENAI_API_KEY=sk-emulator-any-key
   model: emu-reasoner (also emu-reasoner-mini, emu-prefix-bound, emu-plain; any other id reasons too)
   report: ${emulator.url}/__emulator/report
 `;
