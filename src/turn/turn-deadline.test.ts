@@ -16,16 +16,25 @@ import { TurnDeadline } from "./turn-deadline.ts";
 
 describe("the time of a turn", () => {
   test("that is over stops a tool, ends the turn incomplete: time, and the next turn works", async () => {
+    // The time is over when the tool has begun, however slow the machine is.
+    const turnTimeoutMs = 3_456_789;
+    let timeIsOver: (() => void) | undefined;
+    const real = globalThis.setTimeout;
+    vi.spyOn(globalThis, "setTimeout").mockImplementation(((run: () => void, ms?: number) => {
+      if (ms === turnTimeoutMs) timeIsOver = run;
+      return real(run, ms);
+    }) as typeof setTimeout);
     const { session, emulator } = await scriptedSession(
       [{ output: [call("wait")] }, { output: [say("ok")] }],
       {
-        limits: { turnTimeoutMs: 3_000 },
+        limits: { turnTimeoutMs },
         tools: [
           anyTool(
             "wait",
             (_input, { signal }) =>
               new Promise((_done, fail) => {
                 signal.addEventListener("abort", () => fail(signal.reason as Error));
+                timeIsOver?.();
               }),
           ),
         ],
