@@ -37,6 +37,19 @@ describe("tree", () => {
     expect((await onlyLog(place)).events.at(-1)).toMatchObject({ type: "branch", why: "checkout" });
   });
 
+  test("undo after an edit brings back what was there before it", async () => {
+    const place = newPlace();
+    const id = await two(place);
+    const [first] = eventsOf((await onlyLog(place)).events, "user_message");
+    expect(await run(place, ["edit", id, String(first?.seq), "uno"])).toMatchObject({ code: 0 });
+    expect(await run(place, ["undo", id])).toMatchObject({ code: 0, err: "took back: uno\n" });
+    const shown = await run(place, ["tree", id, "--json"]);
+    expect(JSON.parse(shown.out)).toMatchObject([
+      { text: "one", active: true, children: [{ text: "two", active: true }] },
+      { text: "uno", active: false },
+    ]);
+  });
+
   test("refuses what it cannot find", async () => {
     const place = newPlace();
     const id = await two(place);

@@ -60,7 +60,7 @@ test("undo takes back the last message by an event, and nothing is removed", asy
   const after = await eventsOf("talk");
   expect(after.slice(0, before.length)).toEqual(before);
   const message = before.findLast((event) => event.type === "user_message");
-  expect(after.at(-1)).toMatchObject({ type: "branch", why: "truncate" });
+  expect(after.at(-1)).toMatchObject({ type: "branch", why: "undo" });
   expect((after.at(-1) as { readonly to: number }).to).toBeLessThan(message?.seq ?? 0);
 });
 

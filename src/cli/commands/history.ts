@@ -59,7 +59,7 @@ Examples:
     .action(async (name: string | undefined, flags: Which) => {
       await withSession(name, flags, { terminal, offline: true }, async ({ session }) => {
         const last = await lastMessage(session);
-        await session.truncate({ from: last.seq });
+        await session.undo();
         terminal.stderr.write(`took back: ${inertLine(textOf(last), 80)}\n`);
       });
       finish(EXIT.ok);

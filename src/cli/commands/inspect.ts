@@ -6,6 +6,8 @@
  */
 
 import { Command, Option } from "commander";
+// By name, not by import(): bundled CommonJS gives its names to a static import only.
+import { stringify } from "yaml";
 
 import { loadConfig, sessionsFolder } from "../../config/index.ts";
 import { fileStore, type Log } from "../../log/index.ts";
@@ -76,27 +78,27 @@ async function inspect(name: string | undefined, flags: InspectFlags, terminal: 
   const log = await store.open(id, { mode: "read" });
   const form = flags.json === true ? "json" : flags.format;
   const write = (text: string): void => void terminal.stdout.write(`${text}\n`);
-  const print = async (value: unknown, text: () => string): Promise<void> => {
+  const print = (value: unknown, text: () => string): void => {
     if (form === "json") write(JSON.stringify(value, undefined, 2));
-    else if (form === "yaml") write((await import("yaml")).stringify(value).trimEnd());
+    else if (form === "yaml") write(stringify(value).trimEnd());
     else write(terminal.stdout.isTTY === true ? inert(text()) : text());
   };
   try {
     if (flags.request !== undefined) {
       const rebuilt = await rebuildRequest(log, numberFrom("--request", flags.request));
-      await print(requestView(rebuilt), () => requestText(rebuilt));
+      print(requestView(rebuilt), () => requestText(rebuilt));
     } else if (flags.diff !== undefined) {
       const difference = await diffRequests(log, flags.diff);
-      await print(difference, () => diffText(difference));
+      print(difference, () => diffText(difference));
     } else if (flags.preview === true) {
       const preview = await previewFromLog(
         log,
         flags.model === undefined ? undefined : modelsOf(loadConfig(process.cwd()).values)(flags.model),
       );
-      await print(previewView(preview), () => previewText(preview));
+      print(previewView(preview), () => previewText(preview));
     } else {
       const turns = timelineOf(log.events);
-      await print({ session: id, place: log.place, turns }, () => timelineText(id, log.place, turns));
+      print({ session: id, place: log.place, turns }, () => timelineText(id, log.place, turns));
     }
   } finally {
     await log.close();
