@@ -45,7 +45,7 @@ const port = Number(/:(\d+)\//.exec(first)[1]);
 const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
 
 const counts = { events: 0, turns: 0, failed: 0, reconnects: 0, missing: 0 };
-let ended = false;
+const running = new AbortController();
 
 async function post(path, body) {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -59,7 +59,7 @@ async function post(path, body) {
 /** Turns one after the other, for as long as it runs. */
 async function keepBusy(id) {
   await post("/api/sessions", { id });
-  while (!ended) {
+  while (!running.signal.aborted) {
     const { turn, error } = await post(`/api/sessions/${id}/turns`, {
       input: "Tell me something about rivers.",
     });
@@ -79,7 +79,7 @@ async function keepBusy(id) {
 
 /** Reads a stream; a slow one reads a little and then nothing for a while. Comes back after the last event it has. */
 function follow(id, isSlow, after = -1) {
-  if (ended) return;
+  if (running.signal.aborted) return;
   let text = "";
   const asking = request(
     {
@@ -130,17 +130,17 @@ let afterOne;
 const report = setInterval(() => {
   const at = (Date.now() - start) / 60_000;
   if (afterOne === undefined && at >= 1) afterOne = memory();
-  console.log(
-    `${at.toFixed(1)} min  RSS ${memory().toFixed(1)} MB  threads ${files()}  ${JSON.stringify(counts)}`,
+  process.stdout.write(
+    `${at.toFixed(1)} min  RSS ${memory().toFixed(1)} MB  threads ${files()}  ${JSON.stringify(counts)}\n`,
   );
 }, 15_000);
 await Promise.race([new Promise((resolve) => setTimeout(resolve, minutes * 60_000)), Promise.all(busy)]);
 clearInterval(report);
 const last = memory();
-console.log(
-  `RSS after 1 min ${afterOne?.toFixed(1) ?? "?"} MB, after ${minutes} min ${last.toFixed(1)} MB, difference ${(last - (afterOne ?? last)).toFixed(1)} MB; ${JSON.stringify(counts)}`,
+process.stdout.write(
+  `RSS after 1 min ${afterOne?.toFixed(1) ?? "?"} MB, after ${minutes} min ${last.toFixed(1)} MB, difference ${(last - (afterOne ?? last)).toFixed(1)} MB; ${JSON.stringify(counts)}\n`,
 );
-ended = true;
+running.abort();
 server.kill("SIGINT");
 await new Promise((resolve) => {
   server.once("exit", resolve);

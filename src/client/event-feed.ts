@@ -67,7 +67,7 @@ async function* connection(http: Http, path: string, signal: AbortSignal): Async
   };
   try {
     const { body } = await http.open(path, { accept: "text/event-stream", signal: own.signal });
-    if (body !== null) yield* readMessages(body, heard);
+    if (body !== null) yield* readMessages(body, heard, own.signal);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", stop);

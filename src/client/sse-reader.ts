@@ -16,12 +16,20 @@ export interface SseMessage {
 /** An event of a session may hold a whole file; more than this is no event of ours. */
 const MAX_FRAME = 64 * 1024 * 1024;
 
-/** `heard` is called with every piece that arrives, comments included. */
+/**
+ * `heard` is called with every piece that arrives, comments included. The signal cancels the body itself: a signal that
+ * was given to `fetch` alone is forgotten by Node 20 once the garbage of the request was collected, and a reader that
+ * waits then waits for ever.
+ */
 export async function* readMessages(
   body: ReadableStream<Uint8Array>,
   heard: () => void,
+  signal: AbortSignal,
 ): AsyncGenerator<SseMessage> {
   const reader = body.getReader();
+  const cancel = (): void => void reader.cancel().catch(() => undefined);
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
   const decoder = new TextDecoder();
   let text = "";
   try {
@@ -44,6 +52,7 @@ export async function* readMessages(
         });
     }
   } finally {
+    signal.removeEventListener("abort", cancel);
     await reader.cancel().catch(() => undefined); // it may be broken already
   }
 }
