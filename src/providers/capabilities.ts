@@ -18,7 +18,8 @@ interface ModelFacts extends Partial<Capabilities> {
  */
 const RESPONSES: readonly ModelFacts[] = [
   { match: /^(?:o\d|gpt-[5-9])/, sampling: false },
-  { match: /^gpt-5/, contextTokens: 400_000 },
+  // A size that is too small would compact a session before its time; later ones are left unknown.
+  { match: /^gpt-5(?:$|-|\.[1-5](?:$|-))/, contextTokens: 400_000 },
   { match: /^o\d/, contextTokens: 200_000 },
   { match: /^gpt-4\.1/, contextTokens: 1_047_576 },
   { match: /^gpt-4o/, contextTokens: 128_000 },
@@ -26,7 +27,9 @@ const RESPONSES: readonly ModelFacts[] = [
 
 /** Names and thinking modes: @anthropic-ai/sdk 1.8.0 messages.d.ts 3910, 4272; binding: C04. Unknown names are new ones. */
 const MESSAGES: readonly ModelFacts[] = [
-  { match: /^/, thinking: "adaptive", contextTokens: 200_000, maxOutputTokens: 32_000 },
+  { match: /^/, thinking: "adaptive", maxOutputTokens: 32_000 },
+  { match: /^claude-(?:3|(?:opus|sonnet|haiku)-4(?:$|-[0-5](?:$|-)|-\d{8}))/, contextTokens: 200_000 },
+  { match: /^claude-(?:opus|sonnet|fable|mythos)-5/, contextTokens: 1_000_000 },
   { match: /^claude-3-[05]|^claude-3-(?:opus|sonnet|haiku)/, thinking: "none", maxOutputTokens: 4096 },
   { match: /^claude-3-7|^claude-(?:opus|sonnet|haiku)-4(?:$|-[0-5](?:$|-)|-\d{8})/, thinking: "budget" },
   { match: /^claude-(?:fable|mythos)-5-[1-9]|^claude-(?:opus|sonnet|haiku)-5-5/, prefixBound: true },

@@ -20,10 +20,10 @@ describe("the time of a turn", () => {
     const turnTimeoutMs = 3_456_789;
     let timeIsOver: (() => void) | undefined;
     const real = globalThis.setTimeout;
-    vi.spyOn(globalThis, "setTimeout").mockImplementation(((run: () => void, ms?: number) => {
+    vi.spyOn(globalThis, "setTimeout").mockImplementation((run: () => void, ms?: number) => {
       if (ms === turnTimeoutMs) timeIsOver = run;
       return real(run, ms);
-    }) as typeof setTimeout);
+    });
     const { session, emulator } = await scriptedSession(
       [{ output: [call("wait")] }, { output: [say("ok")] }],
       {
