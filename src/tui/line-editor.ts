@@ -17,7 +17,7 @@ import { inert } from "../support/index.ts";
 import type { Completion } from "./completion.ts";
 import type { Rows } from "./rows.ts";
 import type { Style } from "./style.ts";
-import { fit, widthOf } from "./terminal-library.ts";
+import { fit, isKey, widthOf } from "./terminal-library.ts";
 
 export interface LineEditorOptions {
   readonly style: Style;
@@ -43,6 +43,9 @@ const FAKE_CURSOR = /\u001B\[7m([^]*?)\u001B\[0m/;
 export class LineEditor {
   readonly #editor: Editor;
   readonly #style: Style;
+  readonly #provider: AutocompleteProvider;
+  /** Text and cursor the list on the screen was made for. */
+  #listedFor: string | undefined;
 
   constructor(options: LineEditorOptions) {
     this.#style = options.style;
@@ -60,7 +63,8 @@ export class LineEditor {
     });
     this.#editor.focused = true;
     this.#editor.onSubmit = (text) => options.onSubmit(text);
-    this.#editor.setAutocompleteProvider(providerOf(options.complete));
+    this.#provider = this.#providerOf(options.complete);
+    this.#editor.setAutocompleteProvider(this.#provider);
   }
 
   /** Pastes are written out. */
@@ -81,6 +85,10 @@ export class LineEditor {
   }
 
   key(data: string): void {
+    // The library takes from the list it shows, also when the keys before came faster than the list for them.
+    if (this.completing && isKey(data, "enter", "tab") && this.#listedFor !== this.#place()) {
+      this.#editor.setAutocompleteProvider(this.#provider); // closes the list
+    }
     // Alt and a key come with an escape; everything else that is no sequence is text and must be harmless.
     this.#editor.handleInput(data.startsWith("\u001B") || data.length === 1 ? data : clean(data));
   }
@@ -104,11 +112,34 @@ export class LineEditor {
     const list = drawn.slice(end + 1).map((row) => fit(`  ${row.trimEnd()}`, width));
     return { rows: [...rows, ...list], cursor: { ...cursor, column: Math.min(cursor.column, width - 1) } };
   }
+
+  #place(): string {
+    const { line, col } = this.#editor.getCursor();
+    return `${line}:${col}:${this.#editor.getText()}`;
+  }
+
+  #providerOf(complete: Completion): AutocompleteProvider {
+    return {
+      getSuggestions: async (lines, line, column, { signal }) => {
+        const askedFor = this.#place();
+        const before = (lines[line] ?? "").slice(0, column);
+        const found = await complete(before, { firstLine: line === 0, signal });
+        // The library drops an answer that comes too late, and goes on showing the list it has.
+        if (!signal.aborted && this.#place() === askedFor) this.#listedFor = askedFor;
+        return found === undefined || found.items.length === 0
+          ? null
+          : { prefix: found.prefix, items: found.items.map((item) => ({ ...item })) };
+      },
+      applyCompletion,
+    };
+  }
 }
 
 function clean(text: string): string {
+  // Terminals send the line ends of a paste as CR, as if Enter had been pressed.
+  const lines = text.replaceAll(/\r\n?/g, "\n");
   // `inert` shows what it finds; here nothing was written by somebody else, so it is just left out.
-  return inert(text).replaceAll(/[\u2400-\u2421\uFFFD]/g, "");
+  return inert(lines).replaceAll(/[\u2400-\u2421\uFFFD]/g, "");
 }
 
 function themeOf(style: Style): EditorTheme {
@@ -124,21 +155,10 @@ function themeOf(style: Style): EditorTheme {
   };
 }
 
-function providerOf(complete: Completion): AutocompleteProvider {
-  return {
-    async getSuggestions(lines, line, column, { signal }) {
-      const before = (lines[line] ?? "").slice(0, column);
-      const found = await complete(before, { firstLine: line === 0, signal });
-      return found === undefined || found.items.length === 0
-        ? null
-        : { prefix: found.prefix, items: found.items.map((item) => ({ ...item })) };
-    },
-    applyCompletion(lines, line, column, item, prefix) {
-      const row = lines[line] ?? "";
-      const before = row.slice(0, column - prefix.length) + item.value;
-      const changed = [...lines];
-      changed[line] = before + row.slice(column);
-      return { lines: changed, cursorLine: line, cursorCol: before.length };
-    },
-  };
-}
+const applyCompletion: AutocompleteProvider["applyCompletion"] = (lines, line, column, item, prefix) => {
+  const row = lines[line] ?? "";
+  const before = row.slice(0, column - prefix.length) + item.value;
+  const changed = [...lines];
+  changed[line] = before + row.slice(column);
+  return { lines: changed, cursorLine: line, cursorCol: before.length };
+};

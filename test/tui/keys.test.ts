@@ -206,6 +206,33 @@ describe("the input", () => {
     expect(sent).toEqual([{ type: "text", text: `${"line\n".repeat(40)}end` }]);
   });
 
+  test("a paste with the line ends a terminal sends keeps its lines, also when it comes in two pieces", async () => {
+    const place = newPlace();
+    const { env } = await emulatorOf();
+    const run = onScreen(place, [], { env });
+    await run.ready();
+    run.press("\u001B[200~one\rtwo\r");
+    run.press("three\u001B[201~");
+    await run.shows("  three");
+    run.press(KEYS.enter);
+    await run.shows("You said:");
+    await run.ready();
+    await run.leave();
+    const { events } = await onlyLog(place);
+    expect(eventsOf(events, "user_message")[0]?.content).toEqual([{ type: "text", text: "one\ntwo\nthree" }]);
+  });
+
+  test("Enter takes no completion for a text that is no longer there", async () => {
+    const { env } = await emulatorOf();
+    const run = onScreen(newPlace(), [], { env });
+    await run.ready();
+    run.press("/re");
+    await run.shows("give the session a title");
+    run.press("name my new title\r");
+    await run.shows("is called “my new title” now");
+    expect(await run.leave()).toBe(0);
+  });
+
   test("completes commands and files", async () => {
     const place = newPlace();
     place.write("package.json", "{}");

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "vitest";
+
+import { createCompletion } from "./completion.ts";
+import { LineEditor } from "./line-editor.ts";
+import { createStyle } from "./style.ts";
+
+const ENTER = "\r";
+const TAB = "\t";
+const HOME = "\u001B[H";
+
+const COMMANDS = ["/rename", "/resume", "/retry"].map((name) => ({ name, about: `what ${name} does` }));
+
+class Typed {
+  readonly sent: string[] = [];
+  readonly editor: LineEditor;
+  #changed: () => void = () => undefined;
+
+  constructor(files: readonly string[] = []) {
+    this.editor = new LineEditor({
+      style: createStyle(false),
+      height: () => 24,
+      onSubmit: (text) => this.sent.push(text),
+      onChange: () => this.#changed(),
+      complete: createCompletion(COMMANDS, () => Promise.resolve(files)),
+    });
+  }
+
+  /** As one write to the terminal: no list can come in between. */
+  press(...keys: readonly string[]): void {
+    for (const key of keys) this.editor.key(key);
+  }
+
+  type(text: string): void {
+    for (const char of text) this.press(char);
+  }
+
+  /** The list for the text as it is now. */
+  async listed(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#changed = resolve;
+    });
+    expect(this.editor.completing).toBe(true);
+  }
+}
+
+describe("a paste", () => {
+  test.each([
+    ["CR, as terminals send it", "\r"],
+    ["LF", "\n"],
+    ["CRLF", "\r\n"],
+  ])("keeps its line breaks: %s", (_, end) => {
+    const typed = new Typed();
+    typed.editor.paste(["one", "two", "", "three"].join(end));
+    expect(typed.editor.text).toBe("one\ntwo\n\nthree");
+    typed.press(ENTER);
+    expect(typed.sent).toEqual(["one\ntwo\n\nthree"]);
+  });
+
+  test("of many lines is one mark on the screen and all its lines in the message", () => {
+    const typed = new Typed();
+    const lines = Array.from({ length: 300 }, (_, at) => String(at + 1));
+    typed.editor.paste(lines.join("\r"));
+    expect(typed.editor.render(80).rows.join("\n")).toContain("[paste #1 +300 lines]");
+    typed.press(ENTER);
+    expect(typed.sent).toEqual([lines.join("\n")]);
+  });
+});
+
+describe("a list of completions", () => {
+  test("is taken by Enter and by Tab for the text it was made for", async () => {
+    const typed = new Typed();
+    typed.type("/res");
+    await typed.listed();
+    typed.press(ENTER);
+    expect(typed.sent).toEqual(["/resume"]);
+    typed.type("/ret");
+    await typed.listed();
+    typed.press(TAB);
+    expect(typed.editor.text).toBe("/retry");
+  });
+
+  test("is not taken by Enter for a text that went on meanwhile; the text is sent as typed", async () => {
+    const typed = new Typed();
+    for (const rest of ["name my new title", "name /re", "name"]) {
+      typed.type("/re");
+      await typed.listed();
+      typed.type(rest);
+      typed.press(ENTER);
+    }
+    expect(typed.sent).toEqual(["/rename my new title", "/rename /re", "/rename"]);
+  });
+
+  test("nor for a file; Enter is not swallowed either", async () => {
+    const typed = new Typed(["package.json"]);
+    typed.type("read @pack");
+    await typed.listed();
+    typed.type("age.json for me");
+    typed.press(ENTER);
+    expect(typed.sent).toEqual(["read @package.json for me"]);
+  });
+
+  test("nor when the cursor is elsewhere", async () => {
+    const typed = new Typed();
+    typed.type("/re");
+    await typed.listed();
+    typed.press(HOME, ENTER);
+    expect(typed.sent).toEqual(["/re"]);
+  });
+
+  test("is not taken by Tab for another text; Tab asks for the list of that", async () => {
+    const typed = new Typed();
+    typed.type("/re");
+    await typed.listed();
+    typed.type("n");
+    typed.press(TAB);
+    expect(typed.editor.text).toBe("/ren");
+    await typed.listed();
+    typed.press(TAB);
+    expect(typed.editor.text).toBe("/rename");
+  });
+});
