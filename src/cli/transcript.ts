@@ -17,9 +17,14 @@ const WIDTH = 110;
 
 export function transcript(blocks: readonly Block[], options: TranscriptOptions): string {
   return blocks
-    .filter(({ superseded }) => !superseded)
+    .filter((block) => !block.superseded || seenOnly(block))
     .flatMap((block) => linesOf(block, options))
     .join("\n");
+}
+
+/** Of an attempt that another replaced, a person saw the text; it stands nowhere else (law 9). */
+function seenOnly(block: Block): boolean {
+  return block.kind === "text" && block.cut && block.text !== "";
 }
 
 function linesOf(block: Block, options: TranscriptOptions): readonly string[] {
@@ -36,7 +41,7 @@ function linesOf(block: Block, options: TranscriptOptions): readonly string[] {
       ];
     }
     case "text":
-      return [inert(block.text) + (block.cut ? " …(cut)" : "")];
+      return [inert(block.text) + (block.cut ? ` …(cut${block.superseded ? "; asked again" : ""})` : "")];
     case "tool":
       return [
         `▸ ${inertLine(`${block.name}(${block.arguments})`, WIDTH)}`,

@@ -107,6 +107,22 @@ describe.each([
     expectAllAccepted(emulator);
   });
 
+  test("show and inspect say so, how to go on, and what was seen; also when it went on", async () => {
+    const { place, env, before } = await interrupted();
+    const { id, file } = await onlyLog(place);
+    const told = `interrupted: throughline -p -r ${id} finishes it; a new message goes on without it\n`;
+    const shown = await run(place, ["sessions", "show", id, "--reasoning", "full"]);
+    expect(shown.out.endsWith(`\n─ ${told}`), shown.out).toBe(true);
+    expect((await run(place, ["inspect", id])).out.endsWith(`\n  ${told}`)).toBe(true);
+    const seen = kind === "text" ? /^It.* …\(cut\)$/m : /^ {2}Counting\n/m;
+    expect(shown.out).toMatch(seen);
+    expect(readFileSync(file, "utf8")).toBe(before);
+    await goesOn(place, before, [], env);
+    const after = (await run(place, ["sessions", "show", id])).out;
+    expect(after).not.toContain("interrupted");
+    if (kind === "text") expect(after).toMatch(/^It.* …\(cut; asked again\)$/m);
+  });
+
   test("-c with a prompt closes the turn as interrupted and goes on", async () => {
     const { place, emulator, env, before } = await interrupted();
     await goesOn(place, before, ["What did I ask first?"], env);

@@ -21,6 +21,7 @@ import { arrayOf, objectOf, ThroughlineError, tryParseJson } from "../../support
 import { resolveSession } from "../choose-session.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inert, inertLine } from "../inert-text.ts";
+import { type OpenEnd, openEndOf } from "../open-end.ts";
 import { seconds } from "../show-progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { type TimelineRequest, timelineOf } from "../timeline.ts";
@@ -97,8 +98,9 @@ async function inspect(name: string | undefined, flags: InspectFlags, terminal: 
       );
       print(previewView(preview), () => previewText(preview));
     } else {
+      const open = await openEndOf(log);
       const turns = timelineOf(log.events);
-      print({ session: id, place: log.place, turns }, () => timelineText(id, log.place, turns));
+      print({ session: id, place: log.place, turns }, () => timelineText(id, log.place, turns, open));
     }
   } finally {
     await log.close();
@@ -213,9 +215,14 @@ function oneLine(item: unknown): string {
   return inertLine(JSON.stringify(item), 160);
 }
 
-function timelineText(id: string, place: string, turns: ReturnType<typeof timelineOf>): string {
+function timelineText(
+  id: string,
+  place: string,
+  turns: ReturnType<typeof timelineOf>,
+  open: OpenEnd | undefined,
+): string {
   const lines = [`session ${id} · ${place}`];
-  for (const { seq, text, status, durationMs, usage, requests } of turns) {
+  for (const { turn, seq, text, status, durationMs, usage, requests } of turns) {
     const cost =
       usage === undefined
         ? ""
@@ -225,7 +232,7 @@ function timelineText(id: string, place: string, turns: ReturnType<typeof timeli
       "",
       `› ${inertLine(text, 90)}  [${seq}]`,
       ...requests.flatMap(requestLines),
-      `  ${status}${time}${cost}`,
+      `  ${turn === open?.turn ? open.text : status}${time}${cost}`,
     );
   }
   return lines.join("\n");

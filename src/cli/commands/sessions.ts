@@ -14,6 +14,7 @@ import { resolveSession } from "../choose-session.ts";
 import { excerptAt } from "../excerpt.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
+import { openEndOf } from "../open-end.ts";
 import { newestFirst, rowsOf, rowText, type SessionRow, titleOf } from "../session-rows.ts";
 import { stopOnSignals } from "../signals.ts";
 import type { Terminal } from "../terminal.ts";
@@ -145,14 +146,14 @@ async function show(name: string | undefined, flags: ShowFlags, terminal: Termin
   const store = openStore();
   const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
   const log = await store.open(id, { mode: "read" });
+  const open = await openEndOf(log);
   await log.close();
-  // A reader cannot know that the writer lives; a session under way shows what is written so far.
-  const blocks = blocksOf(log.events, { writerAlive: false });
+  const blocks = blocksOf(open?.events ?? log.events, { writerAlive: open?.live === true });
   const head = `${titleOf(log) ?? ""} · ${id}`;
   const text =
     flags.json === true
       ? JSON.stringify(blocks, undefined, 2)
-      : `${inertLine(head, 100)}\n${transcript(blocks, flags)}`;
+      : `${inertLine(head, 100)}\n${transcript(blocks, flags)}${open === undefined ? "" : `\n─ ${open.text}`}`;
   terminal.stdout.write(`${text}\n`);
 }
 
