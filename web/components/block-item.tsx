@@ -95,7 +95,6 @@ function Reasoning({ block, view }: { readonly block: ReasoningBlock; readonly v
       <summary>
         {block.generating ? <span class="dot" aria-hidden="true" /> : null}
         <span>{reasoningLabel(block)}</span>
-        {block.generating ? <Elapsed since={block.startedAt} /> : null}
       </summary>
       {block.parts.length === 0 ? (
         <p class="empty">
@@ -115,19 +114,6 @@ function Reasoning({ block, view }: { readonly block: ReasoningBlock; readonly v
         ),
       )}
     </details>
-  );
-}
-
-/** Only what is being generated counts; when it is done the log's own duration stands there. */
-function Elapsed({ since }: { readonly since: string | undefined }) {
-  const now = useNow(since !== undefined);
-  if (since === undefined) return null;
-  const ms = Math.max(0, now - Date.parse(since));
-  return ms < 1000 ? null : (
-    <span class="elapsed" aria-hidden="true">
-      {" "}
-      · {formatDuration(ms)}
-    </span>
   );
 }
 
