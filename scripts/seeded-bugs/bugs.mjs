@@ -147,7 +147,7 @@ export const bugs = [
     what: "two user messages in a row go where they must alternate",
     file: "src/providers/openai-chat/render-messages.ts",
     find: ' || (follows("user") && userAfterUser === false)',
-    replace: " || userAfterUser === undefined",
+    replace: "",
     tests: ["test/exhaustive/prefix-requests.test.ts"],
   },
   {
