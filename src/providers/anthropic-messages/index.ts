@@ -8,9 +8,6 @@ import type { DialectDriver } from "../provider.ts";
 import { MessagesRenderer, RENDERER_VERSION } from "./request.ts";
 import { MessagesDecoder } from "./stream.ts";
 
-export { MessagesRenderer } from "./request.ts";
-export { MessagesDecoder } from "./stream.ts";
-
 /** Lets the server drop a thought whose prefix changed instead of refusing the request (failures.md C04). */
 const BINDING_CONTROLS = "thinking-binding-controls-2026-08-01";
 

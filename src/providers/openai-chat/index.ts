@@ -8,9 +8,6 @@ import type { DialectDriver } from "../provider.ts";
 import { ChatRenderer, RENDERER_VERSION } from "./request.ts";
 import { ChatDecoder } from "./stream.ts";
 
-export { ChatRenderer } from "./request.ts";
-export { ChatDecoder } from "./stream.ts";
-
 export const openaiChat: DialectDriver = {
   rendererVersion: RENDERER_VERSION,
   path: "/chat/completions",
