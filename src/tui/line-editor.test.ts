@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 
 import { createCompletion } from "./completion.ts";
 import { LineEditor } from "./line-editor.ts";
@@ -6,6 +6,7 @@ import { createStyle } from "./style.ts";
 
 const ENTER = "\r";
 const TAB = "\t";
+const BACKSPACE = "\u007F";
 const HOME = "\u001B[H";
 
 const COMMANDS = ["/rename", "/resume", "/retry"].map((name) => ({ name, about: `what ${name} does` }));
@@ -15,13 +16,13 @@ class Typed {
   readonly editor: LineEditor;
   #changed: () => void = () => undefined;
 
-  constructor(files: readonly string[] = []) {
+  constructor(files: () => Promise<readonly string[]> = () => Promise.resolve([])) {
     this.editor = new LineEditor({
       style: createStyle(false),
       height: () => 24,
       onSubmit: (text) => this.sent.push(text),
       onChange: () => this.#changed(),
-      complete: createCompletion(COMMANDS, () => Promise.resolve(files)),
+      complete: createCompletion(COMMANDS, files),
     });
   }
 
@@ -91,12 +92,34 @@ describe("a list of completions", () => {
   });
 
   test("nor for a file; Enter is not swallowed either", async () => {
-    const typed = new Typed(["package.json"]);
+    const typed = new Typed(() => Promise.resolve(["package.json"]));
     typed.type("read @pack");
     await typed.listed();
     typed.type("age.json for me");
     typed.press(ENTER);
     expect(typed.sent).toEqual(["read @package.json for me"]);
+  });
+
+  test("nor when an answer for the same text came too late to be shown", async () => {
+    const asked: ((files: readonly string[]) => void)[] = [];
+    const typed = new Typed(
+      () =>
+        new Promise((resolve) => {
+          asked.push(resolve);
+        }),
+    );
+    typed.type("read @pack");
+    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    asked[0]?.(["package.json"]);
+    await typed.listed();
+    typed.type("a");
+    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    typed.type("g");
+    typed.press(BACKSPACE);
+    asked[1]?.(["package.json"]);
+    await vi.waitFor(() => expect(asked).toHaveLength(3)); // the late answer has been dropped
+    typed.press(ENTER);
+    expect(typed.sent).toEqual(["read @packa"]);
   });
 
   test("nor when the cursor is elsewhere", async () => {
