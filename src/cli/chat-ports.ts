@@ -42,7 +42,8 @@ async function writeSession(session: string, file: string | undefined, terminal:
     throw new ThroughlineError({ code: "format_unknown", message });
   }
   const { exportSession } = await import("./commands/export.ts");
-  await exportSession(session, { format, output, reasoning: true }, terminal);
+  // The name it chooses itself is this session's own: written anew each time.
+  await exportSession(session, { format, output, reasoning: true, force: file === undefined }, terminal);
   return `Written: ${resolve(output)}`;
 }
 

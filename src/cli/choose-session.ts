@@ -24,30 +24,35 @@ export async function chooseSession(
   warn: Warn,
 ): Promise<string | undefined> {
   if (choice.id !== undefined) return byName(store, choice.id);
-  return choice.continueLast ? lastOf(store, cwd, warn) : undefined;
+  return choice.continueLast ? lastOf(store, cwd, warn, "leave -c out to start one") : undefined;
 }
 
 /** For commands that need one: by name, or the last of this directory. */
 export async function resolveSession(
   store: Store,
-  choice: { readonly name: string | undefined; readonly last: boolean },
+  choice: {
+    readonly name: string | undefined;
+    readonly last: boolean;
+    /** The command takes files, too, and this is none. */
+    readonly orFile?: boolean;
+  },
   cwd: string,
   warn: Warn = ignore,
 ): Promise<string> {
   if (choice.last || choice.name === undefined) {
-    if (choice.last && choice.name === undefined) return lastOf(store, cwd, warn);
+    if (choice.last && choice.name === undefined) return lastOf(store, cwd, warn, "start one with a prompt");
     throw new ThroughlineError({
       code: "usage",
       message: choice.last ? "give a session or --last, not both" : "which session? Give its id, or --last",
     });
   }
-  return byName(store, choice.name);
+  return byName(store, choice.name, choice.orFile === true ? "file and no session" : "session");
 }
 
 /** By id, a unique beginning of it, or the title. */
-async function byName(store: Store, name: string): Promise<string> {
+async function byName(store: Store, name: string, what = "session"): Promise<string> {
   try {
-    return await byPrefix(store, name);
+    return await byPrefix(store, name, what);
   } catch (error) {
     const titled = await byTitle(store, name);
     if (titled.length === 0) throw error;
@@ -77,7 +82,7 @@ async function byTitle(store: Store, title: string): Promise<readonly string[]> 
   return found;
 }
 
-async function byPrefix(store: Store, text: string): Promise<string> {
+async function byPrefix(store: Store, text: string, what: string): Promise<string> {
   const found: string[] = [];
   for await (const { id } of store.list()) {
     if (id === text) return id;
@@ -89,7 +94,7 @@ async function byPrefix(store: Store, text: string): Promise<string> {
   if (found.length === 0) {
     throw new ThroughlineError({
       code: "session_not_found",
-      message: `there is no session "${inertLine(text, 64)}"`,
+      message: `there is no ${what} "${inertLine(text, 64)}"`,
     });
   }
   throw new ThroughlineError({
@@ -98,7 +103,7 @@ async function byPrefix(store: Store, text: string): Promise<string> {
   });
 }
 
-async function lastOf(store: Store, cwd: string, warn: Warn): Promise<string> {
+async function lastOf(store: Store, cwd: string, warn: Warn, instead: string): Promise<string> {
   const all: StoredSession[] = [];
   for await (const stored of store.list()) all.push(stored);
   const newestFirst = all.toSorted((a, b) => b.modifiedAt - a.modifiedAt);
@@ -124,7 +129,7 @@ async function lastOf(store: Store, cwd: string, warn: Warn): Promise<string> {
   }
   throw new ThroughlineError({
     code: "session_not_found",
-    message: "there is no session of this directory yet: start one with a prompt",
+    message: `there is no session of this directory yet: ${instead}`,
   });
 }
 

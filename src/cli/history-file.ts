@@ -38,7 +38,7 @@ export function historyFile(path: string): HistoryFile {
     if (!stat.isFile()) throw new Error("it is not a regular file");
     const start = Buffer.alloc(Math.min(stat.size, 4096));
     readSync(file, start, 0, start.length, 0);
-    const ours = path.endsWith(".jsonl") && isOurs(start.toString("utf8"));
+    const ours = path.endsWith(".jsonl") && looksLikeLog(start.toString("utf8"));
     const full = resolve(path);
     return {
       log: ours ? { folder: dirname(full), id: basename(full, ".jsonl") } : undefined,
@@ -66,7 +66,7 @@ function tooLarge(path: string, bytes: number): ThroughlineError {
 }
 
 /** Any of its first lines tells, should the very first be the damaged one. */
-function isOurs(start: string): boolean {
+export function looksLikeLog(start: string): boolean {
   return start
     .split("\n")
     .some(

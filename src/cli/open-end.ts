@@ -31,10 +31,14 @@ export async function openEndOf(log: Log): Promise<OpenEnd | undefined> {
   if (open === undefined || last === undefined) return undefined;
   const seen = closeResponses(open, await log.scratch.read())
     .filter(({ type }) => type === "partial" || !live)
-    .map((draft, index) => {
-      const seq = last.seq + 1 + index;
-      return { ...draft, v: 1, seq, id: "", at: last.at, epoch: last.epoch } as LoggedEvent;
-    });
+    .map((draft, index): LoggedEvent => ({
+      ...draft,
+      v: 1,
+      seq: last.seq + 1 + index,
+      id: "",
+      at: last.at,
+      epoch: last.epoch,
+    }));
   return {
     turn: open.turn,
     live,

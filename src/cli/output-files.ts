@@ -11,6 +11,7 @@ import { dirname, join, resolve } from "node:path";
 import { replaceFile } from "../config/index.ts";
 import { isObject, type JsonObject, messageOf, ThroughlineError, tryParseJson } from "../support/index.ts";
 import { tool } from "../tools/index.ts";
+import { writeProblem } from "./write-problem.ts";
 
 const MAX_SCHEMA_BYTES = 1024 * 1024;
 
@@ -68,7 +69,7 @@ export class AnswerFile {
     } catch (error) {
       throw new ThroughlineError({
         code: "output_unwritable",
-        message: `-o ${this.#name}: it cannot be written: ${messageOf(error)}`,
+        message: `-o ${this.#name}: it cannot be written: ${writeProblem(error, this.#path)}`,
         cause: error,
       });
     }

@@ -163,6 +163,7 @@ export class FileLog implements Log {
       offset: this.#size,
       firstSeq: this.events.length,
       lowestEpoch: this.events.at(-1)?.epoch ?? 0,
+      session: this.session,
     });
     if (this.events.length === 0) assertFormat(events, this.session);
     this.events.push(...events);

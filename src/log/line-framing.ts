@@ -34,7 +34,13 @@ export interface ScannedLines {
 /** Reads every line of `bytes`, which stand at `offset` of the file; `firstSeq` and `lowestEpoch` continue what was read before. */
 export function scanLines(
   bytes: Buffer,
-  options: { readonly offset: number; readonly firstSeq: number; readonly lowestEpoch: number },
+  options: {
+    readonly offset: number;
+    readonly firstSeq: number;
+    readonly lowestEpoch: number;
+    /** Whose lines they are, for what to do about damage. */
+    readonly session?: string;
+  },
 ): ScannedLines {
   const { offset } = options;
   const events: LoggedEvent[] = [];
@@ -53,7 +59,8 @@ export function scanLines(
       continue;
     }
     if (!line.ok && isUnwritten(bytes, { start: at, end, offset })) break;
-    throw damaged(line.ok ? orderProblem(line.event, seq, epoch) : line.problem, seq + 1, offset + at);
+    const problem = line.ok ? orderProblem(line.event, seq, epoch) : line.problem;
+    throw damaged(problem, seq + 1, offset + at, options.session);
   }
   return { events, goodBytes: at, tornBytes: bytes.length - at };
 }
@@ -126,10 +133,11 @@ function checksum(bytes: Buffer): string {
   return crc32(bytes).toString(16).padStart(8, "0");
 }
 
-function damaged(problem: string, line: number, byte: number): ThroughlineError {
+function damaged(problem: string, line: number, byte: number, session: string | undefined): ThroughlineError {
+  const repair = session === undefined ? "throughline repair" : `throughline repair ${session}`;
   return new ThroughlineError({
     code: "log_damaged",
-    message: `the log is damaged at line ${line}, byte ${byte}: ${problem}. Nothing was changed; restore the file from a copy, or save what is whole: throughline repair`,
+    message: `the log is damaged at line ${line}, byte ${byte}: ${problem}. Nothing was changed; restore the file from a copy, or save what is whole: ${repair}`,
     details: { line, byte, problem },
   });
 }

@@ -43,7 +43,7 @@ export async function compactNow(
       status: "failed",
       error: {
         code: "nothing_to_compact",
-        message: `nothing stands before the last ${turns === 1 ? "turn" : `${turns} turns`}: there is nothing to compact`,
+        message: `${turns === 0 ? "nothing was said that is not in a summary already" : `nothing stands before the last ${turns === 1 ? "turn" : `${turns} turns`}`}: there is nothing to compact`,
       },
     };
   return { ...base, status, ...(error === undefined ? {} : { error }) };

@@ -82,7 +82,7 @@ test("a damaged session is saved into one of its own, which goes on; the origina
   bytes[at] = (bytes[at] ?? 0) ^ 1;
   writeFileSync(file, bytes);
   const named = await run(place, ["check", id]);
-  expect([named.code === 0, named.err]).toEqual([false, expect.stringContaining("throughline repair")]);
+  expect([named.code === 0, named.err]).toEqual([false, expect.stringContaining(`throughline repair ${id}`)]);
   const repaired = await run(place, ["repair", id, "--json"]);
   expect(repaired.code).toBe(0);
   expect(JSON.parse(repaired.out)).toMatchObject({
@@ -110,6 +110,13 @@ test("a whole session has nothing to repair, by id and by path", async () => {
 test.each([
   ["nothing", "", "the file is empty"],
   ["no history", '{"a":1}', "no history of a format known here"],
+  [
+    "JSON that was cut off",
+    '{"input":\n[{"type":"reasoning"\n',
+    "it ends at line 2, column 21, in the middle of a value",
+  ],
+  ["broken JSON", '{"input":\n[{"type";1}]}', "it is not JSON (line 2, column 9)"],
+  ["no JSON", "hello there", "it is not JSON: "],
   ["deep brackets", "[".repeat(5000) + "]".repeat(5000), "nested deeper"],
 ])("%s: a sentence and exit code 2, from both", async (_, text, words) => {
   const place = newPlace();
@@ -128,6 +135,7 @@ test("200 MB, a folder and a file that is not there: said at once", async () => 
     ["huge.json", "has 209715200 bytes"],
     ["./", "not a regular file"],
     ["gone.json", "cannot read"],
+    ["README.md", 'there is no file and no session "README.md"'],
   ] as const) {
     const { code, err } = await run(place, ["check", name]);
     expect([code, err]).toEqual([2, expect.stringContaining(words)]);

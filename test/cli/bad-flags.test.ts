@@ -38,7 +38,7 @@ describe("a usage error says what is wrong, leaves with 2 and writes nothing", (
     [["-p", "hi", "-r", "nope"], "session_not_found", '"nope"'],
     [["-p", "hi", "-r", ""], "session_not_found", "no session"],
     [["-p", "hi", "-r", "../../etc/passwd"], "session_not_found", "no session"],
-    [["-p", "hi", "-c"], "session_not_found", "start one"],
+    [["-p", "hi", "-c"], "session_not_found", "leave -c out to start one"],
     [["-p", "hi", "-c", "-r", "x"], "usage", "cannot be used with"],
     [["-p"], "no_prompt", "pipe one in"],
     [["-p", "-"], "no_prompt", "pipe one in"],

@@ -40,6 +40,21 @@ describe("sessions export and import", () => {
     expect(other).toMatchObject({ code: 0, out: "other\n" });
   });
 
+  test("write over a file only with --force, and name the folder that is not there", async () => {
+    const place = newPlace();
+    await session(place);
+    place.write("mine.md", "mine");
+    const words = ["sessions", "export", "--last", "--format", "markdown", "-o"];
+    expectProblem(await run(place, [...words, "mine.md"]), 2, "file_exists");
+    expect(place.read("mine.md")).toBe("mine");
+    expect(await run(place, [...words, "mine.md", "--force"])).toMatchObject({ code: 0 });
+    expect(place.read("mine.md")).toContain("## User");
+    const nowhere = await run(place, [...words, "gone/a.md"]);
+    expectProblem(nowhere, 2, "file_unwritable");
+    expect(nowhere.err).toContain(`the folder ${join(place.work, "gone")} does not exist`);
+    expect(nowhere.err).not.toContain(".tmp");
+  });
+
   test("refuse damage by line and byte, and write nothing", async () => {
     const place = newPlace();
     const id = await session(place);
@@ -54,7 +69,6 @@ describe("sessions export and import", () => {
       ],
       ["empty.jsonl", Buffer.alloc(0), "bundle_damaged"],
       ["zeros.jsonl", Buffer.alloc(3000), "bundle_damaged"],
-      ["text.jsonl", Buffer.from("hello\n"), "log_damaged"],
     ];
     for (const [name, content, code] of cases) {
       writeFileSync(join(place.work, name), content);
@@ -63,6 +77,14 @@ describe("sessions export and import", () => {
       expect(ran.err.trimEnd().endsWith(`[${code}]`), ran.err).toBe(true);
       expect(ran.code).not.toBe(0);
       expectNoTrace(ran);
+    }
+    for (const [name, text] of [
+      ["text.jsonl", "hello\n"],
+      ["request.json", '{"model":"m","input":[]}\n'],
+    ] as const) {
+      const ran = await run(place, ["sessions", "import", place.write(name, text)]);
+      expectProblem(ran, 2, "input_invalid");
+      expect(ran.err).toContain("this is not an exported session");
     }
     expectProblem(await run(place, ["sessions", "import", "nowhere.jsonl"]), 2, "file_unreadable");
     expectProblem(await run(place, ["sessions", "import", "."]), 2, "file_unreadable");

@@ -120,7 +120,7 @@ describe("doctor", () => {
     expect(bad).toEqual([
       ["keys", "set OPENAI_API_KEY again, without line breaks or blanks"],
       ["modes", `chmod -R go-rwx ${place.sessions}`],
-      ["sessions", expect.stringContaining("throughline sessions path broken") as string],
+      ["sessions", "throughline repair broken saves what is whole, as a session of its own"],
     ]);
     expect(findings.find(({ check }) => check === "locks")?.message).toBe(
       `session ${id} is being written by process ${running.child.pid}`,

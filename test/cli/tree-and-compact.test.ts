@@ -72,6 +72,9 @@ describe("compact", () => {
     expect(events.slice(0, before.length)).toEqual(before);
     const [made] = eventsOf(events, "compaction");
     expect(ran.out.trim()).toBe(made?.summary.trim());
+    const twice = await run(place, ["compact", id]);
+    expectProblem(twice, 2, "nothing_to_compact");
+    expect(twice.err).toContain("nothing was said that is not in a summary already");
     expect(await run(place, ["-r", id, "-p", "Thanks"])).toMatchObject({ code: 0 });
     const json = await run(place, ["compact", "--last", "--json", "--instructions", "briefly"]);
     expect(JSON.parse(json.out)).toMatchObject({ type: "compaction" });

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../support/index.ts";
+import { isObject, messageOf, ThroughlineError, tryParseJson } from "../../support/index.ts";
 import type { History } from "../history.ts";
 import { openAgentsSdk } from "./agents-sdk.ts";
 import { openAiSdkModel } from "./ai-sdk-model.ts";
@@ -40,6 +40,7 @@ export function openHistory(content: string | Uint8Array, format?: FormatName): 
   const text = readText(content);
   const name = format ?? detectFormat(text);
   if (name === undefined) {
+    assertJson(text);
     throw new ThroughlineError({
       code: "input_invalid",
       message:
@@ -47,4 +48,28 @@ export function openHistory(content: string | Uint8Array, format?: FormatName): 
     });
   }
   return { ...OPEN[name](text), text };
+}
+
+/** Told from JSON of an unknown kind: a file that was cut off, or is none at all. A file of lines has one that parses. */
+function assertJson(text: string): void {
+  if (text.split("\n", 50).some((line) => isObject(tryParseJson(line)))) return;
+  let problem: string;
+  try {
+    JSON.parse(text);
+    return;
+  } catch (error) {
+    problem = messageOf(error); // it may quote the file: only the position is taken from it
+  }
+  const end = text.trimEnd().length;
+  const told = /at position (\d+)/.exec(problem)?.[1];
+  const at = told === undefined ? undefined : Number(told);
+  const cut = problem.includes("end of JSON input") || problem.includes("Unterminated") || (at ?? 0) >= end;
+  const before = text.slice(0, cut ? end : at).split("\n");
+  const place = `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
+  throw new ThroughlineError({
+    code: "input_invalid",
+    message: cut
+      ? `it is not whole JSON: it ends at ${place}, in the middle of a value. Take the file anew`
+      : `it is not JSON${at === undefined ? "" : ` (${place})`}: give a history, or a request body`,
+  });
 }

@@ -69,7 +69,7 @@ async function check(name: string | undefined, flags: CheckFlags): Promise<Repor
     return withLog(fileStore(file.log.folder).open(file.log.id, { mode: "read" }), name, flags.model);
   }
   const store = fileStore(sessionsFolder());
-  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+  const id = await resolveSession(store, { name, last: flags.last === true, orFile: true }, process.cwd());
   return withLog(store.open(id, { mode: "read" }), id, flags.model);
 }
 

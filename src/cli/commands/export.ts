@@ -4,6 +4,7 @@
  * @module
  */
 
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 
 import { Command, Option } from "commander";
@@ -18,7 +19,7 @@ import {
   readBundle,
   type SessionBundle,
 } from "../../log/index.ts";
-import { messageOf, ThroughlineError } from "../../support/index.ts";
+import { ThroughlineError } from "../../support/index.ts";
 import { resolveSession } from "../choose-session.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -27,6 +28,7 @@ import { type ExportView, toMarkdown } from "../export/markdown.ts";
 import { secretReplacer } from "../export/secret-patterns.ts";
 import { withoutReasoning } from "../export/without-reasoning.ts";
 import type { Terminal } from "../terminal.ts";
+import { writeProblem } from "../write-problem.ts";
 
 export interface ExportFlags {
   readonly last?: boolean;
@@ -34,6 +36,8 @@ export interface ExportFlags {
   readonly reasoning: boolean;
   readonly redact?: boolean;
   readonly output?: string;
+  /** Over a file that is there. */
+  readonly force?: boolean;
 }
 
 export function exportCommand(terminal: Terminal, finish: Finish): Command {
@@ -48,7 +52,8 @@ export function exportCommand(terminal: Terminal, finish: Finish): Command {
     )
     .option("--no-reasoning", "without the model's thoughts")
     .option("--redact", "without what looks like a secret, and without this environment's keys")
-    .option("-o, --output <file>", "write to this file instead of stdout")
+    .option("-o, --output <file>", "write to this new file instead of stdout")
+    .option("--force", "with -o: over a file that is there")
     .action(async (name: string | undefined, flags: ExportFlags) => {
       await exportSession(name, flags, terminal);
       finish(EXIT.ok);
@@ -74,12 +79,18 @@ export async function exportSession(
     return;
   }
   const path = resolve(flags.output);
+  if (flags.force !== true && statSync(path, { throwIfNoEntry: false })?.isFile() === true) {
+    throw new ThroughlineError({
+      code: "file_exists",
+      message: `-o ${flags.output}: it is there already: give another name, or --force`,
+    });
+  }
   try {
     replaceFile(path, Buffer.concat(pieces));
   } catch (error) {
     throw new ThroughlineError({
       code: "file_unwritable",
-      message: `-o ${flags.output}: cannot be written: ${messageOf(error)}`,
+      message: `-o ${flags.output}: cannot be written: ${writeProblem(error, path)}`,
       cause: error,
     });
   }

@@ -13,6 +13,7 @@ import { parseBundle, writeSession } from "../../log/index.ts";
 import { messageOf, ThroughlineError } from "../../support/index.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
+import { looksLikeLog } from "../history-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 const MAX_BYTES = 1024 * 1024 * 1024;
@@ -23,7 +24,7 @@ export function importCommand(terminal: Terminal, finish: Finish): Command {
     .argument("<file>", "the exported JSONL file")
     .option("--id <id>", "the session's id here (default: its own)")
     .action(async (file: string, flags: { readonly id?: string }) => {
-      const bundle = parseBundle(readBounded(file));
+      const bundle = parseBundle(sessionBytes(file));
       const [first] = bundle.events;
       const own = first?.type === "session_start" ? first.session : "";
       const id = flags.id ?? own;
@@ -33,6 +34,18 @@ export function importCommand(terminal: Terminal, finish: Finish): Command {
       terminal.stdout.write(`${id}\n`);
       finish(EXIT.ok);
     });
+}
+
+/** A file of something else is told from a damaged session: nothing can be restored or repaired there. */
+function sessionBytes(file: string): Buffer {
+  const bytes = readBounded(file);
+  const start = bytes.toString("utf8", 0, 4096);
+  // Empty, or zeros that a crash left: damage.
+  if (/^\0*$/.test(start) || looksLikeLog(start)) return bytes;
+  throw new ThroughlineError({
+    code: "input_invalid",
+    message: `${file}: this is not an exported session: give a file that sessions export wrote as jsonl`,
+  });
 }
 
 function readBounded(file: string): Buffer {

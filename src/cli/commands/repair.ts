@@ -19,6 +19,7 @@ import { EXIT } from "../exit-codes.ts";
 import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
 import type { Terminal } from "../terminal.ts";
+import { writeProblem } from "../write-problem.ts";
 
 interface RepairFlags {
   readonly last?: boolean;
@@ -79,7 +80,11 @@ async function repair(name: string | undefined, flags: RepairFlags, terminal: Te
     return repairLog(file.log.folder, file.log.id, flags);
   }
   const folder = sessionsFolder();
-  const id = await resolveSession(fileStore(folder), { name, last: flags.last === true }, process.cwd());
+  const id = await resolveSession(
+    fileStore(folder),
+    { name, last: flags.last === true, orFile: true },
+    process.cwd(),
+  );
   return repairLog(folder, id, flags);
 }
 
@@ -115,7 +120,7 @@ function writeNew(path: string, text: string | Uint8Array): string {
       code: exists ? "file_exists" : "file_unwritable",
       message: exists
         ? `${path} is there already: give another name with -o, or remove it`
-        : `cannot write ${path}: ${messageOf(error)}`,
+        : `cannot write ${path}: ${writeProblem(error, path)}`,
     });
   } finally {
     rmSync(temporary, { force: true });

@@ -110,7 +110,7 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
       await (await store.open(id, { mode: "read" })).close();
       whole += 1;
     } catch (error) {
-      const fix = `throughline sessions path ${id} tells where it is; docs/log-format.md tells what can be saved`;
+      const fix = `throughline repair ${id} saves what is whole, as a session of its own`;
       findings.push(bad("sessions", `session ${id} is damaged: ${messageOf(error)}`, fix));
     }
   }

@@ -1,0 +1,17 @@
+/**
+ * Why a file could not be written, in words about the name a person gave: files are made under another name first, and
+ * that one says nothing to anybody.
+ *
+ * @module
+ */
+
+import { existsSync } from "node:fs";
+import { dirname } from "node:path";
+
+import { codeOf, messageOf } from "../support/index.ts";
+
+export function writeProblem(error: unknown, path: string): string {
+  const folder = dirname(path);
+  if (codeOf(error) === "ENOENT" && !existsSync(folder)) return `the folder ${folder} does not exist`;
+  return messageOf(error).replace(/, [a-z]+ '.*$/s, "");
+}
