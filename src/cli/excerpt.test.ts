@@ -7,8 +7,8 @@ const LONG =
 
 test.for([
   ["short text", "text", "short text"],
-  [LONG, "The", "The quick brown fox jumps over the lazy dog while the careful…"],
-  [LONG, "lazy", "…fox jumps over the lazy dog while the careful reader counts every single word of…"],
+  [LONG, "The", "The quick brown fox jumps over the lazy dog while the…"],
+  [LONG, "lazy", "…fox jumps over the lazy dog while the careful reader counts every single word…"],
   [LONG, "line", "…of this rather long line"],
   ["x".repeat(200), "x", `${"x".repeat(60)}…`],
 ] as const)("of %s around %s", ([text, word, expected]) => {

@@ -55,9 +55,12 @@ test("docs/api.md lists exactly the event types", () => {
   expect(documented).toEqual([...CANONICAL_TYPES, ...ephemeral]);
 });
 
+/** What stands between the braces of an interface. */
+function bodyOf(path: string, head: RegExp): string {
+  return new RegExp(`export interface ${head.source} \\{([\\s\\S]*?)\\n\\}`).exec(read(path))?.[1] ?? "";
+}
+
 test("docs/api.md lists exactly the members of a session", () => {
-  const bodyOf = (path: string, head: RegExp): string =>
-    new RegExp(`export interface ${head.source} \\{([\\s\\S]*?)\\n\\}`).exec(read(path))?.[1] ?? "";
   const body = `${bodyOf("src/session/types.ts", /Session extends SessionHandle/)}\n${bodyOf("src/api/session-handle.ts", /SessionHandle/)}`;
   const built = [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[(<:]/gm)].map(([, name = ""]) => name);
   const documented = rows(section(document, "Session"))

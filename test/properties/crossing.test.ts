@@ -52,7 +52,7 @@ const PROMPTS = [
   "Hello",
 ] as const;
 
-const model = fc.constantFrom(...MODELS);
+const anyModel = fc.constantFrom(...MODELS);
 const action = fc.oneof(
   {
     weight: 6,
@@ -60,11 +60,11 @@ const action = fc.oneof(
       type: fc.constant("send" as const),
       prompt: fc.constantFrom(...PROMPTS),
       /** Switched when the first tool begins: the next step goes elsewhere. */
-      inLoop: fc.option(model, { nil: undefined, freq: 3 }),
+      inLoop: fc.option(anyModel, { nil: undefined, freq: 3 }),
       cancelInTool: fc.integer({ min: 0, max: 5 }).map((roll) => roll === 0),
     }),
   },
-  { weight: 4, arbitrary: fc.record({ type: fc.constant("switch" as const), to: model }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant("switch" as const), to: anyModel }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -160,29 +160,33 @@ test(
   "over all dialects every request is accepted, nothing foreign is in it, and nothing readable is missing",
   async () => {
     await fc.assert(
-      fc.asyncProperty(model, fc.array(action, { minLength: 3, maxLength: 10 }), async (first, actions) => {
-        const { exchanges, events } = await converse(first, actions);
-        tally.add("conversations");
-        const branched = events.some((event) => event.type === "branch");
-        let before: string | undefined;
-        for (const exchange of exchanges) {
-          const { report } = exchange;
-          if (report === null) continue;
-          const where = `${report.model}, request ${report.request}\n${exchange.requestText}\n${notices(events)}`;
-          tally.add(`requests: ${report.dialect}`);
-          if (before !== undefined && before !== report.model) tally.add("switches");
-          before = report.model;
-          expect(report.verdict, `${report.rule}: ${report.message} – ${where}`).toBe("accepted");
-          expect(report.foreign, where).toEqual([]);
-          expect(report.modified, where).toEqual([]);
-          // On another branch the same words may have been said with other thoughts; the ledger cannot tell them apart.
-          if (!branched) expect(report.missing, where).toEqual([]);
-          everyOwnThoughtIsSent(exchange, events, where);
-          tally.add("thoughts sent", report.sent.length);
-          noForeignPayload(exchange, events);
-        }
-        expect(events.filter((event) => event.type === "replay_override")).toEqual([]);
-      }),
+      fc.asyncProperty(
+        anyModel,
+        fc.array(action, { minLength: 3, maxLength: 10 }),
+        async (first, actions) => {
+          const { exchanges, events } = await converse(first, actions);
+          tally.add("conversations");
+          const branched = events.some((event) => event.type === "branch");
+          let before: string | undefined;
+          for (const exchange of exchanges) {
+            const { report } = exchange;
+            if (report === null) continue;
+            const where = `${report.model}, request ${report.request}\n${exchange.requestText}\n${notices(events)}`;
+            tally.add(`requests: ${report.dialect}`);
+            if (before !== undefined && before !== report.model) tally.add("switches");
+            before = report.model;
+            expect(report.verdict, `${report.rule}: ${report.message} – ${where}`).toBe("accepted");
+            expect(report.foreign, where).toEqual([]);
+            expect(report.modified, where).toEqual([]);
+            // On another branch the same words may have been said with other thoughts; the ledger cannot tell them apart.
+            if (!branched) expect(report.missing, where).toEqual([]);
+            everyOwnThoughtIsSent(exchange, events, where);
+            tally.add("thoughts sent", report.sent.length);
+            noForeignPayload(exchange, events);
+          }
+          expect(events.filter((event) => event.type === "replay_override")).toEqual([]);
+        },
+      ),
       runs(QUICK),
     );
     // A property that looked at nothing must not pass.
