@@ -147,10 +147,10 @@ function Session(props: SessionProps) {
   useVersion(view);
   useAddress(view, onSelect);
   useTitle(view);
-  const { busy } = view;
+  const { turnsEnded } = view;
   const { title } = view.handle;
-  // The list is asked again when a turn begins or ends, not with every delta.
-  useEffect(() => onChange(), [busy, title]);
+  // The list is asked again when a turn has ended, not with every delta.
+  useEffect(() => onChange(), [turnsEnded, title]);
   return (
     <>
       <SessionHeader agent={agent} view={view} onOpen={onOpen} onRemoved={onRemoved} />

@@ -19,6 +19,7 @@ export class SessionView {
   #scheduled = false;
   #problem: string | undefined;
   #version = 0;
+  #turnsEnded = 0;
 
   constructor(handle: SessionHandle) {
     this.handle = handle;
@@ -51,6 +52,11 @@ export class SessionView {
     return last !== undefined && last.type !== "turn_end";
   }
 
+  /** Counted, because a quick turn begins and ends between two drawings. */
+  get turnsEnded(): number {
+    return this.#turnsEnded;
+  }
+
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -73,6 +79,7 @@ export class SessionView {
   #take(event: SessionEvent): void {
     this.#blocks.add([event]);
     if (!isEphemeral(event)) this.#events.push(event);
+    if (event.type === "turn_end") this.#turnsEnded += 1;
     this.#changed();
   }
 
