@@ -120,6 +120,13 @@ test(
           else if (kind === "cut") damaged = damaged.subarray(0, Math.max(from, 2000));
           else damaged = Buffer.concat([damaged.subarray(0, from), damaged.subarray(from + length)]);
         }
+        // Where not one line is left there is nothing to save, and that is said.
+        if (!linesIn(bytes).some((line) => damaged.includes(line))) {
+          expect(() => salvageLog(damaged, { session: "story" })).toThrow(
+            expect.objectContaining({ code: "log_unsalvageable" }),
+          );
+          return;
+        }
         const before = Buffer.from(damaged);
         const { lines } = salvageLog(damaged, { session: "story" });
         expect(damaged.equals(before)).toBe(true);
