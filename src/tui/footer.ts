@@ -10,7 +10,7 @@ import { inertLine } from "../support/index.ts";
 import type { EditorView } from "./line-editor.ts";
 import type { Rows } from "./rows.ts";
 import type { Style } from "./style.ts";
-import { fit } from "./terminal-library.ts";
+import { fit, wrap } from "./terminal-library.ts";
 
 export interface FooterParts {
   readonly queue: readonly string[];
@@ -40,7 +40,8 @@ export function footer(parts: FooterParts, width: number, height: number, style:
     room -= rows.length;
     return rows;
   };
-  const hint = take(parts.hint === undefined ? [] : [fit(style.warn(parts.hint), width)]);
+  // Wrapped, not cut: what it says at its end (how to leave) is what a person needs.
+  const hint = take(parts.hint === undefined ? [] : wrap(style.warn(parts.hint), width));
   const status = take(parts.status);
   const working = take(workingRows(parts, width, style));
   const rules = take([rule]);

@@ -110,8 +110,19 @@ describe("another size", () => {
     expect(run.flat).toContain("openai/emu-reasoner");
     run.press(KEYS.controlT);
     await run.say("ok");
+    await run.until("two answers", ({ everything }) => everything.split("─ Worked").length === 3);
     await run.ready();
     expect(await run.leave()).toBe(0);
+  });
+
+  test("at 20 columns a turn that is stopped still says how to leave", async () => {
+    const { env } = await stalledAfter([{ output: [{ message: "Never the end." }] }], "Never");
+    const run = onScreen(newPlace(), ["go on"], { env, columns: 20, rows: 24 });
+    await run.shows("Never");
+    run.press(KEYS.controlC);
+    await run.shows("Ctrl+C again leaves.");
+    run.press(KEYS.controlC);
+    expect(await run.ended).toBe(0);
   });
 });
 
