@@ -17,9 +17,8 @@ export interface SseMessage {
 const MAX_FRAME = 64 * 1024 * 1024;
 
 /**
- * `heard` is called with every piece that arrives, comments included. The signal cancels the body itself: a signal that
- * was given to `fetch` alone is forgotten by Node 20 once the garbage of the request was collected, and a reader that
- * waits then waits for ever.
+ * `heard` is called with every piece that arrives, comments included. The signal cancels the body itself: with
+ * one that was given to `fetch` alone, a reader on Node 20 under memory pressure was seen to wait for ever.
  */
 export async function* readMessages(
   body: ReadableStream<Uint8Array>,

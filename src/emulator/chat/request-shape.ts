@@ -17,6 +17,7 @@ import {
 import type { ModelTraits } from "../model-traits.ts";
 import { invalidType, invalidValue, missingParameter } from "../responses/judge/refusals.ts";
 import type { Switches } from "../switches.ts";
+import { isOfKind, type ValueKind } from "../value-kind.ts";
 import { type ChatMessage, readMessages } from "./messages.ts";
 import {
   bodyOf,
@@ -49,7 +50,7 @@ export interface ChatRequest {
   readonly toolTurns: ReadonlySet<number>;
 }
 
-type Kind = "string" | "boolean" | "integer" | "number" | "array" | "object";
+type Kind = Exclude<ValueKind, "any">;
 
 const kinds: Readonly<Record<string, Kind>> = {
   frequency_penalty: "number",
@@ -146,16 +147,10 @@ export function inWordsOf(vendor: Vendor, refusal: Omit<ChatRefusal, "body">): C
 function checkKinds(body: JsonObject, vendor: Vendor): ChatRefusal | undefined {
   for (const [name, kind] of Object.entries(kinds)) {
     const value = body[name];
-    if (value === undefined || value === null || isKind(value, kind)) continue;
+    if (value === undefined || value === null || isOfKind(value, kind)) continue;
     return inWordsOf(vendor, invalidType(name, expected[kind], value));
   }
   return undefined;
-}
-
-function isKind(value: unknown, kind: Kind): boolean {
-  if (kind === "array") return Array.isArray(value);
-  if (kind === "object") return isObject(value);
-  return kind === "integer" ? Number.isInteger(value) : typeof value === kind;
 }
 
 function checkNames(body: JsonObject, chat: ChatTraits): ChatRefusal | undefined {

@@ -4,27 +4,13 @@
  * @module
  */
 
-import {
-  isObject,
-  jsonDepth,
-  sliceObject,
-  stringOf,
-  ThroughlineError,
-  toRawJson,
-  tryParseJson,
-} from "../../support/index.ts";
+import { isObject, sliceObject, stringOf, toRawJson, tryParseJson } from "../../support/index.ts";
+import { assertItemDepth } from "../item-depth.ts";
 import type { ItemDraft } from "../provider.ts";
 import { isServerBlock } from "./block-fields.ts";
 
-const MAX_DEPTH = 128;
-
 export function understandBlock(text: string, outputIndex: number): ItemDraft {
-  if (jsonDepth(text) > MAX_DEPTH) {
-    throw new ThroughlineError({
-      code: "bad_event",
-      message: `a block nests deeper than ${MAX_DEPTH} levels`,
-    });
-  }
+  assertItemDepth(text);
   const members = new Map(sliceObject(text).map(({ key, value }) => [key, value]));
   const read = (key: string): string => stringOf(tryParseJson(members.get(key) ?? "null")) ?? "";
   const itemType = read("type") || "unknown";

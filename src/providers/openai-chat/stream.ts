@@ -19,11 +19,10 @@ import {
 } from "../../support/index.ts";
 import type { SseFrame } from "../../wire/index.ts";
 import { streamError } from "../errors.ts";
+import { MAX_ITEM_DEPTH } from "../item-depth.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { OpenPieces } from "./open-pieces.ts";
 import { usageOf } from "./usage.ts";
-
-const MAX_DEPTH = 128;
 
 export class ChatDecoder implements StreamDecoder {
   readonly #pieces = new OpenPieces();
@@ -61,7 +60,7 @@ export class ChatDecoder implements StreamDecoder {
   }
 
   #chunk(data: string, events: StreamEvent[]): void {
-    const value = jsonDepth(data) > MAX_DEPTH ? undefined : tryParseJson(data);
+    const value = jsonDepth(data) > MAX_ITEM_DEPTH ? undefined : tryParseJson(data);
     if (!isObject(value)) {
       const message = `a chunk is not a JSON object: ${data.slice(0, 64 * 1024)}`;
       this.#stop({ status: "cut", error: { code: "bad_event", message, class: "TRUNC" } }, events);

@@ -8,27 +8,18 @@ import type { ReasoningPart } from "../../events/index.ts";
 import {
   arrayOf,
   isObject,
-  jsonDepth,
   objectOf,
   sliceObject,
   stringOf,
-  ThroughlineError,
   toRawJson,
   tryParseJson,
 } from "../../support/index.ts";
 import { HOSTED_ITEMS } from "../../wire/index.ts";
+import { assertItemDepth } from "../item-depth.ts";
 import type { ItemDraft } from "../provider.ts";
 
-const MAX_DEPTH = 128;
-
 export function understandItem(text: string, outputIndex: number): ItemDraft {
-  // Deeper nesting than any vendor uses breaks every recursive walk later on; refused before it is stored.
-  if (jsonDepth(text) > MAX_DEPTH) {
-    throw new ThroughlineError({
-      code: "bad_event",
-      message: `an item nests deeper than ${MAX_DEPTH} levels`,
-    });
-  }
+  assertItemDepth(text);
   const members = new Map(sliceObject(text).map(({ key, value }) => [key, value]));
   const read = (key: string): unknown => tryParseJson(members.get(key) ?? "null");
   const itemType = stringOf(read("type")) ?? "unknown";

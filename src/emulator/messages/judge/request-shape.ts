@@ -7,7 +7,6 @@
 
 import {
   arrayOf,
-  assertNever,
   isObject,
   type JsonObject,
   objectOf,
@@ -16,6 +15,7 @@ import {
 } from "../../../support/index.ts";
 import type { ModelTraits } from "../../model-traits.ts";
 import type { Refusal } from "../../refusal.ts";
+import { isOfKind, type ValueKind } from "../../value-kind.ts";
 import {
   budgetTooLarge,
   emptyText,
@@ -51,9 +51,7 @@ export interface ParsedMessages {
   readonly caches: boolean;
 }
 
-type Kind = "string" | "boolean" | "integer" | "number" | "array" | "object" | "any";
-
-const counted: Readonly<Record<string, Kind>> = {
+const counted: Readonly<Record<string, ValueKind>> = {
   cache_control: "object",
   messages: "array",
   model: "string",
@@ -64,7 +62,7 @@ const counted: Readonly<Record<string, Kind>> = {
   tools: "array",
 };
 
-const created: Readonly<Record<string, Kind>> = {
+const created: Readonly<Record<string, ValueKind>> = {
   ...counted,
   container: "any",
   diagnostics: "object",
@@ -83,7 +81,7 @@ const created: Readonly<Record<string, Kind>> = {
 };
 
 /** Known only with an `anthropic-beta` header. */
-const inBeta: Readonly<Record<string, Kind>> = {
+const inBeta: Readonly<Record<string, ValueKind>> = {
   compaction: "object",
   context_management: "object",
   fallbacks: "any",
@@ -92,7 +90,7 @@ const inBeta: Readonly<Record<string, Kind>> = {
   thread: "object",
 };
 
-const kindWords: Readonly<Record<Kind, string>> = {
+const kindWords: Readonly<Record<ValueKind, string>> = {
   string: "a valid string",
   boolean: "a valid boolean",
   integer: "a valid integer",
@@ -159,28 +157,9 @@ function checkParameters(
     const kind = Object.hasOwn(known, name) ? known[name] : undefined;
     if (kind === undefined) return extraInput(name);
     if (value === null && !required.includes(name)) continue;
-    if (!isKind(value, kind)) return wrongType(name, kindWords[kind]);
+    if (!isOfKind(value, kind)) return wrongType(name, kindWords[kind]);
   }
   return undefined;
-}
-
-function isKind(value: unknown, kind: Kind): boolean {
-  switch (kind) {
-    case "any":
-      return true;
-    case "array":
-      return Array.isArray(value);
-    case "object":
-      return isObject(value);
-    case "integer":
-      return Number.isInteger(value);
-    case "string":
-    case "boolean":
-    case "number":
-      return typeof value === kind;
-    default:
-      return assertNever(kind, "kind");
-  }
 }
 
 function checkLimits(body: JsonObject, thinking: Thinking): Refusal | undefined {

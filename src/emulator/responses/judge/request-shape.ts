@@ -7,7 +7,6 @@
 
 import {
   arrayOf,
-  assertNever,
   isObject,
   type JsonObject,
   objectOf,
@@ -17,6 +16,7 @@ import {
 } from "../../../support/index.ts";
 import type { ModelTraits } from "../../model-traits.ts";
 import { refuse, type Refusal } from "../../refusal.ts";
+import { isOfKind, type ValueKind } from "../../value-kind.ts";
 import {
   arrayTooLong,
   ciphertextUnsupported,
@@ -49,9 +49,7 @@ export interface ParsedRequest {
   readonly include: readonly string[];
 }
 
-type Kind = "string" | "boolean" | "integer" | "number" | "array" | "object" | "any";
-
-const parameters: Readonly<Record<string, Kind>> = {
+const parameters: Readonly<Record<string, ValueKind>> = {
   background: "boolean",
   context_management: "array",
   conversation: "any",
@@ -85,7 +83,7 @@ const parameters: Readonly<Record<string, Kind>> = {
   user: "string",
 };
 
-const expectedWords: Readonly<Record<Kind, string>> = {
+const expectedWords: Readonly<Record<ValueKind, string>> = {
   string: "a string",
   boolean: "a boolean",
   integer: "an integer",
@@ -147,30 +145,11 @@ function checkParameters(body: JsonObject): Refusal | undefined {
   for (const [name, value] of Object.entries(body)) {
     const kind = parameters[name];
     if (!Object.hasOwn(parameters, name) || kind === undefined) return unknownParameter("X-unknown", name);
-    if (value !== null && !isKind(value, kind)) return invalidType(name, expectedWords[kind], value);
+    if (value !== null && !isOfKind(value, kind)) return invalidType(name, expectedWords[kind], value);
   }
   const tokens = body["max_output_tokens"];
   if (typeof tokens === "number" && tokens < 16) return integerTooSmall("max_output_tokens", tokens, 16);
   return undefined;
-}
-
-function isKind(value: unknown, kind: Kind): boolean {
-  switch (kind) {
-    case "any":
-      return true;
-    case "array":
-      return Array.isArray(value);
-    case "object":
-      return isObject(value);
-    case "integer":
-      return Number.isInteger(value);
-    case "number":
-    case "string":
-    case "boolean":
-      return typeof value === kind;
-    default:
-      return assertNever(kind, "parameter kind");
-  }
 }
 
 function parseInput(body: JsonObject, text: string): Refusal | { readonly items: readonly InputItem[] } {

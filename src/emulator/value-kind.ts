@@ -1,0 +1,28 @@
+/**
+ * What kind of value a parameter takes: the same question in every dialect, each answers a wrong one in its own words.
+ *
+ * @module
+ */
+
+import { assertNever, isObject } from "../support/index.ts";
+
+export type ValueKind = "string" | "boolean" | "integer" | "number" | "array" | "object" | "any";
+
+export function isOfKind(value: unknown, kind: ValueKind): boolean {
+  switch (kind) {
+    case "any":
+      return true;
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return isObject(value);
+    case "integer":
+      return Number.isInteger(value);
+    case "string":
+    case "boolean":
+    case "number":
+      return typeof value === kind;
+    default:
+      return assertNever(kind, "kind of a value");
+  }
+}
