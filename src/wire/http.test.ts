@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer as createSocketServer, type AddressInfo } from "node:net";
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
 
 import { afterEach, describe, expect, test } from "vitest";
@@ -281,4 +281,31 @@ describe("what cannot be reached is named", () => {
       message,
     });
   });
+});
+
+test("an answer before the request was read, then a reset, ends the answer and not the process", async () => {
+  const server = createSocketServer((socket) => {
+    socket.on("error", () => undefined);
+    socket.once("data", () => {
+      socket.pause();
+      const answer = "HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno";
+      socket.write(answer, () => setImmediate(() => socket.resetAndDestroy()));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/responses`;
+  const strays: unknown[] = [];
+  const stray = (error: unknown): void => void strays.push(error);
+  process.on("uncaughtException", stray);
+  try {
+    for (let n = 0; n < 20; n += 1) {
+      const { status, body } = await postStream(request(url, { body: [Buffer.alloc(8 * 1024 * 1024)] }));
+      expect(status).toBe(413);
+      expect(await readText(body, 100)).toBe("no");
+    }
+  } finally {
+    process.off("uncaughtException", stray);
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+  expect(strays).toEqual([]);
 });

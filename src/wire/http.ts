@@ -7,6 +7,7 @@
 
 import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
@@ -101,6 +102,7 @@ function viaNode(request: HttpRequest, signal: AbortSignal): Promise<HttpRespons
       }
     });
     outgoing.on("error", reject);
+    outgoing.once("socket", keepQuiet);
     // Not the `signal` option, which destroys the socket with an error: once the whole answer has arrived nobody listens
     // for it any more, and it would end the process. Why it stopped is known from the signal.
     const abort = (): void => void outgoing.destroy();
@@ -111,6 +113,16 @@ function viaNode(request: HttpRequest, signal: AbortSignal): Promise<HttpRespons
     outgoing.end();
   });
 }
+
+/**
+ * An endpoint may answer before it has read the request and then reset the connection. Node hands the socket back to its
+ * pool with the answer's end, and the write that fails afterwards has no listener: it would end the process.
+ */
+function keepQuiet(socket: Socket): void {
+  if (!socket.listeners("error").includes(ignoreError)) socket.on("error", ignoreError);
+}
+
+const ignoreError = (): void => undefined;
 
 /** Undefined for an encoding nobody asked for. */
 function decompressed(incoming: IncomingMessage, encoding: string | undefined): Readable | undefined {

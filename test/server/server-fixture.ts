@@ -144,6 +144,8 @@ export function ask(server: RunningServer, options: AskOptions): Promise<Answer>
       },
     );
     request.on("error", reject);
+    // Node lets go of a socket whose answer came before the whole body was written: the write's failure has no listener.
+    request.once("socket", (socket) => socket.on("error", () => undefined));
     request.end(body);
   });
 }
