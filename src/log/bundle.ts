@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-import type { LoggedEvent } from "../events/index.ts";
+import type { EventDraft, LoggedEvent } from "../events/index.ts";
 import { isObject, ThroughlineError, tryParseJson } from "../support/index.ts";
 import { assertFormat, checkedLine, frameLine, frameOpen, scanLines } from "./line-framing.ts";
 import type { Log } from "./log.ts";
@@ -22,7 +22,7 @@ export interface SessionBundle {
 }
 
 /** The blobs that events name. */
-export function blobsIn(events: readonly LoggedEvent[]): readonly string[] {
+export function blobsIn(events: readonly (LoggedEvent | EventDraft)[]): readonly string[] {
   const names = events.flatMap((event) => {
     if (event.type === "tool_result" && event.blob !== undefined) return [event.blob];
     if (event.type !== "user_message") return [];

@@ -1,10 +1,10 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
 import { temporaryFolder } from "../../test/contracts/file-fixture.ts";
-import { fileStore } from "./index.ts";
+import { fileStore, writeSession } from "./index.ts";
 import { frameLine } from "./line-framing.ts";
 
 const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
@@ -15,6 +15,9 @@ async function written(folder: string): Promise<string> {
   await log.close();
   return join(folder, "s.jsonl");
 }
+
+const allIn = (folder: string): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted((a, b) => a.localeCompare(b));
 
 /** Opens to write and closes again: what a crash left is cut. */
 async function repaired(folder: string): Promise<void> {
@@ -58,6 +61,90 @@ describe("a blob", () => {
     writeFileSync(join(folder, "s.blobs", name), "pictuRe");
     await expect(log.getBlob(name)).rejects.toMatchObject({ code: "blob_damaged", details: { blob: name } });
     await log.close();
+  });
+});
+
+describe("what a killed writer of a whole session left", () => {
+  const events = [notice("whole")];
+  const left = (folder: string, ...names: readonly string[]): void => {
+    for (const name of names) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), "left");
+    }
+  };
+
+  test("is taken away by the next one, for every session of the folder, and nothing else is", async () => {
+    const folder = temporaryFolder();
+    await written(folder);
+    left(folder, "s.blobs/aa", "s.blobs/aa.77.tmp", "s.jsonl.77.tmp", "s.torn-9.77.tmp", "s.torn-9");
+    left(
+      folder,
+      "gone.jsonl.77.tmp",
+      "gone.blobs.77.tmp/bb",
+      "moved.blobs/cc",
+      "notes.tmp",
+      "t.jsonl.77.tmp",
+    );
+    await fileStore(folder).create("t", { events, blobs: new Map() });
+    expect(allIn(folder)).toEqual([
+      "moved.blobs",
+      "moved.blobs/cc",
+      "notes.tmp",
+      "s.blobs",
+      "s.blobs/aa",
+      "s.jsonl",
+      "s.torn-9",
+      "t.jsonl",
+    ]);
+  });
+
+  test("whole but without its name goes with its blobs; beside its log it goes alone", async () => {
+    const folder = temporaryFolder();
+    await written(folder);
+    left(folder, "s.jsonl.new", "s.blobs/aa", "half.jsonl.new", "half.blobs/bb");
+    await fileStore(folder).create("t", { events, blobs: new Map() });
+    expect(allIn(folder)).toEqual(["s.blobs", "s.blobs/aa", "s.jsonl", "t.jsonl"]);
+  });
+
+  test("stays while a writer holds the session", async () => {
+    const folder = temporaryFolder();
+    const log = await fileStore(folder).open("s", { mode: "write" });
+    left(folder, "s.jsonl.77.tmp");
+    await fileStore(folder).create("t", { events, blobs: new Map() });
+    expect(readdirSync(folder)).toContain("s.jsonl.77.tmp");
+    await log.close();
+  });
+
+  test("of a blob is taken away by the next writer that puts one", async () => {
+    const folder = temporaryFolder();
+    left(folder, "s.blobs/aa.77.tmp");
+    const log = await fileStore(folder).open("s", { mode: "write" });
+    const name = await log.putBlob(Buffer.from("picture"));
+    await log.close();
+    expect(readdirSync(join(folder, "s.blobs"))).toEqual([name]);
+  });
+
+  test("a session that is stopped on its way in leaves nothing, and blobs of another stay", async () => {
+    const folder = temporaryFolder();
+    const blobs = new Map([
+      ["aa", Buffer.from("x")],
+      ["bb", Buffer.from("y")],
+    ]);
+    const lines = Buffer.from("log\n");
+    for (const before of [false, true]) {
+      if (before) left(folder, "s.blobs/aa");
+      const stop = new AbortController();
+      const done: number[] = [];
+      const onProgress = (bytes: number): void => {
+        done.push(bytes);
+        if (bytes === 2) stop.abort();
+      };
+      await expect(
+        writeSession(folder, { lines, blobs }, { id: "s", signal: stop.signal, onProgress }),
+      ).rejects.toMatchObject({ code: "stopped" });
+      expect(done).toEqual([1, 2]);
+      expect(allIn(folder)).toEqual(before ? ["s.blobs", "s.blobs/aa"] : []);
+    }
   });
 });
 

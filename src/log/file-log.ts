@@ -26,6 +26,7 @@ import { dirname, join } from "node:path";
 import type { EventDraft, LoggedEvent } from "../events/index.ts";
 import { type Clock, codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 import type { FileIo } from "./file-io.ts";
+import { removeUnfinished, removeUnfinishedBlobs } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
 import type { AppendDraft, Log, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
@@ -60,6 +61,7 @@ export class FileLog implements Log {
   #failure: ThroughlineError | undefined;
   #open = true;
   #repaired: string | undefined;
+  #blobsSwept = false;
 
   constructor(options: FileLogOptions) {
     this.#options = options;
@@ -110,6 +112,8 @@ export class FileLog implements Log {
     const name = createHash("sha256").update(bytes).digest("hex");
     const folder = this.#blobFolder();
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (!this.#blobsSwept) removeUnfinishedBlobs(folder); // what an earlier writer was killed over
+    this.#blobsSwept = true;
     writeWholeFile(join(folder, name), bytes);
     return name;
   }
@@ -173,6 +177,7 @@ export class FileLog implements Log {
 
   /** The copy is durable before the original is cut: killed in between, the next writer does it again. */
   #saveTornTail(file: number, tail: Uint8Array): void {
+    removeUnfinished(dirname(this.place), this.session);
     const saved = saveAside(this.place.replace(/\.jsonl$/, `.torn-${this.#size}`), tail);
     this.#options.io.truncate(file, this.#size);
     fsyncSync(file);

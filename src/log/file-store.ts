@@ -4,17 +4,20 @@
  * @module
  */
 
-import { type Dirent, existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, existsSync, realpathSync, statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 
-import { type Clock, codeOf, messageOf, systemClock, ThroughlineError } from "../support/index.ts";
+import { type Clock, codeOf, systemClock } from "../support/index.ts";
+import { linesFrom } from "./bundle.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
 import { FileLog } from "./file-log.ts";
 import type { Log, OpenOptions, Store, StoredSession } from "./log.ts";
 import { locked, notFound } from "./memory-store.ts";
-import { assertSessionId, SESSION_ID } from "./stamp.ts";
+import { makeFolder, unusable } from "./session-folder.ts";
+import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
+import { writeSession } from "./write-session.ts";
 import { acquireWriterLock, isWriterLocked } from "./writer-lock.ts";
 
 export interface FileStoreOptions {
@@ -35,6 +38,10 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     async open(id, openOptions) {
       return openSession(id, pathOf(id), root, openOptions, { clock, io });
     },
+    async create(id, { events, blobs }) {
+      const lines = linesFrom(createStamper(clock).stamp(events, 0, 1));
+      await writeSession(root, { lines, blobs }, { id });
+    },
     async exists(id) {
       return existsSync(pathOf(id));
     },
@@ -45,9 +52,10 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
       const lock = await acquireWriterLock(join(realpathSync(root), `${id}.jsonl`));
       if (!lock.held) throw locked(id, lock.holder);
       try {
-        for (const name of await readdir(root)) {
-          if (name.startsWith(`${id}.`)) await rm(join(root, name), { recursive: true, force: true });
-        }
+        const names = (await readdir(root)).filter((name) => name.startsWith(`${id}.`));
+        // The log last: killed in between, the session can still be named, and be removed again.
+        for (const name of [...names.filter((name) => name !== `${id}.jsonl`), `${id}.jsonl`])
+          await rm(join(root, name), { recursive: true, force: true });
       } finally {
         await lock.release();
       }
@@ -78,35 +86,6 @@ async function openSession(
     await lock.release();
     throw error;
   }
-}
-
-export function makeFolder(root: string): void {
-  try {
-    // A folder that was there before keeps its mode: it may be shared on purpose, and the files in it are 0600.
-    makeFolders(root);
-  } catch (error) {
-    throw unusable(root, error);
-  }
-}
-
-/** Step by step: where a parent can be found but nothing can be made in it (/proc), node's recursive mkdir never returns. */
-function makeFolders(path: string): void {
-  if (existsSync(path)) return;
-  const parent = dirname(path);
-  if (parent !== path) makeFolders(parent);
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    if (codeOf(error) !== "EEXIST") throw error; // another process was quicker
-  }
-}
-
-function unusable(root: string, cause: unknown): ThroughlineError {
-  return new ThroughlineError({
-    code: "store_unusable",
-    message: `cannot use ${root} for sessions: ${messageOf(cause)}. Choose another folder or mend its permissions`,
-    cause,
-  });
 }
 
 /** Between two breaths for everybody else: some milliseconds of looking. */

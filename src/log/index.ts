@@ -9,7 +9,7 @@ export { type Erased, type EraseReport, eraseFrom, type Replace } from "./erase.
 export type { FileIo } from "./file-io.ts";
 export { systemFileIo } from "./file-io.ts";
 export { fileStore, type FileStoreOptions } from "./file-store.ts";
-export type { AppendDraft, Log, OpenOptions, Scratch, Store, StoredSession } from "./log.ts";
+export type { AppendDraft, Log, OpenOptions, Scratch, Store, StoredSession, WholeSession } from "./log.ts";
 export { memoryStore } from "./memory-store.ts";
 export { type LostStretch, type SalvagedLog, salvageLog } from "./salvage.ts";
 export { SESSION_ID } from "./stamp.ts";

@@ -55,9 +55,17 @@ export interface StoredSession {
   readonly bytes: number;
 }
 
+export interface WholeSession {
+  readonly events: readonly AppendDraft[];
+  /** By their names: what the events name must be in it. */
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
+}
+
 export interface Store {
   /** A session that does not exist is made by its first append; opening it to read is `session_not_found`. */
   open(id: string, options: OpenOptions): Promise<Log>;
+  /** A session with all that is to be in it: complete or not there. One of that name is `session_exists`. */
+  create(id: string, whole: WholeSession): Promise<void>;
   exists(id: string): Promise<boolean>;
   list(): AsyncIterable<StoredSession>;
   /** Removes the session and everything beside it. */

@@ -38,6 +38,21 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       }
       return openMemoryLog(id, mode, session, clock);
     },
+    async create(id, { events, blobs }) {
+      assertSessionId(id);
+      const before = kept.get(id);
+      if (before?.held === true) throw locked(id, "this process");
+      if (before !== undefined && before.lines.length > 0) throw sessionExists(id);
+      kept.set(id, {
+        lines: createStamper(clock)
+          .stamp(events, 0, 1)
+          .map((event) => toLine(event)),
+        blobs: new Map([...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)])),
+        scratch: "",
+        held: false,
+        modifiedAt: clock.now(),
+      });
+    },
     async exists(id) {
       assertSessionId(id);
       return (kept.get(id)?.lines.length ?? 0) > 0;
@@ -60,6 +75,13 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
 
 export function notFound(id: string): ThroughlineError {
   return new ThroughlineError({ code: "session_not_found", message: `there is no session "${id}"` });
+}
+
+export function sessionExists(id: string): ThroughlineError {
+  return new ThroughlineError({
+    code: "session_exists",
+    message: `there is a session "${id}" already: give the new one another id`,
+  });
 }
 
 export function locked(id: string, holder: string): ThroughlineError {

@@ -17,7 +17,7 @@ import { type AppendDraft, blobsIn, type Log, type Store } from "../log/index.ts
 import { ThroughlineError } from "../support/index.ts";
 import { closeTurn, findOpenTurn } from "../turn/index.ts";
 
-/** Writes the child: its log, and the blobs its messages name. */
+/** Writes the child, whole or not at all: its log, and the blobs its events name. */
 export async function forkInto(
   store: Store,
   parent: Log,
@@ -25,25 +25,16 @@ export async function forkInto(
 ): Promise<void> {
   const { id } = options;
   const drafts = forkDrafts({ events: parent.events, parent: parent.session, ...options });
-  if (await store.exists(id)) {
-    throw new ThroughlineError({ code: "session_exists", message: `there is a session "${id}" already` });
-  }
-  const log = await store.open(id, { mode: "write" });
-  try {
-    // Blobs first: an event names only what is in place.
-    await copyBlobs(parent, log, blobsIn(parent.events));
-    await log.append(drafts);
-    await log.sync();
-  } finally {
-    await log.close();
-  }
+  await store.create(id, { events: drafts, blobs: await blobsOf(parent, blobsIn(drafts)) });
 }
 
-async function copyBlobs(from: Log, to: Log, names: readonly string[]): Promise<void> {
+async function blobsOf(log: Log, names: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+  const blobs = new Map<string, Uint8Array>();
   for (const name of names) {
-    const bytes = await from.getBlob(name);
-    if (bytes !== undefined) await to.putBlob(bytes);
+    const bytes = await log.getBlob(name);
+    if (bytes !== undefined) blobs.set(name, bytes);
   }
+  return blobs;
 }
 
 export interface ForkOptions {

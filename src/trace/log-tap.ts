@@ -18,6 +18,7 @@ export function tapStore(store: Store, sink: LogSink): Store {
   return {
     exists: (id) => store.exists(id),
     list: () => store.list(),
+    create: (id, whole) => store.create(id, whole),
     remove: (id) => store.remove(id),
     async open(id, options) {
       const log = await store.open(id, options);

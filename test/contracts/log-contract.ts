@@ -409,6 +409,28 @@ export function describeLogContract(
       expect(messagesOf((await open(store, "read")).events)).toEqual([message]);
     });
 
+    test("a session that is created whole is there with its events and blobs, goes on, and is not created twice", async () => {
+      const { store, again } = await setUp();
+      const bytes = Buffer.from("picture");
+      const name = await sha256(bytes);
+      const blobs = new Map([[name, bytes]]);
+      const events = [{ ...notice("a"), id: "ev_a", at: "2026-01-01T00:00:00.000Z" }, notice("b")];
+      await store.create("s1", { events, blobs });
+      const log = await open(again?.() ?? store);
+      expect(log.events).toMatchObject([
+        { seq: 0, epoch: 1, id: "ev_a", at: "2026-01-01T00:00:00.000Z", message: "a" },
+        { seq: 1, epoch: 1, message: "b" },
+      ]);
+      expect(Buffer.from((await log.getBlob(name)) ?? []).equals(bytes)).toBe(true);
+      expect(await codeOf(store.create("s1", { events, blobs }))).toMatch(/session_exists|session_locked/);
+      await log.append([notice("c")]);
+      await log.close();
+      expect(await codeOf(store.create("s1", { events, blobs }))).toBe("session_exists");
+      expect(await codeOf(store.create("../s", { events, blobs }))).toBe("session_id_invalid");
+      expect(messagesOf((await open(store, "read")).events)).toEqual(["a", "b", "c"]);
+      expect((await collect(store)).map(({ id }) => id)).toEqual(["s1"]);
+    });
+
     test("a payload of 5 MB comes back exactly", async () => {
       const { store } = await setUp();
       const log = await open(store);
