@@ -6,7 +6,8 @@
 
 import { extname, resolve } from "node:path";
 
-import type { SessionSummary } from "../api/index.ts";
+import type { SessionHandle, SessionSummary } from "../api/index.ts";
+import type { RemoteAgent } from "../client/index.ts";
 import { EFFORT_CHOICES, sessionsFolder } from "../config/index.ts";
 import { fileStore, type Store, type StoredSession } from "../log/index.ts";
 import { pricedModels, PROVIDERS } from "../models/index.ts";
@@ -23,8 +24,24 @@ export function chatPorts(cwd: string, terminal: Terminal): Ports {
     models: async () => modelChoices(),
     efforts: EFFORT_CHOICES,
     sessions: () => recentSessions(cwd),
-    exportSession: (session, file) => writeSession(session, file, terminal),
+    exportSession: (handle, file) => writeSession(handle, file, terminal),
     costOf,
+    whereToRead: (id) => `throughline sessions show ${id}`,
+    whereToInspect: (id) => `throughline inspect ${id}`,
+  };
+}
+
+/** The server's models and sessions; its prices are told by its handles. Files are written on this machine. */
+export function remotePorts(agent: RemoteAgent, url: string, terminal: Terminal): Ports {
+  const page = (id: string): string => `${url}/s/${id}`;
+  return {
+    models: async () => agent.server.models.map((name) => choiceOf(name, undefined)),
+    efforts: EFFORT_CHOICES,
+    sessions: () => agent.list({ limit: MOST_SESSIONS }),
+    exportSession: (handle, file) => writeSession(handle, file, terminal),
+    costOf: () => undefined,
+    whereToRead: page,
+    whereToInspect: page,
   };
 }
 
@@ -34,16 +51,20 @@ const FORMATS: Readonly<Record<string, ExportFlags["format"]>> = {
   ".jsonl": "jsonl",
 };
 
-async function writeSession(session: string, file: string | undefined, terminal: Terminal): Promise<string> {
-  const output = file ?? `${session}.md`;
+async function writeSession(
+  handle: SessionHandle,
+  file: string | undefined,
+  terminal: Terminal,
+): Promise<string> {
+  const output = file ?? `${handle.id}.md`;
   const format = FORMATS[extname(output)];
   if (format === undefined) {
     const message = `${output}: a name that ends in ${Object.keys(FORMATS).join(", ")} says what to write`;
     throw new ThroughlineError({ code: "format_unknown", message });
   }
-  const { exportSession } = await import("./commands/export.ts");
+  const { exportHandle } = await import("./commands/export.ts");
   // The name it chooses itself is this session's own: written anew each time.
-  await exportSession(session, { format, output, reasoning: true, force: file === undefined }, terminal);
+  await exportHandle(handle, { format, output, reasoning: true, force: file === undefined }, terminal);
   return `Written: ${resolve(output)}`;
 }
 

@@ -5,20 +5,15 @@
  * @module
  */
 
-import { homedir } from "node:os";
-import { basename } from "node:path";
-
 import type { SessionHandle } from "../api/index.ts";
-import type { Session } from "../session/index.ts";
 import type { Tool } from "../tools/index.ts";
 import { createStyle, type Outcome, runTui } from "../tui/index.ts";
-import { chatPorts } from "./chat-ports.ts";
+import { type ChatPlace, localPlace, remotePlace } from "./chat-place.ts";
 import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";
 import { openInputHistory } from "./input-history.ts";
 import { lineChat } from "./line-chat.ts";
-import { openSession, type RunFlags } from "./open-session.ts";
-import { projectFiles } from "./project-files.ts";
+import type { RunFlags } from "./open-session.ts";
 import { rawTerminal } from "./raw-terminal.ts";
 import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
@@ -30,79 +25,91 @@ export async function chat(
   options: { readonly tools?: readonly Tool[] } = {},
 ): Promise<number> {
   const told = new Diverted(terminal);
-  const open = async (wanted: RunFlags): Promise<Session> =>
-    (await openSession(wanted, { canAsk: true, attach: true, terminal: told, ...options })).session;
+  const place =
+    flags.server === undefined
+      ? localPlace(flags, told, options)
+      : await remotePlace(flags.server, flags, told);
   const stop = new AbortController();
   const ended = stopOnSignals(() => stop.abort());
-  const chatting = new Chatting(flags, told, stop.signal);
-  let handle: SessionHandle = await open(flags);
+  const chatting = new Chatting(place, told, {
+    signal: stop.signal,
+    screenReader: flags.screenReader === true,
+  });
+  let handle = await place.open();
   let first = words.join(" ").trim();
+  let working = false;
   try {
     for (;;) {
-      const outcome = await chatting.run(handle, first);
+      const end = await chatting.run(handle, first);
       first = "";
-      if (outcome.type === "leave") return ended() ?? EXIT.ok;
+      working = end.working;
+      if (end.outcome.type === "leave") return ended() ?? EXIT.ok;
       await handle.close();
-      handle =
-        outcome.type === "opened" ? outcome.handle : await open({ ...later(flags), resume: outcome.id });
+      handle = end.outcome.type === "opened" ? end.outcome.handle : await place.openOther(end.outcome.id);
     }
   } finally {
     ended();
     await handle.close();
-    terminal.stderr.write(terminal.dim(`To go on: throughline -r ${handle.id}\n`));
+    const goesOn = working && place.outlives ? "The turn goes on on the server. " : "";
+    terminal.stderr.write(terminal.dim(`${goesOn}To go on: ${place.goOn(handle.id)}\n`));
   }
 }
 
-/** Another session has its own model, and the directory has been entered. */
-function later({
-  model: _model,
-  effort: _effort,
-  continue: _continue,
-  directory: _directory,
-  ...rest
-}: RunFlags): RunFlags {
-  return rest;
+interface End {
+  readonly outcome: Outcome;
+  /** A turn was under way. */
+  readonly working: boolean;
+}
+
+interface ChattingOptions {
+  readonly signal: AbortSignal;
+  readonly screenReader: boolean;
 }
 
 class Chatting {
-  readonly #flags: RunFlags;
+  readonly #place: ChatPlace;
   readonly #terminal: Diverted;
-  readonly #signal: AbortSignal;
+  readonly #options: ChattingOptions;
   readonly #history = openInputHistory();
   #draft: string | undefined;
 
-  constructor(flags: RunFlags, terminal: Diverted, signal: AbortSignal) {
-    this.#flags = flags;
+  constructor(place: ChatPlace, terminal: Diverted, options: ChattingOptions) {
+    this.#place = place;
     this.#terminal = terminal;
-    this.#signal = signal;
+    this.#options = options;
   }
 
-  async run(handle: SessionHandle, first: string): Promise<Outcome> {
+  async run(handle: SessionHandle, first: string): Promise<End> {
     const terminal = this.#terminal;
-    const ports = chatPorts(process.cwd(), terminal);
-    const spoken = terminal.spoken || this.#flags.screenReader === true;
+    const place = this.#place;
+    const { signal } = this.#options;
+    const ports = place.ports();
+    const spoken = terminal.spoken || this.#options.screenReader;
+    const banner = bannerText(handle, place);
     if (spoken || terminal.linesOnly) {
-      terminal.stderr.write(`${bannerText(handle)}\n`);
-      return lineChat({ handle, terminal, spoken, ports, first, signal: this.#signal });
+      terminal.stderr.write(`${banner}\n`);
+      const outcome = await lineChat({ handle, terminal, spoken, ports, first, signal });
+      return { outcome, working: false };
     }
+    const files = place.files();
     const end = await runTui({
       handle,
       terminal: rawTerminal(),
       style: createStyle(terminal.colour),
       ports,
-      files: projectFiles(process.cwd(), systemNow),
+      ...(files === undefined ? {} : { files }),
       history: this.#history,
-      directory: shortDirectory(process.cwd()),
+      directory: place.name(),
       now: systemNow,
-      signal: this.#signal,
+      signal,
       messages: (listener) => terminal.divert(listener),
-      intro: bannerText(handle),
+      intro: banner,
       first,
       ...(this.#draft === undefined ? {} : { draft: this.#draft }),
     });
     this.#draft = end.unsent.length === 0 ? undefined : end.unsent.join("\n\n");
     if (end.type === "leave" && this.#draft !== undefined) this.#keepUnsent(end.unsent);
-    return end;
+    return { outcome: end, working: end.working };
   }
 
   #keepUnsent(unsent: readonly string[]): void {
@@ -112,24 +119,20 @@ class Chatting {
   }
 }
 
-function bannerText(handle: SessionHandle): string {
+function bannerText(handle: SessionHandle, place: ChatPlace): string {
   const { label } = handle.model;
-  const emulated = label.startsWith("emulator/")
-    ? "No API key found or asked for, so this is the built-in emulator: a stand-in that follows rules, not a model.\nReal models: export OPENAI_API_KEY=…, then throughline -m openai/gpt-5.6:high\n"
-    : "";
+  const standIn = label.startsWith("emulator/") ? (place.outlives ? STAND_IN_THERE : STAND_IN_HERE) : "";
   const open = handle.interrupted
     ? "\nThe last turn was interrupted: /resume finishes it, a new message goes on without it."
     : "";
-  return `${emulated}${inertLine(label, 200)} · session ${handle.id} · /help${open}`;
+  const where = place.outlives ? ` on ${place.name()}` : "";
+  return `${standIn}${inertLine(label, 200)} · session ${handle.id}${where} · /help${open}`;
 }
 
-const LONG_DIRECTORY = 24;
-
-function shortDirectory(path: string): string {
-  const home = homedir();
-  const short = path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
-  return short.length <= LONG_DIRECTORY ? short : `…/${basename(short)}`;
-}
+const STAND_IN_HERE =
+  "No API key found or asked for, so this is the built-in emulator: a stand-in that follows rules, not a model.\nReal models: export OPENAI_API_KEY=…, then throughline -m openai/gpt-5.6:high\n";
+const STAND_IN_THERE =
+  "The server answers with its built-in emulator: a stand-in that follows rules, not a model.\n";
 
 function systemNow(): number {
   return Date.now();

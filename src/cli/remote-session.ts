@@ -1,12 +1,12 @@
 /**
- * `--server URL`: one answer from a session on a server, told like a local one. The token is in THROUGHLINE_TOKEN, or
- * the URL is the link the server printed.
+ * `--server URL`: sessions on a server, told like local ones. The token is in THROUGHLINE_TOKEN, or the URL is the link
+ * the server printed.
  *
  * @module
  */
 
 import { connect, type HandleSendOptions, type RemoteAgent, type SessionHandle } from "../client/index.ts";
-import { isoTime, ThroughlineError } from "../support/index.ts";
+import { codeOf, isoTime, ThroughlineError } from "../support/index.ts";
 import type { TellOptions, TellSession } from "./run-once.ts";
 import type { RunFlags } from "./run-options.ts";
 import type { SessionRow } from "./session-rows.ts";
@@ -19,21 +19,30 @@ export interface RemoteRun extends TellSession {
 
 export async function connectTo(address: string): Promise<RemoteAgent> {
   const token = process.env["THROUGHLINE_TOKEN"];
-  return connect(address, token === undefined || token === "" ? {} : { token });
+  try {
+    return await connect(address, token === undefined || token === "" ? {} : { token });
+  } catch (error) {
+    if (codeOf(error) !== "unauthorized") throw error;
+    const given = token === undefined || token === "" ? "none was given" : "the one given is another";
+    throw new ThroughlineError({
+      code: "unauthorized",
+      message: `${originOf(address)} wants its token, and ${given}: set THROUGHLINE_TOKEN to the one the server was started with, or give the link it printed as --server`,
+      cause: error,
+    });
+  }
+}
+
+/** Without the code of a link: that one is used up, and it is a secret until it is. */
+export function originOf(address: string): string {
+  return new URL(address).origin;
 }
 
 export async function openRemote(address: string, flags: RunFlags): Promise<RemoteRun> {
-  const agent = await connectTo(address);
-  const id = await chosen(agent, flags);
-  const handle = await agent.open({
-    ...(id === undefined ? {} : { id }),
-    ...(flags.model === undefined ? {} : { model: flags.model }),
-  });
-  if (id !== undefined && flags.model !== undefined) await handle.setModel(flags.model);
+  const handle = await openHandle(await connectTo(address), flags);
   return {
     handle,
     id: handle.id,
-    place: new URL(address).origin,
+    place: originOf(address),
     model: handle.model,
     options: flags.effort === undefined ? {} : { effort: flags.effort },
     told: {
@@ -41,6 +50,17 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
       ...(flags.output === undefined ? {} : { output: flags.output }),
     },
   };
+}
+
+/** The session the flags mean, with the model they name. */
+export async function openHandle(agent: RemoteAgent, flags: RunFlags): Promise<SessionHandle> {
+  const id = await chosen(agent, flags);
+  const handle = await agent.open({
+    ...(id === undefined ? {} : { id }),
+    ...(flags.model === undefined ? {} : { model: flags.model }),
+  });
+  if (id !== undefined && flags.model !== undefined) await handle.setModel(flags.model);
+  return handle;
 }
 
 /** By id, a unique beginning of it, or its title; `-c` is the newest of the server. */

@@ -57,6 +57,23 @@ const RECORDED = [
   "record",
 ];
 
+/** A server has its own; a flag that is not obeyed must not look as if it were. */
+const OF_THE_SERVER = [
+  "ephemeral",
+  "playback",
+  "trace",
+  "record",
+  "system",
+  "tools",
+  "allowTools",
+  "permissions",
+  "maxSteps",
+  "maxCost",
+  "projectInstructions",
+  "autoCompact",
+  "trust",
+];
+
 export function runOptions(
   command: Command,
   options: { readonly choosesSession: boolean } = { choosesSession: true },
@@ -81,7 +98,7 @@ export function runOptions(
         new Option(
           "--server <url>",
           "use the sessions of a server: its URL, or the link it printed",
-        ).conflicts(["ephemeral", "playback", "trace", "record"]),
+        ).conflicts(OF_THE_SERVER),
       )
       .option("--output-schema <file>", "the answer is JSON that fits this JSON Schema")
       .addOption(

@@ -77,7 +77,7 @@ class App {
       height: () => options.terminal.rows,
       onSubmit: (text) => this.#submit(text),
       onChange: () => this.#schedule(),
-      complete: createCompletion(COMMANDS, options.files),
+      complete: createCompletion(COMMANDS, options.files ?? noFiles),
     });
     for (const entry of options.history.entries) this.#editor.remember(entry);
     this.#host = this.#createHost();
@@ -100,7 +100,10 @@ class App {
       resize: () => this.#painter.resize(),
     });
     terminal.write(PASTE_ON + ASK_KITTY);
-    const unwatch = handle.onChange(() => this.#changed());
+    const unwatch = handle.onChange(() => {
+      this.#conversation.looked();
+      this.#changed();
+    });
     const leave = (): void => this.#end({ type: "leave" });
     signal?.addEventListener("abort", leave, { once: true });
     const unhear = this.#options.messages?.((text) => this.#say(text));
@@ -110,7 +113,8 @@ class App {
       this.#painter.draw();
       const outcome = await this.#ended;
       const typed = [...this.#conversation.queue, this.#editor.text, this.#prompt?.typed ?? ""];
-      return { ...outcome, unsent: typed.filter((text) => text.trim() !== "") };
+      const unsent = typed.filter((text) => text.trim() !== "");
+      return { ...outcome, unsent, working: this.#conversation.busy };
     } finally {
       signal?.removeEventListener("abort", leave);
       this.#stop.abort();
@@ -133,7 +137,7 @@ class App {
     if (from === 0) return;
     this.#painter.skip(blocks.slice(0, from));
     const earlier = messages.length - SHOWN_TURNS;
-    this.#painter.note(`… ${earlier} earlier: throughline sessions show ${this.#options.handle.id}`);
+    this.#painter.note(`… ${earlier} earlier: ${this.#options.ports.whereToRead(this.#options.handle.id)}`);
   }
 
   #changed(): void {
@@ -236,7 +240,10 @@ class App {
     else if (isKey(data, "ctrl+l")) void this.#handle("/model");
     else if (isKey(data, "alt+up")) this.#takeBack();
     else if (isKey(data, "ctrl+j")) this.#editor.key("\n");
-    else this.#editor.key(data);
+    else {
+      this.#editor.key(data);
+      if (data === "@" && this.#options.files === undefined) this.#hint = FILES_THERE;
+    }
     this.#schedule();
   }
 
@@ -355,20 +362,22 @@ class App {
     }
     const above: Rows =
       prompt === undefined
-        ? this.#readerRows(width)
+        ? this.#stateRows(width)
         : [...prompt.rows.slice(0, -2), style.warn("Tab answers; Enter queues your message")];
     return footer({ ...shared, above, input: this.#editor.render(width) }, width, height, style);
   }
 
-  #readerRows(width: number): Rows {
+  #stateRows(width: number): Rows {
     const { handle, style } = this.#options;
-    if (handle.access === "write") return [];
+    const text = handle.connection === "lost" ? LOST : handle.access === "read" ? this.#readerText() : "";
+    return text === "" ? [] : wrap(text, width).map((row) => style.warn(row));
+  }
+
+  #readerText(): string {
     const asks = this.#conversation.facts.question === undefined ? "" : " It waits there for an answer.";
-    const text =
-      handle.writer === "live"
-        ? `Another process writes this session; following it.${asks} /fork goes on in a copy.`
-        : "Nobody writes this session now: Enter takes it over.";
-    return wrap(text, width).map((row) => style.warn(row));
+    return this.#options.handle.writer === "live"
+      ? `Another process writes this session; following it.${asks} /fork goes on in a copy.`
+      : "Nobody writes this session now: Enter takes it over.";
   }
 
   #status(width: number): Rows {
@@ -376,15 +385,23 @@ class App {
     const parts = {
       directory,
       session: handle.title ?? handle.id,
-      facts: this.#conversation.facts,
+      usage: this.#conversation.facts.usage,
+      costUsd: handle.costUsd ?? this.#conversation.facts.costUsd,
       model: handle.model.label,
       effort: handle.model.settings.effort,
       context: handle.context,
       reading: handle.access === "read",
-      lost: handle.connection === "lost",
     };
     return statusRows(parts, width, style);
   }
+}
+
+const LOST = "The server does not answer: reconnecting… What you send waits until it is back.";
+
+const FILES_THERE = "The files are the server's: they cannot be listed here; a path you write is read there.";
+
+async function noFiles(): Promise<readonly string[]> {
+  return [];
 }
 
 const BRANCH_WORDS: Readonly<Record<string, string>> = {

@@ -16,8 +16,11 @@ export interface Ports {
   readonly efforts: readonly string[];
   readonly sessions: () => Promise<readonly SessionSummary[]>;
   /** Writes a session to a file and resolves to a word about it. */
-  readonly exportSession?: (session: string, file: string | undefined) => Promise<string>;
+  readonly exportSession: (handle: SessionHandle, file: string | undefined) => Promise<string>;
   readonly costOf: CostOf;
+  /** Where a person can read the whole session, and look into its requests: a command, or an address. */
+  readonly whereToRead: (session: string) => string;
+  readonly whereToInspect: (session: string) => string;
 }
 
 /** How an interface ends: for good, or with another session. */
@@ -246,28 +249,16 @@ async function undo({ handle, say }: CommandHost): Promise<void> {
 }
 
 async function compact({ handle, say }: CommandHost, argument: string): Promise<void> {
-  if (handle.compact === undefined) {
-    throw new ThroughlineError({
-      code: "not_supported",
-      message: "this session cannot be compacted from here",
-    });
-  }
   say("Summarising what is behind…");
   await handle.compact(argument === "" ? {} : { instructions: argument });
   say("Done: the next request carries the summary instead.");
 }
 
 async function exportSession({ handle, ports, say }: CommandHost, argument: string): Promise<void> {
-  if (ports.exportSession === undefined) {
-    throw new ThroughlineError({
-      code: "not_supported",
-      message: `use: throughline sessions export ${handle.id}`,
-    });
-  }
-  say(await ports.exportSession(handle.id, argument === "" ? undefined : argument));
+  say(await ports.exportSession(handle, argument === "" ? undefined : argument));
 }
 
-async function inspect({ handle, say }: CommandHost): Promise<void> {
+async function inspect({ handle, ports, say }: CommandHost): Promise<void> {
   const decisions = await handle.explain();
   if (decisions.length === 0) {
     say("Nothing has been said yet.");
@@ -276,7 +267,7 @@ async function inspect({ handle, say }: CommandHost): Promise<void> {
   const rows = decisions.map(({ seq, type, action, why }) =>
     `${String(seq).padStart(4)}  ${type.padEnd(17)} ${action.padEnd(9)} ${why}`.trimEnd(),
   );
-  say([...rows, `More: throughline inspect ${handle.id}`].join("\n"));
+  say([...rows, `More: ${ports.whereToInspect(handle.id)}`].join("\n"));
 }
 
 async function rename({ handle, say }: CommandHost, argument: string): Promise<void> {

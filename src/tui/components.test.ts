@@ -35,12 +35,12 @@ describe("the status", () => {
   const parts: StatusParts = {
     directory: "~/app",
     session: "fix the build",
-    facts,
+    usage: facts.usage,
+    costUsd: facts.costUsd,
     model: "openai/gpt-5.6",
     effort: "high",
     context: { usedTokens: 12_000, contextTokens: 400_000, fraction: 0.03 },
     reading: false,
-    lost: false,
   };
 
   test("tells nothing of tokens before there are any", () => {
@@ -50,13 +50,13 @@ describe("the status", () => {
   test("tells tokens with cached and reasoning, the cost, the context; on few columns in more rows", () => {
     const usage = { inputTokens: 1234, cachedTokens: 1000, outputTokens: 640, reasoningTokens: 512 };
     const told = { usage, costUsd: 0.0114 };
-    expect(statusRows({ ...parts, facts: told }, 120, style)).toEqual([
+    expect(statusRows({ ...parts, ...told }, 120, style)).toEqual([
       "~/app · fix the build  │  ↑1.2k (1.0k cached) ↓640 (512 reasoning) $0.011 ctx 3% of 400k  │  openai/gpt-5.6:high",
     ]);
-    const narrow = statusRows({ ...parts, facts: told }, 20, style);
+    const narrow = statusRows({ ...parts, ...told }, 20, style);
     expect(narrow.every((row) => widthOf(row) <= 20)).toBe(true);
     expect(narrow.at(-1)).toBe("openai/gpt-5.6:high");
-    expect(statusRows({ ...parts, facts: { usage, costUsd: undefined } }, 120, style)[0]).not.toContain("$");
+    expect(statusRows({ ...parts, usage, costUsd: undefined }, 120, style)[0]).not.toContain("$");
   });
 });
 

@@ -31,6 +31,8 @@ export class Conversation {
   #queue: string[] = [];
   #turn: Turn | undefined;
   #busySince: number | undefined;
+  /** Turns whose message is in the log. */
+  readonly #begun = new Set<string>();
   /** The queue waits for a word of the person. */
   held = false;
   /** The next message takes the place of the one there. */
@@ -82,7 +84,8 @@ export class Conversation {
         this.#take(event);
       }
     } catch (error) {
-      if (!signal.aborted) say(`Following stopped: ${messageOf(error)}`);
+      if (!signal.aborted)
+        say(`Nothing new is shown any more: ${problemText(error)}. Leave and open it again.`);
     }
   }
 
@@ -91,17 +94,22 @@ export class Conversation {
     if (handle.access === "read") {
       giveBack(text);
       say("Another process writes this session; /fork goes on in a copy. Your text is kept in the input.");
-    } else if (this.busy) this.#queue.push(text);
+    } else if (this.busy || handle.connection === "lost") this.#queue.push(text);
     else this.#try(text);
     this.#options.onChange();
   }
 
-  /** A turn was begun, here or by a command. */
-  started(turn: Turn): void {
+  /** A turn was begun, here or by a command; `text` is what comes back if it never begins. */
+  started(turn: Turn, text?: string): void {
     this.#turn = turn;
     this.#busySince = this.#options.now();
-    void this.#await(turn);
+    void this.#await(turn, text);
     this.#options.onChange();
+  }
+
+  /** What the handle tells of itself has changed: a server that is back gets what waited for it. */
+  looked(): void {
+    if (this.#queue.length > 0) this.#sendNext();
   }
 
   stop(): void {
@@ -125,19 +133,37 @@ export class Conversation {
 
   #take(event: SessionEvent): void {
     if (event.type === "branch") this.#options.onBranch(event.why);
+    if (event.type === "user_message" && event.turn !== undefined) this.#begun.add(event.turn);
     this.facts.add(event);
     this.#list.add([event]);
     if (event.type === "turn_end") this.#ended();
     this.#options.onChange();
   }
 
-  async #await(turn: Turn): Promise<void> {
-    const { status, error } = await turn.result();
-    if (this.#turn === turn) this.#turn = undefined;
-    // What could not even be begun is in no log.
-    if (status === "failed" && !this.#isTold(turn.id))
-      this.#options.say(`Failed: ${error?.message ?? "unknown"} [${error?.code ?? "internal"}]`);
+  async #await(turn: Turn, text: string | undefined): Promise<void> {
+    try {
+      const { status, error } = await turn.result();
+      if (this.#turn === turn) this.#turn = undefined;
+      // What could not even be begun is in no log.
+      if (status === "failed" && !this.#isTold(turn.id))
+        this.#options.say(`Failed: ${error?.message ?? "unknown"} [${error?.code ?? "internal"}]`);
+      if (status === "interrupted") this.#interrupted();
+    } catch (error) {
+      // Only a server's turn: it was refused, or the server cannot be reached.
+      if (this.#turn === turn) this.#turn = undefined;
+      this.held = this.#queue.length > 0;
+      this.#options.say(problemText(error));
+      if (text !== undefined && !this.#begun.has(turn.id)) this.#options.giveBack(text);
+    }
     this.#ended();
+  }
+
+  /** The process that worked on it is gone, and this one is not: it was a server's. */
+  #interrupted(): void {
+    this.held = this.#queue.length > 0;
+    this.#options.say(
+      "The server was stopped in the middle of it: /resume finishes the turn, a new message goes on without it.",
+    );
   }
 
   #isTold(turn: string): boolean {
@@ -152,7 +178,7 @@ export class Conversation {
   }
 
   #sendNext(): void {
-    if (this.held || this.busy) return;
+    if (this.held || this.busy || this.#options.handle.connection === "lost") return;
     const text = this.#queue.shift();
     if (text !== undefined) this.#try(text);
   }
@@ -162,7 +188,7 @@ export class Conversation {
     const seq = this.rewriting;
     this.rewriting = undefined;
     try {
-      this.started(seq === undefined ? handle.send(text) : handle.edit(seq, text));
+      this.started(seq === undefined ? handle.send(text) : handle.edit(seq, text), text);
     } catch (error) {
       say(problemText(error));
       giveBack(text);

@@ -5,9 +5,8 @@
  * @module
  */
 
-import type { ContextUse } from "../events/index.ts";
+import type { ContextUse, Usage } from "../events/index.ts";
 import { inertLine } from "../support/index.ts";
-import type { Facts } from "./facts.ts";
 import { type Rows, short } from "./rows.ts";
 import type { Style } from "./style.ts";
 import { fit, widthOf } from "./terminal-library.ts";
@@ -15,19 +14,23 @@ import { fit, widthOf } from "./terminal-library.ts";
 export interface StatusParts {
   readonly directory: string;
   readonly session: string;
-  readonly facts: Pick<Facts, "usage" | "costUsd">;
+  readonly usage: Usage;
+  readonly costUsd: number | undefined;
   readonly model: string;
   readonly effort: string | undefined;
   /** How full the model's context is, if anybody has counted. */
   readonly context: ContextUse | undefined;
   readonly reading: boolean;
-  readonly lost: boolean;
 }
 
 const MAX_ROWS = 4;
 
 export function statusRows(parts: StatusParts, width: number, style: Style): Rows {
-  const left = [inertLine(parts.directory, 60), inertLine(parts.session, 40), ...stateOf(parts)];
+  const left = [
+    inertLine(parts.directory, 60),
+    inertLine(parts.session, 40),
+    ...(parts.reading ? ["reading only"] : []),
+  ];
   const middle = tokensOf(parts);
   const effort = parts.effort === undefined ? "" : `:${parts.effort}`;
   const model = inertLine(`${parts.model}${effort}`, 60);
@@ -38,12 +41,7 @@ export function statusRows(parts: StatusParts, width: number, style: Style): Row
   return broken([...left, ...middle, model], width).map((row) => style.dim(row));
 }
 
-function stateOf({ reading, lost }: StatusParts): readonly string[] {
-  return [...(reading ? ["reading only"] : []), ...(lost ? ["connection lost"] : [])];
-}
-
-function tokensOf({ facts, context }: StatusParts): readonly string[] {
-  const { usage, costUsd } = facts;
+function tokensOf({ usage, costUsd, context }: StatusParts): readonly string[] {
   if (usage.inputTokens === 0 && usage.outputTokens === 0) return [];
   const reasoning = usage.reasoningTokens > 0 ? ` (${short(usage.reasoningTokens)} reasoning)` : "";
   const cached = usage.cachedTokens > 0 ? ` (${short(usage.cachedTokens)} cached)` : "";

@@ -26,8 +26,10 @@ export interface TuiOptions {
   readonly terminal: TuiTerminal;
   readonly style: Style;
   readonly ports: Ports;
-  readonly files: (signal: AbortSignal) => Promise<readonly string[]>;
+  /** What an @ can name; absent where the session's files are not on this machine. */
+  readonly files?: (signal: AbortSignal) => Promise<readonly string[]>;
   readonly history: InputHistory;
+  /** Where the session works: its directory, or its server. */
   readonly directory: string;
   readonly now: () => number;
   /** Ends the interface from outside: the process was told to stop. */
@@ -45,4 +47,6 @@ export interface TuiOptions {
 export type TuiEnd = Outcome & {
   /** Typed and not sent. */
   readonly unsent: readonly string[];
+  /** A turn was under way. */
+  readonly working: boolean;
 };

@@ -9,13 +9,16 @@ import { resolve } from "node:path";
 
 import { Command, Option } from "commander";
 
+import type { SessionHandle } from "../../api/index.ts";
 import { replaceFile, sessionsFolder } from "../../config/index.ts";
+import type { LoggedEvent } from "../../events/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
 import {
+  blobsIn,
   bundleText,
   eraseFrom,
   fileStore,
-  type Log,
+  linesFrom,
   readBundle,
   type SessionBundle,
 } from "../../log/index.ts";
@@ -60,8 +63,7 @@ export function exportCommand(terminal: Terminal, finish: Finish): Command {
     });
 }
 
-/** Also behind `/export` of the chat. */
-export async function exportSession(
+async function exportSession(
   name: string | undefined,
   flags: ExportFlags,
   terminal: Terminal,
@@ -71,9 +73,38 @@ export async function exportSession(
   const log = await store.open(id, { mode: "read" });
   const whole = await readBundle(log);
   await log.close();
+  await writeBundle(id, whole, flags, terminal);
+  if (flags.output === undefined) return;
+  terminal.stderr.write(
+    `exported ${id}: ${whole.events.length} events, ${whole.blobs.size} ${whole.blobs.size === 1 ? "blob" : "blobs"}\n`,
+  );
+}
+
+/** `/export` of the chat: wherever the session is, its handle gives everything that is in it. */
+export async function exportHandle(
+  handle: SessionHandle,
+  flags: ExportFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const events: LoggedEvent[] = [];
+  for await (const event of handle.events()) events.push(event);
+  const blobs = new Map<string, Uint8Array>();
+  for (const name of blobsIn(events)) {
+    const bytes = await handle.blob(name);
+    if (bytes !== undefined) blobs.set(name, bytes);
+  }
+  await writeBundle(handle.id, { events, lines: linesFrom(events), blobs }, flags, terminal);
+}
+
+async function writeBundle(
+  id: string,
+  whole: SessionBundle,
+  flags: ExportFlags,
+  terminal: Terminal,
+): Promise<void> {
   const thoughtless = flags.reasoning ? whole : withoutReasoning(whole);
   const bundle = flags.redact === true ? redacted(thoughtless, terminal) : thoughtless;
-  const pieces = [...contentOf(bundle, log, flags)];
+  const pieces = [...contentOf(bundle, id, flags)];
   if (flags.output === undefined) {
     for (const piece of pieces) await written(terminal.stdout, piece);
     return;
@@ -94,9 +125,6 @@ export async function exportSession(
       cause: error,
     });
   }
-  terminal.stderr.write(
-    `exported ${id}: ${whole.events.length} events, ${whole.blobs.size} ${whole.blobs.size === 1 ? "blob" : "blobs"}\n`,
-  );
 }
 
 /** A pipe takes what it can: a large session is not kept in memory twice. */
@@ -120,14 +148,18 @@ function redacted(bundle: SessionBundle, terminal: Terminal): SessionBundle {
   return clean;
 }
 
-function* contentOf(bundle: SessionBundle, log: Log, { format, reasoning }: ExportFlags): Generator<Buffer> {
+function* contentOf(
+  bundle: SessionBundle,
+  id: string,
+  { format, reasoning }: ExportFlags,
+): Generator<Buffer> {
   if (format === "jsonl") {
     yield* bundleText(bundle);
     return;
   }
   const view: ExportView = {
     title: bundle.events.findLast((event) => event.type === "title")?.title ?? "",
-    id: log.session,
+    id,
     startedAt: bundle.events[0]?.at ?? "",
     blocks: blocksOf(bundle.events, { writerAlive: false }),
     reasoning,
