@@ -24,6 +24,8 @@ export interface TurnOptions {
   readonly signal?: AbortSignal;
   /** The turn's id, where the caller must know it beforehand; the same id never starts a second turn (`turn_exists`). */
   readonly turn?: string;
+  /** False: whoever iterates sees what comes from then on, and a long turn's deltas stay in nobody's memory. Default true. */
+  readonly keepEvents?: boolean;
 }
 
 export interface HandleSendOptions extends TurnOptions {

@@ -8,9 +8,9 @@ import { Hono } from "hono";
 
 import { ThroughlineError } from "../support/index.ts";
 import type { App, Bindings, RouteContext, ServerParts } from "./context.ts";
-import { LOGIN_API_PATH, LOGIN_PATH } from "./gate.ts";
+import { hasCookie, LOGIN_API_PATH, LOGIN_PATH } from "./gate.ts";
 import { errorAnswer, httpError } from "./http-errors.ts";
-import { LOGGED_IN, LOGIN_NEEDED, NO_PAGE, type PageFile } from "./page.ts";
+import { LOGGED_IN, LOGIN_NEEDED, NO_PAGE, type PageFile, TRY_THE_PAGE } from "./page.ts";
 import { readBody, required } from "./read-body.ts";
 import { addRequestRoutes } from "./request-routes.ts";
 import { addSessionRoutes } from "./session-routes.ts";
@@ -46,9 +46,14 @@ export function createApp(parts: ServerParts, onProblem: (error: unknown) => voi
 function addLogin(app: App, { keys, cookieName }: ServerParts): void {
   app.get(LOGIN_PATH, (c) => {
     const code = c.req.query("code") ?? "";
-    if (!keys.redeem(code)) return c.html(LOGIN_NEEDED, 401);
-    c.header("set-cookie", `${cookieName}=${keys.cookieValue}; Path=/; HttpOnly; SameSite=Strict`);
-    return c.html(LOGGED_IN);
+    if (keys.redeem(code)) {
+      c.header("set-cookie", `${cookieName}=${keys.cookieValue}; Path=/; HttpOnly; SameSite=Strict`);
+      return c.html(LOGGED_IN);
+    }
+    // The link again, in the browser it let in: its cookie says so, and nothing new is granted.
+    if (hasCookie(c.env.incoming, keys, cookieName)) return c.html(LOGGED_IN);
+    // Clicked on a foreign page, the browser holds its cookie back; on a navigation of our own it sends it.
+    return c.html(c.req.header("sec-fetch-site") === "cross-site" ? TRY_THE_PAGE : LOGIN_NEEDED, 401);
   });
   app.post(LOGIN_API_PATH, async (c) => {
     const body = await readBody(c.env.incoming);

@@ -86,12 +86,17 @@ function authRefusal(request: IncomingMessage, { keys, cookieName }: GateRules):
     const bearer = more.length === 0 ? /^Bearer ([^\s]+)$/i.exec(authorization)?.[1] : undefined;
     return bearer !== undefined && keys.isToken(bearer) ? undefined : refused;
   }
-  const cookies = cookiesNamed(request, cookieName);
-  if (cookies.length !== 1 || !cookies.every((cookie) => keys.isCookie(cookie))) return refused;
+  if (!hasCookie(request, keys, cookieName)) return refused;
   // A browser sends its cookie by itself: what changes something must also say where it comes from.
   if (isWrite(request) && headersNamed(request, "origin").length !== 1)
     return refuse(403, "origin_refused", "a request that changes something must name its origin");
   return undefined;
+}
+
+/** A browser that was let in before. */
+export function hasCookie(request: IncomingMessage, keys: AccessKeys, name: string): boolean {
+  const cookies = cookiesNamed(request, name);
+  return cookies.length === 1 && cookies.every((cookie) => keys.isCookie(cookie));
 }
 
 /** Anything a plain form can send is refused: a form needs no permission from the browser to reach other sites. */

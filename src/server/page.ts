@@ -61,16 +61,21 @@ export const NO_PAGE = notice(
   "The server runs, and its API answers under /api. To have the page, run <code>npm run build</code> and start the server again.",
 );
 
-export const LOGIN_NEEDED = notice(
-  "A link is needed",
-  "Open the link that <code>throughline serve</code> printed in its terminal. It works once, and then this browser is known. A link that was used already does not let anybody else in: start the server again for a new one.",
-);
+const LOGIN_HELP =
+  "Open the link that <code>throughline serve</code> printed in its terminal. It works once, and then this browser is known. A link that was used already does not let anybody else in: start the server again for a new one.";
 
-/** By a new navigation of our own, because the cookie is not sent along on a redirect that began elsewhere. */
+/** A new navigation of our own: the cookie is not sent along on a redirect that began elsewhere. */
+const TO_THE_PAGE = '<meta http-equiv="refresh" content="0;url=/">';
+
+export const LOGIN_NEEDED = notice("A link is needed", LOGIN_HELP);
+
+/** For a browser that may have been let in before: the page tells by its cookie. */
+export const TRY_THE_PAGE = notice("A link is needed", LOGIN_HELP, TO_THE_PAGE);
+
 export const LOGGED_IN = notice(
   "You are in",
   'If nothing happens, <a href="/">open the page</a>.',
-  '<meta http-equiv="refresh" content="0;url=/">',
+  TO_THE_PAGE,
 );
 
 function notice(title: string, text: string, head = ""): string {

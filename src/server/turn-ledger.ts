@@ -10,8 +10,10 @@ import type { Turn, TurnResult, TurnState } from "../api/index.ts";
 import { httpError } from "./http-errors.ts";
 
 interface Entry {
-  readonly turn: Turn;
+  readonly id: string;
   readonly done: Promise<void>;
+  /** Let go of when it is done: it holds what it ran with, and its result says all that is still asked for. */
+  turn: Turn | undefined;
   firstSeq: number | undefined;
   lastSeq: number | undefined;
   result: TurnResult | undefined;
@@ -58,6 +60,7 @@ export class TurnLedger {
   add(turn: Turn): TurnState {
     this.#unfinished += 1;
     const entry: Entry = {
+      id: turn.id,
       turn,
       done: this.#watch(turn),
       firstSeq: undefined,
@@ -81,7 +84,7 @@ export class TurnLedger {
   /** False when the turn is not known here. */
   cancel(id: string): boolean {
     const entry = this.#entries.get(id);
-    entry?.turn.cancel();
+    entry?.turn?.cancel();
     return entry !== undefined;
   }
 
@@ -96,7 +99,10 @@ export class TurnLedger {
     }
     const result = await turn.result();
     const entry = this.#entries.get(turn.id);
-    if (entry !== undefined) entry.result = result;
+    if (entry !== undefined) {
+      entry.result = result;
+      entry.turn = undefined;
+    }
     this.#unfinished -= 1;
     this.#forgetOldest();
     this.#changed();
@@ -115,9 +121,9 @@ function stateOf(entry: Entry): TurnState["state"] {
 }
 
 function viewOf(entry: Entry): TurnState {
-  const { firstSeq, lastSeq, result, turn } = entry;
+  const { id, firstSeq, lastSeq, result } = entry;
   return {
-    turn: turn.id,
+    turn: id,
     state: stateOf(entry),
     ...(firstSeq === undefined ? {} : { firstSeq }),
     ...(result === undefined ? {} : { result, ...(lastSeq === undefined ? {} : { lastSeq }) }),

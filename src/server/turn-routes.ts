@@ -7,7 +7,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { HandleSendOptions, Input, Turn, TurnResult, TurnState } from "../api/index.ts";
+import type { HandleSendOptions, Input, Turn, TurnOptions, TurnResult, TurnState } from "../api/index.ts";
 import { type AssistantMessage, NO_USAGE, type TurnEnd } from "../events/index.ts";
 import type { Session } from "../session/index.ts";
 import { type App, hostedOf, numberIn, type ServerParts } from "./context.ts";
@@ -29,7 +29,7 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
     };
     return (session) => session.send(input, options);
   });
-  starts("resume", () => (session) => session.resume());
+  starts("resume", () => (session) => session.resume({ keepEvents: false }));
   starts("retry", (body) => {
     const options = turnOption(body);
     return (session) => session.retry(options);
@@ -87,8 +87,9 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
   }
 }
 
-function turnOption(body: Fields): { readonly turn?: string } {
-  return given("turn", body.text("turn"));
+/** Whoever looks follows the session: the turn's own list of events would be a second one, deltas and all. */
+function turnOption(body: Fields): Pick<TurnOptions, "turn" | "keepEvents"> {
+  return { ...given("turn", body.text("turn")), keepEvents: false };
 }
 
 function given<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {

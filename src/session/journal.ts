@@ -120,13 +120,17 @@ export class Journal {
   async *follow(after: number, signal: AbortSignal | undefined): AsyncGenerator<SessionEvent> {
     // Listening starts before history is read: an event in between is seen once, by its seq.
     const live = this.#bus.fromNow(signal);
-    const open = this.snapshot?.() ?? [];
-    const history = this.log.events.slice(0);
-    for (const event of history) {
-      if (event.seq > after) yield event;
+    let open = this.snapshot?.() ?? [];
+    const { events } = this.log;
+    const last = events.length - 1;
+    // By place: a copy of the list would live as long as the follower does.
+    for (let at = 0; at <= last; at += 1) {
+      const event = events[at];
+      if (event !== undefined && event.seq > after) yield event;
     }
     yield* open;
-    const seen = Math.max(after, history.at(-1)?.seq ?? -1);
+    open = [];
+    const seen = Math.max(after, events[last]?.seq ?? -1);
     if (this.log.mode === "read") {
       yield* this.#poll(seen, signal);
       return;

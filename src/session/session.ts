@@ -278,7 +278,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   #turn(options: TurnOptions, work: Work, which?: "again"): Turn {
-    const { turn = this.#ids.next("tn"), signal } = options;
+    const { turn = this.#ids.next("tn") } = options;
     if (which !== "again" && options.turn !== undefined) this.#assertNewTurn(options.turn);
     if (this.#journal.log.mode === "read") {
       throw new ThroughlineError({
@@ -291,7 +291,7 @@ export class LocalSession extends SessionView implements Session {
     const before = this.#last;
     this.#waiting += 1;
     this.#turns.add(turn);
-    const handle = new TurnHandle(turn, signal, async (own) => {
+    const handle = new TurnHandle(turn, options, async (own) => {
       await before;
       this.#current = own;
       this.#journal.listener = (events) => own.push(events);

@@ -4,19 +4,24 @@
  * @module
  */
 
-import type { Turn, TurnResult } from "../api/index.ts";
+import type { Turn, TurnOptions, TurnResult } from "../api/index.ts";
 import type { SessionEvent } from "../events/index.ts";
 import { Broadcast, ThroughlineError } from "../support/index.ts";
 
 export class TurnHandle implements Turn {
   readonly id: string;
-  readonly #events = new Broadcast<SessionEvent>({ keepAll: true });
+  readonly #events: Broadcast<SessionEvent>;
   readonly #controller = new AbortController();
   readonly #result: Promise<TurnResult>;
 
   /** `run` must not reject. */
-  constructor(id: string, signal: AbortSignal | undefined, run: (handle: TurnHandle) => Promise<TurnResult>) {
+  constructor(
+    id: string,
+    { signal, keepEvents = true }: Pick<TurnOptions, "signal" | "keepEvents">,
+    run: (handle: TurnHandle) => Promise<TurnResult>,
+  ) {
     this.id = id;
+    this.#events = new Broadcast({ keepAll: keepEvents });
     const cancel = (): void => this.cancel();
     if (signal?.aborted === true) cancel();
     signal?.addEventListener("abort", cancel, { once: true });

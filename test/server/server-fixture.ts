@@ -145,10 +145,14 @@ export function ask(server: RunningServer, options: AskOptions): Promise<Answer>
     );
     request.on("error", reject);
     // Node lets go of a socket whose answer came before the whole body was written: the write's failure has no listener.
-    request.once("socket", (socket) => socket.on("error", () => undefined));
+    request.once("socket", (socket) => {
+      if (!socket.listeners("error").includes(ignore)) socket.on("error", ignore);
+    });
     request.end(body);
   });
 }
+
+const ignore = (): undefined => undefined;
 
 export function codeIn(answer: Answer): unknown {
   try {
