@@ -10,7 +10,7 @@ import { createHash, type Hash } from "node:crypto";
 
 import { type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../fold/index.ts";
 import type { PieceContext, RequestCheck } from "../rules/index.ts";
-import { GrowingBytes } from "../support/index.ts";
+import { ByteBlocks, type Place } from "../support/index.ts";
 import type { ItemSource, Remark, RenderContext, RenderedRequest, Renderer } from "./provider.ts";
 
 /** One element of the array: an input item, or a message with everything in it. */
@@ -67,7 +67,12 @@ export class GrowingRenderer implements Renderer {
   }
 }
 
-const COMMA = Buffer.from(",");
+/** An element as it stands in the request, with all that may still be asked of it. */
+interface Pushed {
+  readonly place: Place;
+  readonly sources: readonly ItemSource[];
+  readonly piece: PieceContext | undefined;
+}
 
 class RenderState {
   readonly #form: RequestForm;
@@ -75,10 +80,10 @@ class RenderState {
   readonly #head: Buffer;
   readonly #bodyHash: Hash;
   readonly #prefixHash: Hash;
-  readonly #elements = new GrowingBytes();
-  readonly #sources: ItemSource[] = [];
-  /** Where each element ends in the bytes, and what the rules are told of it. */
-  readonly #pushed: { readonly end: number; readonly piece: PieceContext | undefined }[] = [];
+  readonly #elements = new ByteBlocks();
+  /** How many of their bytes the hashes have seen. */
+  #hashed = 0;
+  readonly #pushed: Pushed[] = [];
   #check: { readonly tail: string; readonly rules: RequestCheck } | undefined;
   #last: RenderedElement | undefined;
   /** Rendered since the rules last looked. */
@@ -120,12 +125,18 @@ class RenderState {
     }
     const { text, remarks } = this.#form.tail(this.#rendered, plan);
     const tail = Buffer.from(text);
+    this.#hash();
+    const count = this.#pushed.length;
+    const sources = (): readonly ItemSource[] => this.#sourcesOf(count);
     return {
-      body: [this.#head, this.#elements.view(), tail],
+      body: [this.#head, ...this.#elements.since(0), tail],
       bodyHash: this.#bodyHash.copy().update(tail).digest("hex"),
-      prefixHash: this.#prefixHash.copy().digest("hex"),
+      prefixHash: this.#prefixDigest(),
       entries: [...this.#rendered],
-      sources: [...this.#sources],
+      // Only a refusal asks for them.
+      get sources() {
+        return sources();
+      },
       violations: this.#checked(plan, text).violations(),
       remarks,
     };
@@ -133,17 +144,31 @@ class RenderState {
 
   #push(element: RenderedElement): void {
     const { text, sources, piece } = element;
-    const bytes = Buffer.from(text);
-    for (const part of this.#elements.length === 0 ? [bytes] : [COMMA, bytes]) {
-      this.#elements.append(part);
-      this.#bodyHash.update(part);
-      this.#prefixHash.update(part);
-    }
-    const path = this.#form.pathOf(this.#pushed.length);
-    for (const source of sources) this.#sources.push({ ...source, path: `${path}${source.path}` });
-    this.#pushed.push({ end: this.#elements.length, piece });
+    const place = this.#elements.append(text, this.#elements.length === 0 ? "" : ",");
+    this.#pushed.push({ place, sources, piece });
     this.#fresh.push(element);
     this.#last = element;
+  }
+
+  #sourcesOf(count: number): readonly ItemSource[] {
+    return this.#pushed.slice(0, count).flatMap(({ sources }, index) => {
+      const path = this.#form.pathOf(index);
+      return sources.map((source) => ({ ...source, path: `${path}${source.path}` }));
+    });
+  }
+
+  /** Both hashes over all elements so far, in one go: a call per element costs more than its bytes. */
+  #hash(): void {
+    for (const bytes of this.#elements.since(this.#hashed)) {
+      this.#bodyHash.update(bytes);
+      this.#prefixHash.update(bytes);
+    }
+    this.#hashed = this.#elements.length;
+  }
+
+  #prefixDigest(): string {
+    this.#hash();
+    return this.#prefixHash.copy().digest("hex");
   }
 
   /** Each element is looked at once, unless the tail changes: what it says (thinking is off) decides over all of them. */
@@ -156,18 +181,17 @@ class RenderState {
     }
     const rules = this.#form.startCheck(plan, `${this.#head.toString()}${tail}`);
     this.#check = { tail, rules };
-    const bytes = this.#elements.view();
-    let start = 0;
-    for (const { end, piece } of this.#pushed) {
-      rules.push(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString(), piece);
-      start = end + COMMA.length;
+    if (fresh.length === this.#pushed.length) {
+      for (const { text, piece } of fresh) rules.push(text, piece);
+      return rules;
     }
+    for (const { place, piece } of this.#pushed) rules.push(this.#elements.textAt(place), piece);
     return rules;
   }
 
   #guardPrefix(entry: PlanEntry, plan: Plan): PlanEntry {
     if (!plan.settings.profile.prefixBound || entry.kind !== "group" || !sendsReasoning(entry)) return entry;
-    this.#prefixBroken ||= this.#prefixHash.copy().digest("hex") !== entry.group.start.prefixHash;
+    this.#prefixBroken ||= this.#prefixDigest() !== entry.group.start.prefixHash;
     if (!this.#prefixBroken) return entry;
     return withoutReasoning(entry, "prefix_changed", "what stands before it is not what it was made after");
   }

@@ -27,6 +27,7 @@ export function objectArguments(call: ToolCall): string {
  * assistant's own voice: a model takes over what it seems to have said (failures.md C16, V07).
  */
 export function foreignNote(entry: PlannedGroup): string | undefined {
+  if (!entry.items.some(isNote)) return undefined;
   const texts = entry.items
     .filter(isNote)
     .flatMap(({ event }) =>

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { sliceObject } from "../support/index.ts";
+import { sliceObject, stringValue } from "../support/index.ts";
 
 /** Whether a text field holds something. `other`: it is there and is no string. */
 export type TextState = "present" | "blank" | "empty" | "null" | "absent" | "other";
@@ -15,7 +15,7 @@ export function membersOf(text: string): ReadonlyMap<string, string> {
 }
 
 export function textOf(value: string | undefined): string | undefined {
-  return value?.startsWith('"') === true ? (JSON.parse(value) as string) : undefined;
+  return value === undefined ? undefined : stringValue(value);
 }
 
 export function textState(value: string | undefined): TextState {

@@ -27,25 +27,32 @@ export interface RequestCheck {
   violations(): readonly Violation[];
 }
 
-export type ViewOf<View> = (text: string, context: PieceContext & { readonly index: number }) => View;
+export type ViewOf<View> = (text: string, index: number, context: PieceContext) => View;
 
 export class RuleSet<View, Facts> implements RequestCheck {
   readonly #runs: readonly { readonly id: string; readonly run: RuleRun<View> }[];
+  /** Those that look at pieces: asked for each of them, so without a detour. */
+  readonly #looks: readonly { readonly id: string; readonly look: NonNullable<RuleRun<View>["item"]> }[];
   readonly #view: ViewOf<View>;
   readonly #found: Violation[] = [];
   #count = 0;
 
   constructor(rules: readonly Rule<View, Facts>[], facts: Facts, view: ViewOf<View>) {
     this.#runs = rules.map((rule) => ({ id: rule.id, run: rule.start(facts) }));
+    this.#looks = this.#runs.flatMap(({ id, run }) =>
+      run.item === undefined ? [] : [{ id, look: run.item.bind(run) }],
+    );
     this.#view = view;
   }
 
   push(text: string, context: PieceContext = {}): void {
     const index = this.#count;
     this.#count += 1;
-    const piece = this.#view(text, { ...context, index });
-    for (const { id, run } of this.#runs) {
-      for (const problem of listOf(run.item?.(piece), index)) this.#found.push({ rule: id, ...problem });
+    const piece = this.#view(text, index, context);
+    for (const { id, look } of this.#looks) {
+      const found = look(piece);
+      if (found === undefined) continue;
+      for (const problem of listOf(found, index)) this.#found.push({ rule: id, ...problem });
     }
   }
 
@@ -57,8 +64,7 @@ export class RuleSet<View, Facts> implements RequestCheck {
   }
 }
 
-function listOf(found: string | Problem | readonly Problem[] | undefined, index: number): readonly Problem[] {
-  if (found === undefined) return [];
+function listOf(found: string | Problem | readonly Problem[], index: number): readonly Problem[] {
   if (typeof found === "string") return [{ index, message: found }];
   return "message" in found ? [found] : found;
 }

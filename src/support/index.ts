@@ -17,6 +17,7 @@ export {
   sliceArray,
   sliceMember,
   sliceObject,
+  stringValue,
   toRawJson,
 } from "./json-slices.ts";
 export {
@@ -28,7 +29,7 @@ export {
   stringOf,
   tryParseJson,
 } from "./json-types.ts";
-export { GrowingBytes } from "./growing-bytes.ts";
+export { ByteBlocks, type Place } from "./byte-blocks.ts";
 export { inert, inertJson, inertLine } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
 export { shortHash } from "./short-hash.ts";

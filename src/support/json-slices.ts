@@ -34,31 +34,42 @@ export function escapeLineSeparators(text: string): string {
 export function sliceObject(text: string): readonly Member[] {
   const members: Member[] = [];
   let at = skipSpace(text, 0);
-  if (text[at] !== "{") return members;
+  if (text.charCodeAt(at) !== OPEN_BRACE) return members;
   at = skipSpace(text, at + 1);
-  while (at < text.length && text[at] !== "}") {
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_BRACE) {
     const keyEnd = endOfString(text, at);
-    const key = JSON.parse(text.slice(at, keyEnd)) as string;
+    const key = stringIn(text, at, keyEnd);
     const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
     const valueEnd = endOfValue(text, valueStart);
     members.push({ key, value: text.slice(valueStart, valueEnd) });
     at = skipSpace(text, valueEnd);
-    if (text[at] === ",") at = skipSpace(text, at + 1);
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
   }
   return members;
+}
+
+/** The value of a JSON string, or undefined for anything else. */
+export function stringValue(text: string): string | undefined {
+  return text.charCodeAt(0) === QUOTE ? stringIn(text, 0, text.length) : undefined;
+}
+
+/** What stands in quotes, read without a parser unless something in it is escaped. */
+function stringIn(text: string, start: number, end: number): string {
+  const inner = text.slice(start + 1, end - 1);
+  return inner.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : inner;
 }
 
 /** The elements of a JSON array in order, as text. Anything but an array has none. */
 export function sliceArray(text: string): readonly string[] {
   const elements: string[] = [];
   let at = skipSpace(text, 0);
-  if (text[at] !== "[") return elements;
+  if (text.charCodeAt(at) !== OPEN_BRACKET) return elements;
   at = skipSpace(text, at + 1);
-  while (at < text.length && text[at] !== "]") {
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_BRACKET) {
     const end = endOfValue(text, at);
     elements.push(text.slice(at, end));
     at = skipSpace(text, end);
-    if (text[at] === ",") at = skipSpace(text, at + 1);
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
   }
   return elements;
 }

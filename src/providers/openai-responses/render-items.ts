@@ -27,37 +27,41 @@ export function renderEntry(
     return [message("developer", [{ type: "input_text", text }])];
   }
   const note = foreignNote(entry);
-  const said = note === undefined ? [] : [message("developer", [{ type: "input_text", text: note }])];
-  return [...said, ...renderGroup(entry, plan)];
+  const elements = renderGroup(entry, plan);
+  return note === undefined
+    ? elements
+    : [message("developer", [{ type: "input_text", text: note }]), ...elements];
 }
 
 function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[] {
-  const response = entry.group.start.response;
-  const items = entry.items
-    .filter((item) => item.action !== "omit" && !isNote(item))
-    .map((item): RenderedElement => {
-      const { itemId, itemType } = item.event;
-      const source = {
-        path: "",
-        response,
-        itemType,
-        ...(itemId === undefined ? {} : { itemId }),
-        ...(item.callId === undefined ? {} : { callId: item.callId }),
-      };
-      return {
-        text: item.action === "replay" ? verbatim(item, entry, plan) : translated(item, plan),
-        sources: [source],
-        piece: { group: response },
-      };
+  const { response } = entry.group.start;
+  const piece = { group: response };
+  const elements: RenderedElement[] = [];
+  for (const item of entry.items) {
+    if (item.action === "omit" || isNote(item)) continue;
+    const { itemId, itemType } = item.event;
+    elements.push({
+      text: item.action === "replay" ? verbatim(item, entry, plan) : translated(item, plan),
+      sources: [
+        {
+          path: "",
+          response,
+          itemType,
+          ...(itemId === undefined ? {} : { itemId }),
+          ...(item.callId === undefined ? {} : { callId: item.callId }),
+        },
+      ],
+      piece,
     });
-  const results = entry.results.map(({ callId, text, custom }): RenderedElement => {
+  }
+  for (const { callId, text, custom } of entry.results) {
     const type = custom ? "custom_tool_call_output" : "function_call_output";
-    return {
+    elements.push({
       text: JSON.stringify({ type, call_id: callId, output: text }),
       sources: [{ path: "", itemType: type, callId }],
-    };
-  });
-  return [...items, ...results];
+    });
+  }
+  return elements;
 }
 
 /** The exact text of every field the input takes, in its order; `explain` and the log keep the rest. */
@@ -65,23 +69,25 @@ function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): string {
   const { itemType } = item.event;
   const allowed = inputFields(itemType, plan.settings.profile.reasoningContent) ?? [];
   const refused = plan.strip.filter((one) => one.itemType === itemType).map((one) => one.field);
-  const members = sliceObject(item.item).filter(({ key, value }) => {
-    if (key === "id") return entry.withIds;
-    if (key === "encrypted_content" && value === "null") return false; // its meaning differs by endpoint (S10)
-    return allowed.includes(key) && !refused.includes(key);
-  });
-  const parts = members.map(({ key, value }) =>
-    key === "call_id" && item.callId !== undefined
-      ? `"call_id":${JSON.stringify(item.callId)}`
-      : `"${key}":${value}`,
-  );
-  // Required on input even when empty (failures.md S01).
-  if (
-    itemType === "reasoning" &&
-    !members.some(({ key, value }) => key === "summary" && value.startsWith("["))
-  ) {
-    return `{${[...parts.filter((part) => !part.startsWith('"summary":')), '"summary":[]'].join(",")}}`;
+  const parts: string[] = [];
+  let length = 1; // the opening brace; then each member with the comma or brace behind it
+  let hasSummary = false;
+  for (const { key, value } of sliceObject(item.item)) {
+    if (key === "id" ? !entry.withIds : !allowed.includes(key) || refused.includes(key)) continue;
+    if (key === "encrypted_content" && value === "null") continue; // its meaning differs by endpoint (S10)
+    if (key === "summary") {
+      if (itemType === "reasoning" && !value.startsWith("[")) continue;
+      hasSummary = true;
+    }
+    const text = key === "call_id" && item.callId !== undefined ? JSON.stringify(item.callId) : value;
+    if (text !== value) length = Number.NaN;
+    parts.push(`"${key}":${text}`);
+    length += key.length + value.length + 4;
   }
+  // Required on input even when empty (failures.md S01).
+  if (itemType === "reasoning" && !hasSummary) parts.push('"summary":[]');
+  // Nothing left out, changed or spaced: the text as it came, without a copy.
+  else if (length === item.item.length) return item.item;
   return `{${parts.join(",")}}`;
 }
 

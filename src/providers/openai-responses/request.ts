@@ -34,14 +34,16 @@ export class ResponsesRenderer extends GrowingRenderer {
 /** Ids with the prefix of another type are refused: the group goes without (failures.md I06). */
 function guardIds(entry: PlanEntry): PlanEntry {
   if (entry.kind !== "group" || !entry.withIds) return entry;
-  const wrong = entry.items.find(({ action, event: { itemType, itemId } }) => {
-    const prefixes = ITEM_ID_PREFIXES[itemType];
-    if (action === "omit" || itemId === undefined || prefixes === undefined) return false;
-    return !prefixes.some((prefix) => itemId.startsWith(prefix));
-  });
-  if (wrong === undefined) return entry;
-  const { itemId, itemType } = wrong.event;
-  return withoutReasoning(entry, "id_invalid", `the id ${itemId} is not one of a ${itemType}`);
+  for (const { action, event } of entry.items) {
+    const { itemType, itemId } = event;
+    if (action === "omit" || itemId === undefined || fitsItsType(itemId, itemType)) continue;
+    return withoutReasoning(entry, "id_invalid", `the id ${itemId} is not one of a ${itemType}`);
+  }
+  return entry;
+}
+
+function fitsItsType(itemId: string, itemType: string): boolean {
+  return ITEM_ID_PREFIXES[itemType]?.some((prefix) => itemId.startsWith(prefix)) ?? true;
 }
 
 /** Everything before the items. Key order is fixed; a key that is not set is not sent. */

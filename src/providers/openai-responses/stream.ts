@@ -25,6 +25,7 @@ import {
 } from "../../support/index.ts";
 import { RESPONSES_EVENTS, type SseFrame } from "../../wire/index.ts";
 import { streamError } from "../errors.ts";
+import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { type ItemKind, kindOf, TEXT_EVENTS } from "./text-events.ts";
 import { isPayload, understandItem } from "./understand.ts";
@@ -215,6 +216,10 @@ export class ResponsesDecoder implements StreamDecoder {
 
   #finish(outputIndex: number, text: string, events: StreamEvent[]): void {
     const draft = this.#ownCallId(understandItem(text, outputIndex));
+    if (isNameless(draft)) {
+      this.#fail(NAMELESS, events);
+      return;
+    }
     const item = this.#start(
       outputIndex,
       kindOf(draft.itemType),

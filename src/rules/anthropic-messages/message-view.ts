@@ -49,11 +49,12 @@ export interface MessagesRequest {
   readonly cacheMarks: number;
 }
 
-export function viewMessage(text: string, context: PieceContext & { readonly index: number }): MessageView {
+export function viewMessage(text: string, index: number, context: PieceContext): MessageView {
   const members = membersOf(text);
   const content = members.get("content");
   return {
     ...context,
+    index,
     role: textOf(members.get("role")),
     keys: new Set(members.keys()),
     blocks: blocksOf(content),

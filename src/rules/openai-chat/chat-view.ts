@@ -41,10 +41,7 @@ export interface ChatRequest {
   readonly thinking: boolean;
 }
 
-export function viewChatMessage(
-  text: string,
-  context: PieceContext & { readonly index: number },
-): ChatMessageView {
+export function viewChatMessage(text: string, index: number, context: PieceContext): ChatMessageView {
   const members = membersOf(text);
   const content = members.get("content");
   const parts = sliceArray(content ?? "");
@@ -53,6 +50,7 @@ export function viewChatMessage(
   const calls = members.get("tool_calls");
   return {
     ...context,
+    index,
     role: textOf(members.get("role")),
     keys: new Set(members.keys()),
     content: textState(content),

@@ -15,37 +15,70 @@ export type ResponsesRule = Rule<ItemView, ResponsesFacts>;
 export interface ItemView {
   readonly index: number;
   readonly type: string;
-  readonly keys: ReadonlySet<string>;
   readonly id: string | undefined;
   readonly callId: string | undefined;
   readonly role: string | undefined;
   readonly payload: "present" | "null" | "empty" | "absent";
   readonly summary: "array" | "missing" | "wrong";
+  readonly hasContent: boolean;
   /** Types of the parts of `content`; undefined when it is a string or absent. */
   readonly contentTypes: readonly string[] | undefined;
+  readonly hasOutput: boolean;
+  readonly hasStatus: boolean;
   /** Which response it came from, where that is known: our own requests. Foreign histories do not say. */
   readonly group: string | undefined;
   /** Made by another origin than the request goes to. */
   readonly foreign: boolean;
 }
 
-export function viewItem(text: string, context: PieceContext & { readonly index: number }): ItemView {
-  const members = new Map(sliceObject(text).map((member) => [member.key, member.value]));
-  const role = textOf(members.get("role"));
+export function viewItem(text: string, index: number, context: PieceContext = {}): ItemView {
+  // With duplicate keys the last one counts, as in JSON.parse.
+  let type, id, callId, role, payload, summary, content: string | undefined;
+  let hasOutput = false;
+  let hasStatus = false;
+  for (const { key, value } of sliceObject(text)) {
+    switch (key) {
+      case "type":
+        type = value;
+        break;
+      case "id":
+        id = value;
+        break;
+      case "call_id":
+        callId = value;
+        break;
+      case "role":
+        role = value;
+        break;
+      case "encrypted_content":
+        payload = value;
+        break;
+      case "summary":
+        summary = value;
+        break;
+      case "content":
+        content = value;
+        break;
+      case "output":
+        hasOutput = true;
+        break;
+      case "status":
+        hasStatus = true;
+        break;
+    }
+  }
   return {
-    index: context.index,
-    type: textOf(members.get("type")) ?? (role === undefined ? "unknown" : "message"),
-    keys: new Set(members.keys()),
-    id: textOf(members.get("id")),
-    callId: textOf(members.get("call_id")),
-    role,
-    payload: payloadState(members.get("encrypted_content")),
-    summary: members.has("summary")
-      ? members.get("summary")?.startsWith("[") === true
-        ? "array"
-        : "wrong"
-      : "missing",
-    contentTypes: partTypes(members.get("content")),
+    index,
+    type: textOf(type) ?? (textOf(role) === undefined ? "unknown" : "message"),
+    id: textOf(id),
+    callId: textOf(callId),
+    role: textOf(role),
+    payload: payloadState(payload),
+    summary: summary === undefined ? "missing" : summary.startsWith("[") ? "array" : "wrong",
+    hasContent: content !== undefined,
+    contentTypes: partTypes(content),
+    hasOutput,
+    hasStatus,
     group: context.group,
     foreign: context.foreign ?? false,
   };

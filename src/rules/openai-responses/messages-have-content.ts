@@ -8,7 +8,7 @@ export const messagesHaveContent: ResponsesRule = {
   start() {
     return {
       item: (item) =>
-        item.type === "message" && !item.keys.has("content")
+        item.type === "message" && !item.hasContent
           ? `Missing required parameter: 'input[${item.index}].content'.`
           : undefined,
     };

@@ -8,7 +8,7 @@ export const outputsArePresent: ResponsesRule = {
   start() {
     return {
       item: (item) =>
-        isOutput(item) && !item.keys.has("output")
+        isOutput(item) && !item.hasOutput
           ? `Missing required parameter: 'input[${item.index}].output'.`
           : undefined,
     };

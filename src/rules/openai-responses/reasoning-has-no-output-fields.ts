@@ -8,7 +8,7 @@ export const reasoningHasNoOutputFields: ResponsesRule = {
   start() {
     return {
       item: (item) =>
-        item.type === "reasoning" && item.keys.has("status")
+        item.type === "reasoning" && item.hasStatus
           ? `Unknown parameter: 'input[${item.index}].status'.`
           : undefined,
     };

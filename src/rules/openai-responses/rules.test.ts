@@ -269,16 +269,18 @@ describe("createRequestCheck", () => {
 describe("viewItem", () => {
   test("outlines an item without parsing its payload", () => {
     const text = '{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA","call_id":"c"}';
-    expect(viewItem(text, { index: 3, group: "r1" })).toEqual({
+    expect(viewItem(text, 3, { group: "r1" })).toEqual({
       index: 3,
       type: "reasoning",
-      keys: new Set(["type", "id", "summary", "encrypted_content", "call_id"]),
       id: "rs_1",
       callId: "c",
       role: undefined,
       payload: "present",
       summary: "array",
+      hasContent: false,
       contentTypes: undefined,
+      hasOutput: false,
+      hasStatus: false,
       group: "r1",
       foreign: false,
     });
@@ -289,12 +291,12 @@ describe("viewItem", () => {
     ['{"content":"x"}', "unknown"],
     ['{"type":7}', "unknown"],
   ])("the type of %s is %s", (text, type) => {
-    expect(viewItem(text, { index: 0 }).type).toBe(type);
+    expect(viewItem(text, 0).type).toBe(type);
   });
 
   test("a part without a type is unknown", () => {
     expect(
-      viewItem('{"role":"user","content":[{"text":"x"},{"type":"input_text"}]}', { index: 0 }).contentTypes,
+      viewItem('{"role":"user","content":[{"text":"x"},{"type":"input_text"}]}', 0).contentTypes,
     ).toEqual(["unknown", "input_text"]);
   });
 });
