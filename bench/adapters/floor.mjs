@@ -1,0 +1,164 @@
+/**
+ * The floor: what any client must do, by hand. node:http, a splitter, JSON.parse of every event, JSON.stringify of every
+ * request. Keeps nothing back for a retry, checks nothing, writes no log (unless it is told to write as much as ours did).
+ *
+ * @module
+ */
+import { appendFileSync, fdatasync, openSync, readFileSync } from "node:fs";
+import http from "node:http";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+import { MODEL } from "../load/response.mjs";
+import { TOOL, toolOutput } from "../load/scenarios.mjs";
+
+const agent = new http.Agent({ keepAlive: true });
+const sync = promisify(fdatasync);
+
+const HEAD = {
+  model: MODEL,
+  store: false,
+  stream: true,
+  include: ["reasoning.encrypted_content"],
+  reasoning: { summary: "auto" },
+  tools: [{ type: "function", ...TOOL, strict: false }],
+};
+
+/** Data of the events in a stream of text. Pieces of an unfinished event are kept in a list and looked at once. */
+class Splitter {
+  #pieces = [];
+  #endsWithBreak = false;
+
+  feed(chunk, take) {
+    let at = 0;
+    if (this.#endsWithBreak && chunk.startsWith("\n")) {
+      take(this.#pieces.join(""));
+      this.#pieces = [];
+      at = 1;
+    }
+    for (let end = chunk.indexOf("\n\n", at); end !== -1; end = chunk.indexOf("\n\n", at)) {
+      const last = chunk.slice(at, end);
+      take(this.#pieces.length === 0 ? last : [...this.#pieces, last].join(""));
+      this.#pieces = [];
+      at = end + 2;
+    }
+    if (at < chunk.length) this.#pieces.push(chunk.slice(at));
+    this.#endsWithBreak = chunk.endsWith("\n") && at < chunk.length;
+  }
+}
+
+function post(url, body, seen) {
+  return new Promise((resolve, reject) => {
+    const request = http.request(`${url}/responses`, {
+      agent,
+      method: "POST",
+      headers: { "content-type": "application/json", "content-length": body.length },
+    });
+    request.on("error", reject);
+    request.on("response", (response) => {
+      const splitter = new Splitter();
+      let output = [];
+      response.setEncoding("utf8");
+      response.on("error", reject);
+      response.on("data", (chunk) =>
+        splitter.feed(chunk, (text) => {
+          const event = JSON.parse(text.slice(text.indexOf("data: ") + 6));
+          switch (event.type) {
+            case "response.output_text.delta":
+              seen.text += event.delta.length;
+              seen.onText?.(event.delta);
+              break;
+            case "response.reasoning_summary_text.delta":
+              seen.reasoning += event.delta.length;
+              break;
+            case "response.function_call_arguments.delta":
+              seen.arguments += event.delta.length;
+              break;
+            case "response.output_item.done":
+              if (event.item.type === "function_call") seen.calls += 1;
+              break;
+            case "response.completed":
+              ({ output } = event.response);
+              break;
+          }
+        }),
+      );
+      response.on("end", () => resolve(output));
+    });
+    request.end(body);
+  });
+}
+
+export async function createClient({ store, folder, syncs = 0, logBytes = 0, steps = 1 }) {
+  const disk = store === "file" ? new Disk(folder, { syncs, logBytes, steps }) : undefined;
+  const ask = async (url, seen) => {
+    const input = [{ role: "user", content: "Begin." }];
+    const output = await post(url, Buffer.from(JSON.stringify({ ...HEAD, input })), seen);
+    if (!url.includes("/warm")) await disk?.step(steps);
+    seen.ciphertexts = () => output.flatMap((item) => item.encrypted_content ?? []);
+  };
+  return {
+    ask,
+    prepare: async (url) => (seen) => ask(url, seen),
+    async loop(url, seen, count, mark) {
+      const outputs = Array.from({ length: count }, (_, step) => toolOutput(step));
+      const input = [{ role: "user", content: "Begin." }];
+      const all = [];
+      for (let step = 0; ; step += 1) {
+        const output = await post(url, Buffer.from(JSON.stringify({ ...HEAD, input })), seen);
+        await disk?.step(step + 1);
+        all.push(...output);
+        const calls = output.filter(({ type }) => type === "function_call");
+        if (calls.length === 0) break;
+        input.push(...output);
+        for (const call of calls) {
+          JSON.parse(call.arguments);
+          mark();
+          input.push({ type: "function_call_output", call_id: call.call_id, output: outputs[step] });
+        }
+      }
+      seen.ciphertexts = () => all.flatMap((item) => item.encrypted_content ?? []);
+    },
+    async builder(items, more) {
+      return (turn, stop) => {
+        const next = { role: "user", content: "Go on." };
+        const input = turn === 0 ? [...items, next] : [...items, next, ...more, next];
+        const body = Buffer.from(JSON.stringify({ ...HEAD, input }));
+        stop();
+        return body;
+      };
+    },
+    async openFile(file, _send, stop) {
+      const events = readFileSync(file, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line));
+      stop();
+      return () => ({ events: events.length });
+    },
+  };
+}
+
+/** As many bytes and as many syncs as ours needed, spread over the steps. */
+class Disk {
+  #file;
+  #piece;
+  #syncs;
+  #steps;
+  #done = 0;
+
+  constructor(folder, { syncs, logBytes, steps }) {
+    this.#file = openSync(join(folder, "floor.log"), "a");
+    this.#syncs = syncs;
+    this.#steps = steps;
+    this.#piece = Buffer.alloc(Math.ceil(logBytes / Math.max(1, syncs)), 120);
+  }
+
+  async step(step) {
+    const due = Math.round((this.#syncs * Math.min(step, this.#steps)) / this.#steps);
+    for (; this.#done < due; this.#done += 1) {
+      appendFileSync(this.#file, this.#piece);
+      await sync(this.#file);
+    }
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * Throughline as it is built, through its public interface: createAgent, openai, a store, session.send and its events.
+ *
+ * @module
+ */
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { join } from "node:path";
+
+import { toolOutput } from "../load/scenarios.mjs";
+import { agentFor, writeSession } from "../load/session-log.mjs";
+
+export async function createClient({ dist, store: kind, folder }) {
+  const counts = kind === "file" ? countSyncs() : undefined;
+  const library = await import(dist);
+  const store = kind === "file" ? library.fileStore(folder) : library.memoryStore();
+  const agents = new Map();
+  const agentAt = (url) => {
+    let agent = agents.get(url);
+    if (agent === undefined) agents.set(url, (agent = agentFor(library, { url })));
+    return agent;
+  };
+  const ask = async (url, seen) => follow((await agentAt(url).open({ store })).send("Begin."), seen);
+  return {
+    ask,
+    async prepare(url) {
+      const session = await agentAt(url).open({ store });
+      return (seen) => follow(session.send("Begin."), seen);
+    },
+    async loop(url, seen, count, mark) {
+      const outputs = Array.from({ length: count }, (_, step) => toolOutput(step));
+      let step = 0;
+      const run = () => {
+        mark();
+        return outputs[step++];
+      };
+      const session = await agentFor(library, { url, steps: count + 1, run }).open({ store, id: "loop" });
+      await follow(session.send("Begin."), seen);
+    },
+    async builder(items) {
+      await writeSession(library, { store, id: "history", steps: Math.floor((items.length - 1) / 3) });
+      const { fetch, sent } = capture();
+      const agent = agentFor(library, { fetch });
+      let session;
+      return async (_turn, stop) => {
+        sent.stop = stop;
+        session ??= await agent.open({ store, id: "history" });
+        await session.send("Go on.").result();
+        return sent.body;
+      };
+    },
+    async openFile(file, send, stop) {
+      const { fetch, sent } = capture();
+      sent.stop = stop;
+      const id = /([^/]+)\.jsonl$/.exec(file)[1];
+      const session = await agentFor(library, { fetch }).open({
+        store: library.fileStore(join(file, "..")),
+        id,
+      });
+      // What the fold knows, in case it is only made when it is asked for.
+      const events = session.lastSeq + 1;
+      if (session.interrupted || session.usage.inputTokens === 0 || session.context === undefined)
+        throw new Error("the session was not read");
+      if (!send) stop();
+      else await session.send("Go on.").result();
+      return () => ({ events, body: sent.body });
+    },
+    facts() {
+      if (counts === undefined) return {};
+      const logs = fs.readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+      return {
+        syncs: counts.syncs,
+        logBytes: logs.reduce((sum, name) => sum + fs.statSync(join(folder, name)).size, 0),
+      };
+    },
+  };
+}
+
+async function follow(turn, seen) {
+  const thoughts = [];
+  for await (const event of turn) {
+    switch (event.type) {
+      case "text_delta":
+        seen.text += event.delta.length;
+        seen.onText?.(event.delta);
+        break;
+      case "reasoning_delta":
+        seen.reasoning += event.delta.length;
+        break;
+      case "tool_call_delta":
+        seen.arguments += event.delta.length;
+        break;
+      case "tool_call":
+        seen.calls += 1;
+        break;
+      case "reasoning":
+        thoughts.push(event);
+        break;
+    }
+  }
+  const { status, reason, error } = await turn.result();
+  if (status !== "completed" && reason !== "max_steps")
+    throw new Error(`the turn ended ${status}: ${reason ?? error?.message}`);
+  seen.ciphertexts = () => thoughts.map(({ item }) => JSON.parse(item).encrypted_content);
+}
+
+/** A fetch that stops the clock when it is given the bytes, and answers with a word. */
+function capture() {
+  const sent = { stop: undefined, body: undefined };
+  const answer = [
+    { type: "response.created", response: { id: "resp_1", object: "response", status: "in_progress" } },
+    {
+      type: "response.completed",
+      response: {
+        id: "resp_1",
+        object: "response",
+        status: "completed",
+        output: [
+          {
+            id: "msg_1",
+            type: "message",
+            role: "assistant",
+            status: "completed",
+            content: [{ type: "output_text", text: "Done.", annotations: [] }],
+          },
+        ],
+      },
+    },
+  ]
+    .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    .join("");
+  const fetch = async (_url, { body }) => {
+    sent.stop();
+    sent.body = body;
+    return new Response(answer, { headers: { "content-type": "text/event-stream" } });
+  };
+  return { fetch, sent };
+}
+
+/** Counted where Node makes them, before the library is loaded: nothing in it has to take part. */
+function countSyncs() {
+  const counts = { syncs: 0 };
+  for (const name of ["fdatasync", "fsync", "fdatasyncSync", "fsyncSync"]) {
+    const real = fs[name];
+    fs[name] = (...rest) => {
+      counts.syncs += 1;
+      return real(...rest);
+    };
+  }
+  syncBuiltinESMExports();
+  return counts;
+}

@@ -1,0 +1,84 @@
+/**
+ * Correctness first: what an adapter saw, and what the server saw of it, must be what the generator made. A total that
+ * differs fails the sample; a difference that is known has a name here and is taken off by that rule, not by a tolerance.
+ *
+ * @module
+ */
+import { historyItems } from "./load/history.mjs";
+import { toolOutput, truthOf } from "./load/scenarios.mjs";
+
+/** Each rule turns an adapter's totals into what they would be without the difference. */
+export const KNOWN_DIFFERENCES = [
+  {
+    adapter: "pi",
+    name: 'pi adds "\\n\\n" to the reasoning after each part of a summary',
+    correct: (totals, truth) => ({ ...totals, reasoning: totals.reasoning - 2 * truth.summaryParts }),
+  },
+];
+
+export function known(ciphertext) {
+  return `${ciphertext.length} ${ciphertext.slice(0, 16)} ${ciphertext.slice(-16)}`;
+}
+
+/** What a sample has to report, and what the server has to have seen. */
+export function expectationOf(sample) {
+  const { kind, scenario, order = {} } = sample;
+  if (kind === "build") {
+    const items = historyItems(order.items);
+    const outputs = items.filter(({ type }) => type === "function_call_output");
+    return {
+      totals: {
+        ciphertexts: items.flatMap(({ encrypted_content: text }) =>
+          text === undefined ? [] : [known(text)],
+        ),
+        outputs: outputs.length,
+        outputChars: outputs.reduce((sum, { output }) => sum + output.length, 0),
+        grows: true,
+      },
+    };
+  }
+  if (kind === "open") return { totals: { events: sample.events } };
+  if (scenario === undefined) return { totals: {} };
+  const truth = truthOf(scenario);
+  const times = order.streams ?? order.calls ?? 1;
+  const totals = {
+    text: truth.text * times,
+    reasoning: truth.reasoning * times,
+    arguments: truth.arguments * times,
+    calls: truth.calls * times,
+    ...(times === 1 ? { ciphertexts: truth.ciphertexts.map(known) } : {}),
+  };
+  if (kind !== "loop") return { truth, totals, server: { requests: times } };
+  const { steps } = order;
+  const outputs = Array.from({ length: steps }, (_, step) => toolOutput(step).length);
+  return {
+    truth,
+    totals: { ...totals, steps },
+    server: {
+      requests: steps + 1,
+      outputs: steps,
+      outputChars: outputs.reduce((sum, length) => sum + length, 0),
+      ciphertexts: totals.ciphertexts,
+    },
+  };
+}
+
+/** What is wrong with a sample, in words; nothing if it is right. */
+export function problemsOf(adapter, expected, { totals = {} }, server = {}) {
+  const rules = KNOWN_DIFFERENCES.filter((rule) => rule.adapter === adapter && expected.truth !== undefined);
+  const corrected = rules.reduce((sum, { correct }) => correct(sum, expected.truth), totals);
+  const seen = { ...server, ciphertexts: server.ciphertexts?.map(known) };
+  return [...differences(expected.totals, corrected, "saw"), ...differences(expected.server, seen, "sent")];
+}
+
+function differences(expected = {}, actual, verb) {
+  return Object.entries(expected).flatMap(([key, wanted]) => {
+    const got = actual[key];
+    if (JSON.stringify(got) === JSON.stringify(wanted)) return [];
+    if (!Array.isArray(wanted)) return [`${verb} ${key} ${String(got)}, expected ${String(wanted)}`];
+    const right = wanted.filter((one, at) => got?.[at] === one).length;
+    return [
+      `${verb} ${key}: ${got?.length ?? 0}, of ${wanted.length} expected ${right} are right and in their place`,
+    ];
+  });
+}

@@ -1,0 +1,103 @@
+/**
+ * A long session as our own log. One real turn is run first (its answer injected), and the steps are made from its events
+ * through the public log contract: whatever the format becomes, this file follows.
+ *
+ * @module
+ */
+import { historyStep } from "./history.mjs";
+import { Random } from "./random.mjs";
+import { MODEL } from "./response.mjs";
+import { scenario, TOOL } from "./scenarios.mjs";
+
+/** Never reached: requests of these rows end in an injected fetch. */
+export const NOWHERE = "http://127.0.0.1:9/v1";
+export const API_KEY = "sk-benchmark-0000000000000000";
+
+export function agentFor(library, { url = NOWHERE, steps = 1, run = () => "done", ...more } = {}) {
+  const { createAgent, openai, tool } = library;
+  const model = openai(MODEL, { baseUrl: url, apiKey: API_KEY });
+  const read = tool({ ...TOOL, input: TOOL.parameters, access: "read", run });
+  return createAgent({ model, tools: [read], limits: { maxSteps: steps }, ...more });
+}
+
+/** `steps` steps in one turn, as `historyItems` has them; or, with `perTurn`, in turns of so many steps and an answer. */
+export async function writeSession(library, { store, id, steps, events = Infinity, perTurn = Infinity }) {
+  const templates = await realTurn(library);
+  const log = await store.open(id, { mode: "write" });
+  await log.append([templates.session_start(id), templates.settings, templates.title]);
+  let drafts = [];
+  const flush = async () => {
+    await log.append(drafts);
+    drafts = [];
+  };
+  let at = 0;
+  while (at < steps && log.events.length < events) {
+    const turn = `tn_${new Random(at).hex(24)}`;
+    drafts.push({ ...templates.user_message, turn, content: [{ type: "text", text: "Begin." }] });
+    const end = Math.min(steps, at + perTurn);
+    for (let number = 1; at < end; at += 1, number += 1) drafts.push(...stepOf(templates, turn, at, number));
+    if (perTurn !== Infinity) drafts.push(...answerOf(templates, turn, perTurn + 1));
+    drafts.push({ ...templates.turn_end, turn, status: "incomplete", reason: "max_steps" });
+    await flush();
+  }
+  const count = log.events.length;
+  await log.sync();
+  await log.close();
+  return count;
+}
+
+async function realTurn(library) {
+  const [step, last] = scenario("loop-1").answers;
+  const answers = [step.bytes, last.bytes];
+  const fetch = async () =>
+    new Response(answers.shift(), { headers: { "content-type": "text/event-stream" } });
+  const session = await agentFor(library, { steps: 2, fetch }).open();
+  const { status } = await session.send("Begin.").result();
+  if (status !== "completed") throw new Error(`the turn that is copied ended ${status}`);
+  const templates = {};
+  for await (const event of session.events()) {
+    const { v: _v, seq: _seq, id: _id, at: _at, epoch: _epoch, ...draft } = event;
+    templates[draft.type] ??= draft;
+  }
+  await session.close();
+  const { session_start: start } = templates;
+  return { ...templates, session_start: (id) => ({ ...start, session: id, root: id }) };
+}
+
+function stepOf(templates, turn, at, number) {
+  const [thought, call, output] = historyStep(at);
+  const response = `rsp_${new Random(700_000 + at).hex(24)}`;
+  const own = { turn, response };
+  const callId = call.call_id;
+  return [
+    { ...templates.response_start, ...own, step: number },
+    {
+      ...templates.reasoning,
+      ...own,
+      itemId: thought.id,
+      item: JSON.stringify(thought),
+      parts: thought.summary.map(({ text }) => ({ kind: "summary", text })),
+    },
+    {
+      ...templates.tool_call,
+      ...own,
+      itemId: call.id,
+      item: JSON.stringify(call),
+      callId,
+      arguments: call.arguments,
+    },
+    { ...templates.response_end, ...own },
+    { ...templates.permission_decision, ...own, callId },
+    { ...templates.tool_start, ...own, callId, idempotencyKey: callId },
+    { ...templates.tool_result, ...own, callId, text: output.output },
+  ];
+}
+
+function answerOf(templates, turn, number) {
+  const response = `rsp_${turn.slice(3)}`;
+  return [
+    { ...templates.response_start, turn, response, step: number },
+    { ...templates.assistant_message, turn, response },
+    { ...templates.response_end, turn, response },
+  ];
+}

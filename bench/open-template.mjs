@@ -1,0 +1,39 @@
+/**
+ * Makes the session that the row `open` opens, once per run, in a process of its own: the file is copied for each sample.
+ *
+ * @module
+ */
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { writeSession } from "./load/session-log.mjs";
+import { runToEnd } from "./processes.mjs";
+
+const STEPS_OF_A_TURN = 13;
+const made = new Map();
+
+/** The path of the file, and how many events it has. */
+export async function fileStoreTemplate(node, { folder, library, events }) {
+  const key = `${folder}/${events}`;
+  if (!made.has(key)) {
+    const self = fileURLToPath(import.meta.url);
+    const order = { library, folder: join(folder, `template-${events}`), events };
+    const { stdout } = await runToEnd(node, [self, JSON.stringify(order)]);
+    made.set(key, { template: join(order.folder, "big.jsonl"), events: Number(stdout) });
+  }
+  return made.get(key);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { library, folder, events } = JSON.parse(process.argv[2]);
+  const loaded = await import(library);
+  const store = loaded.fileStore(folder);
+  const count = await writeSession(loaded, {
+    store,
+    id: "big",
+    steps: Infinity,
+    events,
+    perTurn: STEPS_OF_A_TURN,
+  });
+  process.stdout.write(String(count));
+}

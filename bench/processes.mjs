@@ -1,0 +1,68 @@
+/**
+ * The processes of a run. All of them end with it: the server when its standard input closes, a sample by a signal.
+ *
+ * @module
+ */
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+const running = new Set();
+const MAX_SAMPLE_MS = 240_000;
+
+export function endAll() {
+  for (const child of running) child.kill("SIGKILL");
+}
+
+export function here(name) {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
+
+/** Runs to its end and resolves to what it printed; rejects with what it said on standard error. */
+export function runToEnd(command, args, { timeoutMs = MAX_SAMPLE_MS, ...options } = {}) {
+  return new Promise((resolve, reject) => {
+    const from = performance.now();
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
+    running.add(child);
+    const out = [];
+    const errors = [];
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      child.kill("SIGKILL");
+    }, timeoutMs);
+    child.stdout?.on("data", (chunk) => out.push(chunk));
+    child.stderr?.on("data", (chunk) => errors.push(chunk));
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      clearTimeout(timer);
+      running.delete(child);
+      const stdout = Buffer.concat(out).toString();
+      if (code === 0) return resolve({ stdout, wallMs: performance.now() - from });
+      const said = Buffer.concat(errors).toString().trim().split("\n").slice(-12).join("\n");
+      const why = timedOut ? `took longer than ${timeoutMs / 1000} s` : (signal ?? `exit ${code}`);
+      return reject(new Error(`${why}${said === "" ? "" : `\n${said}`}`));
+    });
+  });
+}
+
+export async function runSample(node, order) {
+  const { stdout } = await runToEnd(node, [here("sample.mjs"), JSON.stringify(order)]);
+  return JSON.parse(stdout);
+}
+
+export async function startServer(node) {
+  const child = spawn(node, [here("server.mjs")], { stdio: ["pipe", "pipe", "inherit"] });
+  running.add(child);
+  const port = await new Promise((resolve, reject) => {
+    child.stdout.once("data", (data) => resolve(Number(data)));
+    child.once("exit", () => reject(new Error("the server of the benchmark did not start")));
+  });
+  child.once("exit", () => running.delete(child));
+  const base = `http://127.0.0.1:${port}`;
+  return {
+    base,
+    prepare: (scenario) => fetch(`${base}/prepare/${scenario}`),
+    seen: async (run) => (await fetch(`${base}/seen/${run}`)).json(),
+    close: () => child.stdin.end(),
+  };
+}

@@ -1,0 +1,139 @@
+/**
+ * The one server of a benchmark run: a process of its own that answers with bytes made beforehand, so that it never is
+ * what is measured. `POST /SCENARIO/RUN/v1/responses` answers, `GET /prepare/SCENARIO` makes the bytes, `GET /seen/RUN`
+ * tells what a run has sent. It ends when its standard input does, so none is left behind.
+ *
+ * @module
+ */
+import { createServer } from "node:http";
+
+import { CLOCK, scenario } from "./load/scenarios.mjs";
+
+const prepared = new Map();
+const runs = new Map();
+const CHUNK = 16 * 1024;
+
+function prepare(name) {
+  const known = prepared.get(name);
+  if (known !== undefined) return known;
+  const made = scenario(name);
+  prepared.set(name, made);
+  return made;
+}
+
+const server = createServer((request, response) => {
+  const [, first, second, ...rest] = request.url.split("/");
+  if (request.method === "POST" && rest.join("/") === "v1/responses") take(request, response, first, second);
+  else if (first === "prepare") response.end(JSON.stringify({ answers: prepare(second).answers.length }));
+  else if (first === "seen") response.end(seen(second));
+  else response.writeHead(404).end();
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, "127.0.0.1", 2048, () => process.stdout.write(`${server.address().port}\n`));
+process.stdin.resume();
+process.stdin.on("end", () => process.exit(0));
+
+function take(request, response, name, id) {
+  const body = [];
+  request.on("data", (chunk) => body.push(chunk));
+  request.on("end", () => {
+    let run = runs.get(id);
+    if (run === undefined) runs.set(id, (run = { requests: 0, bytes: 0, lastBody: [], endedAt: 0n }));
+    const { answers } = prepare(name);
+    const answer = answers[Math.min(run.requests, answers.length - 1)];
+    run.requests += 1;
+    for (const chunk of body) run.bytes += chunk.length;
+    run.lastBody = body;
+    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8" });
+    const ended = () => {
+      run.endedAt = process.hrtime.bigint();
+    };
+    if (answer.pieces === undefined) pour(response, answer.bytes, ended);
+    else streams.add(response, answer, ended);
+  });
+}
+
+/** As fast as it is read. */
+function pour(response, bytes, ended) {
+  let at = 0;
+  const more = () => {
+    while (at < bytes.length) {
+      const chunk = bytes.subarray(at, at + CHUNK);
+      at += CHUNK;
+      if (!response.write(chunk)) {
+        response.once("drain", more);
+        return;
+      }
+    }
+    response.end(ended);
+  };
+  more();
+}
+
+/** Only deltas are paced: what stands before the first and after the last one goes with it. */
+function isDelta(piece) {
+  return piece.includes(".delta\n");
+}
+
+/** All paced streams by one clock: ten phases, so that not all of them speak at the same moment. */
+const streams = {
+  timers: new Map(),
+  count: 0,
+  add(response, { pieces, paceMs, clock }, ended) {
+    const phases = Math.max(1, Math.min(10, Math.floor(paceMs / 10)));
+    const key = `${paceMs}/${this.count++ % phases}`;
+    let lane = this.timers.get(key);
+    if (lane === undefined) {
+      lane = { open: new Set(), timer: undefined };
+      this.timers.set(key, lane);
+    }
+    let at = 0;
+    const one = {
+      response,
+      tick() {
+        while (at < pieces.length && !isDelta(pieces[at])) response.write(pieces[at++]);
+        if (at < pieces.length) {
+          response.write(clock ? stamped(pieces[at]) : pieces[at]);
+          at += 1;
+        }
+        if (at < pieces.length && isDelta(pieces[at])) return true;
+        while (at < pieces.length) response.write(pieces[at++]);
+        response.end(ended);
+        return false;
+      },
+    };
+    lane.open.add(one);
+    response.on("close", () => lane.open.delete(one));
+    lane.timer ??= setInterval(() => {
+      for (const stream of lane.open) if (!stream.tick()) lane.open.delete(stream);
+      if (lane.open.size > 0) return;
+      clearInterval(lane.timer);
+      lane.timer = undefined;
+    }, paceMs);
+  },
+};
+
+function stamped(piece) {
+  const copy = Buffer.from(piece);
+  copy.write(String(process.hrtime.bigint()).padStart(CLOCK.length, "0"), copy.indexOf(CLOCK), "latin1");
+  return copy;
+}
+
+/** Read after the measurement: what the last request carried, in its order. */
+function seen(id) {
+  const run = runs.get(id);
+  if (run === undefined) return JSON.stringify({ requests: 0, bytes: 0, items: 0, ciphertexts: [] });
+  runs.delete(id);
+  const { input } = JSON.parse(Buffer.concat(run.lastBody).toString());
+  const items = Array.isArray(input) ? input : [];
+  const outputs = items.filter(({ type }) => type === "function_call_output");
+  return JSON.stringify({
+    requests: run.requests,
+    bytes: run.bytes,
+    items: items.length,
+    outputs: outputs.length,
+    outputChars: outputs.reduce((sum, { output }) => sum + output.length, 0),
+    ciphertexts: items.flatMap(({ encrypted_content: text }) => (text === undefined ? [] : [text])),
+    endedAt: String(run.endedAt),
+  });
+}

@@ -1,0 +1,71 @@
+/**
+ * What a run needs and may have to fetch first: the peers (own package.json and lockfile), a Node they run on, our build.
+ * Nothing of it touches the project's own packages.
+ *
+ * @module
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { arch } from "node:os";
+import { dirname, join } from "node:path";
+
+import { here, runToEnd } from "./processes.mjs";
+
+export const ROOT = dirname(here("."));
+const INSTALL = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"];
+
+/** A Node that is new enough for the peers: the one that runs this, or one in a folder of its own. */
+export async function peerNode(say) {
+  const given = process.env.THROUGHLINE_BENCH_NODE;
+  if (given !== undefined) return given;
+  if (Number(process.versions.node.split(".")[0]) >= 22) return process.execPath;
+  const folder = here(".node24");
+  const name = `node-${process.platform}-${arch()}`;
+  const path = join(folder, "node_modules", name, "bin", "node");
+  if (!existsSync(path)) {
+    say("installing Node 24 for the peers");
+    mkdirSync(folder, { recursive: true });
+    await npm(["install", "--prefix", folder, "--no-save", ...INSTALL, `${name}@24`]);
+  }
+  return path;
+}
+
+export async function installPeers(node, say) {
+  if (existsSync(here("node_modules/.package-lock.json"))) return;
+  say("installing the peers");
+  const env = { ...process.env, PATH: `${dirname(node)}:${process.env.PATH}` };
+  await npm(["ci", "--prefix", here("."), ...INSTALL], { env, cwd: here(".") });
+}
+
+function npm(args, options = {}) {
+  return runToEnd("npm", args, { timeoutMs: 600_000, ...options }).catch((error) => {
+    throw new Error(`npm ${args[0]} failed; is there a network?\n${error.message}`);
+  });
+}
+
+/** Ours is measured as it is published: built. */
+export async function builtLibrary(say) {
+  const entry = join(ROOT, "dist/index.js");
+  if (!existsSync(entry)) {
+    say("building");
+    await runToEnd(process.execPath, [join(ROOT, "scripts/build.mjs")], { cwd: ROOT, timeoutMs: 300_000 });
+  } else if (newest(join(ROOT, "src")) > statSync(entry).mtimeMs) {
+    say("note: src is newer than dist; `npm run build` builds it");
+  }
+  return entry;
+}
+
+function newest(folder) {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .reduce((time, entry) => Math.max(time, statSync(join(entry.path, entry.name)).mtimeMs), 0);
+}
+
+/** The exact versions that are installed, by package. */
+export function versionsOf(names) {
+  return Object.fromEntries(
+    names.map((name) => {
+      const file = join(here("node_modules"), name, "package.json");
+      return [name, existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).version : undefined];
+    }),
+  );
+}

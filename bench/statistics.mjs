@@ -1,0 +1,40 @@
+/**
+ * The arithmetic of the benchmark: medians of ratios within one repetition, spread, order of growth.
+ *
+ * @module
+ */
+
+export function median(values) {
+  if (values.length === 0) return undefined;
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return sorted.length % 2 === 1 ? sorted[Math.floor(middle)] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Median, least and greatest; undefined of nothing. */
+export function spread(values) {
+  const known = values.filter((value) => Number.isFinite(value));
+  if (known.length === 0) return undefined;
+  return { median: median(known), min: Math.min(...known), max: Math.max(...known), count: known.length };
+}
+
+/** Each value against the base of the SAME repetition: what disturbed one repetition disturbed both. */
+export function ratios(values, bases) {
+  return spread(
+    [...values].flatMap(([repetition, value]) => {
+      const base = bases.get(repetition);
+      return base === undefined || base <= 0 ? [] : [value / base];
+    }),
+  );
+}
+
+/** The exponent k of cost ≈ size^k, by least squares on logarithms; 1 is linear. */
+export function orderOfGrowth(points) {
+  if (points.length < 2) return undefined;
+  const logs = points.map(([size, cost]) => [Math.log(size), Math.log(cost)]);
+  const mean = (at) => logs.reduce((sum, point) => sum + point[at], 0) / logs.length;
+  const [meanX, meanY] = [mean(0), mean(1)];
+  const above = logs.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
+  const below = logs.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+  return above / below;
+}
