@@ -104,9 +104,17 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
   if (event.type === "tool_call" && isClosedByOverride(event, context)) {
     return omit("override", CALL_REFUSED);
   }
+  if (isNameless(event)) return omit("item_not_replayable", NAMELESS);
   if (event.type === "assistant_message" && isEmpty(event)) return omit("empty", "no text");
   return { event, item, action: "replay", reason: "same_origin", why: "its own origin" };
 }
+
+/** Of a log that another program wrote: here an answer with such a call counts as cut. */
+function isNameless(event: ItemEvent): boolean {
+  return event.type === "tool_call" && event.name === "";
+}
+
+const NAMELESS = "a call without the name of its tool";
 
 /** Never sent: some servers answer an empty assistant message with a 500 (failures.md S06). */
 function isEmpty(event: AssistantMessage): boolean {
@@ -217,6 +225,7 @@ export function isCallId(id: string, { maxCallIdLength, callIdPattern }: Profile
 function plain(group: Group, context: GuardContext, reason: Reason, why: string): GuardedGroup {
   const items = group.items.map((event): PlannedItem => {
     const base = { event, item: event.item, why };
+    if (isNameless(event)) return { ...base, action: "omit", reason: "item_not_replayable", why: NAMELESS };
     if (event.type === "tool_call") {
       return isClosedByOverride(event, context)
         ? { ...base, action: "omit", reason: "override", why: CALL_REFUSED }

@@ -23,6 +23,7 @@ import {
 } from "../../support/index.ts";
 import type { SseFrame } from "../../wire/index.ts";
 import { streamError } from "../errors.ts";
+import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { OpenBlock } from "./open-block.ts";
 import { understandBlock } from "./understand.ts";
@@ -203,6 +204,10 @@ export class MessagesDecoder implements StreamDecoder {
     }
     this.#open.delete(outputIndex);
     let draft = understandBlock(open.finish(), outputIndex);
+    if (isNameless(draft)) {
+      this.#fail("bad_event", NAMELESS, events);
+      return;
+    }
     if (draft.type === "tool_call") {
       // Two calls of one message with one id would share a result: the second is known by its place (T07).
       if (this.#callIds.has(draft.callId)) draft = { ...draft, callId: `${draft.callId}_${outputIndex}` };

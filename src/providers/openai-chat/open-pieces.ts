@@ -113,7 +113,13 @@ export class OpenPieces {
       });
     }
     const taken = new Set<string>();
-    for (const call of this.#calls.values()) this.#doneCall(call, taken, events);
+    // One without a name stays unfinished: see `lacksName`.
+    for (const call of this.#calls.values()) if (call.name !== "") this.#doneCall(call, taken, events);
+  }
+
+  /** The event with a call's id and name was lost: what came of it is no call. */
+  get lacksName(): boolean {
+    return [...this.#calls.values()].some(({ name }) => name === "");
   }
 
   #doneCall(call: Call, taken: Set<string>, events: StreamEvent[]): void {

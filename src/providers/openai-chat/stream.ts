@@ -20,6 +20,7 @@ import {
 import type { SseFrame } from "../../wire/index.ts";
 import { streamError } from "../errors.ts";
 import { MAX_ITEM_DEPTH } from "../item-depth.ts";
+import { NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { OpenPieces } from "./open-pieces.ts";
 import { usageOf } from "./usage.ts";
@@ -141,6 +142,10 @@ export class ChatDecoder implements StreamDecoder {
     if (this.#finish === undefined) {
       const message = "the stream ended before the answer did";
       this.#stop({ status: "cut", error: { code: "stream_cut", message, class: "TRUNC" } }, events);
+      return;
+    }
+    if (this.#pieces.lacksName) {
+      this.#stop({ status: "cut", error: { code: "bad_event", message: NAMELESS, class: "TRUNC" } }, events);
       return;
     }
     const known = Object.hasOwn(FINISHES, this.#finish) ? FINISHES[this.#finish] : undefined;
