@@ -17,6 +17,7 @@ import type { RunFlags } from "./open-session.ts";
 import { rawTerminal } from "./raw-terminal.ts";
 import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
+import { whenUnread } from "./unread-output.ts";
 
 export async function chat(
   words: readonly string[],
@@ -30,7 +31,8 @@ export async function chat(
       ? localPlace(flags, told, options)
       : await remotePlace(flags.server, flags, told);
   const stop = new AbortController();
-  const ended = stopOnSignals(() => stop.abort());
+  const signalled = stopOnSignals(() => stop.abort());
+  const unread = whenUnread(() => stop.abort()); // the terminal itself is gone
   const chatting = new Chatting(place, told, {
     signal: stop.signal,
     screenReader: flags.screenReader === true,
@@ -43,13 +45,14 @@ export async function chat(
       const end = await chatting.run(handle, first);
       first = "";
       working = end.working;
-      if (end.outcome.type === "leave") return ended() ?? EXIT.ok;
+      if (end.outcome.type === "leave") return signalled() ?? unread() ?? EXIT.ok;
       await handle.close();
       handle = end.outcome.type === "opened" ? end.outcome.handle : await place.openOther(end.outcome.id);
     }
   } finally {
-    ended();
+    signalled();
     await handle.close();
+    unread();
     const goesOn = working && place.outlives ? "The turn goes on on the server. " : "";
     terminal.stderr.write(terminal.dim(`${goesOn}To go on: ${place.goOn(handle.id)}\n`));
   }

@@ -15,6 +15,7 @@ import { inert } from "./inert-text.ts";
 import { ProgressLines } from "./show-progress.ts";
 import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
+import { whenUnread } from "./unread-output.ts";
 
 /** A tool with nothing behind it, so that the demo reads and writes nothing of the user's. */
 export const weatherTool: Tool = tool({
@@ -70,6 +71,7 @@ export async function demo(terminal: Terminal): Promise<number> {
 async function play(session: Session, prompt: string, terminal: Terminal): Promise<number | undefined> {
   const turn = session.send(prompt);
   const stop = stopOnSignals(() => turn.cancel());
+  const unread = whenUnread(() => turn.cancel());
   const progress = new ProgressLines(terminal);
   for await (const event of turn) progress.show(event);
   const { status, text, error } = await turn.result();
@@ -77,7 +79,7 @@ async function play(session: Session, prompt: string, terminal: Terminal): Promi
   if (status !== "completed") {
     terminal.stdout.write(`the turn ended ${status}${error === undefined ? "" : `: ${error.message}`}\n`);
   }
-  return stop() ?? (status === "completed" ? undefined : EXIT.turnFailed);
+  return stop() ?? unread() ?? (status === "completed" ? undefined : EXIT.turnFailed);
 }
 
 /** What the demo is for: every thought goes back to the model that had it. */

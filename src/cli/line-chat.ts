@@ -19,9 +19,10 @@ import {
   type Ports,
   runCommand,
 } from "../tui/index.ts";
+import { amount } from "./amount.ts";
 import { inert, inertLine } from "./inert-text.ts";
 import { ProgressLines } from "./show-progress.ts";
-import { amount, SpokenLines } from "./spoken-lines.ts";
+import { SpokenLines } from "./spoken-lines.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface LineChatOptions {
@@ -236,8 +237,12 @@ class LineChat {
     const why = error === undefined ? (reason ?? "") : `[${error.code}] ${error.message}`;
     const end = status === "completed" ? "" : `${status}${why === "" ? "" : `: ${why}`}`;
     const { inputTokens, outputTokens, reasoningTokens } = usage;
-    const spoken = `${end === "" ? "Done" : `Ended: ${end}`}, ${amount(steps, "request")}, ${inputTokens} tokens in, ${outputTokens} out.`;
-    const short = `─ ${end === "" ? "" : `${end} · `}${amount(steps, "request")} · ↑${inputTokens} ↓${outputTokens} (${reasoningTokens} reasoning)`;
+    // Stopped before its first answer ended: nobody has counted.
+    const counted = inputTokens > 0 || outputTokens > 0;
+    const spokenTokens = counted ? `, ${amount(inputTokens, "token")} in, ${outputTokens} out` : "";
+    const spoken = `${end === "" ? "Done" : `Ended: ${end}`}, ${amount(steps, "request")}${spokenTokens}.`;
+    const tokens = counted ? ` · ↑${inputTokens} ↓${outputTokens} (${reasoningTokens} reasoning)` : "";
+    const short = `─ ${end === "" ? "" : `${end} · `}${amount(steps, "request")}${tokens}`;
     this.#say(`${midLine ? "\n" : ""}${this.#options.spoken ? spoken : short}`);
   }
 

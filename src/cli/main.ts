@@ -12,15 +12,11 @@ import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";
 import { addNamedCommand, createProgram } from "./program.ts";
 import { systemTerminal } from "./terminal.ts";
+import { watchOutput } from "./unread-output.ts";
 
 const terminal = systemTerminal();
 
-// A reader that went away (`| head`) is not an error of ours.
-for (const stream of [process.stdout, process.stderr]) {
-  stream.on("error", (error) => {
-    process.exit(codeOf(error) === "EPIPE" ? EXIT.ok : EXIT.turnFailed);
-  });
-}
+watchOutput();
 // Code of a tools file that fails on its own time. What was acknowledged is written; the session can be resumed.
 process.on("uncaughtException", (error) => {
   report(error);

@@ -18,6 +18,7 @@ import type { RunFlags } from "./run-options.ts";
 import { ProgressLines, type ShowReasoning } from "./show-progress.ts";
 import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
+import { whenUnread } from "./unread-output.ts";
 
 export async function runOnce(
   words: readonly string[],
@@ -110,6 +111,7 @@ export async function tellTurn(
 ): Promise<number> {
   const file = options.output === undefined ? undefined : new AnswerFile(options.output);
   const stop = stopOnSignals(() => turn.cancel());
+  const unread = whenUnread(() => turn.cancel());
   const { result, denied } =
     options.json === true
       ? await asJson(session, turn, options, terminal)
@@ -118,7 +120,7 @@ export async function tellTurn(
   // Only "ask" needed somebody; under the other modes a denial is what was asked for.
   const neededPermission = denied && (options.permissions ?? "ask") === "ask";
   if (options.json !== true) reportEnd(result, neededPermission, terminal);
-  return stop() ?? (kept ? exitCodeOf(result, neededPermission) : EXIT.turnFailed);
+  return stop() ?? unread() ?? (kept ? exitCodeOf(result, neededPermission) : EXIT.turnFailed);
 }
 
 /** The answer is there; that its file is not is a failure all the same, and no usage error. */

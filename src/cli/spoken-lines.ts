@@ -5,6 +5,7 @@
  */
 
 import type { SessionEvent, ToolStatus } from "../events/index.ts";
+import { amount } from "./amount.ts";
 import { inertLine } from "./inert-text.ts";
 
 const LENGTH = 300;
@@ -49,8 +50,4 @@ export class SpokenLines {
       return `Waiting ${amount(Math.ceil(event.delayMs / 1000), "second")} before another attempt: ${event.error.message}.`;
     return event.type === "notice" ? `Note: ${event.message}.` : undefined;
   }
-}
-
-export function amount(count: number, one: string): string {
-  return `${count} ${one}${count === 1 ? "" : "s"}`;
 }

@@ -64,6 +64,10 @@ export function capabilitiesOf(
 }
 
 export function profileFor(profile: Profile, model: string): Profile {
+  if (profile.dialect === "openai-responses" && profile.sendInclude && !takesReasoningParameters(model)) {
+    const evidence = { ...profile.evidence, sendInclude: "E11: by model" };
+    return { ...profile, sendInclude: false, evidence };
+  }
   const bound = FACTS[profile.dialect].some(
     ({ match, prefixBound }) => prefixBound === true && match.test(model),
   );
@@ -72,9 +76,9 @@ export function profileFor(profile: Profile, model: string): Profile {
     : profile;
 }
 
-/** Models from before reasoning: asking them for a summary is refused. */
+/** Models from before reasoning: asking them for a summary, or for sealed reasoning (E11), is refused. */
 export function takesReasoningParameters(model: string): boolean {
-  return !/^(?:gpt-4|gpt-3|chatgpt-4)/.test(model);
+  return !/^(?:gpt-4|gpt-3|chatgpt-4|emu-plain)/.test(model);
 }
 
 export const EFFORTS: ReadonlySet<string> = new Set([

@@ -58,13 +58,15 @@ describe("createModel", () => {
   });
 
   test.each([
-    ["gpt-5.6", { sampling: false, summary: undefined }],
-    ["o3-mini", { sampling: false, summary: undefined }],
-    ["gpt-4.1", { sampling: true, summary: "none" }],
-    ["some-model", { sampling: true, summary: undefined }],
+    ["gpt-5.6", { sampling: false, summary: undefined, include: true }],
+    ["o3-mini", { sampling: false, summary: undefined, include: true }],
+    ["gpt-4.1", { sampling: true, summary: "none", include: false }],
+    ["gpt-4o-mini", { sampling: true, summary: "none", include: false }],
+    ["some-model", { sampling: true, summary: undefined, include: true }],
   ])("%s gets what its kind takes; its reasoning is kept whatever it is called", (model, expected) => {
     const { settings } = createModel({ ...options, model });
-    expect({ sampling: settings.capabilities.sampling, summary: settings.summary }).toEqual(expected);
+    const { capabilities, summary, profile } = settings;
+    expect({ sampling: capabilities.sampling, summary, include: profile.sendInclude }).toEqual(expected);
     expect(settings.capabilities.reasoning).toBe(true);
   });
 });

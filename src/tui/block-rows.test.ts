@@ -154,6 +154,8 @@ test("a wait counts down; other notices stand as they are", () => {
   expect(blockRows({ ...notice, waitMs: undefined }, 64, view)).toEqual(["! busy"]);
 });
 
+const NOTHING = { inputTokens: 0, outputTokens: 0, reasoningTokens: 0 };
+
 describe("the end of a turn", () => {
   const end: TurnEndBlock = {
     ...base,
@@ -173,6 +175,15 @@ describe("the end of a turn", () => {
       "failed",
       { ...end, status: "failed", error: { code: "x", message: "No" } },
       ["✗ Failed: No [x]. /retry asks again.", facts],
+    ],
+    [
+      "stopped before anybody has counted",
+      { ...end, status: "cancelled", steps: 1, usage: { ...end.usage, ...NOTHING } },
+      [
+        "■ Stopped. What was written stays; the next message goes on from",
+        "  here.",
+        "─ Worked for 31s · 1 request ─",
+      ],
     ],
     ["incomplete", { ...end, status: "incomplete", reason: "steps" }, ["■ Ended at a limit: steps.", facts]],
     [

@@ -71,7 +71,10 @@ function turnEndRows(block: TurnEndBlock, width: number, { style }: View): Rows 
   const facts = [
     `Worked for ${formatDuration(block.durationMs)}`,
     count(block.steps, "request"),
-    `↑${short(usage.inputTokens)} ↓${short(usage.outputTokens)}`,
+    // A turn that was stopped before its first answer ended has counted nothing: no figure is better than a wrong one.
+    usage.inputTokens === 0 && usage.outputTokens === 0
+      ? undefined
+      : `↑${short(usage.inputTokens)} ↓${short(usage.outputTokens)}`,
     usage.reasoningTokens > 0 ? `${short(usage.reasoningTokens)} reasoning` : undefined,
   ].filter((fact) => fact !== undefined);
   const told = wrap(`─ ${facts.join(" · ")} ─`, width).map((row) => style.dim(row));

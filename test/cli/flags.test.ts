@@ -43,6 +43,14 @@ test("--version and --help print to stdout and leave with 0", async () => {
   expect(await logsOf(place)).toEqual(new Map());
 });
 
+test("a model known not to reason is not asked for sealed reasoning: nothing is refused, nothing needs healing", async () => {
+  const place = newPlace();
+  const { emulator, env } = await emulatorOf();
+  expect(await run(place, ["-p", "-m", "openai/emu-plain", "hello"], { env })).toMatchObject({ code: 0 });
+  expect(bodies(emulator).map(({ include }) => include)).toEqual([undefined]);
+  expectAllAccepted(emulator);
+});
+
 describe("-c and -r", () => {
   test("-c goes on with the last session of this directory, not of another", async () => {
     const place = newPlace();

@@ -130,22 +130,38 @@ function piped(place: ReturnType<typeof newPlace>, pipe: string, env: Readonly<R
 describe("a reader that goes away is no error", () => {
   test("stdout (--json | head -1): quiet, exit 0, a whole log that goes on", async () => {
     const place = newPlace();
-    const { emulator, env } = await emulatorOf();
+    const { emulator, env } = await emulatorOf({ faults: [{ type: "slow", delayMs: 20 }] });
     const ran = await piped(place, "-p --json 'Write a long answer.' | head -1", env);
     expect(ran.out).toMatch(/^\{"v":1,"type":"session"[^\n]*\n$/);
     expect(ran.err).toBe("exit 0\n");
-    expect(eventsOf((await onlyLog(place)).events, "user_message")).toHaveLength(1);
+    const { events } = await onlyLog(place);
+    expect(eventsOf(events, "user_message")).toHaveLength(1);
+    expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["cancelled"]);
+    expect(events.at(-1)?.type).toBe("turn_end");
     expect(await run(place, ["-p", "-c", "hello"], { env })).toMatchObject({ code: 0 });
     expectAllAccepted(emulator);
   });
 
+  test("stdout in the middle of the answer (| head -c 10): the turn is cancelled, once, and what was written is kept", async () => {
+    const place = newPlace();
+    const { env } = await emulatorOf({ paceMs: 5, steps: [{ output: [{ message: "word ".repeat(2000) }] }] });
+    const ran = await piped(place, "-p go 2>/dev/null | head -c 10", env);
+    expect(ran).toMatchObject({ out: "word word ", err: "exit 0\n" });
+    const { events } = await onlyLog(place);
+    expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["cancelled"]);
+    expect(eventsOf(events, "partial")).toMatchObject([{ kind: "text" }]);
+  });
+
   test("stderr (2>&1 >/dev/null | head -1): quiet, exit 0, a whole log", async () => {
     const place = newPlace();
-    const { env } = await emulatorOf({ faults: [{ type: "slow", delayMs: 20 }] });
+    const output = [{ reasoning: ["**One**\n\nA.", "**Two**\n\nB."] }, { message: "word ".repeat(50) }];
+    const { env } = await emulatorOf({ paceMs: 10, steps: [{ output }] });
     const ran = await piped(place, "-p 'Write a long answer.' 2>&1 >/dev/null | head -1", env);
     expect(ran.out).toMatch(/^openai\/emu-reasoner · session s_\w+\n$/);
     expect(ran.err).toBe("exit 0\n");
     expectNoTrace(ran);
-    expect(eventsOf((await onlyLog(place)).events, "user_message")).toHaveLength(1);
+    // The answer is still wanted: only its progress is not read.
+    const ends = eventsOf((await onlyLog(place)).events, "turn_end");
+    expect(ends.map(({ status }) => status)).toEqual(["completed"]);
   });
 });

@@ -1,0 +1,9 @@
+/**
+ * "1 request", "2 requests".
+ *
+ * @module
+ */
+
+export function amount(count: number, one: string): string {
+  return `${count} ${one}${count === 1 ? "" : "s"}`;
+}

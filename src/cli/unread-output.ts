@@ -1,0 +1,39 @@
+/**
+ * Standard output whose reader went away (`| head`), or that cannot take any more. Nobody can be told, but what is under
+ * way is ended in order: without it the turn would stand in the log without an end.
+ *
+ * @module
+ */
+
+import { codeOf } from "../support/index.ts";
+import { EXIT } from "./exit-codes.ts";
+
+const stops = new Set<() => void>();
+let exitCode: number | undefined;
+
+/** For the life of the process. */
+export function watchOutput(): void {
+  process.stdout.on("error", (error) => lost(error));
+  process.stderr.on("error", (error) => {
+    if (stops.size === 0) lost(error); // progress nobody reads is no reason to stop a turn
+  });
+}
+
+/** Called when standard output is lost. The result ends the watch and tells the exit code, if it was. */
+export function whenUnread(stop: () => void): () => number | undefined {
+  stops.add(stop);
+  if (exitCode !== undefined) stop();
+  return () => {
+    stops.delete(stop);
+    return exitCode;
+  };
+}
+
+/** Every further write fails too; the first one tells why. */
+function lost(error: unknown): void {
+  const first = exitCode === undefined;
+  exitCode ??= codeOf(error) === "EPIPE" ? EXIT.ok : EXIT.turnFailed;
+  // oxlint-disable-next-line unicorn/no-process-exit -- nothing is under way, and there is nobody to write for
+  if (stops.size === 0) process.exit(exitCode);
+  if (first) for (const stop of stops) stop();
+}
