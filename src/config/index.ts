@@ -28,5 +28,5 @@ export {
 } from "./load-config.ts";
 export { dataFolder, type Environment, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
 export { projectConfigFile, type ProjectInstructions, readProjectInstructions } from "./project.ts";
-export { replaceFile } from "./replace-file.ts";
+export { replaceFile, writeFilePieces } from "./replace-file.ts";
 export { recordTrust, type TrustDecision } from "./trust.ts";

@@ -19,6 +19,13 @@ async function written(folder: string): Promise<string> {
 const allIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted((a, b) => a.localeCompare(b));
 
+function left(folder: string, ...names: readonly string[]): void {
+  for (const name of names) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), "left");
+  }
+}
+
 /** Opens to write and closes again: what a crash left is cut. */
 async function repaired(folder: string): Promise<void> {
   const log = await fileStore(folder).open("s", { mode: "write" });
@@ -66,13 +73,6 @@ describe("a blob", () => {
 
 describe("what a killed writer of a whole session left", () => {
   const events = [notice("whole")];
-  const left = (folder: string, ...names: readonly string[]): void => {
-    for (const name of names) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), "left");
-    }
-  };
-
   test("is taken away by the next one, for every session of the folder, and nothing else is", async () => {
     const folder = temporaryFolder();
     await written(folder);

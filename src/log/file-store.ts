@@ -54,7 +54,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
       try {
         const names = (await readdir(root)).filter((name) => name.startsWith(`${id}.`));
         // The log last: killed in between, the session can still be named, and be removed again.
-        for (const name of [...names.filter((name) => name !== `${id}.jsonl`), `${id}.jsonl`])
+        for (const name of [...names.filter((one) => one !== `${id}.jsonl`), `${id}.jsonl`])
           await rm(join(root, name), { recursive: true, force: true });
       } finally {
         await lock.release();

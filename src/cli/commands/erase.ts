@@ -60,7 +60,7 @@ async function erase(name: string | undefined, flags: EraseFlags, terminal: Term
   const log = await store.open(id, { mode: "read" });
   const bundle = await readBundle(log);
   await log.close();
-  const beside = besideWith(id, replace);
+  const beside = besideWith(id, replace, new Set(bundle.blobs.keys()));
   const { bundle: clean, report } = eraseFrom(bundle, replace);
   if (report.events.length === 0 && report.blobs.length === 0 && beside.length === 0) {
     terminal.stderr.write("it is nowhere in this session: nothing was written\n");
@@ -74,15 +74,24 @@ async function erase(name: string | undefined, flags: EraseFlags, terminal: Term
   return EXIT.ok;
 }
 
-/** Files beside the log that are not part of a copy: the scratch journal and torn tails. */
-function besideWith(id: string, replace: Replace): readonly string[] {
+/**
+ * What stands beside the log and is not part of a copy: the scratch journal, torn tails, and blobs that no event names,
+ * such as those of a replacement that was killed when the log was in place and its blobs were not yet gone.
+ */
+function besideWith(id: string, replace: Replace, named: ReadonlySet<string>): readonly string[] {
   const folder = sessionsFolder();
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).filter((name) => {
-    if (name !== `${id}.live` && !name.startsWith(`${id}.torn-`)) return false;
-    const text = readFileSync(join(folder, name), "utf8");
-    return replace(text) !== text;
+  const blobs = `${id}.blobs`;
+  const beside = namesIn(folder).filter((name) => name === `${id}.live` || name.startsWith(`${id}.torn-`));
+  const orphans = namesIn(join(folder, blobs)).filter((name) => !named.has(name));
+  return [...beside, ...orphans.map((name) => join(blobs, name))].filter((name) => {
+    const bytes = readFileSync(join(folder, name));
+    // As text, and one character per byte, as the blobs of a copy are looked at.
+    return [bytes.toString("utf8"), bytes.toString("latin1")].some((text) => replace(text) !== text);
   });
+}
+
+function namesIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 function reportText(facts: {

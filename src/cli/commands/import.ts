@@ -12,8 +12,8 @@ import { sessionsFolder } from "../../config/index.ts";
 import { parseBundle, writeSession } from "../../log/index.ts";
 import { messageOf, ThroughlineError } from "../../support/index.ts";
 import type { Finish } from "../command-table.ts";
-import { EXIT } from "../exit-codes.ts";
 import { looksLikeLog } from "../history-file.ts";
+import { type LongWork, longWork } from "../long-work.ts";
 import type { Terminal } from "../terminal.ts";
 
 const MAX_BYTES = 1024 * 1024 * 1024;
@@ -24,16 +24,30 @@ export function importCommand(terminal: Terminal, finish: Finish): Command {
     .argument("<file>", "the exported JSONL file")
     .option("--id <id>", "the session's id here (default: its own)")
     .action(async (file: string, flags: { readonly id?: string }) => {
-      const bundle = parseBundle(sessionBytes(file));
-      const [first] = bundle.events;
-      const own = first?.type === "session_start" ? first.session : "";
-      const id = flags.id ?? own;
-      await writeSession(sessionsFolder(), bundle, { id });
-      const { length } = bundle.events;
-      terminal.stderr.write(`imported ${length} events and ${bundle.blobs.size} blobs\n`);
-      terminal.stdout.write(`${id}\n`);
-      finish(EXIT.ok);
+      finish(await longWork(terminal, (work) => importSession(file, flags, terminal, work)));
     });
+}
+
+async function importSession(
+  file: string,
+  flags: { readonly id?: string },
+  terminal: Terminal,
+  { signal, tell }: LongWork,
+): Promise<void> {
+  const bytes = sessionBytes(file);
+  await tell("read", bytes.length, bytes.length);
+  const bundle = parseBundle(bytes);
+  const [first] = bundle.events;
+  const own = first?.type === "session_start" ? first.session : "";
+  const id = flags.id ?? own;
+  await writeSession(sessionsFolder(), bundle, {
+    id,
+    signal,
+    onProgress: (done, all) => void tell("written", done, all),
+  });
+  const { length } = bundle.events;
+  terminal.stderr.write(`imported ${length} events and ${bundle.blobs.size} blobs\n`);
+  terminal.stdout.write(`${id}\n`);
 }
 
 /** A file of something else is told from a damaged session: nothing can be restored or repaired there. */

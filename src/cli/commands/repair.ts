@@ -5,13 +5,13 @@
  * @module
  */
 
-import { linkSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 
 import { Command } from "commander";
 
 import { type Change, type Finding, FORMATS, repairHistory } from "../../check/index.ts";
-import { sessionsFolder } from "../../config/index.ts";
+import { sessionsFolder, writeFilePieces } from "../../config/index.ts";
 import { fileStore, type LostStretch, salvageLog, writeSession } from "../../log/index.ts";
 import { codeOf, messageOf, ThroughlineError } from "../../support/index.ts";
 import { resolveSession } from "../choose-session.ts";
@@ -88,7 +88,12 @@ async function repair(name: string | undefined, flags: RepairFlags, terminal: Te
   return repairLog(folder, id, flags);
 }
 
-function repairFile(path: string, content: Uint8Array, flags: RepairFlags, terminal: Terminal): Report {
+async function repairFile(
+  path: string,
+  content: Uint8Array,
+  flags: RepairFlags,
+  terminal: Terminal,
+): Promise<Report> {
   const { format, text, changes, left } = repairHistory(content, {
     ...(flags.format === undefined ? {} : { format: parseFormat(flags.format) }),
     ...(flags.vendor === undefined ? {} : { vendor: flags.vendor }),
@@ -104,26 +109,22 @@ function repairFile(path: string, content: Uint8Array, flags: RepairFlags, termi
   if (changes.length === 0) return report;
   const extension = extname(path);
   const beside = join(dirname(path), `${basename(path, extension)}.repaired${extension}`);
-  return { ...report, written: writeNew(flags.output ?? beside, text) };
+  return { ...report, written: await writeNew(flags.output ?? beside, text) };
 }
 
 /** Complete or not there, and never over something else. */
-function writeNew(path: string, text: string | Uint8Array): string {
-  const temporary = `${path}.${process.pid}.tmp`;
+async function writeNew(path: string, text: string): Promise<string> {
   try {
-    writeFileSync(temporary, text, { flag: "wx", mode: 0o600 });
-    linkSync(temporary, path);
+    await writeFilePieces(path, [Buffer.from(text)], { how: "new" });
     return path;
   } catch (error) {
-    const exists = codeOf(error) === "EEXIST";
+    const exists = codeOf(error) === "EEXIST" || codeOf(error) === "EISDIR";
     throw new ThroughlineError({
       code: exists ? "file_exists" : "file_unwritable",
       message: exists
         ? `${path} is there already: give another name with -o, or remove it`
         : `cannot write ${path}: ${writeProblem(error, path)}`,
     });
-  } finally {
-    rmSync(temporary, { force: true });
   }
 }
 
