@@ -11,7 +11,7 @@ import type { Context, Hono } from "hono";
 import type { ServerInfo } from "../api/index.ts";
 import type { AccessKeys } from "./access-keys.ts";
 import type { StreamCounters } from "./event-stream.ts";
-import type { Exported } from "./exported.ts";
+import type { ExportSession } from "./exported.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { httpError } from "./http-errors.ts";
 import type { PageFile } from "./page.ts";
@@ -24,8 +24,7 @@ export interface ServerParts {
   readonly info: () => ServerInfo;
   readonly page: ReadonlyMap<string, PageFile>;
   readonly counters: StreamCounters;
-  /** Forms other than JSONL. */
-  readonly exportSession: ((id: string, format: string) => Promise<Exported>) | undefined;
+  readonly exportSession: ExportSession;
   /** A new link that works once. */
   readonly newLink: () => string;
 }
@@ -52,6 +51,14 @@ export function wholeNumber(name: string, text: string, least: number): number {
   const value = Number(text);
   if (/^-?\d{1,15}$/.test(text) && value >= least) return value;
   throw httpError("parameter_invalid", `${name} must be a whole number, ${least} or more`);
+}
+
+/** True or false in the query. */
+export function flagIn(c: RouteContext, name: string, absent: boolean): boolean {
+  const text = c.req.query(name);
+  if (text === undefined) return absent;
+  if (text === "true" || text === "false") return text === "true";
+  throw httpError("parameter_invalid", `${name} must be true or false`);
 }
 
 export function textIn(c: RouteContext, name: string): string | undefined {

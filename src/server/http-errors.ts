@@ -27,6 +27,7 @@ const STATUS: Readonly<Record<string, number>> = {
   nothing_to_retry: 409,
   nothing_to_undo: 409,
   nothing_to_compact: 409,
+  nothing_to_export: 409,
   permission_not_pending: 409,
   not_a_message: 409,
   no_settings: 409,

@@ -4,7 +4,7 @@
  * @module
  */
 
-export type { Exported } from "./exported.ts";
+export type { Exported, ExportOptions, ExportSession } from "./exported.ts";
 export type { StreamCounters } from "./event-stream.ts";
 export type { AgentFor, SessionFacts } from "./hosted-session.ts";
 export { type RunningServer, type ServerOptions, startServer } from "./start-server.ts";

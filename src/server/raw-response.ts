@@ -26,12 +26,16 @@ export async function startStream(c: RouteContext, run: () => Promise<void>): Pr
 }
 
 /** As fast as the client reads. */
-export async function writeLines(response: ServerResponse, lines: AsyncIterable<string>): Promise<void> {
+export async function writePieces(
+  response: ServerResponse,
+  mediaType: string,
+  pieces: AsyncIterable<string> | Iterable<Uint8Array>,
+): Promise<void> {
   response.on("error", () => undefined);
-  response.writeHead(200, { "content-type": "application/x-ndjson" });
-  for await (const line of lines) {
+  response.writeHead(200, { "content-type": mediaType });
+  for await (const piece of pieces) {
     if (response.destroyed) return;
-    if (!response.write(line) && response.writableLength > BACKLOG)
+    if (!response.write(piece) && response.writableLength > BACKLOG)
       await Promise.race([once(response, "drain"), once(response, "close")]);
   }
   response.end();

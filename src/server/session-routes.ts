@@ -7,11 +7,19 @@
 import type { Cut } from "../api/index.ts";
 import { toLine } from "../events/index.ts";
 import type { Session } from "../session/index.ts";
-import { type App, hostedOf, numberIn, type RouteContext, type ServerParts, textIn } from "./context.ts";
+import {
+  type App,
+  flagIn,
+  hostedOf,
+  numberIn,
+  type RouteContext,
+  type ServerParts,
+  textIn,
+} from "./context.ts";
 import { streamEvents } from "./event-stream.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { httpError } from "./http-errors.ts";
-import { startStream, writeLines } from "./raw-response.ts";
+import { startStream, writePieces } from "./raw-response.ts";
 import { type Fields, readBody, required } from "./read-body.ts";
 import type { ListOptions } from "./session-host.ts";
 
@@ -60,27 +68,25 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     if (path !== "all" && path !== "active")
       throw httpError("parameter_invalid", "path must be all or active");
     return hosted.withSession("read", (session) =>
-      startStream(c, () => writeLines(c.env.outgoing, linesOf(session, { after, path }))),
+      startStream(c, () =>
+        writePieces(c.env.outgoing, "application/x-ndjson", linesOf(session, { after, path })),
+      ),
     );
   });
 
   app.get("/api/sessions/:id/export", async (c) => {
     const hosted = await hostedOf(parts, c);
-    const format = c.req.query("format") ?? "jsonl";
-    if (!/^[a-z]{1,16}$/.test(format)) throw httpError("format_unknown", "there is no such format");
-    if (format !== "jsonl") {
-      if (parts.exportSession === undefined)
-        throw httpError("format_unknown", `this server exports jsonl only, not ${format}`);
-      const { mediaType, fileName, body } = await parts.exportSession(hosted.id, format);
-      return c.body(typeof body === "string" ? body : new Uint8Array(body), 200, {
-        "content-type": mediaType,
-        "content-disposition": attached(fileName.replaceAll(/[^\w.-]/g, "_")),
-      });
-    }
-    c.env.outgoing.setHeader("content-disposition", attached(`${hosted.id}.jsonl`));
-    return hosted.withSession("read", (session) =>
-      startStream(c, () => writeLines(c.env.outgoing, linesOf(session, { after: -1, path: "all" }))),
-    );
+    const options = {
+      format: textIn(c, "format") ?? "jsonl",
+      reasoning: flagIn(c, "reasoning", true),
+      redact: flagIn(c, "redact", false),
+    };
+    if (await hosted.withSession("read", (session) => session.lastSeq < 0))
+      throw httpError("nothing_to_export", "nothing was said in this session yet");
+    const { mediaType, fileName, body } = await parts.exportSession(hosted.id, options);
+    const name = fileName.replaceAll(/[^\w.-]/g, "_");
+    c.env.outgoing.setHeader("content-disposition", `attachment; filename="${name}"`);
+    return startStream(c, () => writePieces(c.env.outgoing, mediaType, body));
   });
 
   change("title", async (hosted, body) => {
@@ -149,10 +155,6 @@ function behindIn(c: RouteContext): ListOptions["behind"] {
   if (id === "")
     throw httpError("parameter_invalid", "before must be TIME,ID of the last session that is known");
   return { modifiedAt: Number(time), id };
-}
-
-function attached(name: string): string {
-  return `attachment; filename="${name}"`;
 }
 
 function cutFrom(body: Fields): Cut {

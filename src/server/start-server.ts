@@ -18,7 +18,7 @@ import { createApp } from "./app.ts";
 import { Connections } from "./connections.ts";
 import type { ServerParts } from "./context.ts";
 import type { StreamCounters } from "./event-stream.ts";
-import type { Exported } from "./exported.ts";
+import { bundleExport, type ExportSession } from "./exported.ts";
 import { LOGIN_PATH, type Refusal, refusalOf } from "./gate.ts";
 import type { AgentFor } from "./hosted-session.ts";
 import { findPage, LOGIN_NEEDED } from "./page.ts";
@@ -41,7 +41,8 @@ export interface ServerOptions {
   /** The folder of the built page. */
   readonly page?: string;
   readonly info?: Partial<Pick<ServerInfo, "model" | "models" | "cwd">>;
-  readonly exportSession?: (id: string, format: string) => Promise<Exported>;
+  /** The forms in which a session can be downloaded. Default: whole, as jsonl. */
+  readonly exportSession?: ExportSession;
   /** What tokens cost; undefined where the price is not known. Default: nothing is known. */
   readonly costOf?: CostOf;
   readonly clock?: Clock;
@@ -98,7 +99,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     info: () => ({ name: "throughline", api: HTTP_API_VERSION, model: "", models: [], ...options.info }),
     page,
     counters,
-    exportSession: options.exportSession,
+    exportSession: options.exportSession ?? bundleExport(options.store),
     newLink,
   };
   const app = createApp(parts, (error) => problem(messageOf(error)));

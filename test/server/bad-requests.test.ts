@@ -196,19 +196,3 @@ test("what fails inside is told without a path or a stack, and to the terminal w
   expect(JSON.stringify(list)).not.toContain(folder);
   chmodSync(folder, 0o700);
 });
-
-test("a download is one: named by the session, never run by a browser", async () => {
-  const { server } = await withSession();
-  const answer = await ask(server, { path: "/api/sessions/s1/export" });
-  expect(answer.headers).toMatchObject({
-    "content-type": "application/x-ndjson",
-    "content-disposition": 'attachment; filename="s1.jsonl"',
-    "x-content-type-options": "nosniff",
-  });
-  expect(
-    answer.text
-      .trim()
-      .split("\n")
-      .map((line) => (JSON.parse(line) as { readonly seq: number }).seq),
-  ).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-});

@@ -10,32 +10,27 @@ import { resolve } from "node:path";
 import { Command, Option } from "commander";
 
 import type { SessionHandle } from "../../api/index.ts";
-import { replaceFile, sessionsFolder } from "../../config/index.ts";
+import { sessionsFolder, writeFilePieces } from "../../config/index.ts";
 import type { LoggedEvent } from "../../events/index.ts";
-import { blocksOf } from "../../fragments/index.ts";
 import {
   blobsIn,
-  bundleText,
-  eraseFrom,
+  type EraseReport,
   fileStore,
   linesFrom,
   readBundle,
   type SessionBundle,
 } from "../../log/index.ts";
-import { ThroughlineError } from "../../support/index.ts";
+import { codeOf, ThroughlineError } from "../../support/index.ts";
 import { resolveSession } from "../choose-session.ts";
 import type { Finish } from "../command-table.ts";
-import { EXIT } from "../exit-codes.ts";
-import { toHtml } from "../export/html.ts";
-import { type ExportView, toMarkdown } from "../export/markdown.ts";
-import { secretReplacer } from "../export/secret-patterns.ts";
-import { withoutReasoning } from "../export/without-reasoning.ts";
+import { EXPORT_FORMATS, type ExportFormat, exportForm } from "../export/export-forms.ts";
+import { type LongWork, longWork } from "../long-work.ts";
 import type { Terminal } from "../terminal.ts";
 import { writeProblem } from "../write-problem.ts";
 
 export interface ExportFlags {
   readonly last?: boolean;
-  readonly format: "jsonl" | "markdown" | "html";
+  readonly format: ExportFormat;
   readonly reasoning: boolean;
   readonly redact?: boolean;
   readonly output?: string;
@@ -49,17 +44,14 @@ export function exportCommand(terminal: Terminal, finish: Finish): Command {
     .argument("[session]", "its id, a unique beginning of it, or its title")
     .option("--last", "the last session of this directory")
     .addOption(
-      new Option("--format <format>", "jsonl, markdown or html")
-        .choices(["jsonl", "markdown", "html"])
-        .default("jsonl"),
+      new Option("--format <format>", "jsonl, markdown or html").choices(EXPORT_FORMATS).default("jsonl"),
     )
     .option("--no-reasoning", "without the model's thoughts")
     .option("--redact", "without what looks like a secret, and without this environment's keys")
     .option("-o, --output <file>", "write to this new file instead of stdout")
     .option("--force", "with -o: over a file that is there")
     .action(async (name: string | undefined, flags: ExportFlags) => {
-      await exportSession(name, flags, terminal);
-      finish(EXIT.ok);
+      finish(await longWork(terminal, (work) => exportSession(name, flags, terminal, work)));
     });
 }
 
@@ -67,13 +59,14 @@ async function exportSession(
   name: string | undefined,
   flags: ExportFlags,
   terminal: Terminal,
+  work: LongWork,
 ): Promise<void> {
   const store = fileStore(sessionsFolder());
   const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
   const log = await store.open(id, { mode: "read" });
   const whole = await readBundle(log);
   await log.close();
-  await writeBundle(id, whole, flags, terminal);
+  await writeBundle(id, whole, flags, terminal, work);
   if (flags.output === undefined) return;
   terminal.stderr.write(
     `exported ${id}: ${whole.events.length} events, ${whole.blobs.size} ${whole.blobs.size === 1 ? "blob" : "blobs"}\n`,
@@ -101,12 +94,16 @@ async function writeBundle(
   whole: SessionBundle,
   flags: ExportFlags,
   terminal: Terminal,
+  work?: LongWork,
 ): Promise<void> {
-  const thoughtless = flags.reasoning ? whole : withoutReasoning(whole);
-  const bundle = flags.redact === true ? redacted(thoughtless, terminal) : thoughtless;
-  const pieces = [...contentOf(bundle, id, flags)];
+  const { format, reasoning, redact = false } = flags;
+  const { pieces, erased } = exportForm(whole, id, { format, reasoning, redact });
+  if (erased !== undefined) sayRedacted(erased, terminal);
   if (flags.output === undefined) {
-    for (const piece of pieces) await written(terminal.stdout, piece);
+    for (const piece of pieces) {
+      await written(terminal.stdout, piece);
+      if (work?.signal.aborted === true) throw stopped();
+    }
     return;
   }
   const path = resolve(flags.output);
@@ -116,15 +113,27 @@ async function writeBundle(
       message: `-o ${flags.output}: it is there already: give another name, or --force`,
     });
   }
+  const blobBytes = [...whole.blobs.values()].reduce((sum, { length }) => sum + length, 0);
+  const all = whole.lines.length + Math.ceil((blobBytes * 4) / 3);
   try {
-    replaceFile(path, Buffer.concat(pieces));
+    await writeFilePieces(path, pieces, {
+      how: flags.force === true ? "over" : "new",
+      ...(work === undefined ? {} : { signal: work.signal }),
+      onProgress: (done) => void work?.tell("written", done, Math.max(done, all)),
+    });
   } catch (error) {
+    if (codeOf(error) === "stopped") throw error;
     throw new ThroughlineError({
       code: "file_unwritable",
       message: `-o ${flags.output}: cannot be written: ${writeProblem(error, path)}`,
       cause: error,
     });
   }
+}
+
+/** A bundle says at its end that it is whole. */
+function stopped(): ThroughlineError {
+  return new ThroughlineError({ code: "stopped", message: "stopped: what was written is not whole" });
 }
 
 /** A pipe takes what it can: a large session is not kept in memory twice. */
@@ -135,34 +144,13 @@ function written(stream: NodeJS.WritableStream, piece: Buffer): Promise<void> {
   });
 }
 
-function redacted(bundle: SessionBundle, terminal: Terminal): SessionBundle {
-  const { bundle: clean, report } = eraseFrom(bundle, secretReplacer(process.env));
-  const places = report.events.reduce((sum, event) => sum + event.places, 0);
+function sayRedacted({ events, opaque }: EraseReport, terminal: Terminal): void {
+  const places = events.reduce((sum, event) => sum + event.places, 0);
   terminal.stderr.write(
     `redacted ${places} ${places === 1 ? "place" : "places"}${
-      report.opaque.length === 0
+      opaque.length === 0
         ? ""
-        : `; ${report.opaque.length} sealed items were made after that and cannot be looked into (--no-reasoning leaves them out)`
+        : `; ${opaque.length} sealed items were made after that and cannot be looked into (--no-reasoning leaves them out)`
     }\n`,
   );
-  return clean;
-}
-
-function* contentOf(
-  bundle: SessionBundle,
-  id: string,
-  { format, reasoning }: ExportFlags,
-): Generator<Buffer> {
-  if (format === "jsonl") {
-    yield* bundleText(bundle);
-    return;
-  }
-  const view: ExportView = {
-    title: bundle.events.findLast((event) => event.type === "title")?.title ?? "",
-    id,
-    startedAt: bundle.events[0]?.at ?? "",
-    blocks: blocksOf(bundle.events, { writerAlive: false }),
-    reasoning,
-  };
-  yield Buffer.from(format === "html" ? toHtml(view) : toMarkdown(view));
 }
