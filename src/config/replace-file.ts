@@ -58,7 +58,8 @@ export async function writeFilePieces(
   try {
     for (const piece of pieces) {
       for (let at = 0; at < piece.length; at += PIECE_BYTES) {
-        onProgress?.(file.write(piece.subarray(at, at + PIECE_BYTES)));
+        const done = file.write(piece.subarray(at, at + PIECE_BYTES));
+        onProgress?.(done);
         if (signal !== undefined) await breath();
         if (signal?.aborted === true)
           throw new ThroughlineError({ code: "stopped", message: `stopped: ${path} was not written` });
