@@ -263,7 +263,8 @@ export interface ToolResult extends Envelope {
   readonly durationMs?: number;
 }
 
-export type OverrideAction = "omit_reasoning" | "omit_ids" | "strip_field" | "close_call";
+/** `translate`: the group goes as plain meaning, as it would abroad, because its own text is not taken. */
+export type OverrideAction = "omit_reasoning" | "omit_ids" | "strip_field" | "close_call" | "translate";
 
 export type OverrideScope =
   | { readonly kind: "group"; readonly response: string }

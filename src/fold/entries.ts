@@ -30,8 +30,9 @@ export class Group {
   readonly kind = "group";
   readonly start: ResponseStart;
   readonly #items: ItemEvent[] = [];
-  readonly #startedCalls = new Set<string>();
-  readonly #results = new Map<string, ToolResult>();
+  /** Made when there is something to keep: a long session has many responses without a call. */
+  #startedCalls: Set<string> | undefined;
+  #results: Map<string, ToolResult> | undefined;
   end: ResponseEnd | undefined;
   /** A later attempt of the same step exists. */
   superseded = false;
@@ -55,26 +56,27 @@ export class Group {
 
   addItem(item: ItemEvent): void {
     // The same slot twice is a repeated event of the stream: the first one counts (failures.md I04, H09).
-    if (this.#items.some((other) => other.outputIndex === item.outputIndex)) return;
-    this.#items.push(item);
-    this.#items.sort((a, b) => a.outputIndex - b.outputIndex);
+    let at = this.#items.length;
+    while (at > 0 && (this.#items[at - 1] as ItemEvent).outputIndex > item.outputIndex) at -= 1;
+    if (this.#items[at - 1]?.outputIndex !== item.outputIndex) this.#items.splice(at, 0, item);
   }
 
   addStart(callId: string): void {
-    this.#startedCalls.add(callId);
+    (this.#startedCalls ??= new Set()).add(callId);
   }
 
   /** The first result counts: it may have been sent, and what was sent does not change (failures.md T10). */
   addResult(result: ToolResult): void {
+    this.#results ??= new Map();
     if (!this.#results.has(result.callId)) this.#results.set(result.callId, result);
   }
 
   wasStarted(callId: string): boolean {
-    return this.#startedCalls.has(callId);
+    return this.#startedCalls?.has(callId) ?? false;
   }
 
   resultOf(callId: string): ToolResult | undefined {
-    return this.#results.get(callId);
+    return this.#results?.get(callId);
   }
 
   /** Nothing that is still to come can change how this group is sent. */
@@ -82,7 +84,7 @@ export class Group {
     if (this.end === undefined) return false;
     // Calls of an incomplete response are answered too: with the constant result that recovery records.
     if (this.end.status !== "completed" && this.end.status !== "incomplete") return true;
-    return this.#items.every((item) => item.type !== "tool_call" || this.#results.has(item.callId));
+    return this.#items.every((item) => item.type !== "tool_call" || this.resultOf(item.callId) !== undefined);
   }
 }
 

@@ -10,7 +10,7 @@
 
 import { crc32 } from "node:zlib";
 
-import { formatVersionOf, type LoggedEvent, parseLine, toOpenLine } from "../events/index.ts";
+import { formatVersionOf, type LoggedEvent, parseCheckedLine, toOpenLine } from "../events/index.ts";
 import { messageOf, ThroughlineError } from "../support/index.ts";
 
 export function frameLine(event: LoggedEvent): Buffer {
@@ -50,7 +50,7 @@ export function scanLines(
   while (at < bytes.length) {
     const end = bytes.indexOf(0x0a, at);
     if (end === -1) break;
-    const line = readLine(bytes.subarray(at, end));
+    const line = readLine(bytes, at, end);
     if (line.ok && line.event.seq === seq && line.event.epoch >= epoch) {
       events.push(line.event);
       seq += 1;
@@ -69,12 +69,40 @@ const SUM_BYTES = ',"sum":"00000000"}'.length;
 
 /** The line without its checksum, or undefined if that does not match. */
 export function checkedLine(line: Buffer): string | undefined {
-  const openEnd = line.length - SUM_BYTES;
-  if (openEnd <= 0) return undefined;
-  const open = line.subarray(0, openEnd);
-  const whole = line.toString("latin1", openEnd) === `,"sum":"${checksum(open)}"}`;
-  return whole ? `${open.toString("utf8")}}` : undefined;
+  return checkedText(line, 0, line.length);
 }
+
+function checkedText(bytes: Buffer, start: number, end: number): string | undefined {
+  const openEnd = end - SUM_BYTES;
+  if (openEnd <= start) return undefined;
+  if (sumAt(bytes, openEnd) !== crc32(bytes.subarray(start, openEnd))) return undefined;
+  // One decoding and no joining: for a moment the closing brace stands where the checksum begins.
+  bytes[openEnd] = CLOSE_BRACE;
+  const text = bytes.toString("utf8", start, openEnd + 1);
+  bytes[openEnd] = COMMA;
+  return text;
+}
+
+/** The number in `,"sum":"0123abcd"}`, or -1 for anything but that. */
+function sumAt(bytes: Buffer, at: number): number {
+  for (let index = 0; index < SUM_HEAD.length; index += 1) {
+    if (bytes[at + index] !== SUM_HEAD[index]) return -1;
+  }
+  let sum = 0;
+  for (let index = at + SUM_HEAD.length; index < at + SUM_BYTES - 2; index += 1) {
+    const byte = bytes[index] ?? 0;
+    const digit =
+      byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : 16;
+    if (digit === 16) return -1;
+    sum = sum * 16 + digit;
+  }
+  return bytes[at + SUM_BYTES - 2] === QUOTE && bytes[at + SUM_BYTES - 1] === CLOSE_BRACE ? sum : -1;
+}
+
+const SUM_HEAD = Buffer.from(',"sum":"');
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const CLOSE_BRACE = 0x7d;
 
 type ReadLine =
   | { readonly ok: true; readonly event: LoggedEvent }
@@ -94,11 +122,12 @@ export function assertFormat(events: readonly LoggedEvent[], session: string): v
 
 const FORMAT = 1;
 
-function readLine(line: Buffer): ReadLine {
-  if (line.length <= SUM_BYTES) return { ok: false, problem: "too short to be an event" };
-  if (checkedLine(line) === undefined) return { ok: false, problem: "the checksum does not match" };
+function readLine(bytes: Buffer, start: number, end: number): ReadLine {
+  if (end - start <= SUM_BYTES) return { ok: false, problem: "too short to be an event" };
+  const text = checkedText(bytes, start, end);
+  if (text === undefined) return { ok: false, problem: "the checksum does not match" };
   try {
-    return { ok: true, event: parseLine(line.toString("utf8")) };
+    return { ok: true, event: parseCheckedLine(text) };
   } catch (error) {
     return { ok: false, problem: messageOf(error) };
   }

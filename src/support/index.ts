@@ -10,6 +10,7 @@ export { type Clock, isoTime, systemClock } from "./clock.ts";
 export { codeOf, isThroughlineError, messageOf, ThroughlineError } from "./errors.ts";
 export {
   escapeLineSeparators,
+  isOneValue,
   jsonDepth,
   mapStrings,
   type Member,

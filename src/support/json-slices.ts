@@ -79,6 +79,11 @@ export function sliceMember(text: string, key: string): string | undefined {
   return sliceObject(text).findLast((member) => member.key === key)?.value;
 }
 
+/** Whether the text is one value and nothing behind it, as far as brackets and quotes tell. */
+export function isOneValue(text: string): boolean {
+  return text !== "" && endOfValue(text, 0) === text.length;
+}
+
 /** The same text with some of its strings, keys included, said differently; every other byte stays. */
 export function mapStrings(text: string, change: (value: string) => string): string {
   const pieces: string[] = [];
