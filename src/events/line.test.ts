@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 
 import type { RawJson } from "../support/index.ts";
 import { CANONICAL_TYPES, type LoggedEvent } from "./canonical.ts";
-import { parseLine, toLine, toOpenLine } from "./line.ts";
+import { parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";
 
 const envelope = { v: 1, seq: 7, id: "ev_1", at: "2026-01-01T00:00:00.000Z", epoch: 1 } as const;
 
@@ -98,6 +98,47 @@ describe("an event as a line", () => {
           reasoning(text.replaceAll(/[\u2028\u2029]/g, "")),
         );
       }),
+    );
+  });
+});
+
+describe("a line whose checksum was right", () => {
+  test("is read the same as any other, wherever the item stands and whatever is called an item", () => {
+    const head = '"v":1,"seq":3,"id":"ev_9","at":"t","epoch":2,"response":"r","type":"reasoning"';
+    for (const line of [
+      `{${head},"item":{"a":[1,"}"]}}`,
+      `{${head},"item":"text"}`,
+      `{${head},"item":{"a":1},"opaque":true}`,
+      `{${head},"item":1,"item":{"b":2}}`,
+      `{"item":{"a":1},${head}}`,
+      `{${head},"parts":[{"kind":"text","item":{"deep":1}}],"item":{"a":",\\"item\\":"}}`,
+      `{${head},"parts":{"x":1,"item":{"deep":1}}}`,
+      `{${head.replace("reasoning", "brand_new")},"item":{"a":12345678901234567890}}`,
+      `{${head.replace('"v":1', '"v":2')},"item":{"a":1}}`,
+      `{${head},"late":[{"outputIndex":0,"item":{"a":1}}]}`,
+      `{${head}}`,
+    ]) {
+      expect(parseCheckedLine(line)).toEqual(parseLine(line));
+    }
+  });
+
+  test("any item is kept exactly", () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const line = toLine(reasoning(text.replaceAll(/[\u2028\u2029]/g, "")));
+        expect(parseCheckedLine(line)).toEqual(parseLine(line));
+      }),
+    );
+  });
+
+  test("its item is not parsed: only its text is kept", () => {
+    const { item } = parseCheckedLine(toLine(reasoning("{not even JSON}"))) as { readonly item?: string };
+    expect(item).toBe("{not even JSON}");
+  });
+
+  test("without its envelope is refused", () => {
+    expect(() => parseCheckedLine('{"v":1,"type":"reasoning","seq":0,"at":"t","epoch":1,"item":{}}')).toThrow(
+      expect.objectContaining({ code: "event_invalid" }),
     );
   });
 });
