@@ -13,12 +13,19 @@ const OURS = ["ours", "ours-file", "ours-own"];
 export function evaluate(lines, results, problems = []) {
   const at = new Map(results.map((one) => [keyOf(one.sample, one.variant, one.rep), one]));
   const variants = [...new Set(results.map(({ variant }) => variant))];
+  const cellOf = (line, sample, variant) => {
+    const own = results.filter((one) => one.sample === sample && one.variant === variant);
+    return spread(own.flatMap((one) => valueOf(line, one, at)));
+  };
+  const smallerCellOf = (line, variant) => {
+    if (line.instead === undefined) return undefined;
+    const cell = cellOf(line, line.instead.sample, variant);
+    return cell === undefined ? undefined : { ...cell, size: line.instead.size };
+  };
   const evaluated = lines.map((line) => {
     const cells = {};
     for (const variant of variants) {
-      const own = results.filter((one) => one.sample === line.sample && one.variant === variant);
-      const values = own.flatMap((one) => valueOf(line, one, at));
-      const cell = spread(values);
+      const cell = cellOf(line, line.sample, variant) ?? smallerCellOf(line, variant);
       if (cell !== undefined) cells[variant] = cell;
     }
     for (const { sample, variant } of problems) if (sample === line.sample) cells[variant] = { wrong: true };

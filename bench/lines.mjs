@@ -3,6 +3,7 @@
  *
  * A ratio is the figure of a sample over that of its floor in the same repetition. An amount is the figure itself, or
  * what `value` makes of it and of another sample: `self`, the same adapter's of another size; `floor`, its floor's.
+ * `instead`: the smaller sample that stands in for an adapter which is left out of the large one; the table says so.
  *
  * @module
  */
@@ -52,12 +53,15 @@ function growth(id, title, figure, sample, self, target) {
   return { id, title, sample, target, unit: "× own cost", form: "amount", against: "self", self, value };
 }
 
+function count(number) {
+  return String(Math.round(number)).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+}
+
 export function linesOf(options) {
   const sizes = sizesOf(options);
-  const count = (number) => String(number).replaceAll(/\B(?=(\d{3})+$)/g, ",");
   const stream = `mixed-${sizes.events}`;
   const enc = `enc-${sizes.ciphertext}`;
-  const [, , args100, , args400] = sizes.args;
+  const [, args50, args100, , args400] = sizes.args;
   const [short, medium, long] = sizes.steps;
   const conc = `conc-${sizes.deltas}`;
   const step = { figure: lastTenth, unit: "ms" };
@@ -73,11 +77,17 @@ export function linesOf(options) {
     ratio("stream-tail", "… last byte → result", TAIL, stream, 1.2),
     ratio("enc-cpu", `${count(sizes.ciphertext / 1024)} KB of encrypted_content`, CPU, enc, 1),
     ratio("enc-tail", "… last byte → result", TAIL, enc, 1.2),
-    ratio("args-cpu", `${args100 / 1024} KB of arguments in deltas of 10`, CPU, `args-${args100}`, 2),
+    {
+      ...ratio("args-cpu", `${args100 / 1024} KB of arguments in deltas of 10`, CPU, `args-${args100}`, 2),
+      instead: { sample: `args-${args50}`, size: `${args50 / 1024} KB` },
+    },
     growth("args-growth", "… four times as many (linear: 4)", cpu, `args-${args400}`, `args-${args100}`, 4.8),
     ratio("loop-short", `tool loop of ${short} steps`, CPU, `loop-${short}`, 1),
     ratio("loop-medium", `tool loop of ${medium} steps`, CPU, `loop-${medium}`, 0.3),
-    ratio("loop-long", `tool loop of ${long} steps`, CPU, `loop-${long}`, 0.1),
+    {
+      ...ratio("loop-long", `tool loop of ${long} steps`, CPU, `loop-${long}`, 0.1),
+      instead: { sample: `loop-${medium}`, size: `${medium} steps` },
+    },
     amount("step-short", `… CPU of a step at the end of ${short}`, step, `loop-${short}`),
     amount("step-medium", `… CPU of a step at the end of ${medium}`, step, `loop-${medium}`),
     amount("step-long", `… CPU of a step at the end of ${long}`, step, `loop-${long}`),

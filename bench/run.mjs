@@ -6,14 +6,18 @@
  *   npm run bench -- ROW [...] [--reps N] [--only ours,floor,openai] [--quick]
  */
 import { mkdirSync, writeFileSync } from "node:fs";
+import { arch, availableParallelism, loadavg, platform, totalmem } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 
+import { writeDocument } from "./document.mjs";
 import { evaluate } from "./evaluate.mjs";
+import { growthOf } from "./growth.mjs";
 import { linesOf } from "./lines.mjs";
 import { measure } from "./measure.mjs";
 import { endAll, here, runToEnd } from "./processes.mjs";
 import { ADAPTERS, PEERS, ROWS, samplesOf, VARIANTS } from "./rows.mjs";
-import { builtLibrary, installPeers, peerNode } from "./setup.mjs";
+import { builtLibrary, installPeers, PACKAGES, peerNode, ROOT, versionsOf } from "./setup.mjs";
 import { columnsOf, textTable } from "./table.mjs";
 
 function say(text, passing = false) {
@@ -29,11 +33,11 @@ function misuse(message) {
   process.exit(2);
 }
 
-function orderOf(args) {
+function orderOf(given) {
   let parsed;
   try {
     parsed = parseArgs({
-      args,
+      args: given,
       allowPositionals: true,
       options: { reps: { type: "string" }, only: { type: "string" }, quick: { type: "boolean" } },
     });
@@ -52,6 +56,17 @@ function orderOf(args) {
   return { rows, reps, only, quick: values.quick === true };
 }
 
+/** Figures to a thousandth; without what is only needed on the way. */
+function plain(key, value) {
+  if (typeof value === "number") return Number(value.toFixed(3));
+  return key === "doneAt" ? undefined : value;
+}
+
+/** Everything the document was made from. */
+function recordOf(record) {
+  return `${JSON.stringify(record, plain)}\n`;
+}
+
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   process.on(signal, () => {
     endAll();
@@ -60,7 +75,8 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
 }
 process.on("exit", endAll);
 
-const order = orderOf(process.argv.slice(2));
+const args = process.argv.slice(2);
+const order = orderOf(args);
 const began = performance.now();
 try {
   const nodes = { own: process.execPath, 24: await peerNode(say) };
@@ -79,17 +95,30 @@ try {
   say(
     `ours and floor on ${versions.peerNode}${same ? "" : ` and ${versions.ownNode}`}, peers on ${versions.peerNode}`,
   );
+  const load = loadavg()[0].toFixed(1);
   const { results, problems } = await measure({ samples, variants, nodes, library, reps: order.reps, say });
   const lines = evaluate(linesOf(order), results, problems);
   const columns = columnsOf(versions);
-  const minutes = (performance.now() - began) / 60_000;
   say("");
   process.stdout.write(`${textTable(lines, columns)}\n`);
+  const facts = {
+    date: new Date().toISOString().slice(0, 10),
+    command: ["npm run bench", ...(args.length === 0 ? [] : ["--", ...args])].join(" "),
+    minutes: (performance.now() - began) / 60_000,
+    load,
+    machine: `${availableParallelism()} cores (${arch()}), ${Math.round(totalmem() / 2 ** 30)} GB, ${platform()}`,
+    versions,
+    peers: versionsOf(PACKAGES),
+  };
+  const growth = growthOf(results, order);
   const whole = order.rows.length === 0 && order.only === undefined && !order.quick;
   mkdirSync(here("results"), { recursive: true });
   const file = here(`results/${whole ? "latest" : "partial"}.json`);
-  const record = { versions, minutes, problems, results };
-  writeFileSync(file, `${JSON.stringify(record, undefined, 2)}\n`);
+  writeFileSync(file, recordOf({ facts, lines, growth, results, problems }));
+  if (whole) {
+    writeDocument(ROOT, { lines, columns, growth, facts });
+    await runToEnd(join(ROOT, "node_modules/.bin/oxfmt"), [file, join(ROOT, "docs/performance.md")]);
+  }
   for (const { sample, variant, wrong } of problems)
     process.stderr.write(`FAILED ${sample} ${variant}: ${wrong.join("; ")}\n`);
   process.exit(problems.length === 0 ? 0 : 1);

@@ -60,6 +60,18 @@ function newest(folder) {
     .reduce((time, entry) => Math.max(time, statSync(join(entry.path, entry.name)).mtimeMs), 0);
 }
 
+/** What is measured of each peer. */
+export const PACKAGES = [
+  "openai",
+  "ai",
+  "@ai-sdk/openai",
+  "@openai/agents",
+  "@earendil-works/pi-ai",
+  "@earendil-works/pi-agent-core",
+  "@langchain/openai",
+  "@langchain/core",
+];
+
 /** The exact versions that are installed, by package. */
 export function versionsOf(names) {
   return Object.fromEntries(

@@ -18,7 +18,7 @@ export function figure(value) {
 export function cellText(cell, { withSpread = true } = {}) {
   if (cell === undefined) return "–";
   if (cell.wrong === true) return "WRONG";
-  const middle = figure(cell.median);
+  const middle = `${figure(cell.median)}${cell.size === undefined ? "" : ` at ${cell.size}`}`;
   return withSpread && cell.count > 1 ? `${middle} (${figure(cell.min)}..${figure(cell.max)})` : middle;
 }
 

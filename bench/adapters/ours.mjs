@@ -9,6 +9,7 @@ import { join } from "node:path";
 
 import { toolOutput } from "../load/scenarios.mjs";
 import { agentFor, writeSession } from "../load/session-log.mjs";
+import { captureFetch } from "./capture-fetch.mjs";
 
 export async function createClient({ dist, store: kind, folder }) {
   const counts = kind === "file" ? countSyncs() : undefined;
@@ -39,7 +40,7 @@ export async function createClient({ dist, store: kind, folder }) {
     },
     async builder(items) {
       await writeSession(library, { store, id: "history", steps: Math.floor((items.length - 1) / 3) });
-      const { fetch, sent } = capture();
+      const { fetch, sent } = captureFetch();
       const agent = agentFor(library, { fetch });
       let session;
       return async (_turn, stop) => {
@@ -50,7 +51,7 @@ export async function createClient({ dist, store: kind, folder }) {
       };
     },
     async openFile(file, send, stop) {
-      const { fetch, sent } = capture();
+      const { fetch, sent } = captureFetch();
       sent.stop = stop;
       const id = /([^/]+)\.jsonl$/.exec(file)[1];
       const session = await agentFor(library, { fetch }).open({
@@ -102,39 +103,6 @@ async function follow(turn, seen) {
   if (status !== "completed" && reason !== "max_steps")
     throw new Error(`the turn ended ${status}: ${reason ?? error?.message}`);
   seen.ciphertexts = () => thoughts.map(({ item }) => JSON.parse(item).encrypted_content);
-}
-
-/** A fetch that stops the clock when it is given the bytes, and answers with a word. */
-function capture() {
-  const sent = { stop: undefined, body: undefined };
-  const answer = [
-    { type: "response.created", response: { id: "resp_1", object: "response", status: "in_progress" } },
-    {
-      type: "response.completed",
-      response: {
-        id: "resp_1",
-        object: "response",
-        status: "completed",
-        output: [
-          {
-            id: "msg_1",
-            type: "message",
-            role: "assistant",
-            status: "completed",
-            content: [{ type: "output_text", text: "Done.", annotations: [] }],
-          },
-        ],
-      },
-    },
-  ]
-    .map((event) => `data: ${JSON.stringify(event)}\n\n`)
-    .join("");
-  const fetch = async (_url, { body }) => {
-    sent.stop();
-    sent.body = body;
-    return new Response(answer, { headers: { "content-type": "text/event-stream" } });
-  };
-  return { fetch, sent };
 }
 
 /** Counted where Node makes them, before the library is loaded: nothing in it has to take part. */

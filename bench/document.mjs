@@ -1,0 +1,93 @@
+/**
+ * The part of docs/performance.md that a run writes: the facts of the run, the table, the spread, the growth. The rest of
+ * the document is written by people.
+ *
+ * @module
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { KNOWN_DIFFERENCES } from "./check-totals.mjs";
+import { growthPlot, ratioPlot } from "./plot.mjs";
+import { figure, rowsOf } from "./table.mjs";
+
+const BEGIN = "<!-- bench: from here on written by `npm run bench` -->";
+const END = "<!-- bench: up to here -->";
+
+export function writeDocument(root, parts) {
+  const file = join(root, "docs/performance.md");
+  const before = readFileSync(file, "utf8");
+  const [from, to] = [before.indexOf(BEGIN), before.indexOf(END)];
+  if (from === -1 || to < from)
+    throw new Error(`docs/performance.md has lost its marks "${BEGIN}" and "${END}"`);
+  writeFileSync(file, `${before.slice(0, from)}${BEGIN}\n\n${generated(parts)}\n\n${before.slice(to)}`);
+  const images = join(root, "docs/images");
+  mkdirSync(images, { recursive: true });
+  writeFileSync(join(images, "performance.svg"), ratioPlot(parts.lines));
+  writeFileSync(join(images, "performance-growth.svg"), growthPlot(parts.growth));
+}
+
+function generated({ lines, columns, growth, facts }) {
+  const met = lines.filter(({ verdict }) => verdict?.met === true).length;
+  const judged = lines.filter(({ verdict }) => verdict !== undefined).length;
+  return [
+    factsText(facts),
+    `${met} of ${judged} targets are met with the store off, with the file store on, and on both Nodes. Ratios are medians; the spread follows. Rows that begin with "…" belong to the one above them.`,
+    "![Every ratio to the floor on a logarithmic axis, with the targets; the figures are in the table below](images/performance.svg)",
+    markdown(rowsOf(lines, columns, { withSpread: false })),
+    "### Spread",
+    "Least..greatest over the repetitions; one repetition has none.",
+    markdown(spreadRows(lines, columns)),
+    "### Growth",
+    "CPU in ms at each size, and the power of the size with which it grows (1 is linear, 2 quadratic; least squares over the sizes that were measured).",
+    "![CPU time against the size of the arguments and against the steps of a tool loop, both axes logarithmic; the figures are in the tables below](images/performance-growth.svg)",
+    ...growth.flatMap((one) => [`**${one.title}** (${one.of})`, markdown(growthRows(one))]),
+  ].join("\n\n");
+}
+
+function factsText({ date, versions, peers, machine, minutes, command, load }) {
+  const packages = Object.entries(peers).map(([name, version]) => `${name} ${version}`);
+  const rules = KNOWN_DIFFERENCES.map(({ name }) => name);
+  return [
+    `- Run on ${date} with \`${command}\` in ${minutes.toFixed(1)} minutes; load average ${load} at the start.`,
+    `- Machine: ${machine}.`,
+    `- Throughline, the floor and the peers on Node ${versions.peerNode}; Throughline and the floor on Node ${versions.ownNode} too.`,
+    `- Peers: ${packages.join(", ")}.`,
+    `- Known differences that are taken off before totals are compared: ${rules.join("; ")}.`,
+  ].join("\n");
+}
+
+function range(cell) {
+  if (cell === undefined || cell.wrong === true || cell.count < 2) return "–";
+  return `${figure(cell.min)}..${figure(cell.max)}`;
+}
+
+function spreadRows(lines, columns) {
+  const head = ["row", "floor", ...columns.map(({ title }) => title)];
+  return [
+    head,
+    ...lines.map((line) => [
+      line.title,
+      range(line.floor),
+      ...columns.map(({ id }) => range(line.cells[id])),
+    ]),
+  ];
+}
+
+function growthRows({ sizes, series }) {
+  const head = ["", ...sizes.map((size) => figure(size)), "power"];
+  const body = series.map(({ variant, points, order }) => {
+    const costs = new Map(points);
+    const power = order === undefined ? "–" : order.toFixed(2);
+    return [variant, ...sizes.map((size) => figure(costs.get(size))), power];
+  });
+  return [head, ...body];
+}
+
+function row(cells) {
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+function markdown([head, ...body]) {
+  return [row(head), row(head.map((_, at) => (at === 0 ? "---" : "---:"))), ...body.map(row)].join("\n");
+}

@@ -1,0 +1,33 @@
+/**
+ * Cost against size: the rows that are measured at several sizes, and the order in which each adapter's cost grows.
+ *
+ * @module
+ */
+import { samplesOf } from "./rows.mjs";
+import { median, orderOfGrowth } from "./statistics.mjs";
+
+const TITLES = {
+  args: {
+    title: "Arguments of one call",
+    axis: "characters of arguments, in deltas of 10",
+    of: "characters",
+  },
+  loop: { title: "Tool loop", axis: "steps", of: "steps" },
+};
+
+/** For each row with sizes: the median CPU of each variant at each size it was measured at. */
+export function growthOf(results, options) {
+  const sized = samplesOf(options).filter(({ size }) => size !== undefined);
+  return Object.entries(TITLES).flatMap(([row, titles]) => {
+    const samples = sized.filter((sample) => sample.row === row);
+    const variants = [...new Set(results.map(({ variant }) => variant))];
+    const series = variants.flatMap((variant) => {
+      const points = samples.flatMap(({ id, size }) => {
+        const costs = results.filter((one) => one.sample === id && one.variant === variant);
+        return costs.length === 0 ? [] : [[size, median(costs.map(({ cpuMs }) => cpuMs))]];
+      });
+      return points.length === 0 ? [] : [{ variant, points, order: orderOfGrowth(points) }];
+    });
+    return series.length === 0 ? [] : [{ row, ...titles, sizes: samples.map(({ size }) => size), series }];
+  });
+}
