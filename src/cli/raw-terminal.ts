@@ -12,11 +12,12 @@ const AS_BEFORE = "\u001B[?2026l\u001B[?2004l\u001B[<u\u001B[0m\u001B[?25h";
 export function rawTerminal(): TuiTerminal {
   const { stdin, stdout } = process;
   return {
+    // Asked for, not remembered: the terminal has its new size before the signal that tells of it has arrived.
     get columns() {
-      return positive(stdout.columns) ?? 80;
+      return positive(stdout.getWindowSize()[0]) ?? 80;
     },
     get rows() {
-      return positive(stdout.rows) ?? 24;
+      return positive(stdout.getWindowSize()[1]) ?? 24;
     },
     write(data) {
       stdout.write(data);

@@ -229,8 +229,8 @@ class App {
     const { completing } = this.#editor;
     if (this.#picker !== undefined) this.#picker.key(data);
     else if (isKey(data, "ctrl+c")) this.#controlC(armed);
-    else if (isKey(data, "ctrl+t")) this.#painter.toggleReasoning();
-    else if (isKey(data, "ctrl+o")) this.#painter.toggleTools();
+    else if (isKey(data, "ctrl+t")) this.#hint = this.#painter.toggle("reasoning");
+    else if (isKey(data, "ctrl+o")) this.#hint = this.#painter.toggle("tools");
     else if (isKey(data, "ctrl+z")) void this.#suspend();
     else if (isKey(data, "escape") && !completing) this.#escape();
     else if (isKey(data, "tab") && this.#prompt !== undefined && !completing)
@@ -354,7 +354,8 @@ class App {
     };
     if (this.#picker !== undefined) {
       const rows = this.#picker.render(width, Math.min(height - 2, 14), style);
-      return footer({ ...shared, input: { rows, cursor: { row: 0, column: 0 } } }, width, height, style);
+      const cursor = { row: rows.length - 1, column: 0 }; // on the last row, as always: see footer.ts
+      return footer({ ...shared, input: { rows, cursor } }, width, height, style);
     }
     if (prompt !== undefined && this.#answering) {
       const above = this.#editor.text === "" ? [] : [style.dim("Tab goes back to your message")];

@@ -93,9 +93,9 @@ test("however small the terminal, the input stays", () => {
     "  Alt+Up takes them back",
     "● Working 2s · Esc stops · 1 queued",
     "hint",
+    "status",
     "─".repeat(40),
     "❯ typed",
-    "status",
   ]);
   const small = footer(parts, 40, 3, style);
   expect(small.rows).toEqual(["hint", "❯ typed"]);

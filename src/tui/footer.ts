@@ -1,5 +1,5 @@
 /**
- * Everything below the transcript: the queue, what is under way, the place where a person types or answers, the status.
+ * Everything below the transcript: the queue, what is under way, the status, the place where a person types or answers.
  * What a person types into is never left out, however small the terminal is.
  *
  * @module
@@ -47,9 +47,11 @@ export function footer(parts: FooterParts, width: number, height: number, style:
   const rules = take([rule]);
   const queue = take(queueRows(parts, width, style));
   const space = take([""]);
-  const before = [...space, ...queue, ...working, ...hint, ...rules, ...parts.above];
+  // Nothing below the input: a terminal that gets narrower breaks rows, and some (xterm.js) then count those below the
+  // cursor as if they stood above it. Where the input is last, going up by what was broken is right everywhere.
+  const before = [...space, ...queue, ...working, ...hint, ...status, ...rules, ...parts.above];
   return {
-    rows: [...before, ...input, ...status],
+    rows: [...before, ...input],
     cursor: { row: before.length + parts.input.cursor.row, column: parts.input.cursor.column },
   };
 }

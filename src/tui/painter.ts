@@ -7,6 +7,7 @@
 
 import type { Block } from "../fragments/index.ts";
 import type { Footer } from "./footer.ts";
+import type { Folds } from "./pieces.ts";
 import { Screen, type ScreenOutput } from "./screen.ts";
 import type { Style } from "./style.ts";
 import { Transcript } from "./transcript.ts";
@@ -14,6 +15,8 @@ import type { View } from "./view-state.ts";
 
 const FRAME_MS = 30;
 const TICK_MS = 1000;
+
+const NAMES: Readonly<Record<Folds, string>> = { reasoning: "Thoughts", tools: "Tool output" };
 
 export interface PainterOptions {
   readonly output: ScreenOutput;
@@ -29,8 +32,8 @@ export class Painter {
   readonly #screen: Screen;
   readonly #transcript = new Transcript();
   #width: number;
-  #reasoningOpen = false;
-  #toolsOpen = false;
+  #height: number;
+  #open: Readonly<Record<Folds, boolean>> = { reasoning: false, tools: false };
   #timer: NodeJS.Timeout | undefined;
   #tick: NodeJS.Timeout | undefined;
   #ended = false;
@@ -39,6 +42,7 @@ export class Painter {
     this.#options = options;
     this.#screen = new Screen(options.output);
     this.#width = options.output.columns;
+    this.#height = options.output.rows;
   }
 
   /** A word of the interface itself, behind everything that has been said so far. */
@@ -60,12 +64,25 @@ export class Painter {
     this.#transcript.note(text);
   }
 
-  toggleReasoning(): void {
-    this.#reasoningOpen = !this.#reasoningOpen;
-  }
-
-  toggleTools(): void {
-    this.#toolsOpen = !this.#toolsOpen;
+  /**
+   * Folds or unfolds, and says so. What has left the window cannot be painted anew; where nothing in the window
+   * follows, the last turn is printed once more below.
+   */
+  toggle(folds: Folds): string {
+    const open = !this.#open[folds];
+    this.#open = { ...this.#open, [folds]: open };
+    const blocks = this.#options.blocks();
+    this.#transcript.update(blocks);
+    const said = `${NAMES[folds]} ${open ? "unfolded" : "folded"}`;
+    const begin = blocks.findLastIndex((block) => block.kind === "user" && block.by === "person");
+    const turn = blocks.slice(Math.max(0, begin));
+    if (open && !this.#transcript.folds(folds) && this.#transcript.isLeftBehind(folds, open, turn)) {
+      this.#transcript.note(`↩ The last turn once more, ${NAMES[folds].toLowerCase()} unfolded`);
+      this.#transcript.again(turn);
+      return `${said}: the last turn is printed once more.`;
+    }
+    const behind = this.#transcript.isLeftBehind(folds, open);
+    return `${said}${behind ? "; what has scrolled away stays as it was printed" : ""}.`;
   }
 
   schedule(): void {
@@ -78,6 +95,7 @@ export class Painter {
 
   draw(): void {
     if (this.#ended) return;
+    this.#takeSize(); // it may have changed before anybody has told
     this.#keepTime();
     const view = this.#view();
     this.#transcript.update(this.#options.blocks());
@@ -85,14 +103,21 @@ export class Painter {
     const { rows, cursor } = this.#options.footer(this.#width, view.height);
     const at = { row: said.length + cursor.row, column: cursor.column };
     this.#screen.draw({ rows: [...said, ...rows], cursor: at });
-    this.#screen.forget(this.#transcript.release(this.#screen.gone, this.#width, view));
+    this.#screen.forget(this.#transcript.release(this.#screen.gone));
   }
 
   resize(): void {
-    this.#screen.forget(this.#transcript.releaseFinished(this.#width, this.#view()));
-    this.#width = this.#options.output.columns;
-    this.#screen.resize();
+    this.#takeSize();
     this.draw();
+  }
+
+  #takeSize(): void {
+    const { columns, rows } = this.#options.output;
+    if (columns === this.#width && rows === this.#height) return;
+    this.#width = columns;
+    this.#height = rows;
+    this.#screen.forget(this.#transcript.releaseFinished());
+    this.#transcript.resume(this.#screen.resize());
   }
 
   /** Takes the footer away and leaves what was said; `draw` goes on below it. */
@@ -101,7 +126,7 @@ export class Painter {
     this.#transcript.update(this.#options.blocks());
     this.#screen.draw({ rows: this.#transcript.render(this.#width, view), cursor: undefined });
     this.#screen.end();
-    this.#transcript.releaseFinished(this.#width, view);
+    this.#transcript.releaseFinished();
   }
 
   end(): void {
@@ -125,9 +150,9 @@ export class Painter {
     const now = this.#options.now();
     return {
       style: this.#options.style,
-      reasoningOpen: this.#reasoningOpen,
-      toolsOpen: this.#toolsOpen,
-      height: this.#options.output.rows,
+      reasoningOpen: this.#open.reasoning,
+      toolsOpen: this.#open.tools,
+      height: this.#height,
       now,
       since: (id) => this.#transcript.since(id, now),
     };

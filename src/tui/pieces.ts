@@ -11,11 +11,15 @@ import { markdownChunks } from "./markdown-chunks.ts";
 import type { Rows } from "./rows.ts";
 import type { View } from "./view-state.ts";
 
+export type Folds = "reasoning" | "tools";
+
 export interface Piece {
   readonly key: string;
   readonly kind: string;
   /** Nothing more will come. */
   readonly finished: boolean;
+  /** What folds and unfolds it; undefined where there is nothing to unfold. */
+  readonly folds: Folds | undefined;
   readonly draw: (width: number, view: View) => Rows;
 }
 
@@ -24,6 +28,7 @@ export function piecesOf(block: Block, where: { readonly first: boolean }): read
     key: block.id,
     kind: block.kind,
     finished: !block.generating && !waits(block),
+    folds: foldsOf(block),
     draw: (width, view) => blockRows(block, width, view),
   };
   if (block.kind !== "text") return [block.superseded ? superseded(whole, where.first) : whole];
@@ -34,6 +39,7 @@ export function piecesOf(block: Block, where: { readonly first: boolean }): read
       key: `${block.id}#${at}`,
       kind: block.kind,
       finished: !last || !block.generating,
+      folds: undefined,
       draw: (width, view) => [
         ...answerRows(block, chunk, width, view),
         ...(last && block.cut ? [view.style.dim("… (it ends here)")] : []),
@@ -41,6 +47,11 @@ export function piecesOf(block: Block, where: { readonly first: boolean }): read
     };
     return block.superseded ? superseded(piece, where.first && at === 0) : piece;
   });
+}
+
+function foldsOf(block: Block): Folds | undefined {
+  if (block.kind === "tool") return "tools";
+  return block.kind === "reasoning" && block.parts.length > 0 ? "reasoning" : undefined;
 }
 
 /** A call without a result is not over, even while nothing of it is being written. */
@@ -53,6 +64,7 @@ function superseded(piece: Piece, tells: boolean): Piece {
   return {
     ...piece,
     finished: true,
+    folds: "reasoning",
     draw: (width, view) => {
       if (view.reasoningOpen) return piece.draw(width, view);
       return tells ? [view.style.dim("▸ An earlier attempt broke off and was made again")] : [];

@@ -24,6 +24,49 @@ export function sealed(row: string, width: number): string {
   return fit(safe.join(""), width);
 }
 
+/** Drawn by us, and different at another width: no part of the text. */
+const DRAWN = /[\s\u2500-\u257F]/u;
+
+/** What is said in rows, whatever their width: characters that are neither space nor frame. */
+export function charactersIn(rows: Rows): number {
+  let found = 0;
+  for (const row of rows) {
+    for (const [at, part] of row.split(STYLES).entries()) {
+      if (at % 2 === 0) for (const char of part) if (!DRAWN.test(char)) found += 1;
+    }
+  }
+  return found;
+}
+
+/** Without the first characters, counted as `charactersIn` does, and without the rows they filled. */
+export function without(rows: Rows, characters: number): Rows {
+  let left = characters;
+  for (const [index, row] of rows.entries()) {
+    if (left === 0) return rows.slice(index);
+    const here = charactersIn([row]);
+    if (here > left) return [behind(row, left), ...rows.slice(index + 1)];
+    left -= here;
+  }
+  return [];
+}
+
+/** The rest of a row, in the style that holds there. */
+function behind(row: string, characters: number): string {
+  let left = characters;
+  let rest = "";
+  for (const [at, part] of row.split(STYLES).entries()) {
+    if (at % 2 === 1 || left === 0) {
+      rest += part;
+      continue;
+    }
+    const chars = Array.from(part);
+    let from = 0;
+    while (from < chars.length && left > 0) if (!DRAWN.test(chars[from++] ?? "")) left -= 1;
+    rest += chars.slice(from).join("").trimStart();
+  }
+  return rest;
+}
+
 /** Untrusted text, wrapped, each row behind a margin. */
 export function textRows(text: string, width: number, margin = ""): Rows {
   return indent(wrap(inert(text), width - margin.length), margin);

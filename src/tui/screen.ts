@@ -24,6 +24,12 @@ export interface Frame {
   readonly cursor: { readonly row: number; readonly column: number } | undefined;
 }
 
+/** The first rows of a frame, and so many columns of the one behind them. */
+export interface Gone {
+  readonly rows: number;
+  readonly columns: number;
+}
+
 const ESC = "\u001B";
 /** Synchronized output: a terminal that knows it shows the whole update at once, others ignore it. */
 const BEGIN = `${ESC}[?2026h`;
@@ -76,21 +82,33 @@ export class Screen {
 
   /**
    * The terminal has another size. It may have broken our rows anew; how is known only for the rows below the last
-   * `forget`, so these are erased and everything before them is left as the terminal shows it.
+   * `forget`, so these are erased and everything before them is left as the terminal shows it. Says what of them has
+   * left the window meanwhile, and so could not be erased.
+   *
+   * The row of the cursor is taken as one: xterm.js leaves it alone, others break it. Going up too little leaves a
+   * row behind; going up too far would erase what is not ours.
    */
-  resize(): void {
-    const { columns } = this.#output;
+  resize(): Gone {
+    const { columns, rows: height } = this.#output;
     const above = this.#painted.slice(0, Math.max(0, this.#cursorRow));
-    const broken = above.reduce((sum, row) => sum + Math.max(1, Math.ceil(widthOf(row) / columns)), 0);
-    const inRow = Math.floor(this.#cursorColumn / columns);
+    const broken = above.map((row) => Math.max(1, Math.ceil(widthOf(row) / columns)));
+    const all = broken.reduce((sum, count) => sum + count, 0);
+    const up = Math.min(all, height - 1);
     this.#columns = columns;
-    this.#height = this.#output.rows;
-    const up = Math.min(broken + inRow, this.#height - 1);
+    this.#height = height;
     this.#output.write(`${BEGIN}\r${up > 0 ? `${ESC}[${up}A` : ""}${ESC}[J${END}`);
     this.#painted = [];
     this.#high = -1;
     this.#cursorRow = 0;
     this.#cursorColumn = 0;
+    let left = all - up;
+    let rows = 0;
+    for (const count of broken) {
+      if (left < count) break;
+      left -= count;
+      rows += 1;
+    }
+    return { rows, columns: left * columns };
   }
 
   /** Leaves the cursor on a row of its own below everything. */

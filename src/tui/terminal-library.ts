@@ -34,9 +34,9 @@ export function wrap(text: string, width: number): readonly string[] {
 }
 
 /** On one row, cut with a sign. */
-export function fit(text: string, width: number): string {
+export function fit(text: string, width: number, sign = "…"): string {
   if (width <= 0) return "";
-  return visibleWidth(text) <= width ? text : truncateToWidth(text, width, "…");
+  return visibleWidth(text) <= width ? text : truncateToWidth(text, width, sign);
 }
 
 export function markdownRows(text: string, width: number, style: Style): readonly string[] {

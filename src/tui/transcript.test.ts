@@ -45,10 +45,10 @@ test("a toggle changes what is in the window and leaves what has left it, whole 
   const transcript = new Transcript();
   transcript.update([thought("r/0"), text("r/1", "said"), thought("s/0")]);
   expect(transcript.render(40, view)).toEqual(["▸ Thought for 2s", "", "said", "", "▸ Thought for 2s"]);
-  expect(transcript.release(1, 40, view)).toBe(1);
+  expect(transcript.release(1)).toBe(1);
   expect(transcript.render(40, open)).toEqual(["", "said", "", "▾ Thought for 2s", "  Title", "  body"]);
   // One row of the last entry is gone: it can no longer be folded.
-  expect(transcript.release(3, 40, open)).toBe(2);
+  expect(transcript.release(3)).toBe(2);
   expect(transcript.render(40, view)).toEqual(["", "▾ Thought for 2s", "  Title", "  body"]);
 });
 
@@ -56,7 +56,7 @@ test("an answer that grows past the window goes on where it was", () => {
   const transcript = new Transcript();
   transcript.update([text("r/0", "one\n\ntwo\n\nthr", { generating: true })]);
   expect(transcript.render(40, view)).toEqual(["one", "", "two", "", "thr"]);
-  expect(transcript.release(2, 40, view)).toBe(1);
+  expect(transcript.release(2)).toBe(1);
   transcript.update([text("r/0", "one\n\ntwo\n\nthree\n\nfour")]);
   expect(transcript.render(40, view)).toEqual(["", "two", "", "three", "", "four"]);
 });
@@ -64,11 +64,69 @@ test("an answer that grows past the window goes on where it was", () => {
 test("what ended out of sight is told again where a person looks", () => {
   const transcript = new Transcript();
   transcript.update([thought("r/0", { generating: true }), text("r/1", "said")]);
-  expect(transcript.release(1, 40, view)).toBe(1);
+  transcript.render(40, view);
+  expect(transcript.release(1)).toBe(1);
   transcript.update([thought("r/0"), text("r/1", "said")]);
   expect(transcript.render(40, view)).toEqual(["", "said", "", "▸ Thought for 2s"]);
   transcript.update([thought("r/0"), text("r/1", "said")]);
   expect(transcript.render(40, view)).toHaveLength(4);
+});
+
+test("what has left the window is printed once more, and once only", () => {
+  const transcript = new Transcript();
+  const turn = [thought("r/0"), text("r/1", "said")];
+  transcript.update(turn);
+  transcript.render(40, view);
+  expect([transcript.folds("reasoning"), transcript.isLeftBehind("reasoning", true, turn)]).toEqual([
+    true,
+    false,
+  ]);
+  expect(transcript.release(1)).toBe(1);
+  expect([transcript.folds("reasoning"), transcript.isLeftBehind("reasoning", true, turn)]).toEqual([
+    false,
+    true,
+  ]);
+  transcript.again(turn);
+  transcript.update(turn);
+  const rows = ["", "said", "", "▾ Thought for 2s", "  Title", "  body", "", "said"];
+  expect(transcript.render(40, open)).toEqual(rows);
+  expect(transcript.release(rows.length)).toBe(rows.length);
+  expect(transcript.isLeftBehind("reasoning", true, turn)).toBe(false);
+  transcript.update([...turn]);
+  expect(transcript.render(40, open)).toEqual([]);
+});
+
+test("printed once more while it grows, it goes on below", () => {
+  const transcript = new Transcript();
+  const half = [thought("r/0"), text("r/1", "one\n\ntw", { generating: true })];
+  transcript.update(half);
+  transcript.render(40, view);
+  transcript.release(1);
+  transcript.again(half);
+  transcript.update([thought("r/0"), text("r/1", "one\n\ntwo")]);
+  expect(transcript.render(40, open)).toEqual([
+    "",
+    "one",
+    "",
+    "▾ Thought for 2s",
+    "  Title",
+    "  body",
+    "",
+    "one",
+    "",
+    "two",
+  ]);
+});
+
+test("after another size an answer goes on behind what has left the window, also within a row", () => {
+  const transcript = new Transcript();
+  transcript.update([text("r/0", "- **one** two three four\n- fi", { generating: true })]);
+  expect(transcript.render(12, view)).toEqual(["- one two", "  three four", "- fi"]);
+  expect(transcript.releaseFinished()).toBe(0);
+  transcript.resume({ rows: 1, columns: 5 }); // "- one two" and "  thr"
+  expect(transcript.render(40, view)).toEqual(["ee four", "- fi"]);
+  transcript.update([text("r/0", "- **one** two three four\n- five")]);
+  expect(transcript.render(40, view)).toEqual(["ee four", "- five"]);
 });
 
 test("a superseded attempt is one row, and all of it unfolded", () => {

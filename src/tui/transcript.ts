@@ -7,8 +7,10 @@
 
 import type { Block } from "../fragments/index.ts";
 import { noteRows } from "./block-rows.ts";
-import { type Piece, piecesOf } from "./pieces.ts";
-import type { Rows } from "./rows.ts";
+import { type Folds, type Piece, piecesOf } from "./pieces.ts";
+import { charactersIn, type Rows, without } from "./rows.ts";
+import type { Gone } from "./screen.ts";
+import { fit } from "./terminal-library.ts";
 import type { View } from "./view-state.ts";
 
 interface Entry {
@@ -16,7 +18,13 @@ interface Entry {
   readonly block: string | undefined;
   piece: Piece;
   /** Stands apart from what is above it. */
-  readonly spaced: boolean;
+  spaced: boolean;
+  /** As it was last drawn, and whether it was finished and unfolded then. */
+  shown: Rows;
+  shownFinished: boolean;
+  shownOpen: boolean;
+  /** So many characters of it stand above already: it goes on behind them. */
+  skipped: number;
   /** The last rows, while nothing they depend on has changed. */
   cache: { readonly key: string; readonly rows: Rows } | undefined;
   /** Rows of it that have left the window: they stay as they were. */
@@ -29,6 +37,11 @@ export class Transcript {
   #entries: Entry[] = [];
   /** Pieces that are the terminal's now, and whether they were finished when they left. */
   readonly #left = new Map<string, boolean>();
+  /** Of those that fold: how they were printed. */
+  readonly #printed = new Map<
+    string,
+    { readonly folds: Folds; readonly block: string; readonly open: boolean }
+  >();
   readonly #skipped = new Set<string>();
   readonly #seen = new Map<string, Block>();
   readonly #since = new Map<string, number>();
@@ -51,7 +64,35 @@ export class Transcript {
   note(text: string): void {
     this.#notes += 1;
     const draw: Piece["draw"] = (width, view) => noteRows(text, width, view);
-    this.#push(undefined, { key: `note/${this.#notes}`, kind: "note", finished: true, draw });
+    const key = `note/${this.#notes}`;
+    this.#push(undefined, { key, kind: "note", finished: true, folds: undefined, draw });
+  }
+
+  /** Whether anything that can still be painted folds this way. */
+  folds(folds: Folds): boolean {
+    return this.#entries.some(({ piece, pinned }) => piece.folds === folds && pinned.length === 0);
+  }
+
+  /** Whether something of these blocks has left the window printed the other way. */
+  isLeftBehind(folds: Folds, open: boolean, blocks?: readonly Block[]): boolean {
+    const ids = blocks === undefined ? undefined : new Set(blocks.map(({ id }) => id));
+    return [...this.#printed.values()].some(
+      (one) => one.folds === folds && one.open !== open && (ids === undefined || ids.has(one.block)),
+    );
+  }
+
+  /** These are printed once more, below everything; what was printed of them stays where it is. */
+  again(blocks: readonly Block[]): void {
+    const ids = new Set(blocks.map(({ id }) => id));
+    this.#entries = this.#entries.filter(({ piece, block }) => piece.finished || !ids.has(block ?? ""));
+    for (const entry of this.#entries) {
+      if (!ids.has(entry.block ?? "")) continue;
+      entry.detached = true;
+      entry.piece = { ...entry.piece, key: `${entry.piece.key}@${(this.#notes += 1)}` };
+    }
+    for (const key of this.#left.keys()) if (ids.has(blockOf(key))) this.#left.delete(key);
+    for (const key of this.#printed.keys()) if (ids.has(blockOf(key))) this.#printed.delete(key);
+    for (const id of ids) this.#seen.delete(id);
   }
 
   /** The path goes on elsewhere: what was printed stays. */
@@ -80,47 +121,79 @@ export class Transcript {
   }
 
   render(width: number, view: View): Rows {
-    return this.#entries.flatMap((entry) => rowsOf(entry, width, view));
+    return this.#entries.flatMap((entry) => {
+      entry.shown = rowsOf(entry, width, view);
+      entry.shownFinished = entry.piece.finished;
+      entry.shownOpen = entry.piece.folds === "tools" ? view.toolsOpen : view.reasoningOpen;
+      return entry.shown;
+    });
   }
 
   /** The first rows of the last frame have left the window. Returns how many of them belong to whole entries. */
-  release(gone: number, width: number, view: View): number {
+  release(gone: number): number {
     let dropped = 0;
     for (let entry = this.#entries[0]; entry !== undefined && dropped < gone; entry = this.#entries[0]) {
-      const rows = rowsOf(entry, width, view);
-      if (dropped + rows.length > gone) {
-        this.#pin(entry, rows, gone - dropped);
+      const { shown } = entry;
+      if (dropped + shown.length > gone) {
+        this.#pin(entry, shown, gone - dropped);
         break;
       }
       this.#leave(entry);
-      dropped += rows.length;
+      dropped += shown.length;
     }
     return dropped;
   }
 
-  /** For another size of the terminal: what is finished stays as the terminal shows it. Returns its rows. */
-  releaseFinished(width: number, view: View): number {
+  /** For another size of the terminal: what was drawn finished stays as the terminal shows it. Returns its rows. */
+  releaseFinished(): number {
     let dropped = 0;
-    for (let entry = this.#entries[0]; entry?.piece.finished === true; entry = this.#entries[0]) {
-      dropped += rowsOf(entry, width, view).length;
+    for (let entry = this.#entries[0]; entry?.shownFinished === true; entry = this.#entries[0]) {
+      dropped += entry.shown.length;
       this.#leave(entry);
     }
-    for (const entry of this.#entries) {
+    return dropped;
+  }
+
+  /** After another size: these rows of the last frame stand above for good. What goes on, goes on behind them. */
+  resume(gone: Gone): void {
+    let { rows, columns } = gone;
+    this.#entries = this.#entries.filter((entry) => {
+      const { shown } = entry;
       entry.pinned = [];
       entry.cache = undefined;
-    }
-    return dropped;
+      if (rows === 0 && columns === 0) return true;
+      const whole = shown.slice(0, rows);
+      const isAllGone = shown.length <= rows;
+      const part = isAllGone ? [] : [fit(shown[rows] ?? "", columns, "")];
+      rows -= whole.length;
+      if (!isAllGone) columns = 0;
+      // An answer goes on where it is; anything else that ends out of sight is told again.
+      if (isAllGone && shown.length > 0 && entry.piece.kind !== "text") {
+        this.#left.set(entry.piece.key, entry.shownFinished);
+        return false;
+      }
+      if (whole.length > 0) entry.spaced = false;
+      entry.skipped += charactersIn([...whole, ...part]);
+      return true;
+    });
   }
 
   #leave(entry: Entry): void {
     this.#left.set(entry.piece.key, entry.piece.finished);
+    this.#remember(entry);
     this.#entries.shift();
+  }
+
+  #remember({ piece, block, detached, shownOpen }: Entry): void {
+    if (piece.folds === undefined || block === undefined || detached) return;
+    this.#printed.set(piece.key, { folds: piece.folds, block, open: shownOpen });
   }
 
   /** Partly out of the window: what is finished can no longer be folded or unfolded. */
   #pin(entry: Entry, rows: Rows, gone: number): void {
     entry.pinned = rows.slice(0, gone);
     if (!entry.piece.finished) return;
+    this.#remember(entry);
     entry.piece = { ...entry.piece, draw: () => (entry.spaced ? rows.slice(1) : rows) };
     entry.cache = undefined;
   }
@@ -149,12 +222,28 @@ export class Transcript {
   #push(block: string | undefined, piece: Piece): void {
     const spaced = this.#lastKind !== "" && !(WORK.has(this.#lastKind) && WORK.has(piece.kind));
     this.#lastKind = piece.kind;
-    this.#entries.push({ block, piece, spaced, cache: undefined, pinned: [], detached: false });
+    this.#entries.push({
+      block,
+      piece,
+      spaced,
+      shown: [],
+      shownFinished: false,
+      shownOpen: false,
+      skipped: 0,
+      cache: undefined,
+      pinned: [],
+      detached: false,
+    });
   }
 }
 
 /** Rows of work stand close together; what is said stands apart. */
 const WORK: ReadonlySet<string> = new Set(["reasoning", "tool", "notice"]);
+
+/** A piece is named after its block. */
+function blockOf(key: string): string {
+  return key.split("#", 1)[0] ?? key;
+}
 
 function responseOf(id: string): string {
   return id.slice(0, id.lastIndexOf("/"));
@@ -167,7 +256,7 @@ function rowsOf(entry: Entry, width: number, view: View): Rows {
 
 function drawn(entry: Entry, width: number, view: View): Rows {
   const draw = (): Rows => {
-    const rows = entry.piece.draw(width, view);
+    const rows = without(entry.piece.draw(width, view), entry.skipped);
     return entry.spaced && rows.length > 0 ? ["", ...rows] : rows;
   };
   if (!entry.piece.finished) return draw(); // depends on the time too

@@ -60,7 +60,7 @@ test("done: how long, how many parts, how many tokens; unfolded all parts; the a
   run.press(KEYS.controlT);
   await run.hides("three steps");
   // Status: directory, tokens with reasoning, context, model.
-  expect(run.rows.findLast((row) => row !== "")).toMatch(
+  expect(run.rows.at(run.rows.indexOf("❯") - 2)).toMatch(
     /work · go  │  ↑\S+ ↓\S+ \(\S+ reasoning\) ctx \S+ .*openai\/emu-reasoner$/,
   );
   expect(await run.leave()).toBe(0);
@@ -120,7 +120,7 @@ test("a switch: the picker says what would stay behind, and the thought says for
   await run.say("hello");
   await run.shows("You said: “hello”");
   await run.shows("kept for emu-reasoner, not sent to the model in use");
-  expect(run.rows.findLast((row) => row !== "")).toContain("openai/emu-plain");
+  expect(run.rows.at(run.rows.indexOf("❯") - 2)).toContain("openai/emu-plain");
   await run.leave();
 });
 
