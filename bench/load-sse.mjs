@@ -1,150 +1,249 @@
 /**
  * Load on the server: 200 clients on the event streams of 50 sessions that are always in a turn, 20 of them too slow.
- * Prints what the server process holds after the first minute and at the end. Run `npm run build` before.
+ * Prints what the server process holds, minute by minute. Run `npm run build` before.
  *
- *   node bench/load-sse.mjs [minutes=10] [clients=200] [sessions=50] [slow=20]
+ *   node bench/load-sse.mjs [minutes=10] [clients=200] [sessions=50] [slow=20] [turns=20]
+ *
+ * `turns`: so many turns has a session, then a new one takes its place and its clients move over once they have read all
+ * of it. 0: the same sessions all the time, whose logs grow for as long as it runs; a writer holds its log in memory.
+ *
+ * A slow client stops reading its socket. The kernel takes some megabytes in its place; when those are full the server's
+ * own backlog grows, and at its limit the server drops the client. It then reads what is left, comes back with
+ * Last-Event-ID, and every event must have come exactly once. What slow clients follow is told faster, for this reason.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const [minutes = 10, clients = 200, sessions = 50, slow = 20] = process.argv.slice(2).map(Number);
+const [minutes = 10, clients = 200, sessions = 50, slow = 20, turnsEach = 20] = process.argv
+  .slice(2)
+  .map(Number);
+const slowSlots = Math.ceil(slow / 4);
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const home = mkdtempSync(join(tmpdir(), "throughline-load-"));
 const token = "load".repeat(16);
 const cli = process.env.THROUGHLINE_CLI ?? join(root, "dist/cli/main.js");
-/** A process of its own: it keeps every request it was sent, and that must not be counted. */
-const emulator = spawn(process.execPath, [cli, "emulator", "--port", "0", "--quiet", "--pace", "12"], {
-  stdio: ["ignore", "pipe", "ignore"],
-});
+const ending = new AbortController();
+const over = () => ending.signal.aborted;
+const SLOW_MS = 60_000;
+const RETURN_MS = 500;
+
 const firstLine = (child) =>
   new Promise((resolve) => {
     child.stdout.once("data", (data) => resolve(String(data).trim()));
   });
-const baseUrl = await firstLine(emulator);
-const server = spawn(
-  process.execPath,
-  [cli, "serve", "--port", "0", "--permissions", "auto", "-m", "openai/emu-reasoner"],
+const run = (env, ...args) =>
+  spawn(process.execPath, [cli, ...args], { cwd: home, env, stdio: ["ignore", "pipe", "ignore"] });
+
+/** Processes of their own: an emulator keeps every request it was sent, and that must not be counted. */
+const scenario = join(home, "wordy.json");
+const text = "A river gathers what its valley gives it and carries it down to the sea. ".repeat(200);
+writeFileSync(scenario, JSON.stringify({ steps: [{ output: [{ message: text }] }], afterwards: "repeat" }));
+const plain = run(process.env, "emulator", "--port", "0", "--quiet", "--pace", "12");
+const wordy = run(process.env, "emulator", "--port", "0", "--quiet", "--pace", "2", "--scenario", scenario);
+const server = run(
   {
-    cwd: home,
-    env: {
-      ...process.env,
-      THROUGHLINE_HOME: home,
-      THROUGHLINE_TOKEN: token,
-      OPENAI_BASE_URL: baseUrl,
-      OPENAI_API_KEY: "emulator",
-    },
-    stdio: ["ignore", "pipe", "inherit"],
+    ...process.env,
+    NODE_OPTIONS: process.env.SERVER_NODE_OPTIONS ?? "",
+    THROUGHLINE_HOME: home,
+    THROUGHLINE_TOKEN: token,
+    OPENAI_BASE_URL: await firstLine(plain),
+    OPENAI_API_KEY: "emulator",
+    ANTHROPIC_BASE_URL: (await firstLine(wordy)).replace(/\/v1$/, ""),
+    ANTHROPIC_API_KEY: "emulator",
   },
+  "serve",
+  "--port",
+  "0",
+  "--permissions",
+  "auto",
+  "-m",
+  "openai/emu-reasoner",
 );
-const first = await firstLine(server);
-const port = Number(/:(\d+)\//.exec(first)[1]);
-const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-
-const counts = { events: 0, turns: 0, failed: 0, reconnects: 0, missing: 0 };
-const running = new AbortController();
-
-async function post(path, body) {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method: "POST",
-    headers,
-    body: JSON.stringify(body),
+for (const child of [server, plain, wordy])
+  child.once("exit", (code) => {
+    if (over()) return;
+    process.stderr.write(`${child.spawnargs.slice(2).join(" ")} ended with ${code}\n`);
+    process.exit(1);
   });
-  return response.json();
+process.on("exit", () => {
+  for (const child of [server, plain, wordy]) child.kill("SIGKILL");
+  rmSync(home, { recursive: true, force: true });
+});
+const port = Number(/:(\d+)\//.exec(await firstLine(server))[1]);
+const authorization = `Bearer ${token}`;
+
+const counts = {
+  events: 0,
+  turns: 0,
+  failed: 0,
+  sessions: 0,
+  dropped: 0,
+  caughtUp: 0,
+  otherwiseClosed: 0,
+  missing: 0,
+};
+
+/** Asked a second time when the connection was closed the moment it was used again: turns bring an id of their own. */
+async function ask(path, body) {
+  const once = () =>
+    fetch(`http://127.0.0.1:${port}/api/sessions${path}`, {
+      headers: { authorization, "content-type": "application/json" },
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+    });
+  const response = await once().catch(once).catch(once).catch(once);
+  const answer = await response.json();
+  if (answer.error !== undefined) throw new Error(`${path}: ${answer.error.message}`);
+  return answer;
 }
 
+/** One place for a session; `last` is told once it has had its turns. */
+const slots = Array.from({ length: sessions }, (_, number) => ({ number, session: undefined }));
+const followers = new Set();
+
 /** Turns one after the other, for as long as it runs. */
-async function keepBusy(id) {
-  await post("/api/sessions", { id });
-  while (!running.signal.aborted) {
-    const { turn, error } = await post(`/api/sessions/${id}/turns`, {
-      input: "Tell me something about rivers.",
-    });
-    if (error !== undefined) throw new Error(error.message);
-    for (;;) {
-      const answer = await fetch(`http://127.0.0.1:${port}/api/sessions/${id}/turns/${turn}?wait=20`, {
-        headers: { authorization: headers.authorization },
-      });
-      const { state, result } = await answer.json();
-      if (state !== "done") continue;
-      counts.turns += 1;
-      if (result.status !== "completed") counts.failed += 1;
-      break;
-    }
+async function keepBusy(slot) {
+  for (let generation = 0; !over(); generation += 1) {
+    const session = { id: `s${slot.number}-${generation}`, last: undefined };
+    const model = slot.number < slowSlots ? { model: "anthropic/emu-claude" } : {};
+    await ask("", { id: session.id, ...model });
+    counts.sessions += 1;
+    slot.session = session;
+    for (let left = turnsEach || Infinity; left > 0 && !over(); left -= 1) await oneTurn(session.id);
+    session.last = (await ask(`/${session.id}`)).lastSeq;
+    for (const follower of followers) follower.look();
   }
 }
 
-/** Reads a stream; a slow one reads a little and then nothing for a while. Comes back after the last event it has. */
-function follow(id, isSlow, after = -1) {
-  if (running.signal.aborted) return;
-  let text = "";
-  const asking = request(
-    {
-      port,
-      host: "127.0.0.1",
-      path: `/api/sessions/${id}/events?after=${after}`,
-      headers: { authorization: headers.authorization },
-    },
-    (response) => {
-      response.setEncoding("utf8");
-      response.on("data", (piece) => {
-        text += piece;
-        const frames = text.split("\n\n");
-        text = frames.pop();
-        for (const frame of frames) {
-          const seq = /^id: (\d+)$/m.exec(frame)?.[1];
-          counts.events += 1;
-          if (seq === undefined) continue;
-          if (Number(seq) !== after + 1) counts.missing += 1;
-          after = Number(seq);
-        }
-        if (isSlow) {
-          response.pause();
-          setTimeout(() => response.resume(), 20_000);
-        }
-      });
-      response.on("close", () => {
-        counts.reconnects += 1;
-        setTimeout(() => follow(id, isSlow, after), 500);
-      });
-      response.on("error", () => undefined);
-    },
-  );
-  asking.on("error", () => setTimeout(() => follow(id, isSlow, after), 500));
-  asking.end();
+async function oneTurn(id) {
+  const turn = `t${counts.turns}-${Math.random().toString(36).slice(2)}`;
+  await ask(`/${id}/turns`, { input: "Tell me something about rivers.", turn });
+  for (;;) {
+    const { state, result } = await ask(`/${id}/turns/${turn}?wait=20`);
+    if (state !== "done") continue;
+    counts.turns += 1;
+    if (result.status !== "completed" && !over()) counts.failed += 1;
+    return;
+  }
 }
 
-const memory = () =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))[1]) / 1024;
-const files = () => /Threads:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))[1];
+/** Reads a place's sessions one after the other, each to its last event. */
+class Follower {
+  #slot;
+  #slow;
+  #session;
+  #after = -1;
+  #request;
+  #wasDropped = false;
 
-const busy = Array.from({ length: sessions }, (_, n) => keepBusy(`s${n}`));
-setTimeout(() => {
-  for (let n = 0; n < clients; n += 1) follow(`s${n % sessions}`, n < slow);
-}, 2000);
+  constructor(slot, isSlow) {
+    this.#slot = slot;
+    this.#slow = isSlow;
+    this.#session = slot.session;
+    this.#connect();
+  }
+
+  /** Moves on when all of this session was read and there is another. */
+  look() {
+    const { last } = this.#session;
+    if (last === undefined || this.#after < last) return;
+    if (this.#slot.session === this.#session) {
+      setTimeout(() => this.look(), RETURN_MS);
+      return;
+    }
+    this.#session = this.#slot.session;
+    this.#after = -1;
+    this.#wasDropped = false;
+    this.#request.removeAllListeners("close");
+    this.#request.destroy();
+    this.#connect();
+  }
+
+  #connect() {
+    if (over()) return;
+    const session = this.#session;
+    let rest = "";
+    const asking = request({
+      port,
+      host: "127.0.0.1",
+      path: `/api/sessions/${session.id}/events`,
+      headers: { authorization, ...(this.#after < 0 ? {} : { "last-event-id": String(this.#after) }) },
+    });
+    this.#request = asking;
+    let sleeping;
+    asking.on("response", (response) => {
+      response.setEncoding("utf8");
+      response.on("error", () => undefined);
+      response.on("data", (piece) => {
+        rest += piece;
+        const frames = rest.split("\n\n");
+        rest = frames.pop();
+        for (const frame of frames) if (this.#session === session) this.#see(frame);
+      });
+      if (!this.#slow) return;
+      const sleep = () => {
+        response.pause();
+        sleeping = setTimeout(() => {
+          response.resume();
+          sleeping = setTimeout(sleep, 5000);
+        }, SLOW_MS);
+      };
+      response.once("data", sleep);
+    });
+    asking.on("error", () => undefined);
+    asking.on("close", () => {
+      clearTimeout(sleeping);
+      if (over() || this.#session !== session) return;
+      this.#wasDropped = this.#slow;
+      counts[this.#slow ? "dropped" : "otherwiseClosed"] += 1;
+      setTimeout(() => this.#connect(), RETURN_MS);
+    });
+    asking.end();
+  }
+
+  #see(frame) {
+    counts.events += 1;
+    const seq = /^id: (\d+)$/m.exec(frame)?.[1];
+    if (seq === undefined) return;
+    if (Number(seq) !== this.#after + 1) counts.missing += 1;
+    else if (this.#wasDropped) counts.caughtUp += 1;
+    this.#wasDropped = false;
+    this.#after = Number(seq);
+    this.look();
+  }
+}
+
+const status = () => readFileSync(`/proc/${server.pid}/status`, "utf8");
+const memory = () => Number(/VmRSS:\s+(\d+)/.exec(status())[1]) / 1024;
+
+const busy = slots.map((slot) => keepBusy(slot));
 const start = Date.now();
-let afterOne;
+const minute = [];
 const report = setInterval(() => {
   const at = (Date.now() - start) / 60_000;
-  if (afterOne === undefined && at >= 1) afterOne = memory();
-  process.stdout.write(
-    `${at.toFixed(1)} min  RSS ${memory().toFixed(1)} MB  threads ${files()}  ${JSON.stringify(counts)}\n`,
-  );
+  if (at >= minute.length + 1) minute.push(memory());
+  if (Math.round(at * 4) % 4 === 0 || minutes < 3)
+    process.stdout.write(`${at.toFixed(2)} min  RSS ${memory().toFixed(1)} MB  ${JSON.stringify(counts)}\n`);
 }, 15_000);
+while (slots.some(({ session }) => session === undefined))
+  await new Promise((resolve) => setTimeout(resolve, 100));
+for (let n = 0; n < clients; n += 1) {
+  const isSlow = n < slow;
+  const at = isSlow ? n % slowSlots : slowSlots + (n % (sessions - slowSlots));
+  followers.add(new Follower(slots[at], isSlow));
+}
 await Promise.race([new Promise((resolve) => setTimeout(resolve, minutes * 60_000)), Promise.all(busy)]);
 clearInterval(report);
-const last = memory();
+ending.abort();
+const [one = 0] = minute;
 process.stdout.write(
-  `RSS after 1 min ${afterOne?.toFixed(1) ?? "?"} MB, after ${minutes} min ${last.toFixed(1)} MB, difference ${(last - (afterOne ?? last)).toFixed(1)} MB; ${JSON.stringify(counts)}\n`,
+  `RSS after each minute: ${minute.map((mb) => mb.toFixed(1)).join(", ")} MB; now ${memory().toFixed(1)} MB, ${(memory() - one).toFixed(1)} MB more than after the first; ${JSON.stringify(counts)}\n`,
 );
-running.abort();
 server.kill("SIGINT");
 await new Promise((resolve) => {
   server.once("exit", resolve);
 });
-emulator.kill("SIGINT");
-rmSync(home, { recursive: true, force: true });
 process.exit(counts.missing > 0 || counts.failed > 0 ? 1 : 0);

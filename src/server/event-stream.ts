@@ -13,6 +13,8 @@ import type { ServerResponse } from "node:http";
 
 import type { SessionState } from "../api/index.ts";
 import { type SessionEvent, toLine } from "../events/index.ts";
+import type { Session } from "../session/index.ts";
+import { Backlog } from "./backlog.ts";
 import type { HostedSession } from "./hosted-session.ts";
 
 const MAX_BACKLOG = 1024 * 1024;
@@ -55,6 +57,9 @@ class EventClient {
   readonly #leave: () => void;
   readonly #unlisten: () => void;
   readonly #pings: NodeJS.Timeout;
+  readonly #backlog = new Backlog();
+  /** The socket takes no more for now: what comes waits here. */
+  #full = false;
   #after: number;
   #gone = false;
   #sentState = "";
@@ -72,7 +77,7 @@ class EventClient {
     this.#unlisten = hosted.onChange(() => this.#wantState());
     this.#pings = setInterval(() => this.#write(": still here\n\n"), KEEP_ALIVE_MS);
     this.#pings.unref();
-    response.on("drain", () => this.#resume?.());
+    response.on("drain", () => this.#drained());
     response.on("error", () => undefined); // a client that went away is no error of ours
     response.on("close", () => this.#close());
   }
@@ -86,16 +91,24 @@ class EventClient {
         this.#send(event);
       }
       this.#write(`event: live\ndata: {"seq":${this.#after}}\n\n`);
-      const stopped = new AbortController();
-      const stop = (): void => stopped.abort();
-      this.#stop = stop;
-      swapped.addEventListener("abort", stop, { once: true });
+      await this.#follow(session, swapped);
+    }
+  }
+
+  /** Until the session is opened anew or the client has gone. The signal outlives many clients: it must forget each. */
+  async #follow(session: Session, swapped: AbortSignal): Promise<void> {
+    const stopped = new AbortController();
+    const stop = (): void => stopped.abort();
+    this.#stop = stop;
+    swapped.addEventListener("abort", stop, { once: true });
+    try {
       if (this.#gone || swapped.aborted) stop();
       for await (const event of session.follow({ after: this.#after, signal: stopped.signal })) {
         this.#send(event);
-        if (this.#response.writableLength > MAX_BACKLOG) this.#drop();
+        if (this.#behind > MAX_BACKLOG) this.#drop();
         if (this.#gone) return;
       }
+    } finally {
       swapped.removeEventListener("abort", stop);
     }
   }
@@ -104,7 +117,9 @@ class EventClient {
     clearInterval(this.#pings);
     this.#unlisten();
     this.#leave();
-    if (!this.#gone) this.#response.end();
+    if (this.#gone) return;
+    this.#flush();
+    this.#response.end();
   }
 
   #send(event: SessionEvent): void {
@@ -140,13 +155,30 @@ class EventClient {
     this.#write(`event: state\ndata: ${JSON.stringify(state)}\n\n`);
   }
 
+  /** Bytes that this client has not taken yet. */
+  get #behind(): number {
+    return this.#response.writableLength + this.#backlog.length;
+  }
+
   #write(text: string): void {
-    if (!this.#gone) this.#response.write(text);
+    if (this.#gone) return;
+    if (this.#full) this.#backlog.add(text);
+    else this.#full = !this.#response.write(text);
+  }
+
+  #flush(): void {
+    for (const piece of this.#backlog.take()) if (!this.#response.write(piece)) this.#full = true;
+  }
+
+  #drained(): void {
+    this.#full = false;
+    this.#flush();
+    this.#resume?.();
   }
 
   /** False when the client has gone, or takes nothing for so long that it is taken for gone. */
   async #hasRoom(): Promise<boolean> {
-    while (!this.#gone && this.#response.writableLength > HISTORY_BACKLOG) {
+    while (!this.#gone && this.#behind > HISTORY_BACKLOG) {
       const stuck = await new Promise<boolean>((resolve) => {
         const timer = setTimeout(() => resolve(true), STUCK_MS);
         this.#resume = () => {
