@@ -10,10 +10,12 @@ import { checkHistory, type Finding, findingsOf, FORMATS } from "../../check/ind
 import { loadConfig, sessionsFolder } from "../../config/index.ts";
 import { fileStore, type Log } from "../../log/index.ts";
 import { previewFromLog, rebuildRequest } from "../../session/index.ts";
+import { amount } from "../amount.ts";
 import { resolveSession } from "../choose-session.ts";
 import { EXIT } from "../exit-codes.ts";
 import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
+import { eventNames, lostBefore } from "../lost-lines.ts";
 import type { Terminal } from "../terminal.ts";
 import { modelsOf } from "../user-providers.ts";
 
@@ -31,6 +33,8 @@ interface Report {
   /** What was looked at, in words. */
   readonly what: string;
   readonly findings: readonly Finding[];
+  /** What is worth knowing and not wrong. */
+  readonly notes?: readonly string[];
 }
 
 export function checkCommand(terminal: Terminal, finish: (code: number) => void): Command {
@@ -79,7 +83,7 @@ function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report
     ...(flags.vendor === undefined ? {} : { vendor: flags.vendor }),
   });
   const said = version === undefined ? "" : `, version ${version}`;
-  return { checked: file, format, what: `${format}${said}, ${pieces} items`, findings };
+  return { checked: file, format, what: `${format}${said}, ${amount(pieces, "item")}`, findings };
 }
 
 async function withLog(opening: Promise<Log>, name: string, model: string | undefined): Promise<Report> {
@@ -95,9 +99,14 @@ async function withLog(opening: Promise<Log>, name: string, model: string | unde
 async function checkLog(name: string, log: Log, model: string | undefined): Promise<Report> {
   const findings: Finding[] = [];
   const requests = log.events.filter((event) => event.type === "response_start").length;
+  const behindLost: number[] = [];
   for (let request = 1; request <= requests; request += 1) {
-    const { proof } = await rebuildRequest(log, request);
+    const { proof, start } = await rebuildRequest(log, request);
     if (proof !== "differs") continue;
+    if (lostBefore(log.events, start.seq).length > 0) {
+      behindLost.push(request);
+      continue;
+    }
     findings.push({
       rule: "hash",
       title: "A request is rebuilt from the log byte for byte",
@@ -115,8 +124,22 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
   return {
     checked: name,
     format: "throughline",
-    what: `${log.events.length} events, ${requests} requests and the next one`,
+    what: `${amount(log.events.length, "event")}, ${amount(requests, "request")} and the next one`,
     findings,
+    ...repairNotes(log, behindLost),
+  };
+}
+
+/** What was sent behind a lost line cannot be proven any more; that is known, and nothing to mend. */
+function repairNotes(log: Log, behindLost: readonly number[]): Pick<Report, "notes"> {
+  const lost = lostBefore(log.events, Number.POSITIVE_INFINITY);
+  if (lost.length === 0) return {};
+  const cannot =
+    behindLost.length === 0
+      ? ""
+      : `; ${behindLost.length === 1 ? "request" : "requests"} ${behindLost.join(", ")} behind ${lost.length === 1 ? "it" : "them"} cannot be rebuilt as sent`;
+  return {
+    notes: [`this log was repaired: ${eventNames(lost)} ${lost.length === 1 ? "is" : "are"} lost${cannot}`],
   };
 }
 
@@ -125,7 +148,8 @@ function print(report: Report, flags: CheckFlags, terminal: Terminal): void {
     terminal.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
     return;
   }
-  const { checked, what, findings } = report;
+  const { checked, what, findings, notes = [] } = report;
+  for (const note of notes) terminal.stdout.write(`note: ${note}\n`);
   for (const { rule, title, place, message, todo, evidence } of findings) {
     const source = evidence === "" ? "" : ` (${evidence})`;
     terminal.stdout.write(

@@ -18,9 +18,11 @@ import {
   type RequestPreview,
 } from "../../session/index.ts";
 import { arrayOf, objectOf, ThroughlineError, tryParseJson } from "../../support/index.ts";
+import { amount } from "../amount.ts";
 import { resolveSession } from "../choose-session.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inert, inertLine } from "../inert-text.ts";
+import { eventNames, lostBefore } from "../lost-lines.ts";
 import { type OpenEnd, openEndOf } from "../open-end.ts";
 import { seconds } from "../show-progress.ts";
 import type { Terminal } from "../terminal.ts";
@@ -87,7 +89,7 @@ async function inspect(name: string | undefined, flags: InspectFlags, terminal: 
   try {
     if (flags.request !== undefined) {
       const rebuilt = await rebuildRequest(log, numberFrom("--request", flags.request));
-      print(requestView(rebuilt), () => requestText(rebuilt));
+      print(requestView(rebuilt), () => requestText(rebuilt, lostBefore(log.events, rebuilt.start.seq)));
     } else if (flags.diff !== undefined) {
       const difference = await diffRequests(log, flags.diff);
       print(difference, () => diffText(difference));
@@ -128,9 +130,13 @@ const PROOFS: Readonly<Record<RebuiltRequest["proof"], string>> = {
   other_renderer: "not comparable: it was rendered by another version",
 };
 
-function requestText(rebuilt: RebuiltRequest): string {
+function requestText(rebuilt: RebuiltRequest, lost: readonly number[]): string {
   const { request, start, proof, body, decisions } = rebuilt;
-  const head = `request ${request} → ${start.origin.provider}/${start.origin.model} · step ${start.step}, attempt ${start.attempt} · ${Buffer.byteLength(body)} bytes · ${PROOFS[proof]}`;
+  const proven =
+    proof === "differs" && lost.length > 0
+      ? `not provable: the log was repaired, and ${eventNames(lost)} before it ${lost.length === 1 ? "is" : "are"} lost`
+      : PROOFS[proof];
+  const head = `request ${request} → ${start.origin.provider}/${start.origin.model} · step ${start.step}, attempt ${start.attempt} · ${Buffer.byteLength(body)} bytes · ${proven}`;
   return [head, ...decisionLines(decisions), "", JSON.stringify(tryParseJson(body), undefined, 2)].join("\n");
 }
 
@@ -140,7 +146,7 @@ function previewView({ bodyHash, body, decisions, violations }: RequestPreview):
 
 function previewText({ body, items, decisions, violations }: RequestPreview): string {
   return [
-    `the next request · ${items.length} items · ${Buffer.byteLength(body)} bytes`,
+    `the next request · ${amount(items.length, "item")} · ${Buffer.byteLength(body)} bytes`,
     ...decisionLines(decisions),
     ...(violations.length === 0
       ? ["  rules: all hold"]
@@ -204,7 +210,7 @@ function commonPrefix(a: readonly unknown[], b: readonly unknown[]): number {
 
 function diffText({ from, to, sameItems, removed, added, changedFields }: Difference): string {
   return [
-    `request ${from} → ${to}: the first ${sameItems} items are the same`,
+    `request ${from} → ${to}: ${sameItems === 1 ? "the first item is" : `the first ${sameItems} items are`} the same`,
     ...(changedFields.length === 0 ? [] : [`changed fields: ${changedFields.join(", ")}`]),
     ...removed.map((item) => `- ${oneLine(item)}`),
     ...added.map((item) => `+ ${oneLine(item)}`),

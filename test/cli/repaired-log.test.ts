@@ -1,0 +1,39 @@
+/** What is said of a session whose log was repaired: what is lost, and what cannot be proven any more. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+
+import { expect, test } from "vitest";
+
+import { emulatorOf, newPlace, onlyLog, run } from "./harness.ts";
+
+test("check and inspect say what a repaired log lost instead of that its bytes differ", async () => {
+  const place = newPlace();
+  place.damaged = true;
+  const { env } = await emulatorOf();
+  await run(place, ["-p", "hello"], { env });
+  await run(place, ["-p", "-c", "and again"], { env });
+  const { id, events, file } = await onlyLog(place);
+  expect(await run(place, ["check", id])).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/: \d+ events, 2 requests and the next one: nothing wrong\n$/) as string,
+  });
+  const answer = events.findIndex(({ type }) => type === "assistant_message");
+  const lines = readFileSync(file, "utf8").split("\n");
+  lines[answer] = (lines[answer] ?? "").replace("hello", "hallo");
+  writeFileSync(file, lines.join("\n"));
+  const repaired = `${id}-repaired`;
+  expect((await run(place, ["repair", id])).code).toBe(0);
+  const checked = await run(place, ["check", repaired]);
+  expect(checked).toMatchObject({ code: 0, err: "" });
+  expect(checked.out).toContain(
+    `note: this log was repaired: event ${answer} is lost; request 2 behind it cannot be rebuilt as sent\n`,
+  );
+  expect(checked.out).not.toContain("byte for byte");
+  const json = JSON.parse((await run(place, ["check", "--json", repaired])).out) as object;
+  expect(json).toMatchObject({ findings: [], notes: [expect.stringContaining(`event ${answer} is lost`)] });
+  const inspected = await run(place, ["inspect", repaired, "--request", "2"]);
+  expect(inspected.out).toContain(
+    `not provable: the log was repaired, and event ${answer} before it is lost`,
+  );
+  expect((await run(place, ["inspect", repaired, "--request", "1"])).out).toContain("proven: the same bytes");
+});
