@@ -33,12 +33,12 @@ export async function* sendRequest(
     const response = await post(endpoint, body, options);
     requestId = response.headers["x-request-id"] ?? response.headers["request-id"];
     for await (const batch of decode(response, endpoint.createDecoder(), options))
-      yield batch.map((event) => withRequestId(event, requestId));
+      yield requestId === undefined ? batch : withRequestId(batch, requestId);
   } catch (error) {
     const end = options.signal.aborted
       ? ({ status: "cancelled" } as const)
       : ({ status: "cut", error: connectionError(error) } as const);
-    yield [withRequestId({ type: "end", end }, requestId)];
+    yield withRequestId([{ type: "end", end }], requestId);
   }
 }
 
@@ -112,7 +112,9 @@ function refusal(response: HttpResponse, text: string, html: boolean): ReturnTyp
   return html && response.status < 500 ? { ...info, class: "OTHER" } : info;
 }
 
-function withRequestId(event: StreamEvent, requestId: string | undefined): StreamEvent {
-  if (event.type !== "end" || requestId === undefined) return event;
-  return { type: "end", end: { requestId, ...event.end } };
+/** The end is the last event there is. */
+function withRequestId(batch: readonly StreamEvent[], requestId: string | undefined): readonly StreamEvent[] {
+  const last = batch.at(-1);
+  if (last?.type !== "end" || requestId === undefined) return batch;
+  return [...batch.slice(0, -1), { type: "end", end: { requestId, ...last.end } }];
 }

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 
+import type { EphemeralEvent } from "../events/index.ts";
+import type { DeltaChannel } from "../providers/index.ts";
 import { LiveItem } from "./live-item.ts";
 
 const identity = { turn: "tn_1", response: "rsp_1", outputIndex: 0 };
@@ -7,25 +9,33 @@ const identity = { turn: "tn_1", response: "rsp_1", outputIndex: 0 };
 const item = (kind: "reasoning" | "message" | "tool_call" | "other", more: { readonly name?: string } = {}) =>
   new LiveItem({ type: "item_start", outputIndex: 0, kind, ...more }, identity, { now: 0, monotonic: 0 });
 
+function shownBy(
+  live: LiveItem,
+  ...delta: readonly [DeltaChannel, number, string]
+): readonly EphemeralEvent[] {
+  const shown: EphemeralEvent[] = [];
+  live.delta(...delta, shown);
+  return shown;
+}
+
 test("a part of thinking starts with its title, held back until it is known", () => {
   const live = item("reasoning");
-  expect(live.delta("summary", 0, "**Look")).toEqual([]);
-  expect(live.delta("summary", 0, "ing**")).toEqual([
+  expect(shownBy(live, "summary", 0, "**Look")).toEqual([]);
+  expect(shownBy(live, "summary", 0, "ing**")).toEqual([
     { type: "reasoning_part_start", ...identity, part: 0, kind: "summary", title: "Looking" },
     { type: "reasoning_delta", ...identity, part: 0, delta: "**Looking**" },
   ]);
-  expect(live.delta("summary", 0, " more")).toEqual([
+  expect(shownBy(live, "summary", 0, " more")).toEqual([
     { type: "reasoning_delta", ...identity, part: 0, delta: " more" },
   ]);
 });
 
 test("a part without a title starts at once, and raw reasoning never waits for one", () => {
-  expect(
-    item("reasoning")
-      .delta("summary", 0, "Plain")
-      .map(({ type }) => type),
-  ).toEqual(["reasoning_part_start", "reasoning_delta"]);
-  expect(item("reasoning").delta("reasoning", 0, "**not")[0]).toEqual({
+  expect(shownBy(item("reasoning"), "summary", 0, "Plain").map(({ type }) => type)).toEqual([
+    "reasoning_part_start",
+    "reasoning_delta",
+  ]);
+  expect(shownBy(item("reasoning"), "reasoning", 0, "**not")[0]).toEqual({
     type: "reasoning_part_start",
     ...identity,
     part: 0,
@@ -35,7 +45,7 @@ test("a part without a title starts at once, and raw reasoning never waits for o
 
 test("what is held back when the item ends is let go, and is part of what was seen", () => {
   const live = item("reasoning");
-  live.delta("summary", 0, "**never closed");
+  shownBy(live, "summary", 0, "**never closed");
   expect(live.ended(5)).toEqual([
     { type: "reasoning_part_start", ...identity, part: 0, kind: "summary" },
     { type: "reasoning_delta", ...identity, part: 0, delta: "**never closed" },
@@ -48,10 +58,10 @@ test("a snapshot brings a late viewer to where the others are: the same text, in
   const live = item("reasoning");
   const shown = [
     ...live.started(),
-    ...live.delta("summary", 0, "**A** one"),
-    ...live.delta("summary", 0, " two"),
-    ...live.delta("summary", 1, "**B** three"),
-    ...live.delta("summary", 2, "**pen"),
+    ...shownBy(live, "summary", 0, "**A** one"),
+    ...shownBy(live, "summary", 0, " two"),
+    ...shownBy(live, "summary", 1, "**B** three"),
+    ...shownBy(live, "summary", 2, "**pen"),
   ];
   const textOf = (events: typeof shown): readonly string[] => {
     const parts: string[] = [];
@@ -67,8 +77,8 @@ test("text and calls are passed on as they come", () => {
   const text = item("message");
   expect([
     ...text.started(),
-    ...text.delta("text", 0, "a"),
-    ...text.delta("text", 0, ""),
+    ...shownBy(text, "text", 0, "a"),
+    ...shownBy(text, "text", 0, ""),
     ...text.ended(1),
   ]).toEqual([
     { type: "text_start", ...identity },
@@ -76,7 +86,7 @@ test("text and calls are passed on as they come", () => {
     { type: "text_end", ...identity },
   ]);
   const call = item("tool_call", { name: "look" });
-  expect([...call.started(), ...call.delta("arguments", 0, "{}"), ...call.ended(1)]).toEqual([
+  expect([...call.started(), ...shownBy(call, "arguments", 0, "{}"), ...call.ended(1)]).toEqual([
     { type: "tool_call_start", ...identity, name: "look" },
     { type: "tool_call_delta", ...identity, delta: "{}" },
   ]);

@@ -9,6 +9,8 @@ import type { DeltaChannel, StreamEvent } from "../providers/index.ts";
 import { assertNever } from "../support/index.ts";
 
 interface Part {
+  readonly channel: DeltaChannel;
+  readonly key: number;
   readonly number: number;
   readonly kind: "summary" | "text";
   readonly pieces: string[];
@@ -32,6 +34,7 @@ export class LiveItem {
   readonly #start: ItemStart;
   readonly #identity: LiveIdentity;
   readonly #parts = new Map<string, Part>();
+  #growing: Part | undefined;
 
   constructor(
     start: ItemStart,
@@ -71,16 +74,20 @@ export class LiveItem {
     }
   }
 
-  delta(channel: DeltaChannel, partKey: number, text: string): readonly EphemeralEvent[] {
+  /** Adds to `live` what a person sees of it. */
+  delta(channel: DeltaChannel, partKey: number, text: string, live: EphemeralEvent[]): void {
     const part = this.#partOf(channel, partKey);
+    const { turn, response, outputIndex } = this.#identity;
     if (text !== "") part.pieces.push(text);
-    if (this.kind === "message")
-      return text === "" ? [] : [{ type: "text_delta", ...this.#identity, delta: text }];
-    if (this.kind === "tool_call")
-      return text === "" ? [] : [{ type: "tool_call_delta", ...this.#identity, delta: text }];
-    if (part.held === undefined) return text === "" ? [] : [this.#reasoningDelta(part, text)];
-    part.held += text;
-    return this.#release(part, false);
+    if (part.held !== undefined) {
+      part.held += text;
+      live.push(...this.#release(part, false));
+    } else if (text === "") return;
+    else if (this.kind === "message")
+      live.push({ type: "text_delta", turn, response, outputIndex, delta: text });
+    else if (this.kind === "tool_call")
+      live.push({ type: "tool_call_delta", turn, response, outputIndex, delta: text });
+    else live.push(this.#reasoningDelta(part, text));
   }
 
   ended(durationMs: number): readonly EphemeralEvent[] {
@@ -105,10 +112,15 @@ export class LiveItem {
   }
 
   #partOf(channel: DeltaChannel, partKey: number): Part {
+    const growing = this.#growing;
+    if (growing?.channel === channel && growing.key === partKey) return growing;
     const key = `${channel}${partKey}`;
     const known = this.#parts.get(key);
+    this.#growing = known;
     if (known !== undefined) return known;
     const part: Part = {
+      channel,
+      key: partKey,
       number: this.#parts.size,
       kind: channel === "summary" ? "summary" : "text",
       pieces: [],
@@ -116,6 +128,7 @@ export class LiveItem {
       title: undefined,
     };
     this.#parts.set(key, part);
+    this.#growing = part;
     return part;
   }
 
@@ -140,6 +153,7 @@ export class LiveItem {
   }
 
   #reasoningDelta(part: Part, delta: string): EphemeralEvent {
-    return { type: "reasoning_delta", ...this.#identity, part: part.number, delta };
+    const { turn, response, outputIndex } = this.#identity;
+    return { type: "reasoning_delta", turn, response, outputIndex, part: part.number, delta };
   }
 }

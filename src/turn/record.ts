@@ -11,7 +11,7 @@ import { isoTime } from "../support/index.ts";
 import { contextUse } from "./context-use.ts";
 import type { TurnContext } from "./context.ts";
 import { LiveItem } from "./live-item.ts";
-import { type ScratchDelta, toScratch } from "./scratch-journal.ts";
+import { ScratchWriter } from "./scratch-journal.ts";
 
 export class ResponseRecorder {
   readonly #context: TurnContext;
@@ -20,12 +20,13 @@ export class ResponseRecorder {
   readonly #open = new Map<number, LiveItem>();
   /** Live events of one batch, sent together: one wake-up per network chunk, not per token. */
   #live: EphemeralEvent[] = [];
-  #scratch: ScratchDelta[] = [];
+  readonly #scratch: ScratchWriter;
   #end: StreamEnd | undefined;
 
   constructor(context: TurnContext, response: string) {
     this.#context = context;
     this.#response = response;
+    this.#scratch = new ScratchWriter(response);
     this.#startedMonotonic = context.clock.monotonic();
     context.setSnapshot(() => this.#snapshot());
   }
@@ -101,15 +102,9 @@ export class ResponseRecorder {
   #delta(event: Extract<StreamEvent, { type: "delta" }>): void {
     const item = this.#open.get(event.outputIndex);
     if (item === undefined) return;
-    this.#live.push(...item.delta(event.channel, event.part, event.text));
+    item.delta(event.channel, event.part, event.text, this.#live);
     if (item.kind === "other" || event.text === "") return;
-    this.#scratch.push({
-      outputIndex: event.outputIndex,
-      kind: item.kind === "message" ? "text" : item.kind,
-      part: `${event.channel}${event.part}`,
-      text: event.text,
-      ...(item.name === undefined ? {} : { name: item.name }),
-    });
+    this.#scratch.add(event, item);
   }
 
   async #done(draft: ItemDraft): Promise<void> {
@@ -143,10 +138,8 @@ export class ResponseRecorder {
   }
 
   #flush(): void {
-    if (this.#scratch.length > 0) {
-      this.#context.log.scratch.write(toScratch(this.#response, this.#scratch));
-      this.#scratch = [];
-    }
+    const scratch = this.#scratch.take();
+    if (scratch !== "") this.#context.log.scratch.write(scratch);
     if (this.#live.length === 0) return;
     const live = this.#live;
     this.#live = [];

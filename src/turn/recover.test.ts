@@ -4,7 +4,6 @@ import { LogBuilder } from "../../test/contracts/log-builder.ts";
 import type { EventDraft } from "../events/index.ts";
 import { Fold, NEVER_STARTED, OUTCOME_UNKNOWN, planOf } from "../fold/index.ts";
 import { closeTurn, findOpenTurn, openCalls, type OpenTurn } from "./recover.ts";
-import { toScratch } from "./scratch-journal.ts";
 
 function openTurnOf(log: LogBuilder): OpenTurn | undefined {
   const fold = new Fold();
@@ -41,10 +40,12 @@ describe("the open turn", () => {
 describe("closing it", () => {
   test("says what was seen, that the response was cut, and that the turn was interrupted", () => {
     const log = start().respond({ items: [{ type: "reasoning" }], status: "open" });
-    const scratch = toScratch("rsp_1", [
-      { outputIndex: 0, kind: "reasoning", part: "summary0", text: "finished, so not partial" },
-      { outputIndex: 1, kind: "text", part: "text0", text: "Hel" },
-    ]);
+    const scratch = [
+      ["rsp_1", 0, "reasoning", "summary0", "finished, so not partial"],
+      ["rsp_1", 1, "text", "text0", "Hel"],
+    ]
+      .map((row) => `${JSON.stringify(row)}\n`)
+      .join("");
     expect(recovered(log, scratch)).toEqual([
       { type: "partial", turn: "tn_1", response: "rsp_1", outputIndex: 1, kind: "text", parts: ["Hel"] },
       {

@@ -1,14 +1,36 @@
 import { expect, test } from "vitest";
 
-import { partialsFromScratch, toScratch } from "./scratch-journal.ts";
+import { LiveItem } from "./live-item.ts";
+import { partialsFromScratch, ScratchWriter } from "./scratch-journal.ts";
 
-const delta = (outputIndex: number, part: string, text: string) =>
-  ({ outputIndex, kind: "text", part, text }) as const;
+type Piece = readonly [outputIndex: number, part: number, text: string];
+
+const itemOf = (kind: "message" | "tool_call", name?: string): LiveItem =>
+  new LiveItem(
+    { type: "item_start", outputIndex: 0, kind, ...(name === undefined ? {} : { name }) },
+    { turn: "tn_1", response: "rsp_1", outputIndex: 0 },
+    { now: 0, monotonic: 0 },
+  );
+
+/** What one batch of deltas leaves in the journal. */
+function rows(response: string, pieces: readonly Piece[], item = itemOf("message")): string {
+  const writer = new ScratchWriter(response);
+  const channel = item.kind === "message" ? "text" : "arguments";
+  for (const [outputIndex, part, text] of pieces)
+    writer.add({ type: "delta", outputIndex, channel, part, text }, item);
+  return writer.take();
+}
 
 test("the pieces of each part come back joined, parts and items in the order they began", () => {
   const scratch =
-    toScratch("rsp_1", [delta(0, "text0", "Hel"), delta(1, "text0", "x")]) +
-    toScratch("rsp_1", [delta(0, "text1", "second"), delta(0, "text0", "lo \n\u2028 ü")]);
+    rows("rsp_1", [
+      [0, 0, "Hel"],
+      [1, 0, "x"],
+    ]) +
+    rows("rsp_1", [
+      [0, 1, "second"],
+      [0, 0, "lo \n\u2028 ü"],
+    ]);
   expect(partialsFromScratch(scratch, "rsp_1", new Set())).toEqual([
     {
       type: "partial",
@@ -23,16 +45,19 @@ test("the pieces of each part come back joined, parts and items in the order the
 
 test("other responses and finished items are left out", () => {
   const scratch =
-    toScratch("rsp_0", [delta(0, "text0", "old")]) +
-    toScratch("rsp_1", [delta(0, "text0", "done"), delta(1, "text0", "open")]);
+    rows("rsp_0", [[0, 0, "old"]]) +
+    rows("rsp_1", [
+      [0, 0, "done"],
+      [1, 0, "open"],
+    ]);
   expect(partialsFromScratch(scratch, "rsp_1", new Set([0]))).toMatchObject([
     { outputIndex: 1, parts: ["open"] },
   ]);
 });
 
 test("a torn last line, and anything that is no row, is passed over", () => {
-  const good = toScratch("rsp_1", [delta(0, "text0", "kept")]);
-  const torn = toScratch("rsp_1", [delta(0, "text0", " and lost")]);
+  const good = rows("rsp_1", [[0, 0, "kept"]]);
+  const torn = rows("rsp_1", [[0, 0, " and lost"]]);
   for (let length = 0; length < torn.length - 1; length += 1) {
     const partials = partialsFromScratch(good + torn.slice(0, length), "rsp_1", new Set());
     expect(partials).toMatchObject([{ parts: ["kept"] }]);
@@ -42,9 +67,7 @@ test("a torn last line, and anything that is no row, is passed over", () => {
 });
 
 test("the name of a tool call is kept", () => {
-  const scratch = toScratch("rsp_1", [
-    { outputIndex: 2, kind: "tool_call", part: "arguments0", text: '{"ci', name: "get_weather" },
-  ]);
+  const scratch = rows("rsp_1", [[2, 0, '{"ci']], itemOf("tool_call", "get_weather"));
   expect(partialsFromScratch(scratch, "rsp_1", new Set())).toEqual([
     {
       type: "partial",
@@ -54,5 +77,23 @@ test("the name of a tool call is kept", () => {
       parts: ['{"ci'],
       name: "get_weather",
     },
+  ]);
+});
+
+test("what follows on in one part is one row, and every batch begins anew", () => {
+  const writer = new ScratchWriter("rsp_1");
+  const item = itemOf("message");
+  const add = (part: number, text: string): void =>
+    writer.add({ type: "delta", outputIndex: 0, channel: "text", part, text }, item);
+  for (let n = 0; n < 200; n += 1) add(0, "a");
+  add(1, "b");
+  add(0, "c");
+  const first = writer.take();
+  expect(first.split("\n").filter((row) => row !== "")).toHaveLength(3);
+  expect(writer.take()).toBe("");
+  add(0, "d");
+  const scratch = first + writer.take();
+  expect(partialsFromScratch(scratch, "rsp_1", new Set())).toMatchObject([
+    { parts: [`${"a".repeat(200)}cd`, "b"] },
   ]);
 });

@@ -6,25 +6,57 @@
  */
 
 import type { EventDraft } from "../events/index.ts";
+import type { StreamEvent } from "../providers/index.ts";
 import { tryParseJson } from "../support/index.ts";
+import type { LiveItem } from "./live-item.ts";
 
 type PartialKind = "reasoning" | "text" | "tool_call";
 
-export interface ScratchDelta {
-  readonly outputIndex: number;
-  readonly kind: PartialKind;
-  readonly part: string;
-  readonly text: string;
-  readonly name?: string;
-}
+type Delta = Extract<StreamEvent, { readonly type: "delta" }>;
 
-export function toScratch(response: string, deltas: readonly ScratchDelta[]): string {
-  return deltas
-    .map(
-      ({ outputIndex, kind, part, text, name }) =>
-        `${JSON.stringify([response, outputIndex, kind, part, text, ...(name === undefined ? [] : [name])])}\n`,
+/** Collects the deltas of one batch. What follows on in the same part is one row: a batch has hundreds of small ones. */
+export class ScratchWriter {
+  readonly #response: string;
+  #rows: string[] = [];
+  #pieces: string[] = [];
+  #part: { readonly delta: Delta; readonly item: LiveItem } | undefined;
+
+  constructor(response: string) {
+    this.#response = response;
+  }
+
+  add(delta: Delta, item: LiveItem): void {
+    const before = this.#part?.delta;
+    if (
+      before?.outputIndex !== delta.outputIndex ||
+      before.channel !== delta.channel ||
+      before.part !== delta.part
     )
-    .join("");
+      this.#closePart();
+    this.#part ??= { delta, item };
+    this.#pieces.push(delta.text);
+  }
+
+  /** The rows since it was last asked. */
+  take(): string {
+    this.#closePart();
+    const rows = this.#rows;
+    if (rows.length === 0) return "";
+    this.#rows = [];
+    return rows.join("");
+  }
+
+  #closePart(): void {
+    if (this.#part === undefined) return;
+    const { delta, item } = this.#part;
+    const kind = item.kind === "message" ? "text" : item.kind;
+    const name = item.name === undefined ? [] : [item.name];
+    const part = `${delta.channel}${delta.part}`;
+    const row = [this.#response, delta.outputIndex, kind, part, this.#pieces.join(""), ...name];
+    this.#rows.push(`${JSON.stringify(row)}\n`);
+    this.#pieces = [];
+    this.#part = undefined;
+  }
 }
 
 /** The partial events of one response that the journal holds; items that were finished are left out. */

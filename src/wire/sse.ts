@@ -42,7 +42,9 @@ export class SseDecoder {
   #skipLf = false;
   #atStart = true;
   #event = "";
-  #data: string[] = [];
+  #data: string | undefined;
+  /** Further lines of data of one event; hardly ever there. */
+  #moreData: string[] = [];
   #eventBytes = 0;
   #eventLines = 0;
 
@@ -67,7 +69,11 @@ export class SseDecoder {
         this.#keep(bytes.subarray(at));
         break;
       }
-      this.#line(this.#complete(bytes.subarray(at, end)), frames);
+      if (this.#pieces.length === 0) this.#line(bytes, at, end, frames);
+      else {
+        const line = this.#complete(bytes.subarray(at, end));
+        this.#line(line, 0, line.length, frames);
+      }
       at = end + 1;
       if (end === nextCr) {
         if (at === bytes.length) this.#skipLf = true;
@@ -86,46 +92,40 @@ export class SseDecoder {
   }
 
   #complete(last: Buffer): Buffer {
-    if (this.#pieces.length === 0) return last;
     const line = Buffer.concat([...this.#pieces, last]);
     this.#pieces = [];
     this.#pieceBytes = 0;
     return line;
   }
 
-  #line(raw: Buffer, frames: SseFrame[]): void {
-    const line = this.#atStart ? withoutByteOrderMark(raw) : raw;
+  #line(bytes: Buffer, from: number, end: number, frames: SseFrame[]): void {
+    const start = this.#atStart && hasByteOrderMark(bytes, from, end) ? from + 3 : from;
     this.#atStart = false;
-    if (line.length > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);
-    if (line.length === 0) {
-      this.#dispatch(frames);
-      return;
+    if (end - start > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);
+    if (start === end) this.#dispatch(frames);
+    else if (isField(DATA, bytes, start, end)) this.#addData(bytes, valueAt(DATA, bytes, start, end), end);
+    else if (isField(EVENT, bytes, start, end)) {
+      this.#event = bytes.toString("utf8", valueAt(EVENT, bytes, start, end), end);
     }
-    const colon = line.indexOf(COLON);
-    if (colon === 0) return; // a comment
-    const field = line.toString("latin1", 0, colon === -1 ? line.length : colon);
-    let valueStart = colon === -1 ? line.length : colon + 1;
-    if (line[valueStart] === SPACE) valueStart += 1;
-    if (field === "data") this.#addData(line, valueStart);
-    else if (field === "event") this.#event = line.toString("utf8", valueStart);
   }
 
-  #addData(line: Buffer, valueStart: number): void {
-    this.#eventBytes += line.length - valueStart;
+  #addData(bytes: Buffer, start: number, end: number): void {
+    this.#eventBytes += end - start;
     this.#eventLines += 1;
     if (this.#eventBytes > this.#limits.maxEventBytes) throw tooLong("an event", this.#limits.maxEventBytes);
     if (this.#eventLines > this.#limits.maxEventLines)
       throw tooLong("an event", this.#limits.maxEventLines, "lines");
-    this.#data.push(line.toString("utf8", valueStart));
+    const text = bytes.toString("utf8", start, end);
+    if (this.#data === undefined) this.#data = text;
+    else this.#moreData.push(text);
   }
 
   #dispatch(frames: SseFrame[]): void {
-    if (this.#data.length > 0) {
-      frames.push({
-        event: this.#event,
-        data: this.#data.length === 1 ? (this.#data[0] ?? "") : this.#data.join("\n"),
-      });
-      this.#data = [];
+    if (this.#data !== undefined) {
+      const data = this.#moreData.length === 0 ? this.#data : [this.#data, ...this.#moreData].join("\n");
+      frames.push({ event: this.#event, data });
+      this.#data = undefined;
+      if (this.#moreData.length > 0) this.#moreData = [];
     }
     this.#event = "";
     this.#eventBytes = 0;
@@ -133,13 +133,32 @@ export class SseDecoder {
   }
 }
 
+const DATA = Buffer.from("data");
+const EVENT = Buffer.from("event");
+
+/** The name ends with a colon or with the line. */
+function isField(name: Buffer, bytes: Buffer, start: number, end: number): boolean {
+  const nameEnd = start + name.length;
+  if (nameEnd > end || (nameEnd < end && bytes[nameEnd] !== COLON)) return false;
+  for (let index = 0; index < name.length; index += 1) {
+    if (bytes[start + index] !== name[index]) return false;
+  }
+  return true;
+}
+
+/** Behind the colon, and behind one space if there is one. */
+function valueAt(name: Buffer, bytes: Buffer, start: number, end: number): number {
+  const value = Math.min(end, start + name.length + 1);
+  return value < end && bytes[value] === SPACE ? value + 1 : value;
+}
+
 function earlier(a: number, b: number): number {
   if (a === -1) return b;
   return b === -1 ? a : Math.min(a, b);
 }
 
-function withoutByteOrderMark(line: Buffer): Buffer {
-  return line[0] === 0xef && line[1] === 0xbb && line[2] === 0xbf ? line.subarray(3) : line;
+function hasByteOrderMark(bytes: Buffer, start: number, end: number): boolean {
+  return end - start >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf;
 }
 
 function tooLong(what: string, limit: number, unit = "bytes"): ThroughlineError {

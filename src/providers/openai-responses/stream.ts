@@ -35,9 +35,16 @@ type AssistantDraft = Extract<ItemDraft, { readonly type: "assistant_message" }>
 
 interface OpenItem {
   readonly kind: ItemKind;
-  /** Characters passed on so far, per channel and part. */
-  readonly streamed: Map<string, number>;
+  /** Characters passed on so far, per channel and part; the part that grows is at hand. */
+  readonly streamed: Map<string, Streamed>;
+  growing: Streamed | undefined;
   done: ItemDraft | undefined;
+}
+
+interface Streamed {
+  readonly channel: DeltaChannel;
+  readonly part: number;
+  count: number;
 }
 
 export class ResponsesDecoder implements StreamDecoder {
@@ -150,7 +157,7 @@ export class ResponsesDecoder implements StreamDecoder {
   ): OpenItem {
     const known = this.#items.get(outputIndex);
     if (known !== undefined) return known;
-    const item: OpenItem = { kind, streamed: new Map(), done: undefined };
+    const item: OpenItem = { kind, streamed: new Map(), growing: undefined, done: undefined };
     this.#items.set(outputIndex, item);
     events.push({ type: "item_start", outputIndex, kind, ...facts });
     return item;
@@ -176,11 +183,13 @@ export class ResponsesDecoder implements StreamDecoder {
     value: string,
     events: StreamEvent[],
   ): void {
-    const key = `${channel}${part}`;
-    const before = item.streamed.get(key);
-    item.streamed.set(key, (before ?? 0) + value.length);
+    const known = streamedOf(item, channel, part);
+    const streamed = known ?? { channel, part, count: 0 };
+    if (known === undefined) item.streamed.set(`${channel}${part}`, streamed);
+    item.growing = streamed;
+    streamed.count += value.length;
     // A part that begins is told even while it is empty: its title may come later.
-    if (value !== "" || before === undefined)
+    if (value !== "" || known === undefined)
       events.push({ type: "delta", outputIndex, channel, part, text: value });
   }
 
@@ -193,13 +202,13 @@ export class ResponsesDecoder implements StreamDecoder {
     whole: string,
     events: StreamEvent[],
   ): void {
-    const missing = whole.slice(item.streamed.get(`${channel}${part}`) ?? 0);
+    const missing = whole.slice(streamedOf(item, channel, part)?.count ?? 0);
     if (missing !== "") this.#delta(outputIndex, item, channel, part, missing, events);
   }
 
   /** A message's parts are joined in what we understood of it, so they are counted together. */
   #restOfMessage(outputIndex: number, item: OpenItem, draft: AssistantDraft, events: StreamEvent[]): void {
-    const streamed = [...item.streamed.values()].reduce((sum, count) => sum + count, 0);
+    const streamed = [...item.streamed.values()].reduce((sum, { count }) => sum + count, 0);
     const missing = `${draft.text}${draft.refusal ?? ""}`.slice(streamed);
     if (missing !== "") this.#delta(outputIndex, item, "text", 0, missing, events);
   }
@@ -358,6 +367,13 @@ function statusOf(said: string | undefined, told: ResponseStatus | undefined): R
   // The object's own status wins over the event's name: an incomplete answer in a `completed` event is incomplete (R02).
   if (said === "completed" || said === "incomplete" || said === "failed" || said === "cancelled") return said;
   return told ?? "cut";
+}
+
+function streamedOf(item: OpenItem, channel: DeltaChannel, part: number): Streamed | undefined {
+  const { growing } = item;
+  return growing?.channel === channel && growing.part === part
+    ? growing
+    : item.streamed.get(`${channel}${part}`);
 }
 
 function indexOf(event: JsonObject): number {
