@@ -20,6 +20,8 @@ import { importSample, versionSample } from "./starts.mjs";
  */
 export async function measure({ samples, variants, nodes, library, reps, say }) {
   const folder = mkdtempSync(join(tmpdir(), "throughline-bench-"));
+  const clean = () => rmSync(folder, { recursive: true, force: true });
+  process.once("exit", clean); // also when a signal ends the run
   const server = await startServer(nodes.own);
   const results = [];
   const problems = [];
@@ -56,7 +58,7 @@ export async function measure({ samples, variants, nodes, library, reps, say }) 
     }
   } finally {
     server.close();
-    rmSync(folder, { recursive: true, force: true });
+    clean();
   }
   return { results, problems };
 }

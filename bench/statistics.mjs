@@ -1,5 +1,5 @@
 /**
- * The arithmetic of the benchmark: medians of ratios within one repetition, spread, order of growth.
+ * The arithmetic of the benchmark: median, spread, order of growth.
  *
  * @module
  */
@@ -16,16 +16,6 @@ export function spread(values) {
   const known = values.filter((value) => Number.isFinite(value));
   if (known.length === 0) return undefined;
   return { median: median(known), min: Math.min(...known), max: Math.max(...known), count: known.length };
-}
-
-/** Each value against the base of the SAME repetition: what disturbed one repetition disturbed both. */
-export function ratios(values, bases) {
-  return spread(
-    [...values].flatMap(([repetition, value]) => {
-      const base = bases.get(repetition);
-      return base === undefined || base <= 0 ? [] : [value / base];
-    }),
-  );
 }
 
 /** The exponent k of cost ≈ size^k, by least squares on logarithms; 1 is linear. */

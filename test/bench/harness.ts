@@ -1,0 +1,100 @@
+/**
+ * The benchmark's modules with types: they are plain scripts, outside of what the compiler checks.
+ *
+ * @module
+ */
+
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+export const BENCH = resolve(import.meta.dirname, "../../bench");
+
+export interface Cell {
+  readonly median?: number;
+  readonly min?: number;
+  readonly max?: number;
+  readonly count?: number;
+  readonly wrong?: boolean;
+}
+
+export interface Result {
+  readonly sample: string;
+  readonly variant: string;
+  readonly rep: number;
+  readonly cpuMs?: number;
+  readonly syncs?: number;
+  readonly logBytes?: number;
+}
+
+export interface Problem {
+  readonly sample: string;
+  readonly variant: string;
+  readonly wrong: readonly string[];
+}
+
+export interface Line {
+  readonly id: string;
+  readonly title: string;
+  readonly sample: string;
+  readonly target?: number;
+  readonly cells?: Readonly<Record<string, Cell>>;
+  readonly verdict?: { readonly met: boolean; readonly missed: readonly string[] };
+}
+
+export interface Sample {
+  readonly id: string;
+  readonly row: string;
+  readonly kind: string;
+  readonly scenario?: string;
+  readonly reps: number;
+  readonly order?: Readonly<Record<string, unknown>>;
+}
+
+export interface Expectation {
+  readonly totals: Readonly<Record<string, unknown>>;
+  readonly server?: Readonly<Record<string, unknown>>;
+  readonly truth?: { readonly summaryParts: number };
+}
+
+interface Modules {
+  readonly "statistics.mjs": {
+    readonly median: (values: readonly number[]) => number | undefined;
+    readonly orderOfGrowth: (points: readonly (readonly [number, number])[]) => number | undefined;
+  };
+  readonly "evaluate.mjs": {
+    readonly evaluate: (
+      lines: readonly Line[],
+      results: readonly Result[],
+      problems?: readonly Problem[],
+    ) => readonly Required<Line>[];
+  };
+  readonly "lines.mjs": { readonly linesOf: (options?: { readonly quick?: boolean }) => readonly Line[] };
+  readonly "rows.mjs": {
+    readonly VARIANTS: readonly { readonly id: string; readonly adapter: string }[];
+    readonly ROWS: readonly string[];
+    readonly samplesOf: (options?: { readonly quick?: boolean }) => readonly Sample[];
+  };
+  readonly "check-totals.mjs": {
+    readonly expectationOf: (sample: Sample) => Expectation;
+    readonly problemsOf: (
+      adapter: string,
+      expected: Expectation,
+      result: { readonly totals: Readonly<Record<string, unknown>> },
+      server?: Readonly<Record<string, unknown>>,
+    ) => readonly string[];
+  };
+  readonly "measure.mjs": {
+    readonly measure: (options: {
+      readonly samples: readonly Sample[];
+      readonly variants: readonly unknown[];
+      readonly nodes: Readonly<Record<string, string>>;
+      readonly library: string;
+      readonly reps: number;
+      readonly say: (text: string) => void;
+    }) => Promise<{ readonly results: readonly Result[]; readonly problems: readonly Problem[] }>;
+  };
+}
+
+export async function load<Name extends keyof Modules>(name: Name): Promise<Modules[Name]> {
+  return (await import(pathToFileURL(join(BENCH, name)).href)) as Modules[Name];
+}
