@@ -42,6 +42,8 @@ export function guardGroup(group: Group, context: GuardContext): GuardedGroup {
   if (!sameOrigin(group.origin, context.settings.target)) {
     return plain(group, context, "foreign_origin", originDifference(group.origin, context.settings.target));
   }
+  const refused = context.overrides.find((one) => one.action === "translate" && covers(one, group));
+  if (refused !== undefined) return plain(group, context, "override", `refused: ${refused.cause.message}`);
   return atHome(group, context);
 }
 
@@ -193,7 +195,10 @@ function idProblem(
 }
 
 function coversGroup(override: ReplayOverride, group: Group): boolean {
-  if (override.action !== "omit_reasoning" && override.action !== "omit_ids") return false;
+  return (override.action === "omit_reasoning" || override.action === "omit_ids") && covers(override, group);
+}
+
+function covers(override: ReplayOverride, group: Group): boolean {
   return (
     // "all" means all that was there when it was refused: what came later was made under the new state of affairs.
     (override.what.kind === "all" && group.start.seq < override.seq) ||

@@ -27,6 +27,7 @@ export type {
   TurnResult,
 } from "../api/index.ts";
 export { createAgent } from "./agent.ts";
+export { type Mended, type Mending, mendingOf } from "./mend.ts";
 export { previewFromLog } from "./previews.ts";
 export { rebuildRequest } from "./rebuild.ts";
 export type {

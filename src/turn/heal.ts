@@ -7,8 +7,15 @@
  * @module
  */
 
-import type { ErrorInfo, EventDraft, Origin, OverrideAction, OverrideScope } from "../events/index.ts";
-import { type ItemSource, namedInError, type RenderedRequest } from "../providers/index.ts";
+import type {
+  Dialect,
+  ErrorInfo,
+  EventDraft,
+  Origin,
+  OverrideAction,
+  OverrideScope,
+} from "../events/index.ts";
+import { type ItemSource, namedInError, type RenderedRequest, type Violation } from "../providers/index.ts";
 import { assertNever } from "../support/index.ts";
 
 export interface Refusal {
@@ -17,7 +24,7 @@ export interface Refusal {
   readonly target: Origin;
 }
 
-type Correction = { readonly what: OverrideScope; readonly action: OverrideAction };
+export type Correction = { readonly what: OverrideScope; readonly action: OverrideAction };
 
 /** The corrections for a refusal, or undefined when none would help. `rung` counts what was tried in this step. */
 export function healingOf(refusal: Refusal, rung: number): readonly EventDraft[] | undefined {
@@ -77,8 +84,14 @@ function named(refusal: Refusal): readonly Correction[] | undefined {
   }
 }
 
+/** Where a rule is broken, as the dialect's errors would write it. */
+export function pathOf({ index, part }: Violation, dialect: Dialect): string {
+  if (dialect === "openai-responses") return `input[${index}]`;
+  return `messages.${index}${part === undefined || dialect === "openai-chat" ? "" : `.content.${part}`}`;
+}
+
 /** What stands at a place: one item, or all that a message holds. */
-function sourcesAt({ sources }: RenderedRequest, path: string | undefined): readonly ItemSource[] {
+export function sourcesAt({ sources }: RenderedRequest, path: string | undefined): readonly ItemSource[] {
   if (path === undefined) return [];
   return sources.filter((source) => source.path === path || source.path.startsWith(`${path}.`));
 }
@@ -90,7 +103,23 @@ function groups({ error, rendered }: Refusal, action: OverrideAction): readonly 
     [...byId, ...sourcesAt(rendered, path)].flatMap(({ response }) => response ?? []),
   );
   if (responses.size === 0) return undefined;
-  return [...responses].map((response) => ({ what: { kind: "group", response }, action }));
+  if (action === "omit_ids") return [...responses].map((response) => onGroup(response, action));
+  const corrections = [...responses].flatMap((response) => loosened(rendered, response) ?? []);
+  return corrections.length === 0 ? undefined : corrections;
+}
+
+function onGroup(response: string, action: OverrideAction): Correction {
+  return { what: { kind: "group", response }, action };
+}
+
+/** The next smaller form of a group: without its reasoning and ids, then as plain meaning. Undefined when it is that already. */
+export function loosened({ entries }: RenderedRequest, response: string): Correction | undefined {
+  const entry = entries.find((one) => one.kind === "group" && one.group.start.response === response);
+  if (entry?.kind !== "group") return undefined;
+  const replayed = entry.items.filter((item) => item.action === "replay");
+  if (replayed.length === 0) return undefined;
+  const bound = entry.withIds || replayed.some(({ event }) => event.type === "reasoning");
+  return onGroup(response, bound ? "omit_reasoning" : "translate");
 }
 
 function calls({ error, rendered }: Refusal): readonly Correction[] | undefined {
@@ -154,12 +183,13 @@ function fields(refusal: Refusal): readonly Correction[] | undefined {
   if (/Encrypted content is not supported/.test(error.message)) {
     return [{ what: { kind: "field", field: "include" }, action: "strip_field" }];
   }
-  if (path !== undefined) return fieldOfItem(sourcesAt(rendered, path), field);
+  if (path !== undefined) return fieldOfItem(rendered, sourcesAt(rendered, path), field);
   if (field === undefined || ESSENTIAL.has(field)) return undefined;
   return [{ what: { kind: "field", field }, action: "strip_field" }];
 }
 
 function fieldOfItem(
+  rendered: RenderedRequest,
   found: readonly ItemSource[],
   field: string | undefined,
 ): readonly Correction[] | undefined {
@@ -171,7 +201,7 @@ function fieldOfItem(
     field === undefined ||
     field === "summary" ||
     (ESSENTIAL.has(field) && !(field === "content" && itemType === "reasoning"));
-  if (essential) return [{ what: { kind: "group", response }, action: "omit_reasoning" }];
+  if (essential) return [loosened(rendered, response) ?? onGroup(response, "omit_reasoning")];
   return [{ what: { kind: "field", itemType, field }, action: "strip_field" }];
 }
 
@@ -203,10 +233,11 @@ function everything({ error, rendered }: Refusal): readonly Correction[] | undef
 }
 
 function describe(corrections: readonly Correction[]): string {
-  const what = corrections[0]?.what ?? { kind: "all" };
+  const { what, action } = corrections[0] ?? { what: { kind: "all" } };
   switch (what.kind) {
     case "group":
-      return `without the reasoning and ids of ${corrections.length} response${corrections.length === 1 ? "" : "s"}`;
+      if (action === "translate") return `with ${counted(corrections.length, "response")} as plain text`;
+      return `without the reasoning and ids of ${counted(corrections.length, "response")}`;
     case "field":
       return `without "${what.field}"`;
     case "call":
@@ -216,4 +247,8 @@ function describe(corrections: readonly Correction[]): string {
     default:
       return assertNever(what, "correction");
   }
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

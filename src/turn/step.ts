@@ -8,10 +8,10 @@
 
 import type { Dialect, ErrorInfo, EventDraft, ResponseStart } from "../events/index.ts";
 import { leftOutOf } from "../fold/index.ts";
-import type { RenderedRequest, StreamEnd, Violation } from "../providers/index.ts";
+import type { RenderedRequest, StreamEnd } from "../providers/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
-import { healingOf } from "./heal.ts";
+import { healingOf, pathOf } from "./heal.ts";
 import { ResponseRecorder } from "./record.ts";
 
 export interface StepOutcome {
@@ -162,11 +162,6 @@ function ruleViolation({ violations }: RenderedRequest, dialect: Dialect): Error
     class: "PAIR",
     param: pathOf(first, dialect),
   };
-}
-
-function pathOf({ index, part }: Violation, dialect: Dialect): string {
-  if (dialect === "openai-responses") return `input[${index}]`;
-  return `messages.${index}${part === undefined || dialect === "openai-chat" ? "" : `.content.${part}`}`;
 }
 
 /** Recorded in full only when it changed: a long session would repeat itself with every step. */

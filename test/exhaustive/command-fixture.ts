@@ -1,7 +1,7 @@
 /** A home with sessions for the commands that write whole ones, and strace that kills a command at any of its system calls. */
 
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { inject } from "vitest";
@@ -106,9 +106,21 @@ export async function command(
   });
 }
 
-/** What changes a file, and what only looks: between two changes every place of a kill leaves the same. */
-const CHANGES = ["pwrite64", "fdatasync", "fsync", "ftruncate", "rename", "link", "unlink", "rmdir", "mkdir"];
-const LOOKS = ["openat", "write", "close", "read", "fstat", "statx", "fchmod", "chmod"];
+/** What changes a file. Killed at its entry it was not made: so every state on the way is left once. */
+const CHANGES = [
+  "pwrite64",
+  "fdatasync",
+  "fsync",
+  "ftruncate",
+  "rename",
+  "link",
+  "unlink",
+  "rmdir",
+  "mkdir",
+  "chmod",
+];
+/** These the process makes all the time; only those on files whose names are known before count. */
+const LOOKS = ["openat", "close", "read", "fstat", "statx", "fchmod", "getdents64"];
 
 export interface Point {
   readonly call: string;
@@ -117,48 +129,57 @@ export interface Point {
 
 /** Every system call on a file below the home, by its number among those of its kind and its thread. */
 export async function pointsOf(home: Home, words: readonly string[]): Promise<readonly Point[]> {
-  const trace = join(killFolder(), "trace.txt");
-  const calls = [...CHANGES, ...LOOKS].join();
-  const { code, err } = await command(home, words, [
-    "strace",
-    "-f",
-    "-qq",
-    "-y",
-    "-o",
-    trace,
-    "-e",
-    `trace=${calls}`,
-  ]);
-  if (code !== 0) throw new Error(`the golden run ended with ${code}: ${err}`);
-  const made = new Map<string, number>();
   const points = new Map<string, Point>();
-  let main: string | undefined;
-  for (const [line, thread = "", call = ""] of readFileSync(trace, "latin1").matchAll(
-    /^(\d+) +([a-z0-9]+)\(.*$/gm,
-  )) {
-    main ??= thread;
-    const nth = (made.get(`${thread} ${call}`) ?? 0) + 1;
-    made.set(`${thread} ${call}`, nth);
-    const ours = isBelow(home, line);
-    // strace counts each thread for itself: what only looks, in another thread, cannot be told from the start of node.
-    if (ours && (thread === main || CHANGES.includes(call))) points.set(`${call} ${nth}`, { call, nth });
+  for (const calls of [CHANGES, LOOKS]) {
+    const { code, err, lines } = await traced(copyOf(home), words, calls, [`trace=${calls.join()}`]);
+    if (code !== 0) throw new Error(`the golden run ended with ${code}: ${err}`);
+    const made = new Map<string, number>();
+    for (const { thread, call, ours } of lines) {
+      const nth = (made.get(`${thread} ${call}`) ?? 0) + 1;
+      made.set(`${thread} ${call}`, nth);
+      if (ours) points.set(`${call} ${nth}`, { call, nth });
+    }
   }
   return [...points.values()];
 }
 
 /** Kills it there, and tells whether the last thing it did was on a file below the home. */
 export async function killAt(home: Home, words: readonly string[], { call, nth }: Point): Promise<boolean> {
-  const trace = join(killFolder(), "trace.txt");
-  const injection = `inject=${call}:signal=KILL:when=${nth}`;
-  const order = ["strace", "-f", "-qq", "-y", "-o", trace, "-e", `trace=${call}`, "-e", injection];
-  const { killed } = await command(home, words, order);
-  const last = readFileSync(trace, "latin1")
-    .split("\n")
-    .findLast((line) => line.includes(` ${call}(`));
-  return killed && last !== undefined && isBelow(home, last);
+  const orders = [`trace=${call}`, `inject=${call}:signal=KILL:when=${nth}`];
+  const { killed, lines } = await traced(home, words, [call], orders);
+  return killed && lines.at(-1)?.ours === true;
 }
 
-/** The folder a command runs in stands in every line that names a file. */
-function isBelow({ folder }: Home, line: string): boolean {
-  return line.replaceAll(/AT_FDCWD<[^>]*>/g, "").includes(folder);
+interface Traced extends Ended {
+  readonly lines: readonly { readonly thread: string; readonly call: string; readonly ours: boolean }[];
+}
+
+async function traced(
+  home: Home,
+  words: readonly string[],
+  calls: readonly string[],
+  orders: readonly string[],
+): Promise<Traced> {
+  const trace = join(killFolder(), "trace.txt");
+  const known = calls.some((call) => LOOKS.includes(call)) ? knownPaths(home) : [];
+  const options = [...orders.map((order) => ["-e", order]), ...known.map((path) => ["-P", path])].flat();
+  const ended = await command(home, words, ["strace", "-f", "-qq", "-y", "-o", trace, ...options]);
+  const found = readFileSync(trace, "latin1").matchAll(/^(\d+) +([a-z0-9]+)\(.*$/gm);
+  const lines = [...found].map(([line, thread = "", call = ""]) => ({
+    thread,
+    call,
+    // The folder a command runs in stands in every line that names a file.
+    ours: line.replaceAll(/AT_FDCWD<[^>]*>/g, "").includes(home.folder),
+  }));
+  return { ...ended, lines };
+}
+
+function knownPaths({ folder, sessions, work }: Home): readonly string[] {
+  const there = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
+  const made = ["copy", "child", "s-erased", "broken-repaired"].flatMap((id) => [
+    join(sessions, `${id}.jsonl`),
+    join(sessions, `${id}.jsonl.new`),
+    join(sessions, `${id}.blobs`),
+  ]);
+  return [...there, ...made, join(work, "out.jsonl"), join(work, "chat.repaired.json")];
 }

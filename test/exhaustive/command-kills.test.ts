@@ -220,13 +220,14 @@ describe.runIf(hasStrace)("SIGKILL by strace", () => {
   test.each(EXHAUSTIVE ? CASES : CASES.slice(0, 3))(
     "at every system call of $name",
     async (one) => {
-      const points = await pointsOf(copyOf(before), one.words);
+      const points = await pointsOf(before, one.words);
       expect(points.length).toBeGreaterThan(10);
       tally.add("points", points.length);
       for (const index of someOf(points.length, 2)) {
         const home = copyOf(before);
-        const hit = await killAt(home, one.words, points[index] as Point);
-        tally.add(hit ? `killed: ${one.name}` : "not reached");
+        const point = points[index] as Point;
+        const hit = await killAt(home, one.words, point);
+        tally.add(hit ? `killed: ${one.name}` : `not reached: ${point.call}`);
         if (hit) tally.add("killed");
         await expectGoesOn(one, home);
       }

@@ -10,9 +10,11 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 
 import { Command } from "commander";
 
-import { type Change, type Finding, FORMATS, repairHistory } from "../../check/index.ts";
+import { type Change, type Finding, findingsOf, FORMATS, repairHistory } from "../../check/index.ts";
 import { sessionsFolder, writeFilePieces } from "../../config/index.ts";
-import { fileStore, type LostStretch, salvageLog, writeSession } from "../../log/index.ts";
+import type { OverrideAction } from "../../events/index.ts";
+import { fileStore, type Log, type LostStretch, salvageLog, writeSession } from "../../log/index.ts";
+import { type Mended, mendingOf } from "../../session/index.ts";
 import { codeOf, messageOf, ThroughlineError } from "../../support/index.ts";
 import { resolveSession } from "../choose-session.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -60,7 +62,8 @@ Examples:
   throughline repair rollout.jsonl                 writes rollout.repaired.jsonl
   throughline repair request.json --dry-run
   throughline repair chat.json --error "Item 'fc_1' of type 'function_call' was provided …"
-  throughline repair SESSION                       a damaged log: what can be saved, as a session of its own
+  throughline repair SESSION                       a damaged log: what can be saved, as a session of its own;
+                                                   a whole one that would be refused: corrections added to it
 
 Exit code 5 when something could not be repaired, or, with --dry-run, when something would be.`,
     )
@@ -138,13 +141,78 @@ async function repairLog(folder: string, id: string, flags: RepairFlags): Promis
     });
   }
   const { lines, lost, loosened } = salvageLog(readLog(join(folder, `${id}.jsonl`)), { session: id });
+  if (lost.length === 0) return repairRules(folder, id, flags);
   const changes = [...lost.map(lossOf), ...loosened.map(loosenedChange)];
   const report = { repaired: id, format: "throughline", changes, left: [] };
-  if (lost.length === 0 || flags.dryRun === true) return report;
+  if (flags.dryRun === true) return report;
   const target = targetOf(folder, id, flags.output);
   await writeSession(target.folder, { lines, blobs: blobsOf(folder, id) }, { id: target.id });
-  return { ...report, written: join(target.folder, `${target.id}.jsonl`) };
+  // What is whole again may still break a rule: it was not our program that damaged it.
+  const rules = await repairRules(target.folder, target.id, {});
+  const written = join(target.folder, `${target.id}.jsonl`);
+  return { ...report, changes: [...changes, ...rules.changes], left: rules.left, written };
 }
+
+/** A whole log whose next request would be refused: corrections are appended, nothing that stands in it is changed. */
+async function repairRules(folder: string, id: string, flags: RepairFlags): Promise<Report> {
+  const looked = await mendIn(folder, id, "read", flags);
+  // Nobody is kept from writing, and nothing is touched, where nothing is wrong.
+  if (flags.dryRun === true || looked.changes.length === 0) return looked;
+  return mendIn(folder, id, "write", flags);
+}
+
+async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
+  const { drafts, mended, left } = await mendingOf(log);
+  const report: Report = {
+    repaired: log.session,
+    format: "throughline",
+    changes: mended.map(mendedChange),
+    left: left.flatMap(({ violation }) => findingsOf([violation])),
+  };
+  if (log.mode === "read" || drafts.length === 0) return report;
+  if (flags.output !== undefined)
+    throw new ThroughlineError({
+      code: "usage",
+      message: "a session whose log is whole is repaired by adding to it: leave -o away, or fork it first",
+    });
+  await log.append(drafts);
+  await log.sync();
+  return { ...report, written: log.place };
+}
+
+async function mendIn(
+  folder: string,
+  id: string,
+  mode: "read" | "write",
+  flags: RepairFlags,
+): Promise<Report> {
+  const log = await fileStore(folder).open(id, { mode });
+  try {
+    return await mendRules(log, flags);
+  } finally {
+    await log.close();
+  }
+}
+
+function mendedChange({ violation, model, correction }: Mended): Change {
+  const [finding] = findingsOf([violation]);
+  const place = `the next request to ${model}, ${finding?.place ?? ""}`;
+  if (correction.type === "compaction")
+    return { rule: violation.rule, place, what: "added a word in place of the message that is missing" };
+  const { what, action } = correction;
+  const response = what.kind === "group" ? ` ${what.response}` : "";
+  const call = what.kind === "call" ? ` ${what.callId}` : "";
+  const [said, lost] = MENDED[action];
+  return { rule: violation.rule, place, what: `${said}${response}${call}`, ...(lost === "" ? {} : { lost }) };
+}
+
+const MENDED: Readonly<Record<OverrideAction, readonly [string, string]>> = {
+  omit_reasoning: ["sends without ids and reasoning the response", "its reasoning, in requests"],
+  omit_ids: ["sends without ids the response", ""],
+  translate: ["sends as plain text the response", ""],
+  close_call: ["leaves out the call", "it and its result, in requests"],
+  strip_field: ["leaves out a field", ""],
+};
 
 function readLog(path: string): Buffer {
   try {

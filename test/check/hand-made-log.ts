@@ -1,0 +1,116 @@
+/**
+ * Logs as a hand or another program might have made them: whole lines, but responses that no model of ours would give, or
+ * whose events say something else than the text they carry.
+ *
+ * @module
+ */
+
+import type { EventDraft, LoggedEvent, Settings } from "../../src/events/index.ts";
+import { understandBlock } from "../../src/providers/anthropic-messages/understand.ts";
+import type { ItemDraft, Model } from "../../src/providers/index.ts";
+import { understandItem } from "../../src/providers/openai-responses/understand.ts";
+import { settingsFor } from "../../src/session/settings.ts";
+import { toRawJson } from "../../src/support/index.ts";
+import { emulatedModel } from "../exhaustive/corpus.ts";
+import { stamped, userMessage } from "../support/next-request.ts";
+import { practiceTools } from "../support/practice-tools.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+/** An item as it was understood; where given, what its event says besides, and the text that stands there instead. */
+export interface HandMade {
+  readonly raw: Json;
+  readonly says?: Json;
+  readonly instead?: Json;
+}
+
+export const tools = practiceTools({ began: () => undefined });
+
+export function settingsOf(model: Model): Settings {
+  return settingsFor(model, { model, tools, system: "Be brief." });
+}
+
+/** `first`: false leaves the question out. */
+export function handMadeLog(
+  name: string,
+  baseUrl: string,
+  groups: readonly (readonly HandMade[])[],
+  first = true,
+): readonly LoggedEvent[] {
+  const settings = settingsOf(emulatedModel(name, baseUrl));
+  const drafts: EventDraft[] = [
+    { type: "session_start", session: "s", root: "s", writer: "a hand" },
+    ...(first ? [{ ...userMessage("Hello"), turn: "tn_1" }] : []),
+    { type: "settings", turn: "tn_1", settings },
+  ];
+  for (const [index, group] of groups.entries()) {
+    const base = { turn: "tn_1", response: `rsp_${index}` };
+    const { target: origin } = settings;
+    const items = group.map((item, at) => draftOf(item, at, settings));
+    drafts.push(
+      {
+        type: "response_start",
+        ...base,
+        step: index + 1,
+        attempt: 1,
+        origin,
+        bodyHash: "0",
+        prefixHash: "0",
+      },
+      ...items.map(
+        (item): EventDraft =>
+          ({ ...item, ...base, ...(item.type === "reasoning" ? TIMES : {}) }) as EventDraft,
+      ),
+      { type: "response_end", ...base, status: "completed", durationMs: 1 },
+      ...items.flatMap((item): readonly EventDraft[] =>
+        item.type === "tool_call"
+          ? [{ type: "tool_result", ...base, callId: item.callId, status: "ok", text: "done" }]
+          : [],
+      ),
+    );
+  }
+  const end = { type: "turn_end", turn: "tn_1", status: "completed", steps: 1, durationMs: 1 } as const;
+  drafts.push({ ...end, usage: { inputTokens: 0, outputTokens: 0 } } as EventDraft);
+  return stamped([], drafts);
+}
+
+const TIMES = { startedAt: "2026-01-01T00:00:00.000Z", durationMs: 1 };
+
+function draftOf(
+  { raw, says = {}, instead }: HandMade,
+  outputIndex: number,
+  { target }: Settings,
+): ItemDraft {
+  const text = JSON.stringify(raw);
+  const understood =
+    target.dialect === "openai-responses"
+      ? understandItem(text, outputIndex)
+      : target.dialect === "anthropic-messages"
+        ? understandBlock(text, outputIndex)
+        : understandPiece(raw, text, outputIndex);
+  const item = instead === undefined ? {} : { item: toRawJson(JSON.stringify(instead)) };
+  return { ...understood, ...says, ...item };
+}
+
+/** A chat message is taken apart by its decoder; here its pieces are told by what they hold. */
+function understandPiece(raw: Json, text: string, outputIndex: number): ItemDraft {
+  const base = { outputIndex, item: toRawJson(text) };
+  if ("content" in raw)
+    return { ...base, type: "assistant_message", itemType: "content", text: String(raw["content"]) };
+  if ("function" in raw) {
+    const { name, arguments: written } = raw["function"] as {
+      readonly name: string;
+      readonly arguments: string;
+    };
+    return {
+      ...base,
+      type: "tool_call",
+      itemType: "tool_call",
+      callId: String(raw["id"]),
+      name,
+      arguments: written,
+    };
+  }
+  const [field = "reasoning"] = Object.keys(raw);
+  return { ...base, type: "reasoning", itemType: field, opaque: field === "reasoning_details", parts: [] };
+}
