@@ -3,6 +3,7 @@
  *
  * A ratio is the figure of a sample over that of its floor in the same repetition. An amount is the figure itself, or
  * what `value` makes of it and of another sample: `self`, the same adapter's of another size; `floor`, its floor's.
+ * `alone`: the title where the line above is not there to say what it belongs to.
  * `instead`: the smaller sample that stands in for an adapter which is left out of the large one; the table says so.
  *
  * @module
@@ -57,6 +58,10 @@ function count(number) {
   return String(Math.round(number)).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }
 
+function bytes(size) {
+  return size >= 2 ** 20 ? `${count(size / 2 ** 20)} MB` : `${count(size / 1024)} KB`;
+}
+
 export function linesOf(options) {
   const sizes = sizesOf(options);
   const stream = `mixed-${sizes.events}`;
@@ -67,16 +72,22 @@ export function linesOf(options) {
   const step = { figure: lastTenth, unit: "ms" };
   return [
     ratio("stream-cpu", `stream of ${count(sizes.events)} mixed events`, CPU, stream, 2),
-    ratio(
-      "stream-rss",
-      "… peak memory",
-      { figure: peak, unit: "× floor, RSS", floorUnit: "MB" },
-      stream,
-      1.3,
-    ),
-    ratio("stream-tail", "… last byte → result", TAIL, stream, 1.2),
-    ratio("enc-cpu", `${count(sizes.ciphertext / 1024)} KB of encrypted_content`, CPU, enc, 1),
-    ratio("enc-tail", "… last byte → result", TAIL, enc, 1.2),
+    {
+      ...ratio(
+        "stream-rss",
+        "… peak memory",
+        { figure: peak, unit: "× floor, RSS", floorUnit: "MB" },
+        stream,
+        1.3,
+      ),
+      alone: "stream: peak memory",
+    },
+    {
+      ...ratio("stream-tail", "… last byte → result", TAIL, stream, 1.2),
+      alone: "stream: last byte → result",
+    },
+    ratio("enc-cpu", `${bytes(sizes.ciphertext)} of encrypted_content`, CPU, enc, 1),
+    { ...ratio("enc-tail", "… last byte → result", TAIL, enc, 1.2), alone: "encrypted: last byte → result" },
     {
       ...ratio("args-cpu", `${args100 / 1024} KB of arguments in deltas of 10`, CPU, `args-${args100}`, 2),
       instead: { sample: `args-${args50}`, size: `${args50 / 1024} KB` },
@@ -94,13 +105,16 @@ export function linesOf(options) {
     growth("step-flat", "… the last over the first of these", lastTenth, `loop-${long}`, `loop-${short}`, 2),
     amount("loop-rss", `… peak memory at ${long} steps`, { figure: peak, unit: "MB" }, `loop-${long}`, 110),
     ratio("build-cold", `request of ${count(sizes.items)} items, cold`, CPU, "build", 1.3),
-    ratio(
-      "build-next",
-      "… of the next turn",
-      { ...CPU, figure: ({ nextCpuMs }) => nextCpuMs },
-      "build",
-      0.05,
-    ),
+    {
+      ...ratio(
+        "build-next",
+        "… of the next turn",
+        { ...CPU, figure: ({ nextCpuMs }) => nextCpuMs },
+        "build",
+        0.05,
+      ),
+      alone: "request of the next turn",
+    },
     ratio("open-fold", `open and fold ${count(sizes.logged)} events`, CPU, "open", 0.7),
     ratio("open-send", "open → bytes of the first request", CPU, "open-send", 0.4),
     ratio("conc-cpu", `${sizes.streams} streams, 10 events/s each`, CPU, conc, 1.5),

@@ -51,7 +51,7 @@ function mark(id, x, y) {
     case "disc":
       return `<circle class="s-${id} fill" cx="${cx}" cy="${cy}" r="6.5"/>`;
     case "ring":
-      return `<circle class="s-${id} line" cx="${cx}" cy="${cy}" r="5.5"/>`;
+      return `<circle class="s-${id} line" cx="${cx}" cy="${cy}" r="9"/>`;
     case "square":
       return at(`M${n(cx - 4.5)} ${n(cy - 4.5)}h9v9h-9z`, "fill");
     case "triangle":
@@ -96,6 +96,10 @@ ${style()}
 ${body}
 </svg>
 `;
+}
+
+function duration(ms) {
+  return ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`;
 }
 
 function label(value) {
@@ -147,12 +151,12 @@ export function ratioPlot(lines) {
       const goal = scale(strip.target);
       return [
         line("grid", left, y, width - right, y),
-        text(left - 12, y + 4.5, plainTitle(lines, strip), "ink small", "end"),
-        line("goal", goal, y - 10, goal, y + 10, 'stroke-width="2.5"'),
+        text(left - 12, y + 4.5, strip.alone ?? strip.title, "ink small", "end"),
         ...ids.toReversed().flatMap((id) => {
           const cell = strip.cells[id];
           return cell?.median > 0 ? [mark(id, scale(cell.median), y)] : [];
         }),
+        line("goal", goal, y - 10, goal, y + 10, 'stroke-width="2.5"'),
       ];
     }),
   ].join("\n");
@@ -160,34 +164,17 @@ export function ratioPlot(lines) {
     width,
     height: bottom + 56,
     title: "Cost of Throughline and its peers against the floor",
-    description: `For each row the median ratio to the floor. ${strips.map((strip) => inWords(lines, strip)).join(" ")}`,
+    description: `For each row the median ratio to the floor. ${strips.map((strip) => inWords(strip)).join(" ")}`,
     body,
   });
 }
 
-/** "… peak memory" belongs to the line above it. */
-function plainTitle(lines, { id, title, unit }) {
-  if (!title.startsWith("…")) return title;
-  const before = lines.slice(
-    0,
-    lines.findIndex((one) => one.id === id),
-  );
-  const head = before.findLast((one) => !one.title.startsWith("…")).title;
-  const short = { "stream-rss": "the stream's peak memory", "stream-tail": "stream: last byte → result" };
-  return (
-    short[id] ??
-    (id === "enc-tail"
-      ? "encrypted: last byte → result"
-      : `${head.split(",")[0]}${unit.includes("wall") ? ", wall" : ", next turn"}`)
-  );
-}
-
-function inWords(lines, strip) {
+function inWords(strip) {
   const cells = Object.entries(SERIES).flatMap(([id, { label: name }]) => {
     const cell = strip.cells[id];
     return id === "floor" || cell?.median === undefined ? [] : [`${name} ${cell.median.toPrecision(2)}`];
   });
-  return `${plainTitle(lines, strip)} (target ${strip.target}): ${cells.join(", ")}.`;
+  return `${strip.alone ?? strip.title} (target ${strip.target}): ${cells.join(", ")}.`;
 }
 
 function logScale(ticks, from, to) {
@@ -210,7 +197,7 @@ export function growthPlot(growth) {
       text(left, top - 14, title, "ink"),
       ...ticks.flatMap((tick) => [
         line("grid", left, y(tick), left + panel - 10, y(tick)),
-        text(left - 8, y(tick) + 4, `${label(tick)} ms`, "soft small", "end"),
+        text(left - 8, y(tick) + 4, duration(tick), "soft small", "end"),
       ]),
       ...sizes.flatMap((size) => [
         line("axis", x(size), top + high, x(size), top + high + 5),
