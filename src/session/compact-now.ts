@@ -5,8 +5,8 @@
  */
 
 import type { CompactOptions, TurnResult } from "../api/index.ts";
-import type { EventDraft } from "../events/index.ts";
-import { ThroughlineError } from "../support/index.ts";
+import { type EventDraft, NO_USAGE } from "../events/index.ts";
+import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 import { runCompaction, summaryLength, type TurnContext } from "../turn/index.ts";
 
 export function assertKeepTurns(keepTurns: number | undefined): void {
@@ -24,13 +24,20 @@ export async function compactNow(
   options: CompactOptions,
 ): Promise<TurnResult> {
   const { instructions, keepTurns } = options;
+  try {
+    // Before the turns are counted: a crash may have left the session aside of its own path.
+    if (opening.length > 0) await context.append(opening);
+  } catch (error) {
+    const info = { code: codeOf(error) ?? "internal", message: messageOf(error) };
+    return { text: "", steps: 0, usage: NO_USAGE, status: "failed", error: info };
+  }
   const messages = context.fold.entries.filter(
     (entry) => entry.kind === "user" && entry.event.by === "person",
   ).length;
   const turns = keepTurns ?? (messages > 1 ? 1 : 0);
   const { contextTokens } = context.setup().settings.capabilities;
   const { status, usage, error } = await runCompaction(context, {
-    opening,
+    opening: [],
     keep: { turns },
     ask: true,
     maxLength: summaryLength(contextTokens),

@@ -13,7 +13,7 @@ import {
 } from "../../test/contracts/session-fixture.ts";
 import { activePath } from "../fold/index.ts";
 import { memoryStore } from "../log/index.ts";
-import type { Session } from "./index.ts";
+import type { Agent, Session } from "./index.ts";
 
 const textsOf = (items: readonly Record<string, unknown>[]): readonly string[] =>
   items.flatMap((item) => {
@@ -222,7 +222,7 @@ describe("a compaction and the other ways through history", () => {
     expect((await session.preview()).items.map(({ head }) => head)).toEqual(["one", "", "answer a"]);
   });
 
-  test("one that the process did not survive is left by the next message, and is nothing to resume", async () => {
+  test("one that the process did not survive is left by whatever comes next", async () => {
     const { session, agent, emulator } = await scriptedSession(three);
     await session.send("one").result();
     await session.send("two").result();
@@ -236,8 +236,7 @@ describe("a compaction and the other ways through history", () => {
       await log.append(events.slice(0, length) as never);
       await log.close();
       const reopened = await agent.open({ id: "crashed", store });
-      expect(reopened.interrupted).toBe(false);
-      expect(() => reopened.resume()).toThrow(expect.objectContaining({ code: "nothing_to_resume" }));
+      expect(reopened.interrupted).toBe(true);
       await reopened.truncate({ keepTurns: 2 });
       const path = activePath(await history(reopened));
       expect(path.filter((event) => "purpose" in event)).toEqual([]);
@@ -245,6 +244,64 @@ describe("a compaction and the other ways through history", () => {
       await reopened.close();
     }
     expect(emulator.report().totals.refused).toBe(0);
+  });
+});
+
+/** The log as it stood after each event of the exchange that asks for the summary, and what a session makes of it. */
+async function afterEachCrash(
+  session: Session,
+  agent: Agent,
+  judge: (reopened: Session) => Promise<void>,
+): Promise<void> {
+  const events = await history(session);
+  const [made] = ofType(events, "compaction");
+  const asked = events.findIndex((event) => "purpose" in event);
+  expect(asked).toBeGreaterThan(0);
+  for (let length = asked + 1; length <= (made?.seq ?? 0); length += 1) {
+    const store = memoryStore();
+    await store.create("crashed", { events: events.slice(0, length) as never, blobs: new Map() });
+    const reopened = await agent.open({ id: "crashed", store });
+    expect(reopened.interrupted).toBe(true);
+    await judge(reopened);
+    expect(reopened.interrupted).toBe(false);
+    expect((await reopened.preview()).violations).toEqual([]);
+    await reopened.close();
+  }
+}
+
+describe("resume", () => {
+  test("finishes a compaction that the process did not survive", async () => {
+    const answers = Array.from({ length: 20 }, () => ({ output: [say("They greeted each other.")] }));
+    const { session, agent, emulator } = await scriptedSession([...three.slice(0, 2), ...answers]);
+    await session.send("one").result();
+    await session.send("two").result();
+    await session.compact();
+    await afterEachCrash(session, agent, async (reopened) => {
+      expect(await reopened.resume().result()).toMatchObject({ status: "completed" });
+      const path = activePath(await history(reopened));
+      expect(ofType(path, "compaction")).toMatchObject([
+        { summary: "They greeted each other.", by: "model" },
+      ]);
+      expect(path.filter((event) => "purpose" in event)).toEqual([]);
+      expect(() => reopened.resume()).toThrow(expect.objectContaining({ code: "nothing_to_resume" }));
+    });
+    expect(emulator.report().totals.refused).toBe(0);
+  });
+
+  test("goes on with the turn that had run full when the process died over its compaction", async () => {
+    const answers = Array.from({ length: 40 }, () => ({ output: [say("done")] }));
+    const { session, agent } = await scriptedSession(
+      [...["A", "B", "C"].map((text) => ({ output: [think(text), call("look")] })), ...answers],
+      { emulator: small(2000), tools: [anyTool("look", () => words(400))] },
+    );
+    await session.send("look around").result();
+    await afterEachCrash(session, agent, async (reopened) => {
+      expect(await reopened.resume().result()).toMatchObject({ status: "completed", text: "done" });
+      const path = activePath(await history(reopened));
+      expect(ofType(path, "compaction")).toHaveLength(1);
+      expect(ofType(path, "user_message").at(-1)).toMatchObject({ by: "runtime" });
+      expect(ofType(path, "turn_end").at(-1)).toMatchObject({ status: "completed" });
+    });
   });
 });
 

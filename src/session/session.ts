@@ -37,6 +37,7 @@ import {
 } from "../turn/index.ts";
 import { assertInput } from "./agent-options.ts";
 import { assertKeepTurns, compactNow } from "./compact-now.ts";
+import { finishCompaction } from "./finish-compaction.ts";
 import { forkInto } from "./fork.ts";
 import { cutDraft, endOfTurnAt, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
 import { toContent } from "./input.ts";
@@ -99,9 +100,7 @@ export class LocalSession extends SessionView implements Session {
   get interrupted(): boolean {
     // What another process has under way is not interrupted.
     if (this.#current !== undefined || (this.access === "read" && this.writer === "live")) return false;
-    // Nor is a compaction that a crash ended a turn of the person's: whatever comes next closes it.
-    const open = this.#journal.openTurn;
-    return open !== undefined && open.backTo === undefined;
+    return this.#journal.openTurn !== undefined;
   }
 
   send<Schema extends OutputSchema>(
@@ -143,6 +142,7 @@ export class LocalSession extends SessionView implements Session {
         message: `session "${this.id}" has no interrupted turn`,
       });
     }
+    if (open.backTo !== undefined) return this.#turn(options, (own, id) => this.#finishCompaction(own, id));
     const tools = this.#parts.options.tools ?? [];
     const prepare = async (): Promise<TurnPlan> =>
       resumePlan(open, await this.#journal.log.scratch.read(), tools);
@@ -151,6 +151,13 @@ export class LocalSession extends SessionView implements Session {
       (own, turn) => this.#run(own, turn, {}, prepare),
       "again",
     );
+  }
+
+  async #finishCompaction(own: TurnHandle, turn: string): Promise<TurnResult> {
+    const nothing = this.#nothingToDo(own);
+    if (nothing !== undefined) return nothing;
+    const { events } = this.#journal.log;
+    return finishCompaction(turn, events, await this.#journal.closing(), this.#room(own, {}));
   }
 
   retry(options: TurnOptions = {}): Turn {

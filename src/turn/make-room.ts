@@ -6,7 +6,7 @@
  * @module
  */
 
-import { addUsage, type EventDraft } from "../events/index.ts";
+import { addUsage, type EventDraft, NO_USAGE } from "../events/index.ts";
 import { sizeOf } from "../fold/index.ts";
 import { type CompactionOutcome, type CompactionPlan, runCompaction } from "./compact.ts";
 import { isFull } from "./context-use.ts";
@@ -60,6 +60,20 @@ export async function runTurnWithRoom(
     };
   }
   return outcome;
+}
+
+/** A turn ran full, and the process died over its compaction: that is made again, and the turn goes on as it would have. */
+export async function goOnAfterCrash(
+  turn: string,
+  opening: readonly EventDraft[],
+  options: RoomOptions,
+): Promise<TurnOutcome> {
+  const context = options.contextFor(options.newTurn(), options.limits, true);
+  await context.append(opening);
+  const made = await compactAfter(context, "gentle", options);
+  const nothing = { text: "", steps: 0, responses: 0, usage: NO_USAGE };
+  if (made === "cancelled") return { ...nothing, status: "cancelled" };
+  return runTurnWithRoom(turn, goOn(turn), options);
 }
 
 function ranFull(outcome: TurnOutcome): boolean {
