@@ -72,19 +72,27 @@ function decision(
   return { seq: event.seq, type: event.type, action, reason, why };
 }
 
-/** The item events a request does not carry, as ranges: what `response_start` records. */
-export function leftOutOf(entries: readonly PlanEntry[]): readonly LeftOut[] {
-  const byReason = new Map<Reason, [number, number][]>();
-  for (const entry of entries) {
-    if (entry.kind !== "group") continue;
+/** The item events a request does not carry, as ranges: what `response_start` records. Grows with the request. */
+export class LeftOutRanges {
+  readonly #byReason = new Map<Reason, [number, number][]>();
+
+  add(entry: PlanEntry): void {
+    if (entry.kind !== "group") return;
     for (const { event, action, reason } of entry.items) {
       if (action !== "omit") continue;
-      const ranges = byReason.get(reason) ?? [];
+      const ranges = this.#byReason.get(reason) ?? [];
       const last = ranges.at(-1);
       if (last !== undefined && last[1] + 1 === event.seq) last[1] = event.seq;
       else ranges.push([event.seq, event.seq]);
-      byReason.set(reason, ranges);
+      this.#byReason.set(reason, ranges);
     }
   }
-  return [...byReason].map(([reason, seqs]) => ({ reason, seqs }));
+
+  /** As it stands now; what comes later does not change it. */
+  list(): readonly LeftOut[] {
+    return [...this.#byReason].map(([reason, ranges]) => ({
+      reason,
+      seqs: ranges.map(([from, to]) => [from, to] as const),
+    }));
+  }
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { HOME, LogBuilder, settingsWith } from "../../test/contracts/log-builder.ts";
 import type { LoggedEvent, ResponseStatus, Settings } from "../events/index.ts";
 import { openai } from "../models/index.ts";
-import { explain, leftOutOf } from "./explain.ts";
+import { explain, LeftOutRanges } from "./explain.ts";
 import { Fold, planOf } from "./fold.ts";
 import { CUT_OFF, NEVER_STARTED, openEndOf, OUTCOME_UNKNOWN } from "./open-ends.ts";
 import type { PlanEntry, PlannedGroup, Reason } from "./plan.ts";
@@ -216,7 +216,9 @@ describe("explain", () => {
       .respond({ items: [{ type: "reasoning" }, { type: "message", text: "x" }], status: "failed", step: 2 })
       .respond({ items: [{ type: "message", text: "x" }], status: "cut", step: 3 })
       .respond({ items: [{ type: "message", text: "fine" }], step: 4 });
-    expect(leftOutOf(planOf(log.events)?.entries ?? [])).toEqual([
+    const leftOut = new LeftOutRanges();
+    for (const entry of planOf(log.events)?.entries ?? []) leftOut.add(entry);
+    expect(leftOut.list()).toEqual([
       {
         reason: "response_cut",
         seqs: [

@@ -94,7 +94,7 @@ export class Fold {
       (settled ? cache.entries : open).push(planned);
     }
     const strip = overrides.flatMap((one) => (one.what.kind === "field" ? [one.what] : []));
-    return { settings, entries: [...cache.entries, ...open], revision: cache.revision, strip, overrides };
+    return { settings, entries: cache.entries.concat(open), revision: cache.revision, strip, overrides };
   }
 
   #cacheFor(settings: Settings): PlanCache {

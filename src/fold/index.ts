@@ -8,7 +8,7 @@ export { activePath, type Walked, walkPath } from "./active-path.ts";
 export { keepNewest, sizeOf, startOf } from "./cut-points.ts";
 export { contentText, digestOf } from "./digest.ts";
 export { type Entry, Group } from "./entries.ts";
-export { explain, leftOutOf } from "./explain.ts";
+export { explain, LeftOutRanges } from "./explain.ts";
 export { Fold, planOf } from "./fold.ts";
 export {
   CUT_OFF,

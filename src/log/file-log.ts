@@ -24,7 +24,7 @@ import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import type { EventDraft, LoggedEvent } from "../events/index.ts";
-import { type Clock, codeOf, messageOf, ThroughlineError } from "../support/index.ts";
+import { addAll, type Clock, codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 import type { FileIo } from "./file-io.ts";
 import { removeUnfinished, removeUnfinishedBlobs } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
@@ -82,7 +82,7 @@ export class FileLog implements Log {
     const stamped = this.#stamper.stamp([...first, ...drafts], this.events.length, this.#epoch);
     if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));
     this.#repaired = undefined;
-    this.events.push(...stamped);
+    addAll(this.events, stamped);
     return stamped.slice(first.length);
   }
 
@@ -170,7 +170,7 @@ export class FileLog implements Log {
       session: this.session,
     });
     if (this.events.length === 0) assertFormat(events, this.session);
-    this.events.push(...events);
+    addAll(this.events, events);
     this.#size += goodBytes;
     return events;
   }

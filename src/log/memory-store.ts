@@ -7,8 +7,8 @@
 
 import { createHash } from "node:crypto";
 
-import { type LoggedEvent, parseLine, toLine } from "../events/index.ts";
-import { type Clock, systemClock, ThroughlineError } from "../support/index.ts";
+import { type LoggedEvent, parseCheckedLine, toLine } from "../events/index.ts";
+import { addAll, type Clock, systemClock, ThroughlineError } from "../support/index.ts";
 import type { Log, Store } from "./log.ts";
 import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
 
@@ -97,7 +97,7 @@ export function readOnly(id: string): ThroughlineError {
 }
 
 function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Clock): Log {
-  const events: LoggedEvent[] = kept.lines.map((line) => parseLine(line));
+  const events: LoggedEvent[] = kept.lines.map((line) => parseCheckedLine(line));
   const epoch = nextEpoch(events);
   const stamper = createStamper(clock);
   let open = true;
@@ -111,7 +111,7 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
       if (!open) throw closed(id);
       const stamped = stamper.stamp(drafts, events.length, epoch);
       for (const event of stamped) kept.lines.push(toLine(event));
-      events.push(...stamped);
+      addAll(events, stamped);
       kept.modifiedAt = clock.now();
       return stamped;
     },
@@ -119,8 +119,8 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
       // Memory has nothing more durable to offer.
     },
     async refresh() {
-      const added = kept.lines.slice(events.length).map((line) => parseLine(line));
-      events.push(...added);
+      const added = kept.lines.slice(events.length).map((line) => parseCheckedLine(line));
+      addAll(events, added);
       return added;
     },
     async hasWriter() {

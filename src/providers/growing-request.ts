@@ -8,9 +8,9 @@
 
 import { createHash, type Hash } from "node:crypto";
 
-import { type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../fold/index.ts";
+import { LeftOutRanges, type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../fold/index.ts";
 import type { PieceContext, RequestCheck } from "../rules/index.ts";
-import { ByteBlocks, type Place } from "../support/index.ts";
+import { ByteBlocks, type Place } from "./byte-blocks.ts";
 import type { ItemSource, Remark, RenderContext, RenderedRequest, Renderer } from "./provider.ts";
 
 /** One element of the array: an input item, or a message with everything in it. */
@@ -91,6 +91,7 @@ class RenderState {
   /** The plan's entries so far, and what became of them. */
   readonly #planned: PlanEntry[] = [];
   readonly #rendered: PlanEntry[] = [];
+  readonly #leftOut = new LeftOutRanges();
   /** On a prefix-bound target: this and all later reasoning is left out (failures.md C04, H06). */
   #prefixBroken = false;
 
@@ -122,6 +123,7 @@ class RenderState {
       }
       this.#planned.push(planned);
       this.#rendered.push(entry);
+      this.#leftOut.add(entry);
     }
     const { text, remarks } = this.#form.tail(this.#rendered, plan);
     const tail = Buffer.from(text);
@@ -132,7 +134,8 @@ class RenderState {
       body: [this.#head, ...this.#elements.since(0), tail],
       bodyHash: this.#bodyHash.copy().update(tail).digest("hex"),
       prefixHash: this.#prefixDigest(),
-      entries: [...this.#rendered],
+      entries: this.#rendered.slice(),
+      leftOut: this.#leftOut.list(),
       // Only a refusal asks for them.
       get sources() {
         return sources();

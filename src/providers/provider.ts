@@ -11,6 +11,7 @@ import type {
   ErrorInfo,
   HostedItem,
   LateItem,
+  LeftOut,
   Origin,
   OtherItem,
   Profile,
@@ -101,6 +102,8 @@ export interface RenderedRequest {
   readonly prefixHash: string;
   /** The plan's entries as they were rendered: the prefix guard may have left reasoning out. */
   readonly entries: readonly PlanEntry[];
+  /** Which item events it does not carry. */
+  readonly leftOut: readonly LeftOut[];
   readonly sources: readonly ItemSource[];
   /** What the numbered rules say about it; anything here is a defect of ours, and nothing is sent. */
   readonly violations: readonly Violation[];

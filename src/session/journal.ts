@@ -23,6 +23,13 @@ import { rootOf } from "./rebuild.ts";
 const POLL_MS = 200;
 const LOOK_MS = 1000;
 
+/** What is summed up over all events, and over how many it was. */
+interface Totals {
+  readonly taken: number;
+  readonly title: string | undefined;
+  readonly usage: Usage;
+}
+
 export class Journal {
   readonly log: Log;
   readonly fold = new Fold();
@@ -34,6 +41,7 @@ export class Journal {
   /** How many events of the log the fold and the listeners have seen. */
   #taken: number;
   #closed = false;
+  #sums: Totals = { taken: 0, title: undefined, usage: NO_USAGE };
   /** The turn under way hears everything too. */
   listener: ((events: readonly SessionEvent[]) => void) | undefined;
   /** What is open right now, for a viewer who joins late. */
@@ -73,15 +81,11 @@ export class Journal {
   }
 
   get title(): string | undefined {
-    return this.log.events.findLast((event) => event.type === "title")?.title;
+    return this.#totals().title;
   }
 
   get usage(): Usage {
-    return this.log.events.reduce(
-      (sum, event) =>
-        event.type === "response_end" && event.usage !== undefined ? addUsage(sum, event.usage) : sum,
-      NO_USAGE,
-    );
+    return this.#totals().usage;
   }
 
   get openTurn(): OpenTurn | undefined {
@@ -138,6 +142,21 @@ export class Journal {
     for await (const event of live) {
       if (!("seq" in event) || event.seq > seen) yield event;
     }
+  }
+
+  /** Taken further by what is new: screens ask with every event. */
+  #totals(): Totals {
+    const { events } = this.log;
+    const { taken } = this.#sums;
+    let { title, usage } = this.#sums;
+    for (let index = taken; index < events.length; index += 1) {
+      const event = events[index] as LoggedEvent;
+      if (event.type === "title") title = event.title;
+      else if (event.type === "response_end" && event.usage !== undefined)
+        usage = addUsage(usage, event.usage);
+    }
+    this.#sums = { taken: events.length, title, usage };
+    return this.#sums;
   }
 
   async close(): Promise<void> {

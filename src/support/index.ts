@@ -4,6 +4,7 @@
  * @module
  */
 
+export { addAll } from "./add-all.ts";
 export { assertNever } from "./assert-never.ts";
 export { Broadcast } from "./async-queue.ts";
 export { type Clock, isoTime, systemClock } from "./clock.ts";
@@ -30,7 +31,6 @@ export {
   stringOf,
   tryParseJson,
 } from "./json-types.ts";
-export { ByteBlocks, type Place } from "./byte-blocks.ts";
 export { inert, inertJson, inertLine } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
 export { shortHash } from "./short-hash.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { ContextUse, EventDraft, Usage } from "../events/index.ts";
-import type { Fold, Group } from "../fold/index.ts";
+import type { Entry, Fold, Group } from "../fold/index.ts";
 
 /** From here on a person is told. */
 export const NOTICE_AT = 0.7;
@@ -15,7 +15,7 @@ export const COMPACT_AT = 0.85;
 
 /** Undefined before the first response that counted its tokens, and after a cut until there is another. */
 export function contextUse(fold: Fold, contextTokens: number | undefined): ContextUse | undefined {
-  const last = countedGroups(fold).at(-1);
+  const [last] = lastCounted(fold, 1);
   return last?.end?.usage === undefined ? undefined : useOf(last.end.usage, contextTokens);
 }
 
@@ -25,13 +25,20 @@ function useOf(usage: Usage, contextTokens: number | undefined): ContextUse {
   return { usedTokens, contextTokens, fraction: usedTokens / contextTokens };
 }
 
-/** Those that counted the context as it is now: what was counted before a cut says nothing about what is left. */
-function countedGroups(fold: Fold): readonly Group[] {
+/** It counted the context as it is now: what was counted before a cut says nothing about what is left. */
+function isCounted(entry: Entry, cut: number): entry is Group {
+  return entry.kind === "group" && entry.start.seq > cut && (entry.end?.usage?.inputTokens ?? 0) > 0;
+}
+
+/** The last ones, the last one first. Looked for from the end: a long session must not cost more with every step. */
+function lastCounted(fold: Fold, count: number): readonly Group[] {
   const cut = fold.compaction?.seq ?? -1;
-  return fold.entries.filter(
-    (entry): entry is Group =>
-      entry.kind === "group" && entry.start.seq > cut && (entry.end?.usage?.inputTokens ?? 0) > 0,
-  );
+  const found: Group[] = [];
+  for (let index = fold.entries.length - 1; index >= 0 && found.length < count; index -= 1) {
+    const entry = fold.entries[index] as Entry;
+    if (isCounted(entry, cut)) found.push(entry);
+  }
+  return found;
 }
 
 /** Whether the context is so full that the front should go; not when a cut has just been made and did not help. */
@@ -39,7 +46,8 @@ export function isFull(fold: Fold, contextTokens: number | undefined, at: number
   const fraction = contextUse(fold, contextTokens)?.fraction ?? 0;
   if (fraction < at) return false;
   if (fold.compaction === undefined) return true;
-  const [first] = countedGroups(fold);
+  const cut = fold.compaction.seq;
+  const first = fold.entries.find((entry): entry is Group => isCounted(entry, cut));
   return first?.end?.usage !== undefined && (useOf(first.end.usage, contextTokens).fraction ?? 0) < at;
 }
 
@@ -53,9 +61,9 @@ export function pressureNotice(
   },
 ): readonly EventDraft[] {
   const { turn, contextTokens, compactAt } = facts;
-  const [before, now] = [undefined, ...countedGroups(fold)]
-    .slice(-2)
-    .map((group) => (group?.end?.usage === undefined ? undefined : useOf(group.end.usage, contextTokens)));
+  const [now, before] = lastCounted(fold, 2).map((group) =>
+    group.end?.usage === undefined ? undefined : useOf(group.end.usage, contextTokens),
+  );
   if (now?.fraction === undefined || now.fraction < NOTICE_AT || (before?.fraction ?? 0) >= NOTICE_AT)
     return [];
   const percent = Math.round(now.fraction * 100);

@@ -26,6 +26,7 @@ export interface OpenTurn {
 
 /** The turn that has no end, if the last one has none. */
 export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTurn | undefined {
+  if (endsWithItsTurn(events)) return undefined;
   const { path, aside } = walkPath(events);
   const last = path.findLast((event) => event.turn !== undefined && event.type !== "notice");
   const turn = last?.turn;
@@ -45,6 +46,16 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
     steps: groups.at(-1)?.start.step ?? 0,
     ...(backTo === undefined ? {} : { backTo }),
   };
+}
+
+/** The usual case, known from the last events alone: whatever is behind the last `branch` is on the path. */
+function endsWithItsTurn(events: readonly LoggedEvent[]): boolean {
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const event = events[index] as LoggedEvent;
+    if (event.type === "branch") return false;
+    if (event.turn !== undefined && event.type !== "notice") return event.type === "turn_end";
+  }
+  return true;
 }
 
 /** Closes responses that were open: what was seen of them, and that they were cut. */

@@ -7,7 +7,6 @@
  */
 
 import type { Dialect, ErrorInfo, EventDraft, ResponseStart } from "../events/index.ts";
-import { leftOutOf } from "../fold/index.ts";
 import type { RenderedRequest, StreamEnd } from "../providers/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
@@ -134,6 +133,7 @@ async function sendOnce(
 
 /** Told before the request is sent, once in a turn. */
 function remarks(context: TurnContext, rendered: RenderedRequest): readonly EventDraft[] {
+  if (rendered.remarks.length === 0) return [];
   const { turn, log } = context;
   const told = new Set(
     log.events.flatMap((event) => (event.type === "notice" && event.turn === turn ? [event.code] : [])),
@@ -169,11 +169,11 @@ function leftOut(
   context: TurnContext,
   rendered: RenderedRequest,
 ): Pick<ResponseStart, "leftOut" | "leftOutAs"> {
-  const now = leftOutOf(rendered.entries);
+  const { leftOut: now } = rendered;
+  if (now.length === 0) return {};
   const { events } = context.log;
   const last = events.findLast((event): event is ResponseStart => event.type === "response_start");
   const base = last?.leftOutAs === undefined ? last : (events[last.leftOutAs] as ResponseStart);
-  if (now.length === 0) return {};
   if (base?.leftOut !== undefined && JSON.stringify(base.leftOut) === JSON.stringify(now))
     return { leftOutAs: base.seq };
   return { leftOut: now };

@@ -15,7 +15,7 @@ import {
   type TurnStatus,
   type Usage,
 } from "../events/index.ts";
-import { CUT_OFF, type Group } from "../fold/index.ts";
+import { CUT_OFF, type Entry, type Group } from "../fold/index.ts";
 import { codeOf, messageOf } from "../support/index.ts";
 import { Budget } from "./budget.ts";
 import { isFull, pressureNotice } from "./context-use.ts";
@@ -215,30 +215,34 @@ function textOf(group: Group | undefined): string {
 
 /** The text of the turn's last response that had any. */
 function answerOf(context: TurnContext): string {
-  for (const entry of context.fold.entries.toReversed()) {
-    if (entry.kind !== "group" || entry.start.turn !== context.turn) continue;
-    const text = entry.end?.status === "completed" || entry.end?.status === "incomplete" ? textOf(entry) : "";
+  for (const group of groupsOf(context)) {
+    const text = group.end?.status === "completed" || group.end?.status === "incomplete" ? textOf(group) : "";
     if (text !== "") return text;
   }
   return "";
 }
 
 function responsesOf(context: TurnContext): number {
-  return context.fold.entries.filter(
-    (entry) =>
-      entry.kind === "group" && entry.start.turn === context.turn && entry.end?.status === "completed",
-  ).length;
+  return groupsOf(context).filter((group) => group.end?.status === "completed").length;
 }
 
 /** All attempts count: a failed one costs too (failures.md K06). */
 function usageOf(context: TurnContext): Usage {
-  return context.fold.entries.reduce(
-    (sum, entry) =>
-      entry.kind === "group" && entry.start.turn === context.turn && entry.end?.usage !== undefined
-        ? addUsage(sum, entry.end.usage)
-        : sum,
+  return groupsOf(context).reduce(
+    (sum, { end }) => (end?.usage === undefined ? sum : addUsage(sum, end.usage)),
     NO_USAGE,
   );
+}
+
+/** The responses of the turn, the last one first. They stand at the end: what came before is not looked at. */
+function groupsOf({ fold, turn }: TurnContext): readonly Group[] {
+  const groups: Group[] = [];
+  for (let index = fold.entries.length - 1; index >= 0; index -= 1) {
+    const entry = fold.entries[index] as Entry;
+    if ((entry.kind === "group" ? entry.start : entry.event).turn !== turn) break;
+    if (entry.kind === "group") groups.push(entry);
+  }
+  return groups;
 }
 
 class RepeatGuard {
