@@ -145,6 +145,7 @@ const kinds = {
 const { createClient } = await import(`./adapters/${order.adapter}.mjs`);
 const client = await createClient(order);
 if (order.warmUrl !== undefined) await client.ask(order.warmUrl, nothingSeen());
+client.begin?.();
 const result = await kinds[order.kind](client);
 const peakMb = process.resourceUsage().maxRSS / 1024;
 const facts = (await client.facts?.()) ?? {};

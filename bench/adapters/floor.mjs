@@ -89,24 +89,37 @@ function post(url, body, seen) {
   });
 }
 
-export async function createClient({ store, folder, syncs = 0, logBytes = 0, steps = 1 }) {
-  const disk = store === "file" ? new Disk(folder, { syncs, logBytes, steps }) : undefined;
-  const ask = async (url, seen) => {
-    const input = [{ role: "user", content: "Begin." }];
+export async function createClient({
+  store,
+  folder,
+  syncs = 0,
+  logBytes = 0,
+  steps = 0,
+  calls: asked,
+  streams,
+}) {
+  const requests = asked ?? streams ?? steps + 1;
+  const disk = store === "file" ? new Disk(folder, { syncs, logBytes, requests }) : undefined;
+  const respond = async (url, input, seen) => {
+    await disk?.work();
     const output = await post(url, Buffer.from(JSON.stringify({ ...HEAD, input })), seen);
-    if (!url.includes("/warm")) await disk?.step(steps);
+    await disk?.work();
+    return output;
+  };
+  const ask = async (url, seen) => {
+    const output = await respond(url, [{ role: "user", content: "Begin." }], seen);
     seen.ciphertexts = () => output.flatMap((item) => item.encrypted_content ?? []);
   };
   return {
     ask,
+    begin: () => disk?.begin(),
     prepare: async (url) => (seen) => ask(url, seen),
     async loop(url, seen, count, mark) {
       const outputs = Array.from({ length: count }, (_, step) => toolOutput(step));
       const input = [{ role: "user", content: "Begin." }];
       const all = [];
       for (let step = 0; ; step += 1) {
-        const output = await post(url, Buffer.from(JSON.stringify({ ...HEAD, input })), seen);
-        await disk?.step(step + 1);
+        const output = await respond(url, input, seen);
         all.push(...output);
         const calls = output.filter(({ type }) => type === "function_call");
         if (calls.length === 0) break;
@@ -139,24 +152,33 @@ export async function createClient({ store, folder, syncs = 0, logBytes = 0, ste
   };
 }
 
-/** As many bytes and as many syncs as ours needed, spread over the steps. */
+/** As many bytes and as many syncs as ours needed, evenly before and after each request. */
 class Disk {
   #file;
   #piece;
   #syncs;
-  #steps;
+  #times;
+  #asked = 0;
   #done = 0;
+  #begun = false;
 
-  constructor(folder, { syncs, logBytes, steps }) {
+  constructor(folder, { syncs, logBytes, requests }) {
     this.#file = openSync(join(folder, "floor.log"), "a");
     this.#syncs = syncs;
-    this.#steps = steps;
+    this.#times = 2 * requests;
     this.#piece = Buffer.alloc(Math.ceil(logBytes / Math.max(1, syncs)), 120);
   }
 
-  async step(step) {
-    const due = Math.round((this.#syncs * Math.min(step, this.#steps)) / this.#steps);
-    for (; this.#done < due; this.#done += 1) {
+  begin() {
+    this.#begun = true;
+  }
+
+  async work() {
+    if (!this.#begun) return;
+    this.#asked += 1;
+    const due = Math.round((this.#syncs * this.#asked) / this.#times);
+    while (this.#done < due) {
+      this.#done += 1;
       appendFileSync(this.#file, this.#piece);
       await sync(this.#file);
     }

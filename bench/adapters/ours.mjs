@@ -21,6 +21,7 @@ export async function createClient({ dist, store: kind, folder }) {
     if (agent === undefined) agents.set(url, (agent = agentFor(library, { url })));
     return agent;
   };
+  let before;
   const ask = async (url, seen) => follow((await agentAt(url).open({ store })).send("Begin."), seen);
   return {
     ask,
@@ -66,13 +67,13 @@ export async function createClient({ dist, store: kind, folder }) {
       else await session.send("Go on.").result();
       return () => ({ events, body: sent.body });
     },
+    begin() {
+      before = written(folder, counts);
+    },
     facts() {
       if (counts === undefined) return {};
-      const logs = fs.readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
-      return {
-        syncs: counts.syncs,
-        logBytes: logs.reduce((sum, name) => sum + fs.statSync(join(folder, name)).size, 0),
-      };
+      const { syncs, logBytes } = written(folder, counts);
+      return { syncs: syncs - before.syncs, logBytes: logBytes - before.logBytes };
     },
   };
 }
@@ -103,6 +104,13 @@ async function follow(turn, seen) {
   if (status !== "completed" && reason !== "max_steps")
     throw new Error(`the turn ended ${status}: ${reason ?? error?.message}`);
   seen.ciphertexts = () => thoughts.map(({ item }) => JSON.parse(item).encrypted_content);
+}
+
+/** What has been written so far. */
+function written(folder, counts) {
+  const logs = fs.readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+  const sizes = logs.map((name) => fs.statSync(join(folder, name)).size);
+  return { syncs: counts?.syncs, logBytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
 /** Counted where Node makes them, before the library is loaded: nothing in it has to take part. */

@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 
 export const BENCH = resolve(import.meta.dirname, "../../bench");
 
-export interface Cell {
+interface Cell {
   readonly median?: number;
   readonly min?: number;
   readonly max?: number;
@@ -26,13 +26,13 @@ export interface Result {
   readonly logBytes?: number;
 }
 
-export interface Problem {
+interface Problem {
   readonly sample: string;
   readonly variant: string;
   readonly wrong: readonly string[];
 }
 
-export interface Line {
+interface Line {
   readonly id: string;
   readonly title: string;
   readonly sample: string;
@@ -41,7 +41,7 @@ export interface Line {
   readonly verdict?: { readonly met: boolean; readonly missed: readonly string[] };
 }
 
-export interface Sample {
+interface Sample {
   readonly id: string;
   readonly row: string;
   readonly kind: string;
