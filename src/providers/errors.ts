@@ -212,6 +212,7 @@ const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
       "stream_cut",
       "connection_lost",
       "connect_refused",
+      "timeout_connect",
       "timeout_first_byte",
       "timeout_idle",
       "stream_error",

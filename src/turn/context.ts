@@ -37,6 +37,8 @@ export interface TurnLimits {
   readonly toolTimeoutMs: number;
   /** How long a tool that ignores the signal is waited for. */
   readonly toolGraceMs: number;
+  /** Until there is a connection. */
+  readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
   /** A turn takes no longer than this; waiting for a person does not count. */
@@ -51,6 +53,7 @@ export const DEFAULT_LIMITS: TurnLimits = {
   maxRetries: 3,
   toolTimeoutMs: 10 * 60_000,
   toolGraceMs: 5_000,
+  connectTimeoutMs: 30_000,
   firstByteTimeoutMs: 300_000,
   idleTimeoutMs: 300_000,
   turnTimeoutMs: 60 * 60_000,

@@ -118,7 +118,11 @@ async function sendOnce(
   context.onWire?.({ type: "request", response, body: rendered.body });
   const stream = setup.model.send(rendered.body, {
     signal: context.signal,
-    timeouts: { firstByteMs: context.limits.firstByteTimeoutMs, idleMs: context.limits.idleTimeoutMs },
+    timeouts: {
+      connectMs: context.limits.connectTimeoutMs,
+      firstByteMs: context.limits.firstByteTimeoutMs,
+      idleMs: context.limits.idleTimeoutMs,
+    },
     ...(context.fetch === undefined ? {} : { fetch: context.fetch }),
     ...(context.onWire === undefined
       ? {}

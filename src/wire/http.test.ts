@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createSocketServer, type AddressInfo } from "node:net";
+import { createServer as createSocketServer, type AddressInfo, type Socket } from "node:net";
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from "node:zlib";
 
 import { afterEach, describe, expect, test } from "vitest";
@@ -8,8 +8,10 @@ import { afterEach, describe, expect, test } from "vitest";
 import { type HttpRequest, postStream, readText } from "./http.ts";
 
 const servers: Server[] = [];
+const toClose: (() => void)[] = [];
 
 afterEach(async () => {
+  for (const close of toClose.splice(0)) close();
   await Promise.all(
     servers.splice(0).map(
       (server) =>
@@ -249,6 +251,48 @@ describe("encodings", () => {
       gzip.write("one");
       gzip.flush();
     });
+  });
+});
+
+/** Takes the connection and says nothing: TLS is never agreed on. */
+async function silent(): Promise<string> {
+  const server = createSocketServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const sockets: Socket[] = [];
+  server.on("connection", (socket) => sockets.push(socket.on("error", () => undefined)));
+  toClose.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `https://127.0.0.1:${(server.address() as AddressInfo).port}/v1/responses`;
+}
+
+describe("a connection that does not come about", () => {
+  test("is a time-out of its own, long before that of the first byte", async () => {
+    const url = await silent();
+    const timeouts = { connectMs: 30, firstByteMs: 3_600_000, idleMs: 3_600_000 };
+    expect(await failure(postStream(request(url, { timeouts })))).toMatchObject({
+      code: "timeout_connect",
+      message: expect.stringMatching(/^no connection to 127\.0\.0\.1:\d+ within 30 ms/),
+    });
+  });
+
+  test("is ended by the first byte's time where that is shorter", async () => {
+    const url = await silent();
+    const timeouts = { connectMs: 3_600_000, firstByteMs: 30, idleMs: 3_600_000 };
+    expect(await failure(postStream(request(url, { timeouts })))).toMatchObject({
+      code: "timeout_first_byte",
+    });
+  });
+
+  test("does not shorten the wait for an answer once it is there", async () => {
+    const url = await serve((incoming, response) => {
+      incoming.resume();
+      setTimeout(() => response.end("late"), 1300);
+    });
+    const timeouts = { connectMs: 1000, firstByteMs: 60_000, idleMs: 60_000 };
+    const { body } = await postStream(request(url, { timeouts }));
+    expect(await readText(body, 100)).toBe("late");
   });
 });
 

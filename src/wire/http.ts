@@ -14,6 +14,8 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 
 export interface HttpTimeouts {
+  /** Until there is a connection, TLS included. Where a `fetch` was handed in, only the first byte can be waited for. */
+  readonly connectMs?: number;
   /** Until the first byte of the answer's head. */
   readonly firstByteMs: number;
   /** Between any two bytes after that. */
@@ -38,6 +40,9 @@ export interface HttpResponse {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
+/** A host that is there answers within seconds, from the other side of the world too. */
+const CONNECT_MS = 30_000;
+
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 
 export async function postStream(request: HttpRequest): Promise<HttpResponse> {
@@ -46,7 +51,7 @@ export async function postStream(request: HttpRequest): Promise<HttpResponse> {
   watchdog.expect("timeout_first_byte", request.timeouts.firstByteMs);
   try {
     const response = await (request.fetch === undefined
-      ? viaNode(request, watchdog.signal)
+      ? viaNode(request, watchdog)
       : viaFetch(request, request.fetch, watchdog.signal));
     return { ...response, body: watched(response.body, request, watchdog) };
   } catch (error) {
@@ -70,7 +75,8 @@ export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number
 const httpAgent = new HttpAgent({ keepAlive: true });
 const httpsAgent = new HttpsAgent({ keepAlive: true });
 
-function viaNode(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
+function viaNode(request: HttpRequest, watchdog: Watchdog): Promise<HttpResponse> {
+  const { signal } = watchdog;
   return new Promise((resolve, reject) => {
     const url = new URL(request.url);
     const secure = url.protocol === "https:";
@@ -102,7 +108,15 @@ function viaNode(request: HttpRequest, signal: AbortSignal): Promise<HttpRespons
       }
     });
     outgoing.on("error", reject);
-    outgoing.once("socket", keepQuiet);
+    outgoing.once("socket", (socket) => {
+      keepQuiet(socket);
+      const { connectMs = CONNECT_MS, firstByteMs } = request.timeouts;
+      if (!socket.connecting || connectMs >= firstByteMs) return;
+      watchdog.expect("timeout_connect", connectMs);
+      socket.once(secure ? "secureConnect" : "connect", () =>
+        watchdog.expect("timeout_first_byte", firstByteMs),
+      );
+    });
     // Not the `signal` option, which destroys the socket with an error: once the whole answer has arrived nobody listens
     // for it any more, and it would end the process. Why it stopped is known from the signal.
     const abort = (): void => void outgoing.destroy();
@@ -210,6 +224,7 @@ class Watchdog {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal;
   #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
   readonly #onAbort = (): void => this.#controller.abort(this.#caller.reason);
   timedOut: string | undefined;
 
@@ -232,6 +247,7 @@ class Watchdog {
 
   expect(what: string, withinMs: number): void {
     clearTimeout(this.#timer);
+    if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.timedOut = what;
       this.#controller.abort(new Error(what));
@@ -243,6 +259,7 @@ class Watchdog {
   }
 
   stop(): void {
+    this.#stopped = true;
     clearTimeout(this.#timer);
     this.#caller.removeEventListener("abort", this.#onAbort);
   }
@@ -252,6 +269,14 @@ function toCodedError(error: unknown, request: HttpRequest, watchdog: Watchdog):
   if (watchdog.cancelled) return watchdog.reason;
   const where = new URL(request.url).host;
   if (watchdog.timedOut !== undefined) {
+    if (watchdog.timedOut === "timeout_connect") {
+      const { connectMs = CONNECT_MS } = request.timeouts;
+      return coded(
+        "timeout_connect",
+        `no connection to ${where} within ${connectMs} ms: check the base URL and the network`,
+        error,
+      );
+    }
     const ms = watchdog.timedOut === "timeout_idle" ? request.timeouts.idleMs : request.timeouts.firstByteMs;
     return coded(watchdog.timedOut, `${where} sent nothing for ${ms} ms`, error);
   }
