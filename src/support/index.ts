@@ -21,6 +21,7 @@ export {
   sliceObject,
   stringValue,
   toRawJson,
+  withoutLongStrings,
 } from "./json-slices.ts";
 export {
   arrayOf,

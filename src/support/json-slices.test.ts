@@ -8,7 +8,9 @@ import {
   sliceMember,
   sliceObject,
   toRawJson,
+  withoutLongStrings,
 } from "./json-slices.ts";
+import { tryParseJson } from "./json-types.ts";
 
 const spaces = fc.constantFrom("", " ", "\n", "\t", "\r\n  ");
 
@@ -172,5 +174,38 @@ describe("jsonDepth", () => {
   test("does not recurse: a hundred thousand levels are counted", () => {
     const depth = 100_000;
     expect(jsonDepth("[".repeat(depth) + "]".repeat(depth))).toBe(depth);
+  });
+});
+
+describe("withoutLongStrings", () => {
+  const long = "x".repeat(5000);
+
+  test("empties long strings, values and keys, and leaves everything else", () => {
+    const text = `{"a":"${long}","b":["short",{"${long}":-0}],"c":12345678901234567890}`;
+    expect(withoutLongStrings(text)).toBe('{"a":"","b":["short",{"":-0}],"c":12345678901234567890}');
+    expect(withoutLongStrings('{"a":"short"}')).toBe('{"a":"short"}');
+  });
+
+  test("what is escaped, and what makes the JSON invalid, stays", () => {
+    for (const inner of [`\\"${long}`, `${long}\\u0041`, `${long}\t`, `${long}\\q`]) {
+      expect(withoutLongStrings(`{"a":"${inner}"}`)).toBe(`{"a":"${inner}"}`);
+    }
+  });
+
+  test("any text is valid JSON after it if and only if it was before", () => {
+    const parses = (text: string): boolean => tryParseJson(text) !== undefined;
+    const grow = (text: string): string => text.replaceAll("a", long);
+    fc.assert(
+      fc.property(
+        jsonText.value,
+        fc.nat(),
+        fc.constantFrom("", '"', "\\", "}", "\u0001", "a"),
+        (text, at, odd) => {
+          const cut = at % (text.length + 1);
+          const changed = grow(`${text.slice(0, cut)}${odd}${text.slice(cut)}`);
+          expect(parses(withoutLongStrings(changed))).toBe(parses(changed));
+        },
+      ),
+    );
   });
 });

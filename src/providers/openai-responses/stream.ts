@@ -20,8 +20,10 @@ import {
   sliceMember,
   sliceObject,
   stringOf,
+  stringValue,
   toRawJson,
   tryParseJson,
+  withoutLongStrings,
 } from "../../support/index.ts";
 import { RESPONSES_EVENTS, type SseFrame } from "../../wire/index.ts";
 import { streamError } from "../errors.ts";
@@ -87,7 +89,7 @@ export class ResponsesDecoder implements StreamDecoder {
 
   #frame(frame: SseFrame, events: StreamEvent[]): void {
     if (frame.data === "[DONE]") return;
-    const value = tryParseJson(frame.data);
+    const value = parseFrame(frame.data);
     const type = isObject(value) ? stringOf(value["type"]) : undefined;
     if (!isObject(value) || type === undefined) {
       this.#fail(`an event is not a JSON object with a type: ${frame.data.slice(0, 64 * 1024)}`, events);
@@ -362,6 +364,22 @@ export class ResponsesDecoder implements StreamDecoder {
     this.#unknown[what] = (this.#unknown[what] ?? 0) + 1;
   }
 }
+
+/** A large event is one that carries whole items, which are cut out as text: payloads need not be parsed for that. */
+function parseFrame(data: string): unknown {
+  if (data.length < LARGE_FRAME) return tryParseJson(data);
+  const type = stringValue(sliceMember(data, "type") ?? "");
+  return tryParseJson(WITH_ITEMS.has(type ?? "") ? withoutLongStrings(data) : data);
+}
+
+const LARGE_FRAME = 64 * 1024;
+
+const WITH_ITEMS: ReadonlySet<string> = new Set([
+  "response.output_item.done",
+  "response.completed",
+  "response.incomplete",
+  "response.failed",
+]);
 
 function statusOf(said: string | undefined, told: ResponseStatus | undefined): ResponseStatus {
   // The object's own status wins over the event's name: an incomplete answer in a `completed` event is incomplete (R02).
