@@ -28,7 +28,7 @@ const token = "load".repeat(16);
 const cli = process.env.THROUGHLINE_CLI ?? join(root, "dist/cli/main.js");
 const ending = new AbortController();
 const over = () => ending.signal.aborted;
-const SLOW_MS = 60_000;
+const SLOW_MS = 150_000;
 const RETURN_MS = 500;
 
 const firstLine = (child) =>

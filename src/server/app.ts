@@ -8,7 +8,7 @@ import { Hono } from "hono";
 
 import { ThroughlineError } from "../support/index.ts";
 import type { App, Bindings, RouteContext, ServerParts } from "./context.ts";
-import { hasCookie, LOGIN_API_PATH, LOGIN_PATH } from "./gate.ts";
+import { hasCookie, LOGIN_API_PATH, LOGIN_PATH, TOO_MANY_WRONG_KEYS } from "./gate.ts";
 import { errorAnswer, httpError } from "./http-errors.ts";
 import { LOGGED_IN, LOGIN_NEEDED, NO_PAGE, type PageFile, TRY_THE_PAGE } from "./page.ts";
 import { readBody, required } from "./read-body.ts";
@@ -43,7 +43,7 @@ export function createApp(parts: ServerParts, onProblem: (error: unknown) => voi
   return app;
 }
 
-function addLogin(app: App, { keys, cookieName }: ServerParts): void {
+function addLogin(app: App, { keys, cookieName, wrongKeys }: ServerParts): void {
   app.get(LOGIN_PATH, (c) => {
     const code = c.req.query("code") ?? "";
     if (keys.redeem(code)) {
@@ -52,6 +52,8 @@ function addLogin(app: App, { keys, cookieName }: ServerParts): void {
     }
     // The link again, in the browser it let in: its cookie says so, and nothing new is granted.
     if (hasCookie(c.env.incoming, keys, cookieName)) return c.html(LOGGED_IN);
+    const wait = wrongKeys.add();
+    if (wait !== undefined) return tooMany(c, wait);
     // Clicked on a foreign page, the browser holds its cookie back; on a navigation of our own it sends it.
     return c.html(c.req.header("sec-fetch-site") === "cross-site" ? TRY_THE_PAGE : LOGIN_NEEDED, 401);
   });
@@ -59,10 +61,16 @@ function addLogin(app: App, { keys, cookieName }: ServerParts): void {
     const body = await readBody(c.env.incoming);
     const code = required("code", body.text("code"));
     body.done();
-    if (!keys.redeem(code))
-      throw httpError("code_used", "this link was used already, or is not from this server");
-    return c.json({ token: keys.token });
+    if (keys.redeem(code)) return c.json({ token: keys.token });
+    const wait = wrongKeys.add();
+    if (wait !== undefined) return tooMany(c, wait);
+    throw httpError("code_used", "this link was used already, or is not from this server");
   });
+}
+
+function tooMany(c: RouteContext, wait: number): Response {
+  const { code, message } = TOO_MANY_WRONG_KEYS;
+  return c.json({ error: { code, message } }, 429, { "retry-after": String(wait) });
 }
 
 function addPage(app: App, { page }: ServerParts): void {

@@ -14,8 +14,10 @@ import type { StreamCounters } from "./event-stream.ts";
 import type { ExportSession } from "./exported.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { httpError } from "./http-errors.ts";
+import type { ServerLimits } from "./limits.ts";
 import type { PageFile } from "./page.ts";
 import type { SessionHost } from "./session-host.ts";
+import type { WrongKeys } from "./wrong-keys.ts";
 
 export interface ServerParts {
   readonly host: SessionHost;
@@ -27,6 +29,8 @@ export interface ServerParts {
   readonly exportSession: ExportSession;
   /** A new link that works once. */
   readonly newLink: () => string;
+  readonly wrongKeys: WrongKeys;
+  readonly limits: ServerLimits;
 }
 
 export interface Bindings {

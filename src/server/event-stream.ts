@@ -12,7 +12,7 @@
 import type { ServerResponse } from "node:http";
 
 import type { SessionState } from "../api/index.ts";
-import { type SessionEvent, toLine } from "../events/index.ts";
+import type { SessionEvent } from "../events/index.ts";
 import type { Session } from "../session/index.ts";
 import { Backlog } from "./backlog.ts";
 import type { HostedSession } from "./hosted-session.ts";
@@ -123,13 +123,11 @@ class EventClient {
   }
 
   #send(event: SessionEvent): void {
-    if (!("seq" in event)) {
-      this.#write(`data: ${JSON.stringify(event)}\n\n`);
-      return;
+    if ("seq" in event) {
+      if (event.seq <= this.#after) return; // seen before the session was opened anew
+      this.#after = event.seq;
     }
-    if (event.seq <= this.#after) return; // seen before the session was opened anew
-    this.#after = event.seq;
-    this.#write(`id: ${event.seq}\ndata: ${toLine(event)}\n\n`);
+    this.#write(this.#hosted.frames.textOf(event));
   }
 
   /** Many changes at once are told once, when the work that made them is done. */

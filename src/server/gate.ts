@@ -13,7 +13,16 @@ export interface Refusal {
   readonly status: number;
   readonly code: string;
   readonly message: string;
+  /** A key was shown, and it was not ours. */
+  readonly wrongKey?: true;
 }
+
+/** In place of the refusal of a wrong key, when there were many. */
+export const TOO_MANY_WRONG_KEYS: Refusal = {
+  status: 429,
+  code: "too_many_wrong_keys",
+  message: "too many wrong keys: open the link the server printed, or use the right token",
+};
 
 export interface GateRules {
   /** Exact values of the Host header: name and port. */
@@ -84,9 +93,10 @@ function authRefusal(request: IncomingMessage, { keys, cookieName }: GateRules):
   const [authorization, ...more] = headersNamed(request, "authorization");
   if (authorization !== undefined) {
     const bearer = more.length === 0 ? /^Bearer ([^\s]+)$/i.exec(authorization)?.[1] : undefined;
-    return bearer !== undefined && keys.isToken(bearer) ? undefined : refused;
+    return bearer !== undefined && keys.isToken(bearer) ? undefined : { ...refused, wrongKey: true };
   }
-  if (!hasCookie(request, keys, cookieName)) return refused;
+  if (!hasCookie(request, keys, cookieName))
+    return cookiesNamed(request, cookieName).length === 0 ? refused : { ...refused, wrongKey: true };
   // A browser sends its cookie by itself: what changes something must also say where it comes from.
   if (isWrite(request) && headersNamed(request, "origin").length !== 1)
     return refuse(403, "origin_refused", "a request that changes something must name its origin");

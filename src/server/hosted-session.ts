@@ -11,6 +11,7 @@ import type { Settings } from "../events/index.ts";
 import type { Store } from "../log/index.ts";
 import type { Agent, Session } from "../session/index.ts";
 import type { Clock } from "../support/index.ts";
+import { EventFrames } from "./event-frames.ts";
 import { httpError } from "./http-errors.ts";
 import { type CostOf, SessionCost } from "./session-cost.ts";
 import { TurnLedger } from "./turn-ledger.ts";
@@ -42,6 +43,7 @@ export interface Attached {
 
 export class HostedSession {
   readonly #parts: HostedParts;
+  readonly frames = new EventFrames();
   readonly turns = new TurnLedger(() => this.#changed());
   readonly #listeners = new Set<() => void>();
   #open: { readonly session: Session; readonly swap: AbortController } | undefined;

@@ -25,18 +25,31 @@ export async function startStream(c: RouteContext, run: () => Promise<void>): Pr
   return RESPONSE_ALREADY_SENT;
 }
 
+/** A client that takes nothing for so long is taken for gone: it would hold the session open for ever. */
+async function drained(response: ServerResponse, stuckMs: number): Promise<void> {
+  const over = new AbortController();
+  const { signal } = over;
+  const stuck = setTimeout(() => response.destroy(), stuckMs);
+  try {
+    await Promise.race([once(response, "drain", { signal }), once(response, "close", { signal })]);
+  } finally {
+    clearTimeout(stuck);
+    over.abort();
+  }
+}
+
 /** As fast as the client reads. */
 export async function writePieces(
   response: ServerResponse,
   mediaType: string,
   pieces: AsyncIterable<string> | Iterable<Uint8Array>,
+  stuckMs: number,
 ): Promise<void> {
   response.on("error", () => undefined);
   response.writeHead(200, { "content-type": mediaType });
   for await (const piece of pieces) {
     if (response.destroyed) return;
-    if (!response.write(piece) && response.writableLength > BACKLOG)
-      await Promise.race([once(response, "drain"), once(response, "close")]);
+    if (!response.write(piece) && response.writableLength > BACKLOG) await drained(response, stuckMs);
   }
   response.end();
 }

@@ -69,7 +69,12 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
       throw httpError("parameter_invalid", "path must be all or active");
     return hosted.withSession("read", (session) =>
       startStream(c, () =>
-        writePieces(c.env.outgoing, "application/x-ndjson", linesOf(session, { after, path })),
+        writePieces(
+          c.env.outgoing,
+          "application/x-ndjson",
+          linesOf(session, { after, path }),
+          parts.limits.stuckMs,
+        ),
       ),
     );
   });
@@ -86,7 +91,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     const { mediaType, fileName, body } = await parts.exportSession(hosted.id, options);
     const name = fileName.replaceAll(/[^\w.-]/g, "_");
     c.env.outgoing.setHeader("content-disposition", `attachment; filename="${name}"`);
-    return startStream(c, () => writePieces(c.env.outgoing, mediaType, body));
+    return startStream(c, () => writePieces(c.env.outgoing, mediaType, body, parts.limits.stuckMs));
   });
 
   change("title", async (hosted, body) => {

@@ -19,12 +19,14 @@ import { Connections } from "./connections.ts";
 import type { ServerParts } from "./context.ts";
 import type { StreamCounters } from "./event-stream.ts";
 import { bundleExport, type ExportSession } from "./exported.ts";
-import { LOGIN_PATH, type Refusal, refusalOf } from "./gate.ts";
+import { LOGIN_PATH, type Refusal, refusalOf, TOO_MANY_WRONG_KEYS } from "./gate.ts";
 import type { AgentFor } from "./hosted-session.ts";
+import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
 import { findPage, LOGIN_NEEDED } from "./page.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
 import type { CostOf } from "./session-cost.ts";
 import { SessionHost } from "./session-host.ts";
+import { WrongKeys } from "./wrong-keys.ts";
 
 export interface ServerOptions {
   readonly store: Store;
@@ -48,6 +50,7 @@ export interface ServerOptions {
   readonly clock?: Clock;
   /** So long after its last use a session is no longer held for writing; default 5 s. */
   readonly releaseMs?: number;
+  readonly limits?: Partial<ServerLimits>;
   /** What went wrong inside; the client only reads that something did. */
   readonly onProblem?: (message: string) => void;
 }
@@ -59,6 +62,8 @@ export interface RunningServer {
   /** Opens the page in one browser, once. */
   newLink(): string;
   readonly counters: Readonly<StreamCounters>;
+  /** Open at the moment. */
+  readonly connections: number;
   /** Method and path of every route. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
   /** Cancels what runs, waits until it is in the log, ends every stream. */
@@ -67,7 +72,8 @@ export interface RunningServer {
 
 const DEFAULT_PORT = 4319;
 const RELEASE_MS = 5000;
-const MAX_CONNECTIONS = 2000;
+/** How often connections are looked at that take too long. */
+const LOOK_MS = 1000;
 /** How long streams may take to be read to their end when the server stops. */
 const GRACE_MS = 2000;
 
@@ -75,16 +81,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const keys = new AccessKeys(options.token);
   const problem = options.onProblem ?? (() => undefined);
   const page = findPage(options.page);
-  const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16 * 1024 });
-  server.maxConnections = MAX_CONNECTIONS;
-  const connections = new Connections(server);
+  const limits = { ...SERVER_LIMITS, ...options.limits };
+  const clock = options.clock ?? systemClock;
+  const server = createServer({
+    headersTimeout: limits.headMs,
+    requestTimeout: limits.requestMs,
+    maxHeaderSize: limits.headBytes,
+    connectionsCheckingInterval: Math.min(LOOK_MS, limits.headMs),
+  });
+  const connections = new Connections(server, limits);
   const { host: address, port } = await listen(server, options);
 
   const { agent } = options;
   const host = new SessionHost({
     store: options.store,
     agentFor: typeof agent === "function" ? agent : () => agent,
-    clock: options.clock ?? systemClock,
+    clock,
     releaseMs: options.releaseMs ?? RELEASE_MS,
     costOf: options.costOf ?? (() => undefined),
   });
@@ -101,6 +113,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     counters,
     exportSession: options.exportSession ?? bundleExport(options.store),
     newLink,
+    wrongKeys: new WrongKeys(clock, limits.wrongKeys, problem),
+    limits,
   };
   const app = createApp(parts, (error) => problem(messageOf(error)));
   const listener = getRequestListener(app.fetch, {
@@ -120,11 +134,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     setSecurityHeaders(response);
     const refusal = refusalOf(request, rules);
     if (refusal === undefined) void listener(request, response);
-    else refuse(request, response, refusal);
+    else refuse(request, response, refusal, parts.wrongKeys);
   });
-  server.on("clientError", (_error, socket) => {
-    if (socket.writable)
-      socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+  server.on("clientError", (error, socket) => {
+    // Not left half open: whoever sends what is no request would not close its half either.
+    if (socket.writable) socket.end(answerTo(error), () => socket.destroy());
     else socket.destroy();
   });
 
@@ -134,6 +148,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     token: keys.token,
     newLink,
     counters,
+    get connections() {
+      return connections.count;
+    },
     routes: app.routes.map(({ method, path }) => ({ method, path })),
     async close() {
       const closed = new Promise<void>((resolve) => {
@@ -187,12 +204,27 @@ function bracketed(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
+/** What is no request, does not end, or has too much of a head. */
+function answerTo(error: Error): string {
+  const line =
+    codeOf(error) === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : codeOf(error) === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request";
+  return `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+}
+
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, code, message }: Refusal,
+  refusal: Refusal,
+  wrongKeys: WrongKeys,
 ): void {
   request.resume(); // its body is dropped; the time limit of a request ends one that never does
+  const wait = refusal.wrongKey === true ? wrongKeys.add() : undefined;
+  const { status, code, message } = wait === undefined ? refusal : TOO_MANY_WRONG_KEYS;
+  if (wait !== undefined) response.setHeader("retry-after", wait);
   const forPeople = status === 401 && (request.headers.accept ?? "").includes("text/html");
   response.writeHead(status, {
     "content-type": forPeople ? "text/html; charset=utf-8" : "application/json",

@@ -38,9 +38,9 @@ async function watched(options: Parameters<typeof served>[0]): Promise<Watched> 
   const signals: WeakRef<object>[] = [];
   const watch = (session: Session): Session => {
     const follow = session.follow.bind(session);
-    session.follow = async function* (options = {}) {
-      if (options.signal !== undefined) signals.push(new WeakRef(options.signal));
-      for await (const event of follow(options)) {
+    session.follow = async function* (following = {}) {
+      if (following.signal !== undefined) signals.push(new WeakRef(following.signal));
+      for await (const event of follow(following)) {
         if (isEphemeral(event)) deltas.push(new WeakRef(event));
         yield event;
       }

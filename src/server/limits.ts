@@ -1,0 +1,32 @@
+/**
+ * What one client, or somebody who is not even one, may take of the server (reliability.md §4). In one place, and
+ * options of the server, so that tests reach them with a few sockets and milliseconds.
+ *
+ * @module
+ */
+
+export interface ServerLimits {
+  /** So long may the head of a request take, and a connection that says nothing last. */
+  readonly headMs: number;
+  /** So long may a whole request take to arrive. Streams are answers: they last as long as their client. */
+  readonly requestMs: number;
+  readonly headBytes: number;
+  /** Open at a time. One more takes the place of the oldest that is owed no answer. */
+  readonly connections: number;
+  /** Requests on one connection that wait for their answers. */
+  readonly pipelined: number;
+  /** Wrong tokens, cookies and codes in a minute, from all together. */
+  readonly wrongKeys: number;
+  /** So long may a client take nothing of a download. */
+  readonly stuckMs: number;
+}
+
+export const SERVER_LIMITS: ServerLimits = {
+  headMs: 10_000,
+  requestMs: 30_000,
+  headBytes: 16 * 1024,
+  connections: 2000,
+  pipelined: 32,
+  wrongKeys: 60,
+  stuckMs: 30_000,
+};
