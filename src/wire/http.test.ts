@@ -255,7 +255,7 @@ describe("encodings", () => {
 });
 
 /** Takes the connection and says nothing: TLS is never agreed on. */
-async function silent(): Promise<string> {
+async function muteServer(): Promise<string> {
   const server = createSocketServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const sockets: Socket[] = [];
@@ -269,7 +269,7 @@ async function silent(): Promise<string> {
 
 describe("a connection that does not come about", () => {
   test("is a time-out of its own, long before that of the first byte", async () => {
-    const url = await silent();
+    const url = await muteServer();
     const timeouts = { connectMs: 30, firstByteMs: 3_600_000, idleMs: 3_600_000 };
     expect(await failure(postStream(request(url, { timeouts })))).toMatchObject({
       code: "timeout_connect",
@@ -278,7 +278,7 @@ describe("a connection that does not come about", () => {
   });
 
   test("is ended by the first byte's time where that is shorter", async () => {
-    const url = await silent();
+    const url = await muteServer();
     const timeouts = { connectMs: 3_600_000, firstByteMs: 30, idleMs: 3_600_000 };
     expect(await failure(postStream(request(url, { timeouts })))).toMatchObject({
       code: "timeout_first_byte",
