@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { inject } from "vitest";
 
 import { createAgent, emulator, fileStore } from "../../src/index.ts";
-import { bundleText, readBundle } from "../../src/log/index.ts";
+import { type AppendDraft, bundleText, readBundle } from "../../src/log/index.ts";
+import { handMadeLog } from "../check/hand-made-log.ts";
 import { killFolder } from "./killed-fixture.ts";
 
 export const SECRET = "hunter2-canary-value";
@@ -32,7 +33,10 @@ const picture = (text: string) =>
     data: Buffer.concat([Buffer.from(text), Buffer.alloc(80_000, text)]).toString("base64"),
   }) as const;
 
-/** `s`: whole, with blobs and a torn tail beside it that hold the secret. `broken`: a line in its middle is damaged. */
+/**
+ * `s`: whole, with blobs and a torn tail beside it that hold the secret. `broken`: a line in its middle is damaged.
+ * `odd`: whole, but its next request breaks a rule.
+ */
 export async function makeHome(): Promise<Home> {
   const home = homeIn(killFolder());
   mkdirSync(home.work, { recursive: true });
@@ -44,6 +48,8 @@ export async function makeHome(): Promise<Home> {
     await session.send([{ type: "text", text: "Hello" }, picture("a harmless picture")]).result();
     await session.close();
   }
+  const odd = handMadeLog("emu-reasoner", "http://127.0.0.1:9/v1", [[{ raw: ODD_MESSAGE }]]);
+  await store.create("odd", { events: odd as readonly AppendDraft[], blobs: new Map() });
   writeFileSync(join(home.sessions, "s.torn-7"), `{"torn":"${SECRET}`, { mode: 0o600 });
   const log = await store.open("s", { mode: "read" });
   writeFileSync(join(home.work, "bundle.jsonl"), Buffer.concat([...bundleText(await readBundle(log))]));
@@ -62,6 +68,14 @@ export async function makeHome(): Promise<Home> {
   writeFileSync(join(home.work, "chat.json"), JSON.stringify(history));
   return home;
 }
+
+/** The API takes no input_text of a model. */
+const ODD_MESSAGE = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  content: [{ type: "input_text", text: "Hi." }],
+};
 
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 

@@ -138,6 +138,20 @@ const CASES: readonly Case[] = [
     again: EXISTS,
   },
   {
+    name: "repair of a log that breaks a rule",
+    words: ["repair", "odd"],
+    done: async (home) => {
+      const [was, now] = [before, home].map(({ sessions }) => readFileSync(join(sessions, "odd.jsonl")));
+      if (was === undefined || now === undefined) throw new Error("odd is gone");
+      expect(now.subarray(0, was.length).equals(was), "what was there is there").toBe(true);
+      if (now.length === was.length) return false;
+      expect((await eventsOf(home, "odd")).at(-1)).toMatchObject({ type: "notice", code: "log_repaired" });
+      return true;
+    },
+    again: { code: 0, says: /nothing wrong/ },
+    changes: ["odd"],
+  },
+  {
     name: "repair of a file of another tool",
     words: ["repair", "chat.json"],
     done: async ({ work }) => {
