@@ -177,9 +177,11 @@ describe("jsonDepth", () => {
   });
 });
 
-describe("withoutLongStrings", () => {
-  const long = "x".repeat(5000);
+const long = "x".repeat(5000);
+const grow = (text: string): string => text.replaceAll("a", long);
+const parses = (text: string): boolean => tryParseJson(text) !== undefined;
 
+describe("withoutLongStrings", () => {
   test("empties long strings, values and keys, and leaves everything else", () => {
     const text = `{"a":"${long}","b":["short",{"${long}":-0}],"c":12345678901234567890}`;
     expect(withoutLongStrings(text)).toBe('{"a":"","b":["short",{"":-0}],"c":12345678901234567890}');
@@ -193,8 +195,6 @@ describe("withoutLongStrings", () => {
   });
 
   test("any text is valid JSON after it if and only if it was before", () => {
-    const parses = (text: string): boolean => tryParseJson(text) !== undefined;
-    const grow = (text: string): string => text.replaceAll("a", long);
     fc.assert(
       fc.property(
         jsonText.value,

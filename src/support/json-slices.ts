@@ -92,6 +92,7 @@ export function withoutLongStrings(text: string): string {
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
     const end = endOfString(text, at);
     const inner = end - at > LONG_STRING ? text.slice(at + 1, end - 1) : "";
+    // oxlint-disable-next-line no-control-regex -- these are what JSON does not allow in a string
     if (inner !== "" && !/[\u0000-\u001f\\]/.test(inner)) {
       pieces.push(text.slice(done, at + 1));
       done = end - 1;

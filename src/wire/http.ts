@@ -12,6 +12,7 @@ import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
+import { readChunks } from "./read-chunks.ts";
 
 export interface HttpTimeouts {
   /** Until there is a connection, TLS included. Where a `fetch` was handed in, only the first byte can be waited for. */
@@ -96,7 +97,7 @@ function viaNode(request: HttpRequest, watchdog: Watchdog): Promise<HttpResponse
         ]),
       );
       const body = decompressed(incoming, headers["content-encoding"]);
-      if (body !== undefined) resolve({ status: incoming.statusCode ?? 0, headers, body });
+      if (body !== undefined) resolve({ status: incoming.statusCode ?? 0, headers, body: readChunks(body) });
       else {
         incoming.destroy();
         reject(
@@ -224,6 +225,8 @@ class Watchdog {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal;
   #timer: NodeJS.Timeout | undefined;
+  #paused = false;
+  #expected: { readonly what: string; readonly withinMs: number } | undefined;
   #stopped = false;
   readonly #onAbort = (): void => this.#controller.abort(this.#caller.reason);
   timedOut: string | undefined;
@@ -245,17 +248,25 @@ class Watchdog {
     return this.#caller.reason;
   }
 
+  /** With every piece that arrives: a timer that is there already is wound up again, which costs less than a new one. */
   expect(what: string, withinMs: number): void {
-    clearTimeout(this.#timer);
     if (this.#stopped) return;
+    this.#paused = false;
+    if (this.#expected?.what === what && this.#expected.withinMs === withinMs) {
+      this.#timer?.refresh();
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#expected = { what, withinMs };
     this.#timer = setTimeout(() => {
+      if (this.#paused) return; // what is waited for is the reader, not the server
       this.timedOut = what;
       this.#controller.abort(new Error(what));
     }, withinMs);
   }
 
   pause(): void {
-    clearTimeout(this.#timer);
+    this.#paused = true;
   }
 
   stop(): void {
