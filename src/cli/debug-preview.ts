@@ -6,6 +6,7 @@
  */
 
 import { arrayOf, isObject, type JsonObject, stringOf, tryParseJson } from "../support/index.ts";
+import { amount } from "./amount.ts";
 import { inertLine } from "./inert-text.ts";
 
 const HEAD = 60;
@@ -27,7 +28,7 @@ export function previewLines(body: string): readonly string[] {
   const tools = arrayOf(request["tools"]).length;
   const system = systemLength(request);
   return [
-    `request to ${stringOf(request["model"]) ?? "?"}: ${Buffer.byteLength(body)} bytes, ${counted(items.length, "item")}, ${counted(tools, "tool")}${system === 0 ? "" : `, ${system} characters of instructions`}`,
+    `request to ${stringOf(request["model"]) ?? "?"}: ${Buffer.byteLength(body)} bytes, ${amount(items.length, "item")}, ${amount(tools, "tool")}${system === 0 ? "" : `, ${system} characters of instructions`}`,
     ...(lines.length <= MOST_LINES
       ? lines
       : [
@@ -87,9 +88,7 @@ function opaque(item: JsonObject): readonly Part[] {
   const payload = stringOf(item["encrypted_content"]);
   const summaries = arrayOf(item["summary"]).length;
   if (payload === undefined && item["summary"] === undefined) return [];
-  return [
-    { what: `payload (${counted(summaries, "summary part")})`, length: payload?.length ?? 0, head: "" },
-  ];
+  return [{ what: `payload (${amount(summaries, "summary part")})`, length: payload?.length ?? 0, head: "" }];
 }
 
 function textPart(what: string, value: unknown): readonly Part[] {
@@ -127,6 +126,3 @@ function objectWith(value: unknown): JsonObject | undefined {
 }
 
 /** "1 item", "2 items". */
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
-}

@@ -17,7 +17,8 @@ import {
 import { basename, dirname, resolve } from "node:path";
 
 import { type FormatName, FORMATS, isFormatName, MAX_HISTORY_BYTES } from "../check/index.ts";
-import { messageOf, ThroughlineError } from "../support/index.ts";
+import { ThroughlineError } from "../support/index.ts";
+import { readProblem } from "./read-problem.ts";
 
 export interface HistoryFile {
   /** Where the store finds it, when it is a log of ours. */
@@ -50,7 +51,7 @@ export function historyFile(path: string): HistoryFile {
   } catch (error) {
     throw new ThroughlineError({
       code: "file_unreadable",
-      message: `cannot read ${path}: ${messageOf(error)}`,
+      message: `cannot read ${path}: ${readProblem(error)}`,
     });
   } finally {
     if (file !== undefined) closeSync(file);

@@ -24,6 +24,7 @@ import { inert, inertLine } from "./inert-text.ts";
 import { ProgressLines } from "./show-progress.ts";
 import { SpokenLines } from "./spoken-lines.ts";
 import type { Terminal } from "./terminal.ts";
+import { wrapped } from "./wrapped-output.ts";
 
 export interface LineChatOptions {
   readonly handle: SessionHandle;
@@ -270,7 +271,7 @@ class LineChat {
   }
 
   #say(text: string): void {
-    this.#terminal.stderr.write(`${this.#terminal.dim(inert(text))}\n`);
+    wrapped(this.#terminal.stderr).write(`${this.#terminal.dim(inert(text))}\n`);
   }
 }
 

@@ -13,6 +13,8 @@ import { inertLine } from "./inert-text.ts";
 import { addNamedCommand, createProgram } from "./program.ts";
 import { systemTerminal } from "./terminal.ts";
 import { watchOutput } from "./unread-output.ts";
+import { commandOf, usageText } from "./usage-words.ts";
+import { wrapped } from "./wrapped-output.ts";
 
 const terminal = systemTerminal();
 
@@ -23,8 +25,8 @@ process.on("uncaughtException", (error) => {
   process.exit(EXIT.turnFailed);
 });
 
+const program = createProgram(terminal, finish);
 try {
-  const program = createProgram(terminal, finish);
   await addNamedCommand(program, process.argv.slice(2), terminal, finish);
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({ outputError: () => undefined }); // `report` tells it
@@ -45,7 +47,7 @@ function finish(code: number): void {
 function report(error: unknown): number {
   if (error instanceof CommanderError) return usage(error);
   const code = isThroughlineError(error) ? error.code : (codeOf(error) ?? "internal");
-  terminal.stderr.write(`throughline: ${inertLine(messageOf(error), 1000)} [${code}]\n`);
+  wrapped(terminal.stderr).write(`throughline: ${inertLine(messageOf(error), 1000)} [${code}]\n`);
   const debug = process.env["THROUGHLINE_DEBUG"] !== undefined || process.argv.includes("--debug");
   if (debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
   return EXIT.usage;
@@ -53,7 +55,7 @@ function report(error: unknown): number {
 
 function usage(error: CommanderError): number {
   if (error.exitCode === 0) return EXIT.ok; // help or version, printed by now
-  const message = inertLine(error.message.replace(/^error: /, ""), 1000);
-  terminal.stderr.write(`throughline: ${message} (see throughline --help) [usage]\n`);
+  const message = inertLine(usageText(error.message, commandOf(program, process.argv.slice(2))), 1000);
+  wrapped(terminal.stderr).write(`throughline: ${message} [usage]\n`);
   return EXIT.usage;
 }

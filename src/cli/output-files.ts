@@ -8,9 +8,10 @@ import { randomUUID } from "node:crypto";
 import { accessSync, closeSync, constants, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-import { replaceFile } from "../config/index.ts";
+import { jsonProblem, replaceFile } from "../config/index.ts";
 import { isObject, type JsonObject, messageOf, ThroughlineError, tryParseJson } from "../support/index.ts";
 import { tool } from "../tools/index.ts";
+import { readProblem } from "./read-problem.ts";
 import { writeProblem } from "./write-problem.ts";
 
 const MAX_SCHEMA_BYTES = 1024 * 1024;
@@ -26,9 +27,12 @@ export function readOutputSchema(file: string): JsonObject {
     if (found.size > MAX_SCHEMA_BYTES) fail(`it is larger than ${MAX_SCHEMA_BYTES} bytes`);
     text = readFileSync(file, "utf8");
   } catch (error) {
-    fail(`it cannot be read: ${messageOf(error)}`);
+    if (error instanceof ThroughlineError) throw error;
+    fail(`it cannot be read: ${readProblem(error)}`);
   }
   const schema = tryParseJson(text);
+  const problem = jsonProblem(text);
+  if (problem !== undefined) return fail(problem);
   if (!isObject(schema) || schema["type"] !== "object")
     return fail('it must be a JSON Schema of an object ({"type":"object", …})');
   try {

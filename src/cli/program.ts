@@ -16,6 +16,7 @@ import { runOptions } from "./run-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { topHelp } from "./top-help.ts";
 import { VERSION } from "./version.ts";
+import { wrappedTerminal } from "./wrapped-output.ts";
 
 const DESCRIPTION = "an agent whose reasoning is never lost and never breaks a request.";
 
@@ -61,8 +62,11 @@ export async function addAllCommands(program: Command, terminal: Terminal, finis
   for (const name of Object.keys(COMMANDS)) await addCommand(program, name, terminal, finish);
 }
 
+/** What they write is an answer as it comes, has a screen of its own, or is for a program. */
+const AS_IT_IS: ReadonlySet<string> = new Set(["run", "start", "resume", "retry", "edit", "completion"]);
+
 async function addCommand(program: Command, name: string, terminal: Terminal, finish: Finish): Promise<void> {
-  const command = await COMMANDS[name]?.(terminal, finish);
+  const command = await COMMANDS[name]?.(AS_IT_IS.has(name) ? terminal : wrappedTerminal(terminal), finish);
   if (command !== undefined) program.addCommand(command);
 }
 

@@ -8,10 +8,11 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { codeOf, messageOf } from "../support/index.ts";
+import { codeOf } from "../support/index.ts";
+import { readProblem } from "./read-problem.ts";
 
 export function writeProblem(error: unknown, path: string): string {
   const folder = dirname(path);
   if (codeOf(error) === "ENOENT" && !existsSync(folder)) return `the folder ${folder} does not exist`;
-  return messageOf(error).replace(/, [a-z]+ '.*$/s, "");
+  return readProblem(error);
 }

@@ -17,6 +17,7 @@ import {
 } from "../support/index.ts";
 import { complaintAbout } from "./check-value.ts";
 import { CONFIG_NAMES, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";
+import { jsonProblem } from "./json-problem.ts";
 import { replaceFile } from "./replace-file.ts";
 
 const MAX_BYTES = 1024 * 1024;
@@ -57,9 +58,10 @@ function parse(file: string, text: string): JsonObject {
   // JSON.parse tells a piece of the text in its error; the file may hold what nobody should read on a screen.
   const value = text.trim() === "" ? {} : tryParseJson(text.replace(/^\uFEFF/, ""));
   if (isObject(value)) return value;
+  const problem = jsonProblem(text.replace(/^\uFEFF/, "")) ?? "it is not a JSON object";
   throw new ThroughlineError({
     code: "config_invalid",
-    message: `${file}: it is not a JSON object; throughline config schema tells what it may hold`,
+    message: `${file}: ${problem}; throughline config schema tells what it may hold`,
   });
 }
 

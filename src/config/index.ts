@@ -19,6 +19,7 @@ export {
   type ProviderConfig,
 } from "./config-keys.ts";
 export { configSchema } from "./config-schema.ts";
+export { jsonProblem } from "./json-problem.ts";
 export {
   type LoadedConfig,
   loadConfig,

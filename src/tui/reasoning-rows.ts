@@ -7,7 +7,7 @@
 
 import { formatDuration, type ReasoningBlock, reasoningLabel } from "../fragments/index.ts";
 import { inert, inertLine } from "../support/index.ts";
-import { indent, type Rows, tail, textRows } from "./rows.ts";
+import { count, indent, type Rows, tail, textRows } from "./rows.ts";
 import { fit, markdownRows } from "./terminal-library.ts";
 import { growingRows, type View } from "./view-state.ts";
 
@@ -51,7 +51,7 @@ function partsSoFar(block: ReasoningBlock, width: number, view: View): Rows {
   );
   const body = block.parts.at(-1)?.body ?? "";
   const rows = body === "" ? [] : bodyRows(body, width, view);
-  return [...ticked, ...tail(rows, growingRows(view), (hidden) => view.style.dim(`… ${hidden} rows above`))];
+  return [...ticked, ...tail(rows, growingRows(view), (hidden) => view.style.dim(`… ${count(hidden, "row")} above`))];
 }
 
 function allParts(block: ReasoningBlock, width: number, view: View): Rows {

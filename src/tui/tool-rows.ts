@@ -126,7 +126,7 @@ function detailRows(block: ToolBlock, width: number, view: View): Rows {
   } else if (progress !== "") {
     const rows = textRows(progress.trimEnd(), width);
     shown.push(
-      ...tail(rows, growingRows(view), (hidden) => `… ${hidden} rows above`).map((row) => style.dim(row)),
+      ...tail(rows, growingRows(view), (hidden) => `… ${count(hidden, "row")} above`).map((row) => style.dim(row)),
     );
   }
   return shown;

@@ -157,7 +157,8 @@ describe("--output-schema FILE", () => {
 
   test.for([
     ["absent.json", undefined, "cannot be read"],
-    ["bad.json", "{", "JSON Schema of an object"],
+    ["bad.json", "{", "it is not whole JSON: it ends at line 1, column 2"],
+    ["bad.json", '{"type":\n  object}', "it is not JSON: see line 2, column 3"],
     ["bad.json", "[]", "JSON Schema of an object"],
     ["bad.json", '{"type":"string"}', "JSON Schema of an object"],
   ] as const)("%s with %s is refused before anything is written", async ([name, text, part]) => {

@@ -7,7 +7,16 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { COMMANDS } from "../../src/cli/command-table.ts";
-import { emulatorOf, expectProblem, newPlace, onlyLog, run, start, treeOf } from "./harness.ts";
+import {
+  asOrdinaryUser,
+  emulatorOf,
+  expectProblem,
+  newPlace,
+  onlyLog,
+  run,
+  start,
+  treeOf,
+} from "./harness.ts";
 
 interface Report {
   readonly ok: boolean;
@@ -125,6 +134,28 @@ describe("doctor", () => {
     expect(findings.find(({ check }) => check === "locks")?.message).toBe(
       `session ${id} is being written by process ${running.child.pid}`,
     );
+  });
+
+  test("a session that may not be read is no damaged one, and a folder that may not be used is told in words", async () => {
+    const place = newPlace();
+    place.damaged = true;
+    const { env } = await emulatorOf();
+    await run(place, ["-p", "hello"], { env });
+    const { id, file } = await onlyLog(place);
+    const user = asOrdinaryUser(place);
+    chmodSync(file, 0);
+    const findings = async (): Promise<Report["findings"]> =>
+      (JSON.parse((await run(place, ["doctor", "--offline", "--json"], user)).out) as Report).findings;
+    expect(await findings()).toContainEqual({
+      check: "sessions",
+      status: "bad",
+      message: `session ${id} cannot be read: you have no permission`,
+      fix: `chmod u+rw ${file}`,
+    });
+    chmodSync(place.sessions, 0);
+    const folder = (await findings()).find(({ check }) => check === "folder");
+    chmodSync(place.sessions, 0o700);
+    expect(folder?.message).toBe(`${place.sessions} cannot be used: you have no permission`);
   });
 });
 

@@ -84,8 +84,8 @@ describe("config", () => {
     [["config", "set", "providers", "{"], "config_value_invalid", "providers"],
     [["config", "set", "providers.x.baseUrl", "http://x"], "config_value_invalid", "providers.x.dialect"],
     [["config", "trust"], "project_config_missing", "nothing to trust"],
-    [["config", "set", "effort"], "usage", "missing required argument"],
-    [["config", "nope"], "usage", "too many arguments"],
+    [["config", "set", "effort"], "usage", "<value> is missing: throughline config set <key> <value>"],
+    [["config", "nope"], "usage", "throughline config has no such command; it has list, get"],
   ] as const)("%j is one line and exit 2; nothing is written", async ([args, code, part]) => {
     const place = newPlace();
     const ran = await run(place, args);

@@ -73,7 +73,7 @@ test("the token, the address, the flags", async () => {
   expect(effort).toEqual({ code: 2, said: expect.stringContaining("[effort_unknown]") });
   const flags = await run(place, ["--server", server.url, "--permissions", "deny", "-p", "hi"]);
   expect([flags.code, flags.out]).toEqual([2, ""]);
-  expect(flags.err).toContain("cannot be used with option '--permissions <mode>'");
+  expect(flags.err).toContain("--server and --permissions cannot be used together");
 });
 
 test("the link instead of a token, and lines for a screen reader", async () => {

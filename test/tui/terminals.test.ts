@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 
-import { emulatorOf, newPlace } from "../cli/harness.ts";
+import { emulatorOf, newPlace, run as runInPipe } from "../cli/harness.ts";
 import { KEYS, onScreen, stalledAfter } from "./screen-harness.ts";
 
 const numbered = (from: number, to: number): string =>
@@ -192,6 +192,31 @@ describe.for([
     expect(await run.ended).toBe(0);
     expect(run.screen).not.toMatch(/[▸✓─●❯]/);
   });
+});
+
+/** But for times and counts, which differ from run to run, and what is too long for a row. */
+const words = (text: string): readonly string[] =>
+  text.split(/\s+/).filter((word) => word !== "" && word.length < 30 && !/^[\d.]+s$|^\d+$/.test(word));
+
+test("at 40 columns the other commands break lines between words; a pipe gets them as they are", async () => {
+  const place = newPlace();
+  const { env } = await emulatorOf();
+  await runInPipe(place, ["-p", "Think of a number."], { env });
+  for (const args of [
+    ["inspect", "--last"],
+    ["sessions", "show", "--last"],
+    ["doctor", "--offline"],
+    ["models"],
+  ]) {
+    const piped = (await runInPipe(place, args, { env })).out;
+    const run = onScreen(place, args, { env, columns: 40, rows: 60 });
+    await run.ended;
+    const seen = new Set(words(run.everything));
+    expect(
+      words(piped).filter((word) => !seen.has(word)),
+      args.join(" "),
+    ).toEqual([]);
+  }
 });
 
 test("TERM=dumb is lines, without a single escape", async () => {

@@ -67,6 +67,7 @@ Exit code 5 when something was found.`,
 }
 
 async function check(name: string | undefined, flags: CheckFlags): Promise<Report> {
+  if (flags.format !== undefined) parseFormat(flags.format); // also where it would not be needed
   if (name !== undefined && looksLikeFile(name)) {
     const file = historyFile(name);
     if (file.log === undefined || flags.format !== undefined) return checkFile(name, file.read(), flags);

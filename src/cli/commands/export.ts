@@ -21,6 +21,7 @@ import {
   type SessionBundle,
 } from "../../log/index.ts";
 import { codeOf, ThroughlineError } from "../../support/index.ts";
+import { amount } from "../amount.ts";
 import { resolveSession } from "../choose-session.ts";
 import type { Finish } from "../command-table.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportForm } from "../export/export-forms.ts";
@@ -69,7 +70,7 @@ async function exportSession(
   await writeBundle(id, whole, flags, terminal, work);
   if (flags.output === undefined) return;
   terminal.stderr.write(
-    `exported ${id}: ${whole.events.length} events, ${whole.blobs.size} ${whole.blobs.size === 1 ? "blob" : "blobs"}\n`,
+    `exported ${id}: ${amount(whole.events.length, "event")}, ${amount(whole.blobs.size, "blob")}\n`,
   );
 }
 

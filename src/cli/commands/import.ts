@@ -10,10 +10,12 @@ import { Command } from "commander";
 
 import { sessionsFolder } from "../../config/index.ts";
 import { parseBundle, writeSession } from "../../log/index.ts";
-import { messageOf, ThroughlineError } from "../../support/index.ts";
+import { ThroughlineError } from "../../support/index.ts";
+import { amount } from "../amount.ts";
 import type { Finish } from "../command-table.ts";
 import { looksLikeLog } from "../history-file.ts";
 import { type LongWork, longWork } from "../long-work.ts";
+import { readProblem } from "../read-problem.ts";
 import type { Terminal } from "../terminal.ts";
 
 const MAX_BYTES = 1024 * 1024 * 1024;
@@ -46,7 +48,7 @@ async function importSession(
     onProgress: (done, all) => void tell("written", done, all),
   });
   const { length } = bundle.events;
-  terminal.stderr.write(`imported ${length} events and ${bundle.blobs.size} blobs\n`);
+  terminal.stderr.write(`imported ${amount(length, "event")} and ${amount(bundle.blobs.size, "blob")}\n`);
   terminal.stdout.write(`${id}\n`);
 }
 
@@ -73,6 +75,6 @@ function readBounded(file: string): Buffer {
     return readFileSync(file);
   } catch (error) {
     if (error instanceof ThroughlineError) throw error;
-    return fail(`it cannot be read: ${messageOf(error)}`);
+    return fail(`it cannot be read: ${readProblem(error)}`);
   }
 }

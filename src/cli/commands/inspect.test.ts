@@ -76,7 +76,7 @@ test("a request is the body that was sent, and says that it is proven", async ()
 test("a difference names what was added; a preview for another model sends no thought", async () => {
   await playSession();
   const difference = await inspect("looked-at", "--diff", "1", "2");
-  expect(difference).toContain("the first 1 items are the same");
+  expect(difference).toContain("the first item is the same");
   expect(difference.match(/^\+ .*"type":"reasoning"/gm)).toHaveLength(1);
   const preview = JSON.parse(await inspect("looked-at", "--preview", "-m", "openai/another", "--json")) as {
     readonly body: {

@@ -10,6 +10,7 @@ import { Command } from "commander";
 import { type ConfigValues, EFFORT_CHOICES, loadConfig } from "../../config/index.ts";
 import { pricedModels, PROVIDERS } from "../../models/index.ts";
 import { type Model, type Price, PROFILES } from "../../providers/index.ts";
+import { ThroughlineError } from "../../support/index.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
@@ -66,8 +67,13 @@ function models(name: string | undefined, flags: { readonly json?: boolean }, te
     return;
   }
   const views = providersOf(values).filter(({ provider }) => name === undefined || provider === name);
-  // An unknown name is told as a model's would be, with the names there are.
-  if (views.length === 0) modelsOf(values)(`${name ?? ""}/?`);
+  if (views.length === 0) {
+    const names = providersOf(values).map(({ provider }) => provider);
+    throw new ThroughlineError({
+      code: "model_invalid",
+      message: `there is no provider "${name ?? ""}"; there are ${names.join(", ")}. A model is told as provider/model`,
+    });
+  }
   if (flags.json === true) {
     const view = {
       providers: views,

@@ -8,8 +8,9 @@ import { accessSync, constants, existsSync, readdirSync, realpathSync, statfsSyn
 import { dirname, join } from "node:path";
 
 import { fileStore, lockHolder } from "../../log/index.ts";
-import { messageOf } from "../../support/index.ts";
-import { counted } from "../debug-preview.ts";
+import { codeOf, messageOf } from "../../support/index.ts";
+import { amount } from "../amount.ts";
+import { readProblem } from "../read-problem.ts";
 import { bad, type Finding, note, ok } from "./finding.ts";
 
 const LEAST_FREE_BYTES = 100 * 1024 * 1024;
@@ -23,7 +24,7 @@ export function checkFolder(folder: string): readonly Finding[] {
     return [
       bad(
         "folder",
-        `${folder} cannot be used: ${messageOf(error)}`,
+        `${folder} cannot be used: ${readProblem(error)}`,
         `chmod u+rwx ${folder}, or set THROUGHLINE_HOME`,
       ),
     ];
@@ -41,7 +42,7 @@ function nearestFolder(folder: string): Finding {
   } catch (error) {
     return bad(
       "folder",
-      `${folder} cannot be made: ${messageOf(error)}`,
+      `${folder} cannot be made: ${readProblem(error)}`,
       "set THROUGHLINE_HOME to a folder of yours",
     );
   }
@@ -71,7 +72,7 @@ function modes(folder: string): readonly Finding[] {
       : [
           bad(
             "modes",
-            `${counted(wide.length, "file")} can be read by other users: ${wide.slice(0, 3).join(", ")}${wide.length > 3 ? ", …" : ""}`,
+            `${amount(wide.length, "file")} can be read by other users: ${wide.slice(0, 3).join(", ")}${wide.length > 3 ? ", …" : ""}`,
             `chmod -R go-rwx ${folder}`,
           ),
         ]),
@@ -80,6 +81,18 @@ function modes(folder: string): readonly Finding[] {
 
 function modeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+}
+
+function problemOf(id: string, file: string, error: unknown): Finding {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (["EACCES", "EPERM"].includes(codeOf(cause) ?? codeOf(error) ?? ""))
+    return bad(
+      "sessions",
+      `session ${id} cannot be read: ${readProblem(cause ?? error)}`,
+      `chmod u+rw ${file}`,
+    );
+  const fix = `throughline repair ${id} saves what is whole, as a session of its own`;
+  return bad("sessions", `session ${id} is damaged: ${messageOf(error)}`, fix);
 }
 
 export interface ScanOptions {
@@ -93,7 +106,11 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
   if (!existsSync(folder)) return [];
   const store = fileStore(folder);
   const stored = [];
-  for await (const one of store.list()) stored.push(one);
+  try {
+    for await (const one of store.list()) stored.push(one);
+  } catch {
+    return []; // the folder itself is told of already
+  }
   const findings: Finding[] = [];
   let whole = 0;
   for (const [index, { id, modifiedAt }] of stored.entries()) {
@@ -110,13 +127,12 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
       await (await store.open(id, { mode: "read" })).close();
       whole += 1;
     } catch (error) {
-      const fix = `throughline repair ${id} saves what is whole, as a session of its own`;
-      findings.push(bad("sessions", `session ${id} is damaged: ${messageOf(error)}`, fix));
+      findings.push(problemOf(id, join(folder, `${id}.jsonl`), error));
     }
   }
   const leftovers = readdirSync(folder).filter((name) => /\.(?:torn-|live$)/.test(name));
   return [
-    ok("sessions", `${counted(whole, "session")} of ${stored.length} whole`),
+    ok("sessions", `${amount(whole, "session")} of ${stored.length} whole`),
     ...findings,
     ...leftovers
       .filter((name) => name.includes(".torn-"))

@@ -21,6 +21,7 @@ import {
   ThroughlineError,
 } from "../../support/index.ts";
 import { jsonSchemaValidator } from "../../tools/index.ts";
+import { readProblem } from "../read-problem.ts";
 import { SCENARIO_SCHEMA } from "./scenario-schema.ts";
 import type { EvalScenario, ScenarioTurn } from "./scenario.ts";
 
@@ -58,7 +59,7 @@ function filesOf(path: string): readonly string[] {
   } catch (error) {
     throw new ThroughlineError({
       code: "file_unreadable",
-      message: `cannot read ${path}: ${messageOf(error)}`,
+      message: `cannot read ${path}: ${readProblem(error)}`,
     });
   }
   if (!folder) return [resolve(path)];
@@ -120,7 +121,7 @@ function parse(file: string): unknown {
   } catch (error) {
     throw new ThroughlineError({
       code: "file_unreadable",
-      message: `cannot read ${file}: ${messageOf(error)}`,
+      message: `cannot read ${file}: ${readProblem(error)}`,
     });
   }
   const document = parseDocument(text, { prettyErrors: false });

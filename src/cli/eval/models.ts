@@ -10,6 +10,7 @@ import { type Emulator, loadScenario as loadEmulatorScript, parseFaults } from "
 import { emulator } from "../../models/index.ts";
 import { EFFORTS, type Model } from "../../providers/index.ts";
 import { type JsonObject, messageOf, ThroughlineError } from "../../support/index.ts";
+import { readProblem } from "../read-problem.ts";
 import type { EvalScenario } from "./scenario.ts";
 
 export const DEFAULT_MODEL = "emulator/emu-reasoner";
@@ -46,7 +47,7 @@ function linesOf(file: string): readonly string[] {
   } catch (error) {
     throw new ThroughlineError({
       code: "file_unreadable",
-      message: `--models ${file}: cannot be read: ${messageOf(error)}`,
+      message: `--models ${file}: cannot be read: ${readProblem(error)}`,
     });
   }
 }

@@ -10,13 +10,15 @@ import { readFileSync, statSync } from "node:fs";
 import type { InputPart, LoggedEvent, Settings, UserMessage } from "../../events/index.ts";
 import { memoryStore, type Store } from "../../log/index.ts";
 import { createAgent, type Session, type Turn } from "../../session/index.ts";
-import { type Clock, messageOf, systemClock, ThroughlineError } from "../../support/index.ts";
+import { type Clock, systemClock, ThroughlineError } from "../../support/index.ts";
 import type { PermissionMode } from "../../tools/index.ts";
 import { playbackFetch, readRecording, type Recording } from "../../trace/index.ts";
+import { amount } from "../amount.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
 import { enterDirectory } from "../open-session.ts";
 import type { RunFlags } from "../open-session.ts";
+import { readProblem } from "../read-problem.ts";
 import { promptFrom } from "../read-stdin.ts";
 import { tellTurn } from "../run-once.ts";
 import type { Terminal } from "../terminal.ts";
@@ -51,7 +53,7 @@ function readFile(file: string): Recording {
   } catch (error) {
     throw new ThroughlineError({
       code: "file_unreadable",
-      message: `--playback ${file}: cannot be read: ${messageOf(error)}`,
+      message: `--playback ${file}: cannot be read: ${readProblem(error)}`,
     });
   }
   return readRecording(text, file);
@@ -74,7 +76,7 @@ class PlaybackRun {
   async play(own: string | undefined): Promise<number> {
     const { events, program, at, exchanges } = this.#recording;
     this.#say(
-      `playing back ${counted(exchanges.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tool is run`,
+      `playing back ${amount(exchanges.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tool is run`,
     );
     const store = await this.#store();
     const first = firstSettings(this.#recording);
@@ -154,7 +156,7 @@ class PlaybackRun {
           throw new ThroughlineError({ code: "playback_differs", message: "the request differs" });
         },
         onExhausted: (recorded) => {
-          this.#problem(`the recording holds ${counted(recorded, "request")}; this run makes more`);
+          this.#problem(`the recording holds ${amount(recorded, "request")}; this run makes more`);
           this.#turn?.cancel();
         },
       }),
@@ -186,7 +188,7 @@ class PlaybackRun {
     const { events } = this.#recording;
     const difference = compareEvents(events, played);
     if (difference === undefined) {
-      this.#say(`the same ${counted(events.length, "event")} as recorded, but for ids and times`);
+      this.#say(`the same ${amount(events.length, "event")} as recorded, but for ids and times`);
       return;
     }
     const { place, recorded, played: got } = difference;
@@ -272,8 +274,4 @@ function unsupported(what: string): ThroughlineError {
     code: "playback_unsupported",
     message: `the recording holds ${what}, which cannot be played back`,
   });
-}
-
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
 }

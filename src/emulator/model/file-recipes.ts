@@ -248,14 +248,14 @@ function summaryOf(path: string, result: string): string {
   const heading = lines.find((line) => /^\s*(?:\d+[\s|:→]+)?#\s/.test(line))?.replace(/^.*?#+\s*/, "");
   const words = result.match(/\S+/g)?.length ?? 0;
   const title = heading === undefined ? "" : ` It is headed “${heading.trim()}”.`;
-  return `${path} has ${lines.length} lines and ${words} words.${title} It begins: ${shortly(result, 160)}`;
+  return `${path} has ${lines.length} ${lines.length === 1 ? "line" : "lines"} and ${words} ${words === 1 ? "word" : "words"}.${title} It begins: ${shortly(result, 160)}`;
 }
 
 function listed(turn: Turn): string {
   const lines = turn.calls.map(
     (call, index) => `${index + 1}. ${call.name}: ${shortly(call.result ?? "", 80)}`,
   );
-  return `Done, in ${turn.calls.length} calls:\n${lines.join("\n")}`;
+  return `Done, in ${turn.calls.length} ${turn.calls.length === 1 ? "call" : "calls"}:\n${lines.join("\n")}`;
 }
 
 function firstFile(list: string): string {

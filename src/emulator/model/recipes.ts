@@ -204,7 +204,7 @@ const summary: Recipe = {
       ...(before?.type === "system" ? [shortly(before.text.replaceAll(/\s+/g, " "), 300)] : []),
       asked.length === 0 ? "Nothing was asked." : `The user said: ${asked.slice(-12).join(", ")}.`,
       ...(tools.length === 0 ? [] : [`Tools used: ${tools.join(", ")}.`]),
-      `There were ${said} answers.`,
+      `There ${said === 1 ? "was 1 answer" : `were ${said} answers`}.`,
     ];
     return {
       parts: [

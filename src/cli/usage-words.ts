@@ -1,0 +1,82 @@
+/**
+ * What is wrong with a command line, in our words: the parser's speak of arguments and choices, and point to the help of
+ * everything instead of the one that helps.
+ *
+ * @module
+ */
+
+import type { Command } from "commander";
+
+type Rewrite = readonly [RegExp, (found: readonly string[], command: Command) => string];
+
+const REWRITES: readonly Rewrite[] = [
+  [
+    /^option '([^']*)' argument '([^]*)' is invalid\. Allowed choices are (.*)\.$/,
+    ([flag = "", value, choices]) => `${flagOf(flag)} ${value}: use one of ${choices}`,
+  ],
+  [
+    /^command-argument value '([^]*)' is invalid for argument '(.*)'\. Allowed choices are (.*)\.$/,
+    ([value, name, choices]) => `there is no ${name} "${value}"; use one of ${choices}`,
+  ],
+  [
+    /^missing required argument '(.*)'$/,
+    ([name], command) => `<${name}> is missing: ${nameOf(command)} ${argumentsOf(command)}`,
+  ],
+  [/^option '([^']*)' argument missing$/, ([flag]) => `${flag}: the value behind it is missing`],
+  [
+    /^unknown option '([^]*?)'(?:\n\(Did you mean (.*)\?\))?$/,
+    ([flag, meant]) => `there is no flag ${flag}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
+  ],
+  [
+    /^option '([^']*)' cannot be used with option '([^']*)'$/,
+    ([one = "", other = ""]) => `${flagOf(one)} and ${flagOf(other)} cannot be used together`,
+  ],
+  [/^too many arguments for /, (_, command) => tooMany(command)],
+];
+
+export function usageText(message: string, command: Command): string {
+  const plain = message.replace(/^error: /, "");
+  for (const [pattern, rewrite] of REWRITES) {
+    const found = pattern.exec(plain);
+    if (found !== null) return `${rewrite(found.slice(1), command)} (see ${nameOf(command)} --help)`;
+  }
+  return `${plain} (see ${nameOf(command)} --help)`;
+}
+
+/** The command a line names, as deep as its words go. */
+export function commandOf(program: Command, args: readonly string[]): Command {
+  let command = program;
+  for (const word of args) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next !== undefined) command = next;
+  }
+  return command;
+}
+
+function nameOf(command: Command): string {
+  const parent = command.parent === null ? "" : `${nameOf(command.parent)} `;
+  return `${parent}${command.name()}`;
+}
+
+function argumentsOf(command: Command): string {
+  return command.registeredArguments
+    .map((one) => {
+      const name = `${one.name()}${one.variadic ? "..." : ""}`;
+      return one.required ? `<${name}>` : `[${name}]`;
+    })
+    .join(" ");
+}
+
+/** "-r, --resume <session>" is known as --resume. */
+function flagOf(flags: string): string {
+  return /--[\w-]+/.exec(flags)?.[0] ?? flags;
+}
+
+function tooMany(command: Command): string {
+  if (command.commands.length > 0) {
+    const names = command.commands.map((one) => one.name()).join(", ");
+    return `${nameOf(command)} has no such command; it has ${names}`;
+  }
+  const takes = argumentsOf(command);
+  return `too many words: ${nameOf(command)} takes ${takes === "" ? "none" : takes}`;
+}
