@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { historyItems } from "./load/history.mjs";
+import { historyItems, historyStep } from "./load/history.mjs";
 import { toolOutput, truthOf } from "./load/scenarios.mjs";
 
 /** Each rule turns an adapter's totals into what they would be without the difference. */
@@ -37,7 +37,8 @@ export function expectationOf(sample) {
       },
     };
   }
-  if (kind === "open") return { totals: { events: sample.events } };
+  if (kind === "open")
+    return { totals: { events: sample.events, ...(order.send ? allSteps(sample.steps) : {}) } };
   if (scenario === undefined) return { totals: {} };
   const truth = truthOf(scenario);
   const times = order.streams ?? order.calls ?? 1;
@@ -60,6 +61,15 @@ export function expectationOf(sample) {
       outputChars: outputs.reduce((sum, length) => sum + length, 0),
       ciphertexts: totals.ciphertexts,
     },
+  };
+}
+
+/** The first request after a session was opened carries all of it. */
+function allSteps(steps) {
+  const items = Array.from({ length: steps }, (_, step) => historyStep(step)).flat();
+  return {
+    outputs: steps,
+    ciphertexts: items.flatMap(({ encrypted_content: text }) => (text === undefined ? [] : [known(text)])),
   };
 }
 

@@ -88,6 +88,11 @@ function row(cells) {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
+/** Columns of words; the others are figures. */
+const WORDS = new Set(["", "row", "unit", "verdict"]);
+
 function markdown([head, ...body]) {
-  return [row(head), row(head.map((_, at) => (at === 0 ? "---" : "---:"))), ...body.map(row)].join("\n");
+  return [row(head), row(head.map((name) => (WORDS.has(name) ? "---" : "---:"))), ...body.map(row)].join(
+    "\n",
+  );
 }

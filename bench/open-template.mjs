@@ -12,14 +12,14 @@ import { runToEnd } from "./processes.mjs";
 const STEPS_OF_A_TURN = 13;
 const made = new Map();
 
-/** The path of the file, and how many events it has. */
+/** The path of the file, and how many events and steps it has. */
 export async function fileStoreTemplate(node, { folder, library, events }) {
   const key = `${folder}/${events}`;
   if (!made.has(key)) {
     const self = fileURLToPath(import.meta.url);
     const order = { library, folder: join(folder, `template-${events}`), events };
     const { stdout } = await runToEnd(node, [self, JSON.stringify(order)]);
-    made.set(key, { template: join(order.folder, "big.jsonl"), events: Number(stdout) });
+    made.set(key, { template: join(order.folder, "big.jsonl"), ...JSON.parse(stdout) });
   }
   return made.get(key);
 }
@@ -28,12 +28,12 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const { library, folder, events } = JSON.parse(process.argv[2]);
   const loaded = await import(library);
   const store = loaded.fileStore(folder);
-  const count = await writeSession(loaded, {
+  const written = await writeSession(loaded, {
     store,
     id: "big",
     steps: Infinity,
     events,
     perTurn: STEPS_OF_A_TURN,
   });
-  process.stdout.write(String(count));
+  process.stdout.write(JSON.stringify(written));
 }

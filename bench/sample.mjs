@@ -149,5 +149,6 @@ client.begin?.();
 const result = await kinds[order.kind](client);
 const peakMb = process.resourceUsage().maxRSS / 1024;
 const facts = (await client.facts?.()) ?? {};
-process.stdout.write(`${JSON.stringify({ ...result, peakMb, node: process.version, ...facts })}\n`);
-process.exit(0);
+const line = `${JSON.stringify({ ...result, peakMb, node: process.version, ...facts })}\n`;
+// Connections that are kept alive would keep the process; what is written to a pipe must be out before it ends.
+process.stdout.write(line, () => process.exit(0));

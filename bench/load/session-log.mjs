@@ -43,7 +43,7 @@ export async function writeSession(library, { store, id, steps, events = Infinit
   const count = log.events.length;
   await log.sync();
   await log.close();
-  return count;
+  return { events: count, steps: at };
 }
 
 async function realTurn(library) {
