@@ -7,8 +7,9 @@ import { rmSync } from "node:fs";
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
+import { type Emulator, parseFaults, startEmulator } from "../../src/emulator/index.ts";
 import {
+  type Clock,
   createAgent,
   fileStore,
   type LoggedEvent,
@@ -17,6 +18,7 @@ import {
   type TurnResult,
 } from "../../src/index.ts";
 import { countedIo, errno } from "../contracts/file-fixture.ts";
+import { instantClock } from "../support/instant-clock.ts";
 import { Tally } from "../support/runs.ts";
 import { text } from "../support/tool-schema.ts";
 import { emulatedModel } from "./corpus.ts";
@@ -40,6 +42,10 @@ interface Hooks {
   sync?(nth: number): void;
   event?(nth: number, cancel: () => void): void;
   tool?(nth: number, cancel: () => void): void;
+  /** With each request, its answer's head and each piece of its body. */
+  wire?(nth: number, cancel: () => void): void;
+  /** With each wait; the first request is refused with 503, so there is one. */
+  clock?(nth: number, cancel: () => void): void;
 }
 
 const nothing = (): void => undefined;
@@ -50,6 +56,8 @@ interface Ran {
     readonly sync: number;
     readonly event: number;
     readonly tool: number;
+    readonly wire: number;
+    readonly clock: number;
   };
   readonly result: TurnResult | undefined;
   readonly acknowledged: readonly LoggedEvent[];
@@ -59,9 +67,35 @@ interface Ran {
   remove(): void;
 }
 
+function watchedFetch(touch: () => void): typeof fetch {
+  return async (input, init) => {
+    touch();
+    const { body, status, headers } = await fetch(input, init);
+    touch();
+    const watched = new TransformStream<Uint8Array, Uint8Array>({
+      transform(piece, controller) {
+        touch();
+        controller.enqueue(piece);
+      },
+    });
+    return new Response(body?.pipeThrough(watched) ?? null, { status, headers });
+  };
+}
+
+function watchedClock(touch: () => void): Clock {
+  const clock = instantClock();
+  return {
+    ...clock,
+    sleep(ms, signal) {
+      touch();
+      return clock.sleep(ms, signal);
+    },
+  };
+}
+
 async function run(model: string, hooks: Hooks): Promise<Ran> {
   const folder = quickFolder();
-  const calls = { write: 0, sync: 0, event: 0, tool: 0 };
+  const calls = { write: 0, sync: 0, event: 0, tool: 0, wire: 0, clock: 0 };
   const effects: string[] = [];
   const acknowledged: LoggedEvent[] = [];
   let cancel: () => void = nothing;
@@ -74,9 +108,14 @@ async function run(model: string, hooks: Hooks): Promise<Ran> {
     calls.sync += 1;
     hooks.sync?.(calls.sync);
   };
+  const touchWire = (): void => hooks.wire?.((calls.wire += 1), cancel);
+  const touchClock = (): void => hooks.clock?.((calls.clock += 1), cancel);
+  if (hooks.clock !== undefined) emulator.addFaults(...parseFaults("http=503"));
   const agent = createAgent({
     model: emulatedModel(model, emulator.baseUrl),
     permissions: "auto",
+    ...(hooks.wire === undefined ? {} : { fetch: watchedFetch(touchWire) }),
+    ...(hooks.clock === undefined ? {} : { clock: watchedClock(touchClock) }),
     limits: { toolGraceMs: 1 },
     tools: [
       tool({
@@ -198,15 +237,18 @@ test.each(MODELS)(
 );
 
 test.each(MODELS)(
-  "%s: a cancel at any write, sync, event or tool",
+  "%s: a cancel at any write, sync, event, tool, wait or piece of the wire",
   async (model) => {
     const golden = await run(model, {});
-    golden.remove();
-    const ports = ["event", "tool", "write", "sync"] as const;
-    const points = ports.flatMap((port) =>
-      Array.from({ length: golden.calls[port] }, (_, at) => ({ port, nth: at + 1 })),
+    const wire = await run(model, { wire: nothing });
+    const clock = await run(model, { clock: nothing });
+    for (const one of [golden, wire, clock]) one.remove();
+    const counts = { ...golden.calls, wire: wire.calls.wire, clock: clock.calls.clock };
+    expect(Math.min(...Object.values(counts))).toBeGreaterThan(0);
+    const points = PORTS.flatMap((port) =>
+      Array.from({ length: counts[port] }, (_, at) => ({ port, nth: at + 1 })),
     );
-    for (const index of someOf(points.length, 10)) {
+    for (const index of someOf(points.length, 12)) {
       const { port, nth } = points[index] as (typeof points)[number];
       const where = `cancel at ${port} ${nth}`;
       const ran = await run(model, cancelAt(port, nth));
@@ -218,12 +260,21 @@ test.each(MODELS)(
   PATIENCE_MS,
 );
 
-function cancelAt(port: "event" | "tool" | "write" | "sync", nth: number): Hooks {
+const PORTS = ["event", "tool", "write", "sync", "clock", "wire"] as const;
+type Port = (typeof PORTS)[number];
+
+function cancelAt(port: Port, nth: number): Hooks {
   let stop: () => void = nothing;
-  const at = (here: typeof port, count: number): void => {
+  const at = (here: Port, count: number): void => {
     if (here === port && count === nth) stop();
   };
+  const own = (here: Port) => (count: number, cancel: () => void) => {
+    stop = cancel;
+    at(here, count);
+  };
   return {
+    ...(port === "wire" ? { wire: own("wire") } : {}),
+    ...(port === "clock" ? { clock: own("clock") } : {}),
     write: (count) => {
       at("write", count);
       return undefined;
