@@ -29,7 +29,8 @@ export interface ListOptions {
 }
 
 const SWEEP_MS = 1000;
-const FORGET_MS = 60_000;
+/** Opening one again costs little; keeping one costs its whole log. */
+const FORGET_MS = 15_000;
 const MAX_LISTINGS = 20_000;
 
 export class SessionHost {

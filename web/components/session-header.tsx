@@ -8,11 +8,12 @@ import { useState } from "preact/hooks";
 
 import type { RemoteAgent, SwitchPreview } from "../../src/client/index.ts";
 import { messageOf } from "../../src/support/index.ts";
+import { effortName, EFFORTS, effortText } from "../effort-name.ts";
+import { focusWhenShown } from "../focus-when-shown.ts";
 import { compact, dollars } from "../numbers.ts";
 import type { SessionView } from "../session-view.ts";
 import { useVersion } from "../use-version.ts";
-
-const EFFORTS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+import { ExportPanel } from "./export-panel.tsx";
 
 interface Props {
   readonly agent: RemoteAgent;
@@ -27,6 +28,7 @@ export function SessionHeader({ agent, view, onOpen, onRemoved }: Props) {
   const { usage, context, model } = handle;
   const [problem, setProblem] = useState<string>();
   const [deleting, setDeleting] = useState(false);
+  const [exporting, setExporting] = useState(false);
   const attempt = (work: () => Promise<unknown>): void => {
     work().then(
       () => setProblem(undefined),
@@ -40,7 +42,7 @@ export function SessionHeader({ agent, view, onOpen, onRemoved }: Props) {
     `↓${compact(usage.outputTokens)}${usage.reasoningTokens === 0 ? "" : ` (${compact(usage.reasoningTokens)} reasoning)`}`,
     dollars(handle.costUsd),
     typeof context?.fraction === "number" ? `context ${Math.round(context.fraction * 100)} %` : undefined,
-    `${model.label}${model.settings.effort === undefined ? "" : `:${model.settings.effort}`}`,
+    `${model.label}${model.settings.effort === undefined ? "" : `:${effortName(model.settings.effort)}`}`,
   ].filter((fact) => fact !== undefined);
   return (
     <header class="session-header">
@@ -62,24 +64,25 @@ export function SessionHeader({ agent, view, onOpen, onRemoved }: Props) {
         <button type="button" disabled={!still} onClick={() => attempt(() => handle.compact())}>
           Compact
         </button>
-        <a class="button" href={`/api/sessions/${encodeURIComponent(handle.id)}/export`} download>
+        <button
+          type="button"
+          disabled={view.blocks.length === 0}
+          aria-expanded={exporting}
+          onClick={() => setExporting(!exporting)}
+        >
           Export
-        </a>
+        </button>
         {deleting ? null : (
           <button type="button" disabled={!writable || view.busy} onClick={() => setDeleting(true)}>
             Delete
           </button>
         )}
       </div>
+      {exporting ? <ExportPanel id={handle.id} onDone={() => setExporting(false)} /> : null}
       {deleting ? (
         <div class="switch" role="group" aria-label="Delete this session">
           <span>Delete this session and its log for good?</span>
-          <button
-            type="button"
-            class="primary"
-            ref={(button) => button?.focus()}
-            onClick={() => setDeleting(false)}
-          >
+          <button type="button" class="primary" ref={focusWhenShown} onClick={() => setDeleting(false)}>
             Keep it
           </button>
           <button type="button" class="danger" onClick={() => attempt(async () => onRemoved(handle.id))}>
@@ -117,6 +120,10 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
   const { handle } = view;
   const [chosen, setChosen] = useState<string>();
   const [left, setLeft] = useState<SwitchPreview>();
+  const { effort: asked } = handle.model.settings;
+  const effort = asked === undefined ? undefined : effortName(asked);
+  // A level that nobody here knows is shown all the same.
+  const efforts = [...new Set<string>([...EFFORTS, ...(effort === undefined ? [] : [effort])])];
   const names = [...new Set([handle.model.label, ...agent.server.models])];
   const choose = async (name: string): Promise<void> => {
     setChosen(name);
@@ -158,15 +165,15 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
         Effort{" "}
         <select
           disabled={disabled}
-          value={handle.model.settings.effort ?? ""}
+          value={effort ?? ""}
           onChange={(event) => void take(`${handle.model.label}:${event.currentTarget.value}`)}
         >
           <option value="" disabled>
             default
           </option>
-          {EFFORTS.map((effort) => (
-            <option key={effort} value={effort}>
-              {effort}
+          {efforts.map((one) => (
+            <option key={one} value={one}>
+              {effortText(one)}
             </option>
           ))}
         </select>

@@ -16,16 +16,16 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { Command } from "commander";
 
 import { readProjectInstructions, sessionsFolder } from "../../config/index.ts";
-import { fileStore, readBundle, type Store } from "../../log/index.ts";
+import { fileStore, type Store } from "../../log/index.ts";
 import { pricedModels, PROVIDERS } from "../../models/index.ts";
 import type { Model } from "../../providers/index.ts";
-import { type AgentFor, type ExportSession, type RunningServer, startServer } from "../../server/index.ts";
+import { type AgentFor, type RunningServer, startServer } from "../../server/index.ts";
 import { createAgent } from "../../session/index.ts";
 import { ThroughlineError } from "../../support/index.ts";
 import { chooseModel } from "../choose-model.ts";
 import { costOf } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
-import { EXPORT_FORMATS, exportForm, FORM_FILES } from "../export/export-forms.ts";
+import { sessionDownload } from "../export/session-download.ts";
 import { inertLine } from "../inert-text.ts";
 import { chooseTools, enterDirectory, systemText } from "../open-session.ts";
 import { settingsWithTrust } from "../project-trust.ts";
@@ -72,7 +72,7 @@ export function serveCommand(terminal: Terminal, finish: (code: number) => void)
     )
     .option("--open", "open the page in the browser")
     .option("-m, --model <provider/model[:effort]>", "the model of new sessions, and of all others too")
-    .option("--effort <level>", "off, minimal, low, medium, high, xhigh, max")
+    .option("--effort <level>", "off, none, minimal, low, medium, high, xhigh, max")
     .option("--system <text>", "instructions for the model")
     .option("--tools <file>", "a JavaScript module that exports tools")
     .option("--allow-tools <names>", "only these tools, separated by commas")
@@ -121,7 +121,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
     ...(page === undefined ? {} : { page }),
     info: { model, models: modelNames(model), cwd: process.cwd() },
     costOf,
-    exportSession: exporter(store),
+    exportSession: sessionDownload(store),
     onProblem: say,
   });
   const link = server.newLink();
@@ -134,24 +134,6 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   opened?.();
   ended();
   return EXIT.ok;
-}
-
-/** What `sessions export` writes, as a download. */
-function exporter(store: Store): ExportSession {
-  return async (id, options) => {
-    const format = EXPORT_FORMATS.find((one) => one === options.format);
-    if (format === undefined)
-      throw new ThroughlineError({
-        code: "format_unknown",
-        message: `there is no such format: use ${EXPORT_FORMATS.join(", ")}`,
-      });
-    const log = await store.open(id, { mode: "read" });
-    const bundle = await readBundle(log);
-    await log.close();
-    const { extension, mediaType } = FORM_FILES[format];
-    const { pieces } = exportForm(bundle, id, { ...options, format });
-    return { mediaType, fileName: `${id}.${extension}`, body: pieces };
-  };
 }
 
 /** One agent per session: its own folder for its tools, its own model unless one was asked for. */

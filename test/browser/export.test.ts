@@ -1,0 +1,110 @@
+/** The page's export and its choice of effort. */
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { sessionDownload } from "../../src/cli/export/session-download.ts";
+import { memoryStore, openai } from "../../src/index.ts";
+import { parseBundle } from "../../src/log/index.ts";
+import { KEY, say as answer, think } from "../contracts/session-fixture.ts";
+import { findChromium } from "./chromium.ts";
+import { begin, buildPage, launch, openPage, say } from "./page-fixture.ts";
+
+const found = findChromium();
+const folder = mkdtempSync(join(tmpdir(), "throughline-page-export-"));
+let browser: Browser;
+let built: string;
+
+beforeAll(async () => {
+  if ("missing" in found) return;
+  built = await buildPage(folder);
+  browser = await launch(found.path);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function download(page: Page): Promise<{ readonly name: string; readonly text: string }> {
+  const coming = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Download" }).click();
+  const file = await coming;
+  return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
+}
+
+describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.missing})` : ""}`, () => {
+  test("a session is downloaded in each form, with and without thoughts", async () => {
+    const store = memoryStore();
+    const { page, errors, remote } = await openPage(browser, built, {
+      store,
+      server: { exportSession: sessionDownload(store) },
+      script: [{ output: [think("Counting the stars"), answer("There are **many**.")] }],
+    });
+    await page.getByRole("button", { name: "New session" }).click();
+    const open = page.getByRole("button", { name: "Export" });
+    await open.waitFor();
+    expect(await open.isDisabled()).toBe(true); // nothing was said yet
+    await say(page, "How many?");
+    await page.locator(".turn-line").waitFor();
+
+    await open.click();
+    const panel = page.getByRole("group", { name: "Export this session" });
+    // Whoever has gone on to the next field stays there, whatever happens in the session.
+    await page.keyboard.press("Tab");
+    const [session] = await remote.list();
+    await (await remote.open({ id: session?.id ?? "" })).rename("Stars");
+    await page.getByRole("heading", { name: "Stars" }).waitFor();
+    expect(
+      await panel.getByLabel("with reasoning").evaluate((box) => box.ownerDocument.activeElement === box),
+    ).toBe(true);
+
+    const markdown = await download(page);
+    expect(markdown.name).toMatch(/\.md$/);
+    expect(markdown.text).toContain("There are **many**.");
+    expect(markdown.text).toContain("Counting the stars");
+    await open.click();
+    await panel.getByLabel("Format").selectOption("html");
+    await panel.getByLabel("with reasoning").uncheck();
+    const html = await download(page);
+    expect([html.name.endsWith(".html"), html.text.includes("many"), html.text.includes("Counting")]).toEqual(
+      [true, true, false],
+    );
+    await open.click();
+    await panel.getByLabel("Format").selectOption("jsonl");
+    const whole = await download(page);
+    expect(parseBundle(Buffer.from(whole.text)).events.at(-1)?.type).toBe("title");
+    await expect.poll(() => panel.count()).toBe(0); // it is out of the way again
+    expect(errors).toEqual([]);
+  });
+
+  test("an effort of none is shown as the off that can be chosen", async () => {
+    let baseUrl = "";
+    const { page, emulator } = await openPage(browser, built, {
+      script: [{ output: [answer("Hi")] }],
+      modelFrom: (name) =>
+        openai("emu-reasoner", { apiKey: KEY, baseUrl, effort: name.split(":")[1] ?? "low" }),
+      server: { info: { models: ["openai/emu-reasoner:none"] } },
+    });
+    baseUrl = emulator.baseUrl;
+    await begin(page, "Hello");
+    await page.locator(".turn-line").waitFor();
+    const effort = page.getByLabel("Effort");
+    expect(await effort.inputValue()).toBe("");
+    await effort.selectOption("off");
+    await expect.poll(() => effort.inputValue()).toBe("off");
+    expect(await effort.locator("option:checked").innerText()).toBe("off (no thinking)");
+    await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner:off");
+
+    await effort.selectOption("high");
+    await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner:high");
+    await page.getByLabel("Model").selectOption("openai/emu-reasoner:none");
+    await page.getByRole("button", { name: /^Switch to/ }).click();
+    await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner:off");
+    expect(await effort.inputValue()).toBe("off");
+  });
+});
