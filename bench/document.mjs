@@ -9,7 +9,7 @@ import { join } from "node:path";
 
 import { KNOWN_DIFFERENCES } from "./check-totals.mjs";
 import { growthPlot, ratioPlot } from "./plot.mjs";
-import { figure, rowsOf } from "./table.mjs";
+import { figure, rowsOf, targetText } from "./table.mjs";
 
 const BEGIN = "<!-- bench: from here on written by `npm run bench` -->";
 const END = "<!-- bench: up to here -->";
@@ -35,6 +35,7 @@ function generated({ lines, columns, growth, facts }) {
     `${met} of ${judged} targets are met with the store off, with the file store on, and on both Nodes. Ratios are medians; the spread follows. Rows that begin with "…" belong to the one above them.`,
     "![Every ratio to the floor on a logarithmic axis, with the targets; the figures are in the table below](images/performance.svg)",
     markdown(rowsOf(lines, columns, { withSpread: false })),
+    ...missedText(lines, columns),
     "### Spread",
     "Least..greatest over the repetitions; one repetition has none.",
     markdown(spreadRows(lines, columns)),
@@ -55,6 +56,25 @@ function factsText({ date, versions, peers, machine, minutes, command, load }) {
     `- Peers: ${packages.join(", ")}.`,
     `- Known differences that are taken off before totals are compared: ${rules.join("; ")}.`,
   ].join("\n");
+}
+
+/** By how much, the worst first: what is left to do. */
+function missedText(lines, columns) {
+  const titles = new Map(columns.map(({ id, title }) => [id, title]));
+  const missed = lines
+    .filter(({ verdict }) => verdict?.met === false)
+    .map((line) => {
+      const cells = line.verdict.missed.map((id) => ({ title: titles.get(id), ...line.cells[id] }));
+      const worst = Math.max(...cells.map((cell) => (cell.wrong ? Infinity : cell.median / line.target)));
+      const figures = cells.map((cell) => `${cell.title} ${cell.wrong ? "wrong" : figure(cell.median)}`);
+      const factor = worst === Infinity ? "failed" : `${figure(worst)} times the target`;
+      return {
+        worst,
+        text: `- ${line.alone ?? line.title}: ${targetText(line)}, ${figures.join(", ")} (${factor})`,
+      };
+    })
+    .toSorted((a, b) => b.worst - a.worst);
+  return missed.length === 0 ? [] : ["### Missed targets", missed.map(({ text }) => text).join("\n")];
 }
 
 function range(cell) {

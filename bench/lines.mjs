@@ -62,91 +62,116 @@ function bytes(size) {
   return size >= 2 ** 20 ? `${count(size / 2 ** 20)} MB` : `${count(size / 1024)} KB`;
 }
 
+/** A line that belongs to the one above it. */
+function under(alone, line) {
+  return { ...line, alone };
+}
+
 export function linesOf(options) {
   const sizes = sizesOf(options);
-  const stream = `mixed-${sizes.events}`;
-  const enc = `enc-${sizes.ciphertext}`;
-  const [, args50, args100, , args400] = sizes.args;
-  const [short, medium, long] = sizes.steps;
-  const conc = `conc-${sizes.deltas}`;
-  const step = { figure: lastTenth, unit: "ms" };
   return [
-    ratio("stream-cpu", `stream of ${count(sizes.events)} mixed events`, CPU, stream, 2),
+    ...answerLines(sizes),
+    ...loopLines(sizes),
+    ...sessionLines(sizes),
+    ...waitLines(sizes),
+    ...startLines(),
+  ];
+}
+
+function answerLines({ events, ciphertext, args }) {
+  const stream = `mixed-${events}`;
+  const enc = `enc-${ciphertext}`;
+  const [, args50, args100, , args400] = args.map((size) => `args-${size}`);
+  const rss = { figure: peak, unit: "× floor, RSS", floorUnit: "MB" };
+  return [
+    ratio("stream-cpu", `stream of ${count(events)} mixed events`, CPU, stream, 2),
+    under("stream: peak memory", ratio("stream-rss", "… peak memory", rss, stream, 1.3)),
+    under("stream: last byte → result", ratio("stream-tail", "… last byte → result", TAIL, stream, 1.2)),
+    ratio("enc-cpu", `${bytes(ciphertext)} of encrypted_content`, CPU, enc, 1),
+    under("encrypted: last byte → result", ratio("enc-tail", "… last byte → result", TAIL, enc, 1.2)),
     {
-      ...ratio(
-        "stream-rss",
-        "… peak memory",
-        { figure: peak, unit: "× floor, RSS", floorUnit: "MB" },
-        stream,
-        1.3,
-      ),
-      alone: "stream: peak memory",
+      ...ratio("args-cpu", `${bytes(args[2])} of arguments in deltas of 10`, CPU, args100, 2),
+      instead: { sample: args50, size: bytes(args[1]) },
     },
-    {
-      ...ratio("stream-tail", "… last byte → result", TAIL, stream, 1.2),
-      alone: "stream: last byte → result",
-    },
-    ratio("enc-cpu", `${bytes(sizes.ciphertext)} of encrypted_content`, CPU, enc, 1),
-    { ...ratio("enc-tail", "… last byte → result", TAIL, enc, 1.2), alone: "encrypted: last byte → result" },
-    {
-      ...ratio("args-cpu", `${args100 / 1024} KB of arguments in deltas of 10`, CPU, `args-${args100}`, 2),
-      instead: { sample: `args-${args50}`, size: `${args50 / 1024} KB` },
-    },
-    growth("args-growth", "… four times as many (linear: 4)", cpu, `args-${args400}`, `args-${args100}`, 4.8),
-    ratio("loop-short", `tool loop of ${short} steps`, CPU, `loop-${short}`, 1),
-    ratio("loop-medium", `tool loop of ${medium} steps`, CPU, `loop-${medium}`, 0.3),
-    {
-      ...ratio("loop-long", `tool loop of ${long} steps`, CPU, `loop-${long}`, 0.1),
-      instead: { sample: `loop-${medium}`, size: `${medium} steps` },
-    },
-    amount("step-short", `… CPU of a step at the end of ${short}`, step, `loop-${short}`),
-    amount("step-medium", `… CPU of a step at the end of ${medium}`, step, `loop-${medium}`),
-    amount("step-long", `… CPU of a step at the end of ${long}`, step, `loop-${long}`),
-    growth("step-flat", "… the last over the first of these", lastTenth, `loop-${long}`, `loop-${short}`, 2),
-    amount("loop-rss", `… peak memory at ${long} steps`, { figure: peak, unit: "MB" }, `loop-${long}`, 110),
-    ratio("build-cold", `request of ${count(sizes.items)} items, cold`, CPU, "build", 1.3),
-    {
-      ...ratio(
-        "build-next",
-        "… of the next turn",
-        { ...CPU, figure: ({ nextCpuMs }) => nextCpuMs },
-        "build",
-        0.05,
-      ),
-      alone: "request of the next turn",
-    },
-    ratio("open-fold", `open and fold ${count(sizes.logged)} events`, CPU, "open", 0.7),
-    ratio("open-send", "open → bytes of the first request", CPU, "open-send", 0.4),
-    ratio("conc-cpu", `${sizes.streams} streams, 10 events/s each`, CPU, conc, 1.5),
+    under(
+      "arguments: four times as many (linear: 4)",
+      growth("args-growth", "… four times as many (linear: 4)", cpu, args400, args100, 4.8),
+    ),
+  ];
+}
+
+function loop(steps) {
+  return `loop-${steps}`;
+}
+
+function loopLines({ steps }) {
+  const [short, medium, long] = steps;
+  const step = (size) =>
     amount(
-      "conc-rss",
-      "… memory of a stream",
-      { figure: ({ mbPerStream }) => mbPerStream, unit: "MB" },
-      conc,
-      0.1,
+      `step-${size}`,
+      `… CPU of a step at the end of ${size}`,
+      { figure: lastTenth, unit: "ms" },
+      loop(size),
+    );
+  const memory = { figure: peak, unit: "MB" };
+  return [
+    ratio("loop-short", `tool loop of ${short} steps`, CPU, loop(short), 1),
+    ratio("loop-medium", `tool loop of ${medium} steps`, CPU, loop(medium), 0.3),
+    {
+      ...ratio("loop-long", `tool loop of ${long} steps`, CPU, loop(long), 0.1),
+      instead: { sample: loop(medium), size: `${medium} steps` },
+    },
+    step(short),
+    step(medium),
+    step(long),
+    under(
+      `tool loop: a step at the end of ${long} over one at the end of ${short}`,
+      growth("step-flat", "… the last over the first of these", lastTenth, loop(long), loop(short), 2),
+    ),
+    under(
+      `tool loop of ${long} steps: peak memory`,
+      amount("loop-rss", `… peak memory at ${long} steps`, memory, loop(long), 110),
+    ),
+  ];
+}
+
+function sessionLines({ items, logged }) {
+  const next = { ...CPU, figure: ({ nextCpuMs }) => nextCpuMs };
+  return [
+    ratio("build-cold", `request of ${count(items)} items, cold`, CPU, "build", 1.3),
+    under("request of the next turn", ratio("build-next", "… of the next turn", next, "build", 0.05)),
+    ratio("open-fold", `open and fold ${count(logged)} events`, CPU, "open", 0.7),
+    ratio("open-send", "open → bytes of the first request", CPU, "open-send", 0.4),
+  ];
+}
+
+function waitLines({ streams, deltas, aged }) {
+  const conc = `conc-${deltas}`;
+  const memory = { figure: ({ mbPerStream }) => mbPerStream, unit: "MB" };
+  return [
+    ratio("conc-cpu", `${streams} streams, 10 events/s each`, CPU, conc, 1.5),
+    under(
+      `memory of one of ${streams} streams`,
+      amount("conc-rss", "… memory of a stream", memory, conc, 0.1),
     ),
     ratio("first", "call → first delta", { ...TAIL, figure: middle }, "first", 1.5),
-    ratio("lat", "latency of a delta", { ...TAIL, figure: middle }, `lat-${sizes.aged}`, 1.3),
+    ratio("lat", "latency of a delta", { ...TAIL, figure: middle }, `lat-${aged}`, 1.3),
+  ];
+}
+
+function startLines() {
+  const wall = { figure: ({ wallMs }) => wallMs, unit: "× bare node, wall", floorUnit: "ms" };
+  const size = { figure: ({ mb }) => mb, unit: "MB" };
+  const packages = { figure: ({ packages: installed }) => installed, unit: "packages" };
+  return [
     {
       ...amount("import", "import of the library", { figure: cpu, unit: "ms" }, "import", 100),
       unit: "ms CPU above node",
       against: "floor",
       value: (own, bare) => cpu(own) - cpu(bare),
     },
-    ratio(
-      "version",
-      "command line, --version",
-      { figure: ({ wallMs }) => wallMs, unit: "× bare node, wall", floorUnit: "ms" },
-      "version",
-      2,
-    ),
-    amount("install-mb", "installed size", { figure: ({ mb }) => mb, unit: "MB" }, "install", 5),
-    amount(
-      "install-packages",
-      "installed packages",
-      { figure: ({ packages }) => packages, unit: "" },
-      "install",
-      5,
-    ),
+    ratio("version", "command line, --version", wall, "version", 2),
+    amount("install-mb", "installed size", size, "install", 5),
+    amount("install-packages", "installed packages", packages, "install", 5),
   ];
 }

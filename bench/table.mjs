@@ -52,7 +52,9 @@ export function rowsOf(lines, columns, options) {
   const body = lines.map((line) => [
     line.title,
     line.unit,
-    line.floor === undefined ? "–" : `${figure(line.floor.median)} ${line.floorUnit}`,
+    line.floor === undefined || line.floor.median === 0
+      ? "–"
+      : `${figure(line.floor.median)} ${line.floorUnit}`,
     ...columns.map(({ id }) => cellText(line.cells[id], options)),
     targetText(line),
     verdictText(line, columns),
