@@ -143,7 +143,10 @@ class Mender {
   }
 
   #override(correction: Correction | undefined, { rule, message }: Violation): ReplayDraft | undefined {
-    if (correction === undefined) return undefined;
+    // One that was given and did not help is not given again: this ends, whatever a renderer does with it.
+    const key = JSON.stringify(correction);
+    if (correction === undefined || this.#given.has(key)) return undefined;
+    this.#given.add(key);
     const { what, action } = correction;
     const cause: ReplayOverride["cause"] = {
       code: "rule_violation",
