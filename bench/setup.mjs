@@ -57,7 +57,7 @@ export async function builtLibrary(say) {
 function newest(folder) {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
-    .reduce((time, entry) => Math.max(time, statSync(join(entry.path, entry.name)).mtimeMs), 0);
+    .reduce((time, entry) => Math.max(time, statSync(join(entry.parentPath, entry.name)).mtimeMs), 0);
 }
 
 /** What is measured of each peer. */
