@@ -32,7 +32,7 @@ function generated({ lines, columns, growth, facts }) {
   const judged = lines.filter(({ verdict }) => verdict !== undefined).length;
   return [
     factsText(facts),
-    `${met} of ${judged} targets are met with the store off, with the file store on, and on both Nodes. Ratios are medians; the spread follows. Rows that begin with "…" belong to the one above them.`,
+    `${met} of ${judged} targets are met with the store off, with the file store on, and on every Node that was measured. Ratios are medians; the spread follows. Rows that begin with "…" belong to the one above them.`,
     "![Every ratio to the floor on a logarithmic axis, with the targets; the figures are in the table below](images/performance.svg)",
     markdown(rowsOf(lines, columns, { withSpread: false })),
     ...missedText(lines, columns),
@@ -49,10 +49,14 @@ function generated({ lines, columns, growth, facts }) {
 function factsText({ date, versions, peers, machine, minutes, command, load }) {
   const packages = Object.entries(peers).map(([name, version]) => `${name} ${version}`);
   const rules = KNOWN_DIFFERENCES.map(({ name }) => name);
+  const also =
+    versions.ownNode === versions.peerNode
+      ? ""
+      : `; Throughline and the floor on Node ${versions.ownNode} too`;
   return [
     `- Run on ${date} with \`${command}\` in ${minutes.toFixed(1)} minutes; load average ${load} at the start.`,
     `- Machine: ${machine}.`,
-    `- Throughline, the floor and the peers on Node ${versions.peerNode}; Throughline and the floor on Node ${versions.ownNode} too.`,
+    `- Throughline, the floor and the peers on Node ${versions.peerNode}${also}.`,
     `- Peers: ${packages.join(", ")}.`,
     `- Known differences that are taken off before totals are compared: ${rules.join("; ")}.`,
   ].join("\n");
