@@ -33,7 +33,7 @@ class Wire {
   }
 
   readonly fetch: typeof fetch = async (input, init) => {
-    this.bodies.push(await new Response(init?.body as ConstructorParameters<typeof Response>[0]).text());
+    this.bodies.push(await new Response(init?.body).text());
     const frames = this.#answers[this.bodies.length - 1];
     if (frames === undefined) return fetch(input, { ...init, body: this.bodies.at(-1) ?? "" });
     const text = frames.map((data) => `data: ${data}\n\n`).join("");
@@ -156,18 +156,25 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
       arguments: '{"city":"Paris"}',
     } as const;
     const frames = speaker.frames({ pieces: [call], ending: "calls" });
-    // Where the name comes a second time it is not lost; then every event with it goes.
-    const lost = frames.filter((frame) => !frame.includes("get_weather"));
-    expect(lost.length).toBeLessThan(frames.length);
+    // In a chat the name comes in an event of its own, which can be lost; elsewhere only the name itself can.
+    const lost =
+      speaker.dialect === "openai-chat"
+        ? frames.filter((frame) => !frame.includes("get_weather"))
+        : frames.map((frame) => frame.replaceAll("get_weather", ""));
+    expect(lost).not.toEqual(frames);
     const wire = new Wire([lost]);
     const session = await open(speaker, wire, 1);
-    expect(await session.send("Hello").result()).toMatchObject({ status: "completed" });
+    expect(await session.send("Hello").result()).toMatchObject({ status: "completed", steps: 1 });
     expect(await session.send("Hello again").result()).toMatchObject({ status: "completed" });
     expect(wire.bodies.filter((body) => body.includes("call_lost") || body.includes('"name":""'))).toEqual(
       [],
     );
-    for await (const event of session.events())
-      if (event.type === "tool_call") expect(event.name).not.toBe("");
+    const history: LoggedEvent[] = [];
+    for await (const event of session.events()) history.push(event);
+    expect(history.filter(({ type }) => type === "tool_call")).toEqual([]);
+    expect(history.find(({ type }) => type === "response_end")).toMatchObject({
+      error: { code: "bad_event", class: "TRUNC" },
+    });
     expect(refusedSince(before)).toEqual([]);
     await session.close();
   });
