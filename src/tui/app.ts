@@ -146,7 +146,9 @@ class App {
   }
 
   #branch(why: string): void {
-    this.#painter.detach(BRANCH_WORDS[why] ?? "↩ Going on from an earlier point");
+    // That it is back from asking for a summary is told by the notice of it.
+    const words = why === "compacted" ? undefined : (BRANCH_WORDS[why] ?? "↩ Going on from an earlier point");
+    this.#painter.detach(words);
   }
 
   #say(text: string): void {
@@ -364,7 +366,7 @@ class App {
     const above: Rows =
       prompt === undefined
         ? this.#stateRows(width)
-        : [...prompt.rows.slice(0, -2), style.warn("Tab answers; Enter queues your message")];
+        : [...prompt.asked, style.warn("Tab answers; Enter queues your message")];
     return footer({ ...shared, above, input: this.#editor.render(width) }, width, height, style);
   }
 
@@ -411,5 +413,5 @@ const BRANCH_WORDS: Readonly<Record<string, string>> = {
   undo: "↩ Taken back",
   truncate: "↩ Cut off here",
   checkout: "↩ Back on another branch",
-  compaction: "↩ The summary stands for what is behind",
+  compaction: "↩ A summary is asked for, aside",
 };

@@ -138,6 +138,16 @@ describe("a call", () => {
   ] as const)("%s", ([, block, how, rows]) => {
     expect(blockRows(block, 64, how)).toEqual(rows);
   });
+
+  test("on few columns a call keeps its name; what has no room beside it is left out", () => {
+    const first = [64, 32, 24, 14].map((width) => blockRows(call, width, view)[0] ?? "");
+    expect(first.map((row) => row.replaceAll("\u001B[0m", ""))).toEqual([
+      "✓ edit_file a.ts (+2) · 12 ms · 2 lines",
+      "✓ edit_file a… · 12 ms · 2 lines",
+      "✓ edit_file a.t… · 12 ms",
+      "✓ edit_file a…",
+    ]);
+  });
 });
 
 test("an answer is Markdown without its signs; links show where they lead; commentary is not hidden", () => {

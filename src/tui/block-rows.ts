@@ -14,8 +14,8 @@ import {
 } from "../fragments/index.ts";
 import { assertNever, inert, inertLine } from "../support/index.ts";
 import { reasoningRows } from "./reasoning-rows.ts";
-import { count, indent, type Rows, short, textRows } from "./rows.ts";
-import { markdownRows, wrap } from "./terminal-library.ts";
+import { count, head, indent, type Rows, short } from "./rows.ts";
+import { markdownRows, widthOf, wrap } from "./terminal-library.ts";
 import { toolRows } from "./tool-rows.ts";
 import type { View } from "./view-state.ts";
 
@@ -40,8 +40,10 @@ export function blockRows(block: Block, width: number, view: View): Rows {
 
 function userRows(block: UserBlock, width: number, { style }: View): Rows {
   const who = block.by === "person" ? "" : "(runtime) ";
-  const rows = wrap(inert(`${who}${block.text}`), width - 2);
+  const whole = wrap(inert(`${who}${block.text}`), width - 2);
   const paint = block.by === "person" ? style.bold : style.dim;
+  // What the runtime asks of the model is the same each time: its beginning tells which it is.
+  const rows = block.by === "person" ? whole : head(whole, 3, (more) => `… ${count(more, "more row")}`);
   return rows.map((row, at) => `${style.accent(at === 0 ? "› " : "  ")}${paint(row)}`);
 }
 
@@ -77,7 +79,8 @@ function turnEndRows(block: TurnEndBlock, width: number, { style }: View): Rows 
       : `↑${short(usage.inputTokens)} ↓${short(usage.outputTokens)}`,
     usage.reasoningTokens > 0 ? `${short(usage.reasoningTokens)} reasoning` : undefined,
   ].filter((fact) => fact !== undefined);
-  const told = wrap(`─ ${facts.join(" · ")} ─`, width).map((row) => style.dim(row));
+  const row = `─ ${facts.join(" · ")}`;
+  const told = wrap(widthOf(row) + 2 <= width ? `${row} ─` : row, width).map((one) => style.dim(one));
   const why = whyOf(block);
   if (why === undefined) return told;
   const paint = block.status === "failed" ? style.bad : style.warn;
@@ -104,5 +107,19 @@ function whyOf({ status, reason, error }: TurnEndBlock): string | undefined {
 
 /** A note of the interface itself: help, answers to commands, errors of commands. */
 export function noteRows(text: string, width: number, { style }: View): Rows {
-  return indent(textRows(text, width - 2), "  ").map((row) => style.dim(row));
+  const rows = inert(text)
+    .split("\n")
+    .flatMap((line) => tableRows(line, width - 2));
+  return indent(rows, "  ").map((row) => style.dim(row));
+}
+
+const LEAST_COLUMN = 20;
+
+/** A line of two columns stays one: the second is wrapped in its place, or stands below where it has no room. */
+function tableRows(line: string, width: number): Rows {
+  const [, left = "", right = ""] = /^(.*\S {2,})(\S.*)$/.exec(line) ?? [];
+  if (left === "" || widthOf(line) <= width) return wrap(line, width);
+  const room = width - widthOf(left);
+  if (room < LEAST_COLUMN) return [...wrap(left.trimEnd(), width), ...indent(wrap(right, width - 2), "  ")];
+  return wrap(right, room).map((row, at) => (at === 0 ? left + row : " ".repeat(widthOf(left)) + row));
 }

@@ -124,7 +124,7 @@ export function helpText(keys: readonly (readonly [string, string])[]): string {
         [`${name}${argument === undefined ? "" : ` ${argument}`}`, about] as const,
     ),
   ];
-  const widest = Math.min(28, Math.max(...rows.map(([left]) => left.length)));
+  const widest = Math.max(...rows.map(([left]) => left.length));
   return rows.map(([left, right]) => `${left.padEnd(widest)}  ${right}`).join("\n");
 }
 

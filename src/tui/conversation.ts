@@ -33,6 +33,7 @@ export class Conversation {
   #busySince: number | undefined;
   /** Turns whose message is in the log. */
   readonly #begun = new Set<string>();
+  #aside = false;
   /** The queue waits for a word of the person. */
   held = false;
   /** The next message takes the place of the one there. */
@@ -132,12 +133,22 @@ export class Conversation {
   }
 
   #take(event: SessionEvent): void {
-    if (event.type === "branch") this.#options.onBranch(event.why);
+    if (event.type === "branch") this.#branched(event.why);
     if (event.type === "user_message" && event.turn !== undefined) this.#begun.add(event.turn);
     this.facts.add(event);
     this.#list.add([event]);
-    if (event.type === "turn_end") this.#ended();
+    if (event.type === "turn_end") {
+      this.#aside = false;
+      this.#ended();
+    }
     this.#options.onChange();
+  }
+
+  /** A summary is asked for aside: there and back again (docs/adr/0013). */
+  #branched(why: string): void {
+    const isBack = why === "compaction" && this.#aside;
+    this.#aside = why === "compaction" && !isBack;
+    this.#options.onBranch(isBack ? "compacted" : why);
   }
 
   async #await(turn: Turn, text: string | undefined): Promise<void> {

@@ -7,6 +7,7 @@ import { createStyle } from "./style.ts";
 const ENTER = "\r";
 const TAB = "\t";
 const BACKSPACE = "\u007F";
+const CONTROL_U = "\u0015";
 const HOME = "\u001B[H";
 
 const COMMANDS = ["/rename", "/resume", "/retry"].map((name) => ({ name, about: `what ${name} does` }));
@@ -128,6 +129,17 @@ describe("a list of completions", () => {
     await typed.listed();
     typed.press(HOME, ENTER);
     expect(typed.sent).toEqual(["/re"]);
+  });
+
+  test("is closed when the text it was for is cut away", async () => {
+    const typed = new Typed();
+    typed.type("/re");
+    await typed.listed();
+    typed.press(CONTROL_U);
+    expect([typed.editor.completing, typed.editor.render(40).rows.map((row) => row.trim())]).toEqual([
+      false,
+      ["❯"],
+    ]);
   });
 
   test("is not taken by Tab for another text; Tab asks for the list of that", async () => {

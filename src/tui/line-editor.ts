@@ -40,6 +40,9 @@ const FRAME = "\u0000";
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
 const FAKE_CURSOR = /\u001B\[7m([^]*?)\u001B\[0m/;
 
+/** What can have a list: the name of a command, or of a file behind an @ (completion.ts). */
+const COMPLETABLE = /^\/[a-z]*$|(?:^|\s)@\S*$/;
+
 export class LineEditor {
   readonly #editor: Editor;
   readonly #style: Style;
@@ -91,6 +94,15 @@ export class LineEditor {
     }
     // Alt and a key come with an escape; everything else that is no sequence is text and must be harmless.
     this.#editor.handleInput(data.startsWith("\u001B") || data.length === 1 ? data : clean(data));
+    // Cutting, pasting and undoing change the text under a list that the library leaves open.
+    if (this.completing && !COMPLETABLE.test(this.#before())) {
+      this.#editor.setAutocompleteProvider(this.#provider); // closes the list
+    }
+  }
+
+  #before(): string {
+    const { line, col } = this.#editor.getCursor();
+    return (this.#editor.getLines()[line] ?? "").slice(0, col);
   }
 
   paste(text: string): void {

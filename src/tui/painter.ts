@@ -58,10 +58,10 @@ export class Painter {
   }
 
   /** The path goes on elsewhere: what was printed stays, with a word about it. */
-  detach(text: string): void {
+  detach(text: string | undefined): void {
     this.#transcript.update(this.#options.blocks());
     this.#transcript.detach();
-    this.#transcript.note(text);
+    if (text !== undefined) this.#transcript.note(text);
   }
 
   /**

@@ -8,6 +8,7 @@
 
 import type { PermissionRequest } from "../events/index.ts";
 import { inert, inertLine, isObject, tryParseJson } from "../support/index.ts";
+import type { EditorView } from "./line-editor.ts";
 import { count, type Rows } from "./rows.ts";
 import type { Style } from "./style.ts";
 import { fit, isKey, widthOf, wrap } from "./terminal-library.ts";
@@ -22,6 +23,16 @@ export interface PermissionPromptOptions {
 }
 
 const ACCESS_WORDS = { read: "read", write: "write", execute: "run" } as const;
+
+const SEEN = "y + Enter allows · Enter denies · Esc stops";
+const NOT_SEEN = "see all of it first: ↓ PageDown · Enter denies";
+/** In a lower window every row is needed for the arguments. */
+const ROOMY = 12;
+
+export interface PromptView extends EditorView {
+  /** The question without the place for its answer. */
+  readonly asked: Rows;
+}
 
 export class PermissionPrompt {
   readonly #options: PermissionPromptOptions;
@@ -58,34 +69,25 @@ export class PermissionPrompt {
   }
 
   /** `most` rows at the most, whatever the arguments are. */
-  render(
-    width: number,
-    most: number,
-    style: Style,
-  ): { readonly rows: Rows; readonly cursor: { readonly row: number; readonly column: number } } {
+  render(width: number, most: number, style: Style): PromptView {
     const { request } = this.#options;
     const verb = ACCESS_WORDS[request.access];
     const title = fit(style.warn(`? Allow ${inertLine(request.tool, 60)} (${verb})?`), width);
     const all = argumentRows(request.arguments, width - 2);
     this.#total = all.length;
-    this.#room = Math.max(1, Math.min(all.length, most - 4));
+    // Wrapped, not cut, where there is room: how to say no stands at its end.
+    const hinted = (hint: string): Rows => wrap(hint, width - 2).slice(0, most < ROOMY ? 1 : 3);
+    this.#room = Math.max(1, Math.min(all.length, most - 3 - hinted(NOT_SEEN).length));
     this.#from = Math.max(0, Math.min(this.#from, all.length - this.#room));
     this.#seenTo = Math.max(this.#seenTo, this.#from + this.#room);
     const shown = all.slice(this.#from, this.#from + this.#room).map((row) => `  ${row}`);
     const below = all.length - this.#from - this.#room;
     const scroll = all.length > this.#room ? [style.dim(fit(this.#scrollHint(below), width))] : [];
-    const hint = this.#allSeen
-      ? "y + Enter allows · Enter denies · Esc stops"
-      : "see all of it first: ↓ PageDown · Enter denies";
-    const rows = [
-      title,
-      ...shown,
-      ...scroll,
-      fit(style.dim(`  ${hint}`), width),
-      fit(`❯ ${this.#typed}`, width),
-    ];
+    const hint = hinted(this.#allSeen ? SEEN : NOT_SEEN).map((row) => style.dim(`  ${row}`));
+    const asked = [title, ...shown, ...scroll];
+    const rows = [...asked, ...hint, fit(`❯ ${this.#typed}`, width)];
     const column = Math.min(width - 1, 2 + widthOf(this.#typed));
-    return { rows, cursor: { row: rows.length - 1, column } };
+    return { asked, rows, cursor: { row: rows.length - 1, column } };
   }
 
   #scrollHint(below: number): string {

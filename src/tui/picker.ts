@@ -53,7 +53,7 @@ export class Picker {
   render(width: number, most: number, style: Style): Rows {
     const { title } = this.#options;
     const shown = this.#shown();
-    const room = Math.max(1, most - 4);
+    const room = Math.max(1, most - (width < 52 ? 5 : 4));
     const from = Math.max(0, Math.min(this.#at - Math.floor(room / 2), shown.length - room));
     const list = shown.slice(from, from + room).map((choice, at) => {
       const chosen = from + at === this.#at;
@@ -71,7 +71,7 @@ export class Picker {
         : wrap(inert(about), width)
             .map((row) => style.warn(row))
             .slice(0, 3)),
-      fit(style.dim("↑↓ choose · type to narrow · Enter take · Esc leave"), width),
+      ...wrap("↑↓ choose · type to narrow · Enter take · Esc leave", width).map((row) => style.dim(row)),
     ];
   }
 

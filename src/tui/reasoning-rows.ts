@@ -51,7 +51,10 @@ function partsSoFar(block: ReasoningBlock, width: number, view: View): Rows {
   );
   const body = block.parts.at(-1)?.body ?? "";
   const rows = body === "" ? [] : bodyRows(body, width, view);
-  return [...ticked, ...tail(rows, growingRows(view), (hidden) => view.style.dim(`… ${count(hidden, "row")} above`))];
+  return [
+    ...ticked,
+    ...tail(rows, growingRows(view), (hidden) => view.style.dim(`… ${count(hidden, "row")} above`)),
+  ];
 }
 
 function allParts(block: ReasoningBlock, width: number, view: View): Rows {

@@ -16,10 +16,10 @@ const MARGIN = "    ";
 export function toolRows(block: ToolBlock, width: number, view: View): Rows {
   const { style } = view;
   const [mark, paint] = markOf(block, view);
-  const facts = factsOf(block, view);
-  const tailText = facts === "" ? "" : ` · ${facts}`;
+  const name = inertLine(block.name, 60);
+  const tailText = tailOf(factsOf(block, view), width - 2 - name.length);
   const space = width - 2 - tailText.length;
-  const title = fit(`${inertLine(block.name, 60)} ${summaryOf(block)}`.trim(), Math.max(8, space));
+  const title = fit(`${name} ${summaryOf(block)}`.trim(), Math.max(8, space));
   const row = fit(`${paint(mark)} ${title}${style.dim(tailText)}`, width);
   if (view.toolsOpen) return [row, ...indent(detailRows(block, width - MARGIN.length, view), MARGIN)];
   return [row, ...indent(worthSeeing(block, width - MARGIN.length, view), MARGIN)];
@@ -52,7 +52,13 @@ const STATUS_WORDS: Readonly<Partial<Record<ToolStatus, string>>> = {
   outcome_unknown: "outcome unknown",
 };
 
-function factsOf(block: ToolBlock, view: View): string {
+/** From the most to the least important; beside the tool's name, what has no room is left out. */
+function tailOf(facts: readonly string[], room: number): string {
+  const tails = facts.map((_, at) => ` · ${facts.slice(0, facts.length - at).join(" · ")}`);
+  return tails.find((one) => one.length <= room) ?? "";
+}
+
+function factsOf(block: ToolBlock, view: View): readonly string[] {
   const { result, permission } = block;
   if (result !== undefined) {
     const lines = result.text === "" ? 0 : result.text.trimEnd().split("\n").length;
@@ -60,19 +66,14 @@ function factsOf(block: ToolBlock, view: View): string {
       STATUS_WORDS[result.status],
       result.durationMs === undefined ? undefined : durationOf(result.durationMs),
       lines > 1 ? count(lines, "line") : undefined,
-    ]
-      .filter((fact) => fact !== undefined)
-      .join(" · ");
+    ].filter((fact) => fact !== undefined);
   }
-  if (permission !== undefined && permission.decision === undefined) return "waits for your answer";
-  if (block.cut) return "interrupted";
-  if (!block.generating) return "";
+  if (permission !== undefined && permission.decision === undefined) return ["waits for your answer"];
+  if (block.cut) return ["interrupted"];
+  if (!block.generating) return [];
   const ms = view.now - view.since(block.id);
-  return block.callId === undefined
-    ? "being written"
-    : ms < 1000
-      ? "running"
-      : `running ${formatDuration(ms)}`;
+  if (block.callId === undefined) return ["being written"];
+  return [ms < 1000 ? "running" : `running ${formatDuration(ms)}`];
 }
 
 function durationOf(ms: number): string {
@@ -126,7 +127,9 @@ function detailRows(block: ToolBlock, width: number, view: View): Rows {
   } else if (progress !== "") {
     const rows = textRows(progress.trimEnd(), width);
     shown.push(
-      ...tail(rows, growingRows(view), (hidden) => `… ${count(hidden, "row")} above`).map((row) => style.dim(row)),
+      ...tail(rows, growingRows(view), (hidden) => `… ${count(hidden, "row")} above`).map((row) =>
+        style.dim(row),
+      ),
     );
   }
   return shown;
