@@ -128,3 +128,30 @@ test("--server: one answer and the list, with a token; without one it is told wh
     "[server_url_invalid]",
   );
 });
+
+test("an address that others can reach needs --expose", async () => {
+  const home = temporaryFolder();
+  const env = { PATH: process.env["PATH"], HOME: home, THROUGHLINE_HOME: home, THROUGHLINE_TOKEN: TOKEN };
+  for (const address of ["0.0.0.0", "::", "192.0.2.1", "127.0.0.1.evil.example"]) {
+    const run = promisify(execFile)(process.execPath, [CLI, "serve", "--port", "0", "--host", address], {
+      env,
+    });
+    const error = (await run.catch((failed: unknown) => failed)) as {
+      readonly code: number;
+      readonly stderr: string;
+    };
+    expect([address, error.code]).toEqual([address, 2]);
+    expect(error.stderr).toMatch(/--expose.*\[host_not_loopback\]|\[host_not_loopback\].*--expose/s);
+  }
+  const child = spawn(process.execPath, [CLI, "serve", "--port", "0", "--host", "0.0.0.0", "--expose"], {
+    env,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  afterTest(() => void child.kill("SIGKILL"));
+  let told = "";
+  for await (const chunk of child.stderr) {
+    told += String(chunk);
+    if (told.includes("\n")) break;
+  }
+  expect(told).toContain("can be reached from other machines, without encryption");
+});

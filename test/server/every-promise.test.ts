@@ -1,0 +1,33 @@
+/** README.md names a test for every row of group W, and every test it names is there. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+const readme = readFileSync(join(import.meta.dirname, "README.md"), "utf8");
+
+test("every row has a test", () => {
+  const rows = Array.from({ length: 23 }, (_, n) => `W${String(n + 1).padStart(2, "0")}`);
+  const named = new Set(
+    [...readme.matchAll(/^\| ([WP]\d\d) +\| [^|]+\| `[\w./-]+`.* "[^"]+"/gm)].map(([, row]) => row),
+  );
+  expect([...rows, "P03"].filter((row) => !named.has(row))).toEqual([]);
+});
+
+test("every test that is named exists", () => {
+  const gone: string[] = [];
+  let count = 0;
+  for (const line of readme.split("\n").filter((one) => one.startsWith("| "))) {
+    let source = "";
+    for (const [, file, name] of line.matchAll(/`([\w./-]+\.test\.ts)`|"((?:[^"])+)"/g)) {
+      if (file !== undefined) source = readFileSync(join(import.meta.dirname, file), "utf8");
+      else if (name !== undefined) {
+        count += 1;
+        if (!source.includes(`"${name}"`) && !source.includes(`\`${name}\``)) gone.push(name);
+      }
+    }
+  }
+  expect(gone).toEqual([]);
+  expect(count).toBeGreaterThan(50);
+});
