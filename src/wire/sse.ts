@@ -3,11 +3,13 @@
  * no space after the colon, any split of the bytes. Bounded: a line, an event and its number of lines have limits.
  *
  * Written here and not taken from a package because the payloads are kept as exact text, the limits are part of our
- * promises, and a byte scanner is measurably cheaper (docs/adr/0003).
+ * promises, and it is measurably cheaper (docs/adr/0003).
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  * @module
  */
+
+import { StringDecoder } from "node:string_decoder";
 
 import { ThroughlineError } from "../support/index.ts";
 
@@ -28,16 +30,16 @@ const DEFAULT_LIMITS: SseLimits = {
   maxEventLines: 100_000,
 };
 
-const LF = 0x0a;
-const CR = 0x0d;
 const COLON = 0x3a;
 const SPACE = 0x20;
 
 export class SseDecoder {
   readonly #limits: SseLimits;
+  /** Decoded once per chunk and cut as text: a call into native code for each of three lines per event costs more. */
+  readonly #decoder = new StringDecoder("utf8");
   /** Pieces of the line that is not finished. A list: joining per chunk would be quadratic in the line's length. */
-  #pieces: Buffer[] = [];
-  #pieceBytes = 0;
+  #pieces: string[] = [];
+  #pieceLength = 0;
   /** The last chunk ended with CR: an LF at the start of the next one belongs to it. */
   #skipLf = false;
   #atStart = true;
@@ -45,7 +47,7 @@ export class SseDecoder {
   #data: string | undefined;
   /** Further lines of data of one event; hardly ever there. */
   #moreData: string[] = [];
-  #eventBytes = 0;
+  #eventLength = 0;
   #eventLines = 0;
 
   constructor(limits: Partial<SseLimits> = {}) {
@@ -55,69 +57,66 @@ export class SseDecoder {
   /** The frames that this chunk completes. */
   feed(chunk: Uint8Array): readonly SseFrame[] {
     const frames: SseFrame[] = [];
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    let at = 0;
-    if (this.#skipLf && bytes.length > 0) {
-      if (bytes[0] === LF) at = 1;
-      this.#skipLf = false;
-    }
-    let nextCr = bytes.indexOf(CR, at);
-    let nextLf = bytes.indexOf(LF, at);
-    while (at < bytes.length) {
+    const text = this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+    if (text === "") return frames;
+    let at = this.#skipLf && text.startsWith("\n") ? 1 : 0;
+    this.#skipLf = false;
+    let nextCr = text.indexOf("\r", at);
+    let nextLf = text.indexOf("\n", at);
+    while (at < text.length) {
       const end = earlier(nextLf, nextCr);
       if (end === -1) {
-        this.#keep(bytes.subarray(at));
+        this.#keep(text.slice(at));
         break;
       }
-      if (this.#pieces.length === 0) this.#line(bytes, at, end, frames);
+      if (this.#pieces.length === 0) this.#line(text, at, end, frames);
       else {
-        const line = this.#complete(bytes.subarray(at, end));
+        const line = this.#complete(text.slice(at, end));
         this.#line(line, 0, line.length, frames);
       }
       at = end + 1;
       if (end === nextCr) {
-        if (at === bytes.length) this.#skipLf = true;
-        else if (bytes[at] === LF) at += 1;
-        nextCr = bytes.indexOf(CR, at);
+        if (at === text.length) this.#skipLf = true;
+        else if (text.startsWith("\n", at)) at += 1;
+        nextCr = text.indexOf("\r", at);
       }
-      if (nextLf !== -1 && nextLf < at) nextLf = bytes.indexOf(LF, at);
+      if (nextLf !== -1 && nextLf < at) nextLf = text.indexOf("\n", at);
     }
     return frames;
   }
 
-  #keep(piece: Buffer): void {
+  #keep(piece: string): void {
     this.#pieces.push(piece);
-    this.#pieceBytes += piece.length;
-    if (this.#pieceBytes > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);
+    this.#pieceLength += piece.length;
+    if (this.#pieceLength > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);
   }
 
-  #complete(last: Buffer): Buffer {
-    const line = Buffer.concat([...this.#pieces, last]);
+  #complete(last: string): string {
+    this.#pieces.push(last);
+    const line = this.#pieces.join("");
     this.#pieces = [];
-    this.#pieceBytes = 0;
+    this.#pieceLength = 0;
     return line;
   }
 
-  #line(bytes: Buffer, from: number, end: number, frames: SseFrame[]): void {
-    const start = this.#atStart && hasByteOrderMark(bytes, from, end) ? from + 3 : from;
+  #line(text: string, from: number, end: number, frames: SseFrame[]): void {
+    const start = this.#atStart && text.startsWith("\uFEFF", from) ? from + 1 : from;
     this.#atStart = false;
     if (end - start > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);
     if (start === end) this.#dispatch(frames);
-    else if (isField(DATA, bytes, start, end)) this.#addData(bytes, valueAt(DATA, bytes, start, end), end);
-    else if (isField(EVENT, bytes, start, end)) {
-      this.#event = bytes.toString("utf8", valueAt(EVENT, bytes, start, end), end);
-    }
+    else if (isField("data", text, start, end)) this.#addData(text, valueAt(start + 4, text, end), end);
+    else if (isField("event", text, start, end)) this.#event = text.slice(valueAt(start + 5, text, end), end);
   }
 
-  #addData(bytes: Buffer, start: number, end: number): void {
-    this.#eventBytes += end - start;
+  #addData(text: string, start: number, end: number): void {
+    this.#eventLength += end - start;
     this.#eventLines += 1;
-    if (this.#eventBytes > this.#limits.maxEventBytes) throw tooLong("an event", this.#limits.maxEventBytes);
+    if (this.#eventLength > this.#limits.maxEventBytes) throw tooLong("an event", this.#limits.maxEventBytes);
     if (this.#eventLines > this.#limits.maxEventLines)
       throw tooLong("an event", this.#limits.maxEventLines, "lines");
-    const text = bytes.toString("utf8", start, end);
-    if (this.#data === undefined) this.#data = text;
-    else this.#moreData.push(text);
+    const data = text.slice(start, end);
+    if (this.#data === undefined) this.#data = data;
+    else this.#moreData.push(data);
   }
 
   #dispatch(frames: SseFrame[]): void {
@@ -128,28 +127,9 @@ export class SseDecoder {
       if (this.#moreData.length > 0) this.#moreData = [];
     }
     this.#event = "";
-    this.#eventBytes = 0;
+    this.#eventLength = 0;
     this.#eventLines = 0;
   }
-}
-
-const DATA = Buffer.from("data");
-const EVENT = Buffer.from("event");
-
-/** The name ends with a colon or with the line. */
-function isField(name: Buffer, bytes: Buffer, start: number, end: number): boolean {
-  const nameEnd = start + name.length;
-  if (nameEnd > end || (nameEnd < end && bytes[nameEnd] !== COLON)) return false;
-  for (let index = 0; index < name.length; index += 1) {
-    if (bytes[start + index] !== name[index]) return false;
-  }
-  return true;
-}
-
-/** Behind the colon, and behind one space if there is one. */
-function valueAt(name: Buffer, bytes: Buffer, start: number, end: number): number {
-  const value = Math.min(end, start + name.length + 1);
-  return value < end && bytes[value] === SPACE ? value + 1 : value;
 }
 
 function earlier(a: number, b: number): number {
@@ -157,8 +137,17 @@ function earlier(a: number, b: number): number {
   return b === -1 ? a : Math.min(a, b);
 }
 
-function hasByteOrderMark(bytes: Buffer, start: number, end: number): boolean {
-  return end - start >= 3 && bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf;
+/** The name ends with a colon or with the line. */
+function isField(name: string, text: string, start: number, end: number): boolean {
+  const nameEnd = start + name.length;
+  if (!text.startsWith(name, start) || nameEnd > end) return false;
+  return nameEnd === end || text.charCodeAt(nameEnd) === COLON;
+}
+
+/** Behind the colon, and behind one space if there is one. */
+function valueAt(nameEnd: number, text: string, end: number): number {
+  const value = Math.min(end, nameEnd + 1);
+  return value < end && text.charCodeAt(value) === SPACE ? value + 1 : value;
 }
 
 function tooLong(what: string, limit: number, unit = "bytes"): ThroughlineError {

@@ -25,6 +25,7 @@ import type { SseFrame } from "../../wire/index.ts";
 import { streamError } from "../errors.ts";
 import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
+import { UnknownCounts } from "../unknown-counts.ts";
 import { OpenBlock } from "./open-block.ts";
 import { understandBlock } from "./understand.ts";
 import { usageOf } from "./usage.ts";
@@ -33,7 +34,7 @@ export class MessagesDecoder implements StreamDecoder {
   readonly #open = new Map<number, OpenBlock>();
   readonly #seen = new Set<number>();
   readonly #callIds = new Set<string>();
-  readonly #unknown: Record<string, number> = {};
+  readonly #unknown = new UnknownCounts();
   readonly #usage: unknown[] = [];
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "unread"> = {};
   #stop: { readonly reason: string; readonly details: JsonObject } | undefined;
@@ -85,7 +86,7 @@ export class MessagesDecoder implements StreamDecoder {
       return;
     }
     if (this.#ended) {
-      this.#count(`after the end: ${type}`);
+      this.#unknown.add(`after the end: ${type}`);
       return;
     }
     try {
@@ -123,7 +124,7 @@ export class MessagesDecoder implements StreamDecoder {
       case "ping":
         break;
       default:
-        this.#count(type);
+        this.#unknown.add(type);
     }
   }
 
@@ -131,10 +132,10 @@ export class MessagesDecoder implements StreamDecoder {
     const id = stringOf(message["id"]);
     const first = this.#facts.providerResponseId;
     if (first === undefined || this.#seen.size === 0) {
-      if (first !== undefined) this.#count("repeated message_start");
+      if (first !== undefined) this.#unknown.add("repeated message_start");
       this.#message(message);
     } else if (id === first) {
-      this.#count("repeated message_start");
+      this.#unknown.add("repeated message_start");
     } else {
       this.#fail("stream_cut", "another message began before this one ended", events);
     }
@@ -161,7 +162,7 @@ export class MessagesDecoder implements StreamDecoder {
     if (block?.startsWith("{") !== true) {
       this.#fail("bad_event", "content_block_start without a block", events);
     } else if (this.#seen.has(index)) {
-      this.#count("repeated content_block_start");
+      this.#unknown.add("repeated content_block_start");
     } else {
       this.#begin(index, block, objectOf(value["content_block"]), events);
     }
@@ -191,7 +192,7 @@ export class MessagesDecoder implements StreamDecoder {
     const delta = objectOf(value["delta"]);
     const open = this.#open.get(outputIndex);
     const taken = open?.take(delta, data);
-    if (taken === undefined) this.#count(`delta ${stringOf(delta["type"]) ?? "unknown"}`);
+    if (taken === undefined) this.#unknown.add(`delta ${stringOf(delta["type"]) ?? "unknown"}`);
     else if (taken !== "silent" && taken.text !== "")
       events.push({ type: "delta", outputIndex, channel: taken.channel, part: 0, text: taken.text });
   }
@@ -199,7 +200,7 @@ export class MessagesDecoder implements StreamDecoder {
   #finish(outputIndex: number, events: StreamEvent[]): void {
     const open = this.#open.get(outputIndex);
     if (open === undefined) {
-      this.#count("repeated content_block_stop");
+      this.#unknown.add("repeated content_block_stop");
       return;
     }
     this.#open.delete(outputIndex);
@@ -214,7 +215,7 @@ export class MessagesDecoder implements StreamDecoder {
       this.#callIds.add(draft.callId);
       draft = { ...draft, arguments: open.written ?? draft.arguments };
     }
-    if (draft.type === "other_item") this.#count(`item ${draft.itemType}`);
+    if (draft.type === "other_item") this.#unknown.add(`item ${draft.itemType}`);
     events.push({ type: "item_done", outputIndex, draft });
   }
 
@@ -235,7 +236,7 @@ export class MessagesDecoder implements StreamDecoder {
     }
     const { reason, details } = this.#stop;
     const known = Object.hasOwn(STOPS, reason) ? STOPS[reason] : undefined;
-    if (known === undefined) this.#count(`stop_reason ${reason}`);
+    if (known === undefined) this.#unknown.add(`stop_reason ${reason}`);
     const { status, reason: told } = known ?? { status: "completed" as const, reason: undefined };
     events.push(
       this.#end({
@@ -259,14 +260,10 @@ export class MessagesDecoder implements StreamDecoder {
       end: {
         ...this.#facts,
         ...(usage === undefined ? {} : { usage }),
-        ...(Object.keys(this.#unknown).length === 0 ? {} : { unknown: { ...this.#unknown } }),
+        ...this.#unknown.asField(),
         ...end,
       },
     };
-  }
-
-  #count(what: string): void {
-    this.#unknown[what] = (this.#unknown[what] ?? 0) + 1;
   }
 }
 

@@ -22,12 +22,13 @@ import { streamError } from "../errors.ts";
 import { MAX_ITEM_DEPTH } from "../item-depth.ts";
 import { NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
+import { UnknownCounts } from "../unknown-counts.ts";
 import { OpenPieces } from "./open-pieces.ts";
 import { usageOf } from "./usage.ts";
 
 export class ChatDecoder implements StreamDecoder {
   readonly #pieces = new OpenPieces();
-  readonly #unknown: Record<string, number> = {};
+  readonly #unknown = new UnknownCounts();
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "usage"> = {};
   #finish: string | undefined;
   #ended = false;
@@ -39,7 +40,7 @@ export class ChatDecoder implements StreamDecoder {
   feed(frames: readonly SseFrame[]): readonly StreamEvent[] {
     const events: StreamEvent[] = [];
     for (const { data } of frames) {
-      if (this.#ended) this.#count("after the end");
+      if (this.#ended) this.#unknown.add("after the end");
       else if (data.trim() === "[DONE]") this.#close(events);
       else this.#chunk(data, events);
     }
@@ -89,11 +90,11 @@ export class ChatDecoder implements StreamDecoder {
           (value) => typeof value === "string" && value !== "" && value !== "assistant",
         )
       )
-        this.#count("delta after finish_reason");
+        this.#unknown.add("delta after finish_reason");
       return;
     }
     for (const key of Object.keys(delta))
-      if (!KNOWN.has(key) && delta[key] !== null) this.#count(`delta ${key}`);
+      if (!KNOWN.has(key) && delta[key] !== null) this.#unknown.add(`delta ${key}`);
     const details = arrayOf(delta["reasoning_details"]).filter(isObject);
     const reasoning = stringOf(delta["reasoning"]) ?? "";
     if (details.length > 0) this.#pieces.detail(details, reasoning, events);
@@ -120,7 +121,7 @@ export class ChatDecoder implements StreamDecoder {
       } else if (part["type"] === "text") {
         this.#pieces.write(stringOf(part["text"]) ?? "", "", events);
       } else {
-        this.#count(`part ${stringOf(part["type"]) ?? "unknown"}`);
+        this.#unknown.add(`part ${stringOf(part["type"]) ?? "unknown"}`);
       }
     }
   }
@@ -149,18 +150,13 @@ export class ChatDecoder implements StreamDecoder {
       return;
     }
     const known = Object.hasOwn(FINISHES, this.#finish) ? FINISHES[this.#finish] : undefined;
-    if (known === undefined) this.#count(`finish_reason ${this.#finish}`);
+    if (known === undefined) this.#unknown.add(`finish_reason ${this.#finish}`);
     this.#stop(known ?? { status: "completed" }, events);
   }
 
   #stop(end: StreamEnd, events: StreamEvent[]): void {
     this.#ended = true;
-    const unknown = Object.keys(this.#unknown).length === 0 ? {} : { unknown: { ...this.#unknown } };
-    events.push({ type: "end", end: { ...this.#facts, ...end, ...unknown } });
-  }
-
-  #count(what: string): void {
-    this.#unknown[what] = (this.#unknown[what] ?? 0) + 1;
+    events.push({ type: "end", end: { ...this.#facts, ...end, ...this.#unknown.asField() } });
   }
 }
 

@@ -398,6 +398,14 @@ describe("what is not known or not needed", () => {
     });
   });
 
+  test("a type that is a name every object knows is unknown like any other", () => {
+    for (const type of ["constructor", "toString", "__proto__"]) {
+      const end = endOf(decode({ type }, { type }, completed()));
+      expect(end.status).toBe("completed");
+      expect(Object.entries(end.unknown ?? {})).toEqual([[type, 2]]);
+    }
+  });
+
   test("known events without text say nothing, and the end marker is no event", () => {
     const events = decode(
       { type: "keepalive" },

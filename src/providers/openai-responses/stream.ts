@@ -29,7 +29,8 @@ import { RESPONSES_EVENTS, type SseFrame } from "../../wire/index.ts";
 import { streamError } from "../errors.ts";
 import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
-import { type ItemKind, kindOf, TEXT_EVENTS } from "./text-events.ts";
+import { UnknownCounts } from "../unknown-counts.ts";
+import { type ItemKind, kindOf, TEXT_EVENTS, type TextSource } from "./text-events.ts";
 import { isPayload, understandItem } from "./understand.ts";
 import { usageOf } from "./usage.ts";
 
@@ -51,7 +52,7 @@ interface Streamed {
 
 export class ResponsesDecoder implements StreamDecoder {
   readonly #items = new Map<number, OpenItem>();
-  readonly #unknown: Record<string, number> = {};
+  readonly #unknown = new UnknownCounts();
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "reasoningContext"> = {};
   #error: ReturnType<typeof streamError> | undefined;
   #ended = false;
@@ -95,8 +96,13 @@ export class ResponsesDecoder implements StreamDecoder {
       this.#fail(`an event is not a JSON object with a type: ${frame.data.slice(0, 64 * 1024)}`, events);
       return;
     }
+    const text = TEXT_EVENTS.get(type);
+    if (text !== undefined && !this.#ended) {
+      this.#text(text, value, events);
+      return;
+    }
     if (this.#ended || !RESPONSES_EVENTS.has(type)) {
-      this.#count(this.#ended ? `after the end: ${type}` : type);
+      this.#unknown.add(this.#ended ? `after the end: ${type}` : type);
       return;
     }
     try {
@@ -133,8 +139,7 @@ export class ResponsesDecoder implements StreamDecoder {
         // A response.failed usually follows (failures.md R06); if not, `close` ends it.
         this.#error = streamError(value);
         break;
-      default:
-        this.#text(type, value, events);
+      default: // known, but nothing a person or the log needs before the item is done
     }
   }
 
@@ -165,9 +170,7 @@ export class ResponsesDecoder implements StreamDecoder {
     return item;
   }
 
-  #text(type: string, event: JsonObject, events: StreamEvent[]): void {
-    const source = TEXT_EVENTS[type];
-    if (source === undefined) return; // known, but nothing a person or the log needs before the item is done
+  #text(source: TextSource, event: JsonObject, events: StreamEvent[]): void {
     const outputIndex = indexOf(event);
     const item = this.#start(outputIndex, source.kind, events);
     if (item.done !== undefined) return;
@@ -238,14 +241,14 @@ export class ResponsesDecoder implements StreamDecoder {
       draft.type === "tool_call" ? { name: draft.name } : {},
     );
     if (item.done !== undefined) {
-      this.#count("repeated output_item.done");
+      this.#unknown.add("repeated output_item.done");
       return;
     }
     if (draft.type === "assistant_message") this.#restOfMessage(outputIndex, item, draft, events);
     for (const [channel, part, whole] of textsOf(draft))
       this.#rest(outputIndex, item, channel, part, whole, events);
     item.done = draft;
-    if (draft.type === "other_item") this.#count(`item ${draft.itemType}`);
+    if (draft.type === "other_item") this.#unknown.add(`item ${draft.itemType}`);
     events.push({ type: "item_done", outputIndex, draft });
   }
 
@@ -356,12 +359,7 @@ export class ResponsesDecoder implements StreamDecoder {
 
   #end(end: StreamEnd): StreamEvent {
     this.#ended = true;
-    const unknown = Object.keys(this.#unknown).length === 0 ? {} : { unknown: this.#unknown };
-    return { type: "end", end: { ...this.#facts, ...end, ...unknown } };
-  }
-
-  #count(what: string): void {
-    this.#unknown[what] = (this.#unknown[what] ?? 0) + 1;
+    return { type: "end", end: { ...this.#facts, ...end, ...this.#unknown.asField() } };
   }
 }
 

@@ -31,26 +31,27 @@ const source = (
   whole: field !== "delta",
 });
 
-export const TEXT_EVENTS: Readonly<Record<string, TextSource>> = {
-  "response.reasoning_summary_part.added": {
-    ...source("reasoning", "summary", "part-text", "summary_index"),
-    whole: false,
-  },
-  "response.reasoning_summary_text.delta": source("reasoning", "summary", "delta", "summary_index"),
-  "response.reasoning_summary_text.done": source("reasoning", "summary", "text", "summary_index"),
-  "response.reasoning_text.delta": source("reasoning", "reasoning", "delta", "content_index"),
-  "response.reasoning_text.done": source("reasoning", "reasoning", "text", "content_index"),
-  "response.reasoning.delta": source("reasoning", "reasoning", "delta", "content_index"),
-  "response.reasoning.done": source("reasoning", "reasoning", "text", "content_index"),
-  "response.output_text.delta": source("message", "text", "delta", "content_index"),
-  "response.output_text.done": source("message", "text", "text", "content_index"),
-  "response.refusal.delta": source("message", "text", "delta", "content_index"),
-  "response.refusal.done": source("message", "text", "refusal", "content_index"),
-  "response.function_call_arguments.delta": source("tool_call", "arguments", "delta"),
-  "response.function_call_arguments.done": source("tool_call", "arguments", "arguments"),
-  "response.custom_tool_call_input.delta": source("tool_call", "arguments", "delta"),
-  "response.custom_tool_call_input.done": source("tool_call", "arguments", "input"),
-};
+/** A map: types come from outside, and a plain object knows names of its own. */
+export const TEXT_EVENTS: ReadonlyMap<string, TextSource> = new Map([
+  [
+    "response.reasoning_summary_part.added",
+    { ...source("reasoning", "summary", "part-text", "summary_index"), whole: false },
+  ],
+  ["response.reasoning_summary_text.delta", source("reasoning", "summary", "delta", "summary_index")],
+  ["response.reasoning_summary_text.done", source("reasoning", "summary", "text", "summary_index")],
+  ["response.reasoning_text.delta", source("reasoning", "reasoning", "delta", "content_index")],
+  ["response.reasoning_text.done", source("reasoning", "reasoning", "text", "content_index")],
+  ["response.reasoning.delta", source("reasoning", "reasoning", "delta", "content_index")],
+  ["response.reasoning.done", source("reasoning", "reasoning", "text", "content_index")],
+  ["response.output_text.delta", source("message", "text", "delta", "content_index")],
+  ["response.output_text.done", source("message", "text", "text", "content_index")],
+  ["response.refusal.delta", source("message", "text", "delta", "content_index")],
+  ["response.refusal.done", source("message", "text", "refusal", "content_index")],
+  ["response.function_call_arguments.delta", source("tool_call", "arguments", "delta")],
+  ["response.function_call_arguments.done", source("tool_call", "arguments", "arguments")],
+  ["response.custom_tool_call_input.delta", source("tool_call", "arguments", "delta")],
+  ["response.custom_tool_call_input.done", source("tool_call", "arguments", "input")],
+]);
 
 export function kindOf(itemType: string): ItemKind {
   if (itemType === "reasoning") return "reasoning";
