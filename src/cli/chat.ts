@@ -18,6 +18,7 @@ import { rawTerminal } from "./raw-terminal.ts";
 import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
 import { whenUnread } from "./unread-output.ts";
+import { wrapped } from "./wrapped-output.ts";
 
 export async function chat(
   words: readonly string[],
@@ -90,7 +91,7 @@ class Chatting {
     const spoken = terminal.spoken || this.#options.screenReader;
     const banner = bannerText(handle, place);
     if (spoken || terminal.linesOnly) {
-      terminal.stderr.write(`${banner}\n`);
+      wrapped(terminal.stderr).write(`${banner}\n`);
       const outcome = await lineChat({ handle, terminal, spoken, ports, first, signal });
       return { outcome, working: false };
     }

@@ -176,7 +176,8 @@ class LineChat {
       },
       say: (text) => this.#say(text),
       help: () => this.#say(`Type a message and press Enter. Commands:\n${helpText(KEYS)}`),
-      choose: (title, choices, about) => this.#choose(title, choices, about),
+      // What is to be known about a choice is told with its outcome.
+      choose: (title, choices) => this.#choose(title, choices),
       started: (turn) => {
         this.#turn = turn;
       },
@@ -187,23 +188,17 @@ class LineChat {
     };
   }
 
-  async #choose(
-    title: string,
-    choices: readonly Choice[],
-    about: ((value: string) => Promise<string>) | undefined,
-  ): Promise<string | undefined> {
+  async #choose(title: string, choices: readonly Choice[]): Promise<string | undefined> {
     this.#say(`${title}:`);
     for (const [at, { label, note }] of choices.entries())
       this.#say(`  ${at + 1} ${label}${note === undefined ? "" : `, ${note}`}`);
     const answer = await this.#ask(`Number, 1 to ${choices.length}; nothing leaves it: `);
-    const choice = choices[Number(answer) - 1];
-    if (choice !== undefined && about !== undefined) this.#say(await about(choice.value));
-    return choice?.value;
+    return choices[Number(answer) - 1]?.value;
   }
 
   #teller(): (event: Parameters<ProgressLines["show"]>[0]) => void {
     const lines = this.#options.spoken
-      ? new SpokenLines((line) => this.#terminal.stderr.write(`${line}\n`))
+      ? new SpokenLines((line) => wrapped(this.#terminal.stderr).write(`${line}\n`))
       : new ProgressLines(this.#terminal);
     return (event) => lines.show(event);
   }
