@@ -187,23 +187,26 @@ function expectUntouched(home: Home, { changes = [] }: Case): void {
     );
 }
 
+const leftIn = ({ folder }: Home): readonly string[] =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /\.tmp(?:$|\/)|\.new$/.test(name),
+  );
+
 /** Whoever writes next takes away what was left. */
 async function expectSwept(home: Home): Promise<void> {
-  const all = (): readonly string[] => readdirSync(home.folder, { recursive: true, encoding: "utf8" });
-  const left = all().filter((name) => /\.tmp$|\.new$/.test(name.split("/").at(-1) ?? ""));
-  tally.add(left.length > 0 ? "left something for the next writer" : "left nothing");
   const notice = { type: "notice", code: "test", message: "next" } as const;
   await fileStore(home.sessions).create("next", { events: [notice], blobs: new Map() });
   const longAgo = new Date(Date.now() - 3_600_000);
   for (const name of readdirSync(home.work)) utimesSync(join(home.work, name), longAgo, longAgo);
   replaceFile(join(home.work, "next"), "next");
-  expect(all().filter((name) => /\.tmp(?:$|\/)|\.new$/.test(name))).toEqual([]);
+  expect(leftIn(home)).toEqual([]);
   const ids = [...new Set(readdirSync(home.sessions).map((name) => name.split(".")[0]))];
   for (const id of ids) expect(existsSync(join(home.sessions, `${id}.jsonl`)), `${id} has a log`).toBe(true);
 }
 
 async function expectGoesOn(one: Case, home: Home): Promise<void> {
   expectUntouched(home, one);
+  await expectSwept(copyOf(home)); // also where nobody runs it again
   const wasDone = await one.done(home);
   tally.add(wasDone ? "killed after the result was in place" : "killed before the result was in place");
   const { code, err, out } = await command(home, one.words);
@@ -243,6 +246,7 @@ describe.runIf(hasStrace)("SIGKILL by strace", () => {
         const hit = await killAt(home, one.words, point);
         tally.add(hit ? `killed: ${one.name}` : `not reached: ${point.call}`);
         if (hit) tally.add("killed");
+        tally.add(leftIn(home).length > 0 ? "left something for the next writer" : "left nothing");
         await expectGoesOn(one, home);
       }
     },
