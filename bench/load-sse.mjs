@@ -222,9 +222,12 @@ const memory = () => Number(/VmRSS:\s+(\d+)/.exec(status())[1]) / 1024;
 const busy = slots.map((slot) => keepBusy(slot));
 const start = Date.now();
 const minute = [];
+/** When there were twice as many sessions as places: by then all are of every length. */
+let steady;
 const report = setInterval(() => {
   const at = (Date.now() - start) / 60_000;
   if (at >= minute.length + 1) minute.push(memory());
+  if (steady === undefined && counts.sessions >= 2 * sessions) steady = { at, rss: memory() };
   if (Math.round(at * 4) % 4 === 0 || minutes < 3)
     process.stdout.write(`${at.toFixed(2)} min  RSS ${memory().toFixed(1)} MB  ${JSON.stringify(counts)}\n`);
 }, 15_000);
@@ -240,7 +243,7 @@ clearInterval(report);
 ending.abort();
 const [one = 0] = minute;
 process.stdout.write(
-  `RSS after each minute: ${minute.map((mb) => mb.toFixed(1)).join(", ")} MB; now ${memory().toFixed(1)} MB, ${(memory() - one).toFixed(1)} MB more than after the first; ${JSON.stringify(counts)}\n`,
+  `RSS after each minute: ${minute.map((mb) => mb.toFixed(1)).join(", ")} MB; now ${memory().toFixed(1)} MB, ${(memory() - one).toFixed(1)} MB more than after the first${steady === undefined ? "" : `, ${(memory() - steady.rss).toFixed(1)} MB more than when it was warm (${steady.at.toFixed(1)} min, ${steady.rss.toFixed(1)} MB)`}; ${JSON.stringify(counts)}\n`,
 );
 server.kill("SIGINT");
 await new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /** Floods and dawdlers (W12, W19), with limits so small that a few sockets and milliseconds reach them. */
 
-import type { Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 
 import { expect, test } from "vitest";
 
@@ -133,6 +133,15 @@ test("a socket whose other half is closed is not kept", async () => {
   await expect.poll(() => parts.server.connections).toBe(before + 1);
   socket.end("GET / HT");
   expect(await toTheEnd(socket)).toMatch(/^HTTP\/1.1 400/);
+  await expect.poll(() => parts.server.connections).toBe(before);
+
+  // Nor one that keeps its own half open after it was told that this is no request.
+  const { port } = parts.server;
+  const open = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
+  afterTest(() => void open.destroy());
+  open.on("error", () => undefined).resume();
+  open.write("no request\r\n\r\n");
+  await new Promise<void>((resolve) => void open.on("end", () => resolve()));
   await expect.poll(() => parts.server.connections).toBe(before);
 });
 
