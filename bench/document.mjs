@@ -40,7 +40,7 @@ function generated({ lines, columns, growth, facts }) {
     "Least..greatest over the repetitions; one repetition has none.",
     markdown(spreadRows(lines, columns)),
     "### Growth",
-    "CPU in ms at each size, and the power of the size with which it grows (1 is linear, 2 quadratic; least squares over the sizes that were measured).",
+    "CPU in ms at each size, and the power of the size with which it grows (1 is linear, 2 quadratic; between the two largest sizes that were measured).",
     "![CPU time against the size of the arguments and against the steps of a tool loop, both axes logarithmic; the figures are in the tables below](images/performance-growth.svg)",
     ...growth.flatMap((one) => [`**${one.title}** (${one.of})`, markdown(growthRows(one))]),
   ].join("\n\n");
