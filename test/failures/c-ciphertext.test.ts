@@ -203,7 +203,12 @@ test("E10 every field that goes back has the exact text it came with", async () 
 });
 
 test("E11 a model that does not know encrypted content is not asked for it a second time", async () => {
-  const b = await bench({ model: "emu-plain", openai: { summary: "none" } });
+  // One whose name does not tell: of those that are known it is not asked a first time either.
+  const b = await bench({
+    model: "some-plain",
+    emulator: { models: { "some-plain": { reasoning: false, encryptedContent: false, sampling: true } } },
+    openai: { summary: "none" },
+  });
   await b.ask("Hello.");
   await b.ask("Hello again.");
   expect(bodies(b.emulator).map((body) => "include" in body)).toEqual([true, false, false]);
