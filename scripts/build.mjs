@@ -1,7 +1,7 @@
 /**
- * Builds the package: the library by tsc (one file per module, with types), the command line by esbuild (one bundle, so
- * that it starts fast and its parser is no dependency of library users), the server with its router (for the same
- * reason), the page by Vite (static files), and the notices of what was bundled.
+ * Builds the package: the types by tsc, the library and the command line by esbuild (so that they start fast, and the
+ * router and the parser are no dependencies of library users), the page by Vite (static files), and the notices of what
+ * was bundled.
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { bundleCli } from "./bundle-cli.mjs";
-import { bundleServer } from "./bundle-server.mjs";
+import { bundleLibrary } from "./bundle-library.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
@@ -18,7 +18,8 @@ execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "i
 
 execFileSync("node_modules/.bin/vite", ["build", "web", "--logLevel", "warn"], { stdio: "inherit" });
 
-const bundles = [await bundleCli("dist/cli"), await bundleServer("dist/server")];
+const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+const bundles = [await bundleCli("dist/cli"), await bundleLibrary("dist", Object.keys(dependencies))];
 writeFileSync("dist/THIRD_PARTY_NOTICES", notices(bundles));
 
 /** The licence of every package that is inside a bundle. */
