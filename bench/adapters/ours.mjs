@@ -42,7 +42,7 @@ export async function createClient({ dist, store: kind, folder }) {
     async builder(items) {
       await writeSession(library, { store, id: "history", steps: Math.floor((items.length - 1) / 3) });
       const { fetch, sent } = captureFetch();
-      const agent = agentFor(library, { fetch });
+      const agent = agentFor(library, { fetch, trace: whenSent(sent) });
       let session;
       return async (_turn, stop) => {
         sent.stop = stop;
@@ -55,7 +55,7 @@ export async function createClient({ dist, store: kind, folder }) {
       const { fetch, sent } = captureFetch();
       sent.stop = stop;
       const id = /([^/]+)\.jsonl$/.exec(file)[1];
-      const session = await agentFor(library, { fetch }).open({
+      const session = await agentFor(library, { fetch, trace: whenSent(sent) }).open({
         store: library.fileStore(join(file, "..")),
         id,
       });
@@ -75,6 +75,16 @@ export async function createClient({ dist, store: kind, folder }) {
       const { syncs, logBytes } = written(folder, counts);
       return { syncs: syncs - before.syncs, logBytes: logBytes - before.logBytes };
     },
+  };
+}
+
+/**
+ * Stops the clock when the bytes go to the transport. An injected fetch is given them a moment later: for it, and only for
+ * it, the pieces are joined into one.
+ */
+function whenSent(sent) {
+  return ({ type }) => {
+    if (type === "request") sent.stop();
   };
 }
 
