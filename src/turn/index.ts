@@ -17,6 +17,12 @@ export {
 export { type CompactionOutcome, type CompactionPlan, runCompaction } from "./compact.ts";
 export { COMPACT_AT, contextUse } from "./context-use.ts";
 export { type Correction, loosened, pathOf, sourcesAt } from "./heal.ts";
-export { goOnAfterCrash, makeRoomBefore, type RoomOptions, runTurnWithRoom, summaryLength } from "./make-room.ts";
+export {
+  goOnAfterCrash,
+  makeRoomBefore,
+  type RoomOptions,
+  runTurnWithRoom,
+  summaryLength,
+} from "./make-room.ts";
 export { closeCall, closeResponses, closeTurn, findOpenTurn, openCalls, type OpenTurn } from "./recover.ts";
 export { runTurn, type TurnOutcome, type TurnPlan } from "./turn.ts";
