@@ -26,7 +26,7 @@ export interface HandMade {
 
 export const tools = practiceTools({ began: () => undefined });
 
-export function settingsOf(model: Model): Settings {
+function settingsOf(model: Model): Settings {
   return settingsFor(model, { model, tools, system: "Be brief." });
 }
 
