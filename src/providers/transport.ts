@@ -32,8 +32,21 @@ export async function* sendRequest(
   try {
     const response = await post(endpoint, body, options);
     requestId = response.headers["x-request-id"] ?? response.headers["request-id"];
-    for await (const batch of decode(response, endpoint.createDecoder(), options))
-      yield requestId === undefined ? batch : withRequestId(batch, requestId);
+    const decoder = endpoint.createDecoder();
+    if (!isStream(response)) {
+      yield withRequestId(await wholeAnswer(response, decoder), requestId);
+      return;
+    }
+    // One loop from bytes to events: every generator in between would wait again for each piece.
+    const frames = new SseDecoder();
+    for await (const chunk of response.body) {
+      options.onBytes?.(chunk);
+      const events = decoder.feed(frames.feed(chunk));
+      if (events.length > 0) yield withRequestId(events, requestId);
+      // Nothing after the terminal event is waited for: some servers keep the connection open.
+      if (decoder.ended) return;
+    }
+    yield withRequestId(decoder.close(), requestId);
   } catch (error) {
     const end = options.signal.aborted
       ? ({ status: "cancelled" } as const)
@@ -70,32 +83,26 @@ async function post(
   });
 }
 
-async function* decode(
-  response: HttpResponse,
-  decoder: StreamDecoder,
-  options: SendOptions,
-): AsyncGenerator<readonly StreamEvent[]> {
-  const type = response.headers["content-type"] ?? "";
-  const html = /^text\/html/i.test(type);
-  if (response.status < 200 || response.status > 299 || html) {
+const typeOf = (response: HttpResponse): string => response.headers["content-type"] ?? "";
+
+/** A page with status 200 is a wrong address. */
+const isPage = (response: HttpResponse): boolean => /^text\/html/i.test(typeOf(response));
+
+const isAccepted = (response: HttpResponse): boolean =>
+  response.status >= 200 && response.status <= 299 && !isPage(response);
+
+function isStream(response: HttpResponse): boolean {
+  return isAccepted(response) && !/^application\/json/i.test(typeOf(response));
+}
+
+/** A refusal, or an answer in the form that does not stream. */
+async function wholeAnswer(response: HttpResponse, decoder: StreamDecoder): Promise<readonly StreamEvent[]> {
+  if (!isAccepted(response)) {
     const text = await readText(response.body, MAX_ERROR_BODY);
-    yield [{ type: "end", end: { status: "failed", error: refusal(response, text, html) } }];
-    return;
+    return [{ type: "end", end: { status: "failed", error: refusal(response, text, isPage(response)) } }];
   }
-  if (/^application\/json/i.test(type)) {
-    yield decoder.feedResponse(await readText(response.body, MAX_JSON_BODY));
-    yield decoder.close();
-    return;
-  }
-  const frames = new SseDecoder();
-  for await (const chunk of response.body) {
-    options.onBytes?.(chunk);
-    const events = decoder.feed(frames.feed(chunk));
-    if (events.length > 0) yield events;
-    // Nothing after the terminal event is waited for: some servers keep the connection open.
-    if (decoder.ended) return;
-  }
-  yield decoder.close();
+  const text = await readText(response.body, MAX_JSON_BODY);
+  return [...decoder.feedResponse(text), ...decoder.close()];
 }
 
 function refusal(response: HttpResponse, text: string, html: boolean): ReturnType<typeof httpError> {

@@ -190,33 +190,55 @@ async function* emptyBody(): AsyncGenerator<Uint8Array> {
   // No body: nothing to yield.
 }
 
-async function* watched(
+function watched(
   body: AsyncIterable<Uint8Array>,
   request: HttpRequest,
   watchdog: Watchdog,
-): AsyncGenerator<Uint8Array> {
-  const limit = request.maxResponseBytes ?? MAX_RESPONSE_BYTES;
-  let received = 0;
-  watchdog.expect("timeout_idle", request.timeouts.idleMs);
-  try {
-    for await (const chunk of body) {
-      received += chunk.length;
-      if (received > limit) {
-        throw new ThroughlineError({
-          code: "stream_limit",
-          message: `the answer is longer than ${limit} bytes`,
-        });
+): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => new WatchedBody(body[Symbol.asyncIterator](), request, watchdog) };
+}
+
+/** By hand: a generator would wait several times over for each piece, and 500 streams have many small ones. */
+class WatchedBody implements AsyncIterator<Uint8Array> {
+  readonly #body: AsyncIterator<Uint8Array>;
+  readonly #request: HttpRequest;
+  readonly #watchdog: Watchdog;
+  readonly #limit: number;
+  #received = 0;
+
+  constructor(body: AsyncIterator<Uint8Array>, request: HttpRequest, watchdog: Watchdog) {
+    this.#body = body;
+    this.#request = request;
+    this.#watchdog = watchdog;
+    this.#limit = request.maxResponseBytes ?? MAX_RESPONSE_BYTES;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.#watchdog.expect("timeout_idle", this.#request.timeouts.idleMs);
+    try {
+      const result = await this.#body.next();
+      this.#watchdog.pause();
+      if (result.done === true) {
+        // A stopped answer that had arrived whole ends without an error, but what was not read of it is gone.
+        if (this.#watchdog.signal.aborted) throw this.#watchdog.reason;
+        this.#watchdog.stop();
+        return { value: undefined, done: true };
       }
-      watchdog.pause();
-      yield chunk;
-      watchdog.expect("timeout_idle", request.timeouts.idleMs);
+      this.#received += result.value.length;
+      if (this.#received > this.#limit)
+        throw coded("stream_limit", `the answer is longer than ${this.#limit} bytes`);
+      return result;
+    } catch (error) {
+      this.#watchdog.stop();
+      await this.#body.return?.();
+      throw toCodedError(error, this.#request, this.#watchdog);
     }
-    // A stopped answer that had arrived whole ends without an error, but what was not read of it is gone.
-    if (watchdog.signal.aborted) throw watchdog.reason;
-  } catch (error) {
-    throw toCodedError(error, request, watchdog);
-  } finally {
-    watchdog.stop();
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    this.#watchdog.stop();
+    await this.#body.return?.();
+    return { value: undefined, done: true };
   }
 }
 
