@@ -1,19 +1,19 @@
 /**
- * The log in memory: the same contract, gone with the process. Events are kept as lines, so that what is read back has
- * been through the same text as in a file.
+ * The log in memory: the same contract, gone with the process. Nothing is written as text: events never change, so that
+ * all who open a session may share them.
  *
  * @module
  */
 
 import { createHash } from "node:crypto";
 
-import { type LoggedEvent, parseCheckedLine, toLine } from "../events/index.ts";
+import { type LoggedEvent, toLine } from "../events/index.ts";
 import { addAll, type Clock, systemClock, ThroughlineError } from "../support/index.ts";
 import type { Log, Store } from "./log.ts";
 import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
 
 interface Kept {
-  readonly lines: string[];
+  readonly events: LoggedEvent[];
   readonly blobs: Map<string, Uint8Array>;
   scratch: string;
   held: boolean;
@@ -29,7 +29,7 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       let session = kept.get(id);
       if (session === undefined) {
         if (mode === "read") throw notFound(id);
-        session = { lines: [], blobs: new Map(), scratch: "", held: false, modifiedAt: clock.now() };
+        session = { events: [], blobs: new Map(), scratch: "", held: false, modifiedAt: clock.now() };
         kept.set(id, session);
       }
       if (mode === "write") {
@@ -41,12 +41,11 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
     async create(id, { events, blobs }) {
       assertSessionId(id);
       const before = kept.get(id);
+      // Whoever holds it: that it is there already is what matters.
+      if (before !== undefined && before.events.length > 0) throw sessionExists(id);
       if (before?.held === true) throw locked(id, "this process");
-      if (before !== undefined && before.lines.length > 0) throw sessionExists(id);
       kept.set(id, {
-        lines: createStamper(clock)
-          .stamp(events, 0, 1)
-          .map((event) => toLine(event)),
+        events: [...createStamper(clock).stamp(events, 0, 1)],
         blobs: new Map([...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)])),
         scratch: "",
         held: false,
@@ -55,19 +54,19 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
     },
     async exists(id) {
       assertSessionId(id);
-      return (kept.get(id)?.lines.length ?? 0) > 0;
+      return (kept.get(id)?.events.length ?? 0) > 0;
     },
     async *list() {
-      for (const [id, { lines, modifiedAt }] of kept) {
-        if (lines.length === 0) continue;
-        yield { id, modifiedAt, bytes: lines.reduce((sum, line) => sum + line.length + 1, 0) };
+      for (const [id, { events, modifiedAt }] of kept) {
+        if (events.length === 0) continue;
+        yield { id, modifiedAt, bytes: events.reduce((sum, event) => sum + toLine(event).length + 1, 0) };
       }
     },
     async remove(id) {
       assertSessionId(id);
       const session = kept.get(id);
       if (session?.held === true) throw locked(id, "this process");
-      if (session === undefined || session.lines.length === 0) throw notFound(id);
+      if (session === undefined || session.events.length === 0) throw notFound(id);
       kept.delete(id);
     },
   };
@@ -97,7 +96,7 @@ export function readOnly(id: string): ThroughlineError {
 }
 
 function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Clock): Log {
-  const events: LoggedEvent[] = kept.lines.map((line) => parseCheckedLine(line));
+  const events = kept.events.slice();
   const epoch = nextEpoch(events);
   const stamper = createStamper(clock);
   let open = true;
@@ -110,7 +109,7 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
       if (mode === "read") throw readOnly(id);
       if (!open) throw closed(id);
       const stamped = stamper.stamp(drafts, events.length, epoch);
-      for (const event of stamped) kept.lines.push(toLine(event));
+      addAll(kept.events, stamped);
       addAll(events, stamped);
       kept.modifiedAt = clock.now();
       return stamped;
@@ -119,7 +118,7 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
       // Memory has nothing more durable to offer.
     },
     async refresh() {
-      const added = kept.lines.slice(events.length).map((line) => parseCheckedLine(line));
+      const added = kept.events.slice(events.length);
       addAll(events, added);
       return added;
     },

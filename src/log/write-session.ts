@@ -42,7 +42,8 @@ export async function writeSession(
   const root = realpathSync(resolve(folder));
   const path = join(root, `${id}.jsonl`);
   const lock = await acquireWriterLock(path);
-  if (!lock.held) throw locked(id, lock.holder);
+  // Whoever holds it: that it is there already is what matters.
+  if (!lock.held) throw !replace && existsSync(path) ? sessionExists(id) : locked(id, lock.holder);
   try {
     if (!replace && existsSync(path)) throw sessionExists(id);
     removeUnfinished(root, id);
