@@ -53,7 +53,8 @@ export function toText(tally: Tally, scope: Scope, width: number): string {
 const AMOUNTS = ["requests", "input", "cached", "output", "reasoning", "cost"];
 
 function heading({ sessions, turns, total }: Tally, { what, left }: Scope): string {
-  const stopped = left === 0 ? "" : ` Stopped: ${left === 1 ? "1 session was" : `${left} sessions were`} not read.`;
+  const stopped =
+    left === 0 ? "" : ` Stopped: ${left === 1 ? "1 session was" : `${left} sessions were`} not read.`;
   const count = `${sessions} ${sessions === 1 ? "session" : "sessions"}`;
   if (total.requests === 0) return `${count}, ${what}: no requests.${stopped}`;
   const ended = [...turns].map(([status, times]) => `${times} ${status}`).join(", ");
