@@ -69,6 +69,7 @@ for (const child of [server, plain, wordy])
     process.stderr.write(`${child.spawnargs.slice(2).join(" ")} ended with ${code}\n`);
     process.exit(1);
   });
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 process.on("exit", () => {
   for (const child of [server, plain, wordy]) child.kill("SIGKILL");
   rmSync(home, { recursive: true, force: true });
