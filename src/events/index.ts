@@ -6,7 +6,7 @@
 
 export * from "./canonical.ts";
 export { type ContextUse, type EphemeralEvent, isEphemeral, type SessionEvent } from "./ephemeral.ts";
-export { formatVersionOf, parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";
+export { asRead, formatVersionOf, parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";
 export { type Dialect, type Origin, originDifference, sameOrigin } from "./origin.ts";
 export { type PartTitle, readPartTitle } from "./reasoning-title.ts";
 export type {

@@ -39,6 +39,11 @@ export function toLine(event: LoggedEvent): string {
   return `${toOpenLine(event)}}`;
 }
 
+/** The event as whoever reads its line gets it: of a type nobody knows, with its own text. */
+export function asRead(event: LoggedEvent): LoggedEvent {
+  return KNOWN.has(event.type) ? event : parseLine(toLine(event));
+}
+
 /** `line` is the JSON text of one event, with or without its `sum`. */
 export function parseLine(line: string): LoggedEvent {
   return toEvent(tryParseJson(line), line);

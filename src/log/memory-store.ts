@@ -7,7 +7,7 @@
 
 import { createHash } from "node:crypto";
 
-import { type LoggedEvent, toLine } from "../events/index.ts";
+import { asRead, type LoggedEvent, toLine } from "../events/index.ts";
 import { addAll, type Clock, systemClock, ThroughlineError } from "../support/index.ts";
 import type { Log, Store } from "./log.ts";
 import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
@@ -45,7 +45,7 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       if (before !== undefined && before.events.length > 0) throw sessionExists(id);
       if (before?.held === true) throw locked(id, "this process");
       kept.set(id, {
-        events: [...createStamper(clock).stamp(events, 0, 1)],
+        events: createStamper(clock).stamp(events, 0, 1).map(asRead),
         blobs: new Map([...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)])),
         scratch: "",
         held: false,
@@ -109,7 +109,7 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
       if (mode === "read") throw readOnly(id);
       if (!open) throw closed(id);
       const stamped = stamper.stamp(drafts, events.length, epoch);
-      addAll(kept.events, stamped);
+      addAll(kept.events, stamped.map(asRead));
       addAll(events, stamped);
       kept.modifiedAt = clock.now();
       return stamped;

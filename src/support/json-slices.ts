@@ -84,16 +84,16 @@ export function sliceMember(text: string, key: string): string | undefined {
 /**
  * The same JSON with its long strings emptied, to be parsed by whoever wants everything else: an opaque payload of
  * megabytes costs a copy and a pass over it, and nobody looks inside. A string with anything escaped, or with a character
- * that JSON does not allow there, stays, so that what was valid or not is so still.
+ * that JSON does not allow there, stays, so that what was valid or not is so still. What is said again, as the end of a
+ * response says every item again, is known from `seen` and not looked through a second time.
  */
-export function withoutLongStrings(text: string): string {
+export function withoutLongStrings(text: string, seen: string[] = []): string {
   const pieces: string[] = [];
   let done = 0;
   for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at)) {
     const end = endOfString(text, at);
     const inner = end - at > LONG_STRING ? text.slice(at + 1, end - 1) : "";
-    // oxlint-disable-next-line no-control-regex -- these are what JSON does not allow in a string
-    if (inner !== "" && !/[\u0000-\u001f\\]/.test(inner)) {
+    if (inner !== "" && isPlain(inner, seen)) {
       pieces.push(text.slice(done, at + 1));
       done = end - 1;
     }
@@ -103,6 +103,15 @@ export function withoutLongStrings(text: string): string {
 }
 
 const LONG_STRING = 4096;
+const SEEN = 16;
+
+function isPlain(inner: string, seen: string[]): boolean {
+  if (seen.includes(inner)) return true;
+  // oxlint-disable-next-line no-control-regex -- these are what JSON does not allow in a string
+  if (/[\u0000-\u001f\\]/.test(inner)) return false;
+  if (seen.length < SEEN) seen.push(inner);
+  return true;
+}
 
 /** Whether the text is one value and nothing behind it, as far as brackets and quotes tell. */
 export function isOneValue(text: string): boolean {

@@ -53,6 +53,8 @@ interface Streamed {
 export class ResponsesDecoder implements StreamDecoder {
   readonly #items = new Map<number, OpenItem>();
   readonly #unknown = new UnknownCounts();
+  /** Long strings of large events, known to be plain. */
+  readonly #payloads: string[] = [];
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "reasoningContext"> = {};
   #error: ReturnType<typeof streamError> | undefined;
   #ended = false;
@@ -90,7 +92,7 @@ export class ResponsesDecoder implements StreamDecoder {
 
   #frame(frame: SseFrame, events: StreamEvent[]): void {
     if (frame.data === "[DONE]") return;
-    const value = parseFrame(frame.data);
+    const value = parseFrame(frame.data, this.#payloads);
     const type = isObject(value) ? stringOf(value["type"]) : undefined;
     if (!isObject(value) || type === undefined) {
       this.#fail(`an event is not a JSON object with a type: ${frame.data.slice(0, 64 * 1024)}`, events);
@@ -364,10 +366,10 @@ export class ResponsesDecoder implements StreamDecoder {
 }
 
 /** A large event is one that carries whole items, which are cut out as text: payloads need not be parsed for that. */
-function parseFrame(data: string): unknown {
+function parseFrame(data: string, payloads: string[]): unknown {
   if (data.length < LARGE_FRAME) return tryParseJson(data);
   const type = stringValue(sliceMember(data, "type") ?? "");
-  return tryParseJson(WITH_ITEMS.has(type ?? "") ? withoutLongStrings(data) : data);
+  return tryParseJson(WITH_ITEMS.has(type ?? "") ? withoutLongStrings(data, payloads) : data);
 }
 
 const LARGE_FRAME = 64 * 1024;
