@@ -1,0 +1,35 @@
+/** A planted break whose place is gone proves nothing: every one of them must still have exactly one. */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+const root = join(import.meta.dirname, "../..");
+
+interface Planted {
+  readonly what: string;
+  readonly file: string;
+  readonly find: string;
+  readonly tests: readonly string[];
+}
+
+const lists = [
+  ["break-laws/breaks.mjs", "breaks"],
+  ["seeded-bugs/bugs.mjs", "bugs"],
+] as const;
+
+describe.each(lists)("scripts/%s", (file, name) => {
+  test("each break has one place in the code", async () => {
+    const module = (await import(join(root, "scripts", file))) as Readonly<
+      Record<string, readonly Planted[]>
+    >;
+    const list = module[name] ?? [];
+    expect(list.length).toBeGreaterThan(20);
+    const places = list.map(({ what, file: source, find }) => [
+      what,
+      readFileSync(join(root, source), "utf8").split(find).length - 1,
+    ]);
+    expect(places.filter(([, count]) => count !== 1)).toEqual([]);
+  });
+});
