@@ -49,6 +49,14 @@ export const breaks = [
     file: "src/events/line.ts",
     find: "const item = line.slice(at + ITEM_KEY.length, -1);",
     replace: "const item = JSON.stringify(JSON.parse(line.slice(at + ITEM_KEY.length, -1)));",
+    tests: ["test/laws/law-8-unknown-is-kept.test.ts"],
+  },
+  {
+    law: 1,
+    what: "items are parsed and written anew when a line is read that has no checksum",
+    file: "src/events/line.ts",
+    find: 'item: sliceMember(line, "item") }',
+    replace: "item: JSON.stringify(JSON.parse(line).item) }",
     tests: ["test/laws/law-1-verbatim-at-home.test.ts", "test/laws/law-8-unknown-is-kept.test.ts"],
   },
   {

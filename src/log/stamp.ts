@@ -27,10 +27,18 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
     stamp(drafts, nextSeq, epoch) {
       const now = isoTime(clock.now());
       return drafts.map((draft, index): LoggedEvent => {
-        const { id, at, turn, response, type, ...fields } = draft as AppendDraft & {
-          turn?: string;
-          response?: string;
-        };
+        // Whoever hands over an event of another log must not bring its place there along.
+        const {
+          v: _v,
+          seq: _seq,
+          epoch: _epoch,
+          id,
+          at,
+          turn,
+          response,
+          type,
+          ...fields
+        } = draft as AppendDraft & Partial<LoggedEvent>;
         return {
           v: 1,
           seq: nextSeq + index,

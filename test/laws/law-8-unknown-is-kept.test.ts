@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { parseLine, toLine } from "../../src/events/index.ts";
 import { planOf } from "../../src/fold/index.ts";
-import { createAgent, type LoggedEvent } from "../../src/index.ts";
+import { createAgent, fileStore, type LoggedEvent } from "../../src/index.ts";
+import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { groupLog } from "../support/group-log.ts";
 import { practiceModel } from "../support/practice-models.ts";
 
@@ -46,6 +47,19 @@ test("law 8: fields nobody knows stay in the log with their exact text", () => {
     '{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAA","novelty":{"n": 1.0, "z":-0}}';
   const kept = groupLog([item]).find((event) => event.type === "reasoning");
   expect(kept?.item).toBe(item);
+});
+
+test("law 8: they are the same when the log is read from its file again", async () => {
+  const item =
+    '{"id":"rs_1","type":"reasoning","summary":[],"novelty":{"n": 1.0, "z":-0,"big":12345678901234567890}}';
+  const store = fileStore(temporaryFolder());
+  const log = await store.open("s", { mode: "write" });
+  const kept = groupLog([item]).find((event) => event.type === "reasoning");
+  if (kept === undefined) throw new Error("the fixture has no thought");
+  await log.append([kept]);
+  await log.close();
+  const again = await store.open("s", { mode: "read" });
+  expect(again.events.map((event) => (event.type === "reasoning" ? event.item : event.type))).toEqual([item]);
 });
 
 test("law 8: an event of a later version passes through with its exact text and disturbs no plan", () => {
