@@ -17,7 +17,8 @@ import type { Session } from "../session/index.ts";
 import { Backlog } from "./backlog.ts";
 import type { HostedSession } from "./hosted-session.ts";
 
-const MAX_BACKLOG = 1024 * 1024;
+/** So much of live events may wait for one client; what it misses is in the log. */
+const MAX_BACKLOG = 256 * 1024;
 /** Of history, so much waits for the client at a time. */
 const HISTORY_BACKLOG = 256 * 1024;
 const KEEP_ALIVE_MS = 15_000;
@@ -61,6 +62,8 @@ class EventClient {
   /** The socket takes no more for now: what comes waits here. */
   #full = false;
   #after: number;
+  /** Of the events it was sent: one that is larger than the limit is no sign of a slow client. */
+  #largest = 0;
   #gone = false;
   #sentState = "";
   #stateWanted = false;
@@ -105,7 +108,7 @@ class EventClient {
       if (this.#gone || swapped.aborted) stop();
       for await (const event of session.follow({ after: this.#after, signal: stopped.signal })) {
         this.#send(event);
-        if (this.#behind > MAX_BACKLOG) this.#drop();
+        if (this.#behind > MAX_BACKLOG + this.#largest) this.#drop();
         if (this.#gone) return;
       }
     } finally {
@@ -127,7 +130,9 @@ class EventClient {
       if (event.seq <= this.#after) return; // seen before the session was opened anew
       this.#after = event.seq;
     }
-    this.#write(this.#hosted.frames.textOf(event));
+    const text = this.#hosted.frames.textOf(event);
+    this.#largest = Math.max(this.#largest, text.length);
+    this.#write(text);
   }
 
   /** Many changes at once are told once, when the work that made them is done. */
