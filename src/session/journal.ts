@@ -115,9 +115,12 @@ export class Journal {
   }
 
   async *events(after: number, path: "active" | "all"): AsyncGenerator<LoggedEvent> {
-    for (const event of path === "active" ? this.path : this.log.events) {
-      if (event.seq > after) yield event;
+    if (path === "active") {
+      for (const event of this.path) if (event.seq > after) yield event;
+      return;
     }
+    // An event's seq is its place: whoever has all but the last is not made to wait for all.
+    for (const event of this.log.events.slice(Math.max(0, after + 1))) yield event;
   }
 
   /** History, then what is open, then live. */
@@ -128,10 +131,7 @@ export class Journal {
     const { events } = this.log;
     const last = events.length - 1;
     // By place: a copy of the list would live as long as the follower does.
-    for (let at = 0; at <= last; at += 1) {
-      const event = events[at];
-      if (event !== undefined && event.seq > after) yield event;
-    }
+    for (let at = Math.max(0, after + 1); at <= last; at += 1) yield events[at] as LoggedEvent;
     yield* open;
     open = [];
     const seen = Math.max(after, events[last]?.seq ?? -1);
