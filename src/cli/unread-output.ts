@@ -5,8 +5,11 @@
  * @module
  */
 
+import { writeSync } from "node:fs";
+
 import { codeOf } from "../support/index.ts";
 import { EXIT } from "./exit-codes.ts";
+import { readProblem } from "./read-problem.ts";
 
 const stops = new Set<() => void>();
 let exitCode: number | undefined;
@@ -32,8 +35,20 @@ export function whenUnread(stop: () => void): () => number | undefined {
 /** Every further write fails too; the first one tells why. */
 function lost(error: unknown): void {
   const first = exitCode === undefined;
-  exitCode ??= codeOf(error) === "EPIPE" ? EXIT.ok : EXIT.turnFailed;
+  const left = codeOf(error) === "EPIPE";
+  exitCode ??= left ? EXIT.ok : EXIT.turnFailed;
+  // A reader that went away wants no word; a disk that is full is a failure somebody has to hear of.
+  if (first && !left) tell(`throughline: the output cannot be written: ${readProblem(error)}\n`);
   // oxlint-disable-next-line unicorn/no-process-exit -- nothing is under way, and there is nobody to write for
   if (stops.size === 0) process.exit(exitCode);
   if (first) for (const stop of stops) stop();
+}
+
+/** At once: the process may be about to end. */
+function tell(text: string): void {
+  try {
+    writeSync(process.stderr.fd, text);
+  } catch {
+    // Nobody hears anything then.
+  }
 }

@@ -150,6 +150,11 @@ describe("sessions erase", () => {
     const copy = readFileSync(join(place.sessions, `${id}-erased.jsonl`), "utf8");
     expect(copy).not.toContain(SECRET);
     expect(readFileSync(join(place.sessions, `${id}.jsonl`), "utf8")).toContain(SECRET);
+    const checked = await run(place, ["check", `${id}-erased`]);
+    expect(checked).toMatchObject({ code: 0, err: "" });
+    expect(checked.out).toMatch(
+      /^note: a secret was erased from this log; request 1 cannot be rebuilt as sent\n.*nothing wrong\n$/s,
+    );
 
     writeFileSync(join(place.sessions, `${id}.live`), SECRET);
     const replaced = await run(place, [
@@ -176,7 +181,8 @@ describe("sessions erase", () => {
     expectProblem(await run(place, ["sessions", "erase", id]), 2, "usage");
     expectProblem(await run(place, ["sessions", "erase", id, "--pattern", "("]), 2, "pattern_invalid");
     expectProblem(await run(place, ["sessions", "erase", id, "--pattern", "x*"]), 2, "pattern_invalid");
-    expectProblem(await run(place, ["sessions", "erase", id, "--pattern", "tn_\\w+"]), 2, "pattern_too_wide");
+    for (const wide of ["tn_\\w+", "e", "type", "s"])
+      expectProblem(await run(place, ["sessions", "erase", id, "--pattern", wide]), 2, "pattern_too_wide");
     const short = place.write("short.txt", "abc");
     expectProblem(await run(place, ["sessions", "erase", id, "--secret-file", short]), 2, "secret_too_short");
     expectProblem(await run(place, ["sessions", "erase", id, "--secret-file", "none"]), 2, "file_unreadable");

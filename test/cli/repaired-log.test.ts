@@ -1,6 +1,7 @@
 /** What is said of a session whose log was repaired: what is lost, and what cannot be proven any more. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
@@ -22,7 +23,18 @@ test("check and inspect say what a repaired log lost instead of that its bytes d
   lines[answer] = (lines[answer] ?? "").replace("hello", "hallo");
   writeFileSync(file, lines.join("\n"));
   const repaired = `${id}-repaired`;
-  expect((await run(place, ["repair", id])).code).toBe(0);
+  const mended = await run(place, ["repair", id]);
+  expect(mended).toMatchObject({ code: 0, out: expect.stringContaining("changes, written to") as string });
+  const again = await run(place, ["repair", id]);
+  expect([again.code, again.err]).toEqual([
+    2,
+    expect.stringMatching(/-repaired\.jsonl is there already: give another name .*\[file_exists\]\n$/s),
+  ]);
+  const elsewhere = join(place.work, "copy.jsonl");
+  copyFileSync(file, elsewhere);
+  expect((await run(place, ["check", elsewhere])).err).toContain(
+    `throughline repair ${elsewhere} [log_damaged]`,
+  );
   const checked = await run(place, ["check", repaired]);
   expect(checked).toMatchObject({ code: 0, err: "" });
   expect(checked.out).toContain(

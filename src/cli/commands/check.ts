@@ -10,6 +10,7 @@ import { checkHistory, type Finding, findingsOf, FORMATS } from "../../check/ind
 import { loadConfig, sessionsFolder } from "../../config/index.ts";
 import { fileStore, type Log } from "../../log/index.ts";
 import { previewFromLog, rebuildRequest } from "../../session/index.ts";
+import { isThroughlineError, ThroughlineError } from "../../support/index.ts";
 import { amount } from "../amount.ts";
 import { resolveSession } from "../choose-session.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -88,7 +89,9 @@ function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report
 }
 
 async function withLog(opening: Promise<Log>, name: string, model: string | undefined): Promise<Report> {
-  const log = await opening;
+  const log = await opening.catch((error: unknown) => {
+    throw damagedAs(error, name);
+  });
   try {
     return await checkLog(name, log, model);
   } finally {
@@ -96,16 +99,30 @@ async function withLog(opening: Promise<Log>, name: string, model: string | unde
   }
 }
 
+/** The log knows its id; what to type is what the person named it by. */
+function damagedAs(error: unknown, name: string): unknown {
+  if (!isThroughlineError(error) || error.code !== "log_damaged") return error;
+  const message = error.message.replace(/throughline repair\b.*$/, `throughline repair ${name}`);
+  return new ThroughlineError({ code: error.code, message, details: error.details, cause: error });
+}
+
 /** Every request that was made: proven by its hash. And the next one: by the rules. */
 async function checkLog(name: string, log: Log, model: string | undefined): Promise<Report> {
   const findings: Finding[] = [];
   const requests = log.events.filter((event) => event.type === "response_start").length;
   const behindLost: number[] = [];
+  const withSecret: number[] = [];
+  const erased =
+    log.events.findLast((event) => event.type === "notice" && event.code === "erased")?.seq ?? -1;
   for (let request = 1; request <= requests; request += 1) {
     const { proof, start } = await rebuildRequest(log, request);
     if (proof !== "differs") continue;
     if (lostBefore(log.events, start.seq).length > 0) {
       behindLost.push(request);
+      continue;
+    }
+    if (start.seq < erased) {
+      withSecret.push(request);
       continue;
     }
     findings.push({
@@ -127,21 +144,33 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
     format: "throughline",
     what: `${amount(log.events.length, "event")}, ${amount(requests, "request")} and the next one`,
     findings,
-    ...repairNotes(log, behindLost),
+    ...notesOf([...repairNotes(log, behindLost), ...eraseNotes(erased, withSecret)]),
   };
 }
 
+function notesOf(notes: readonly string[]): Pick<Report, "notes"> {
+  return notes.length === 0 ? {} : { notes };
+}
+
+/** What was sent held the secret: it cannot be given again, which is what was wanted. */
+function eraseNotes(erased: number, requests: readonly number[]): readonly string[] {
+  if (erased === -1) return [];
+  const cannot =
+    requests.length === 0
+      ? ""
+      : `; ${requests.length === 1 ? "request" : "requests"} ${requests.join(", ")} cannot be rebuilt as sent`;
+  return [`a secret was erased from this log${cannot}`];
+}
+
 /** What was sent behind a lost line cannot be proven any more; that is known, and nothing to mend. */
-function repairNotes(log: Log, behindLost: readonly number[]): Pick<Report, "notes"> {
+function repairNotes(log: Log, behindLost: readonly number[]): readonly string[] {
   const lost = lostBefore(log.events, Number.POSITIVE_INFINITY);
-  if (lost.length === 0) return {};
+  if (lost.length === 0) return [];
   const cannot =
     behindLost.length === 0
       ? ""
       : `; ${behindLost.length === 1 ? "request" : "requests"} ${behindLost.join(", ")} behind ${lost.length === 1 ? "it" : "them"} cannot be rebuilt as sent`;
-  return {
-    notes: [`this log was repaired: ${eventNames(lost)} ${lost.length === 1 ? "is" : "are"} lost${cannot}`],
-  };
+  return [`this log was repaired: ${eventNames(lost)} ${lost.length === 1 ? "is" : "are"} lost${cannot}`];
 }
 
 function print(report: Report, flags: CheckFlags, terminal: Terminal): void {
@@ -153,8 +182,10 @@ function print(report: Report, flags: CheckFlags, terminal: Terminal): void {
   for (const note of notes) terminal.stdout.write(`note: ${note}\n`);
   for (const { rule, title, place, message, todo, evidence } of findings) {
     const source = evidence === "" ? "" : ` (${evidence})`;
+    // Nobody asks an API about the bytes that were sent: that is found by looking at the log.
+    const said = rule === "hash" ? "found" : "the API answers";
     terminal.stdout.write(
-      `${place}: ${rule} ${title}${source}\n  the API answers: ${inertLine(message, 300)}\n  to do: ${todo}\n`,
+      `${place}: ${rule} ${title}${source}\n  ${said}: ${inertLine(message, 300)}\n  to do: ${todo}\n`,
     );
   }
   const count = findings.length === 0 ? "nothing wrong" : `${findings.length} found`;

@@ -108,7 +108,7 @@ async function writeBundle(
     return;
   }
   const path = resolve(flags.output);
-  if (flags.force !== true && statSync(path, { throwIfNoEntry: false })?.isFile() === true) {
+  if (flags.force !== true && isFile(path)) {
     throw new ThroughlineError({
       code: "file_exists",
       message: `-o ${flags.output}: it is there already: give another name, or --force`,
@@ -154,4 +154,13 @@ function sayRedacted({ events, opaque }: EraseReport, terminal: Terminal): void 
         : `; ${opaque.length} sealed items were made after that and cannot be looked into (--no-reasoning leaves them out)`
     }\n`,
   );
+}
+
+/** Whatever keeps it from being looked at keeps it from being written too, and is told then. */
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -15,11 +15,13 @@ import { sessionsFolder, writeFilePieces } from "../../config/index.ts";
 import type { OverrideAction } from "../../events/index.ts";
 import { fileStore, type Log, type LostStretch, salvageLog, writeSession } from "../../log/index.ts";
 import { type Mended, mendingOf } from "../../session/index.ts";
-import { codeOf, messageOf, ThroughlineError } from "../../support/index.ts";
+import { codeOf, ThroughlineError } from "../../support/index.ts";
+import { amount } from "../amount.ts";
 import { resolveSession } from "../choose-session.ts";
 import { EXIT } from "../exit-codes.ts";
 import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
+import { readProblem } from "../read-problem.ts";
 import type { Terminal } from "../terminal.ts";
 import { writeProblem } from "../write-problem.ts";
 
@@ -48,7 +50,10 @@ export function repairCommand(terminal: Terminal, finish: (code: number) => void
     .description("a copy of a broken history that is accepted again, and a report")
     .argument("[session-or-file]", "a session's id, or the path of a file")
     .option("--last", "the last session of this directory")
-    .option("-o, --output <file>", "where the copy goes; - is standard output (default: beside the original)")
+    .option(
+      "-o, --output <file>",
+      "where the copy goes (default: beside the original); - is standard output, for files of other tools",
+    )
     .option("--dry-run", "say what would be done, write nothing")
     .option("--error <text>", "the error the API answered with: it sees what the rules cannot")
     .option("--drop-reasoning", "without what only its maker can read: for another model or account")
@@ -146,11 +151,27 @@ async function repairLog(folder: string, id: string, flags: RepairFlags): Promis
   const report = { repaired: id, format: "throughline", changes, left: [] };
   if (flags.dryRun === true) return report;
   const target = targetOf(folder, id, flags.output);
-  await writeSession(target.folder, { lines, blobs: blobsOf(folder, id) }, { id: target.id });
+  await writeSession(target.folder, { lines, blobs: blobsOf(folder, id) }, { id: target.id }).catch(
+    (error: unknown) => {
+      throw codeOf(error) === "session_exists" ? copyExists(target, error) : error;
+    },
+  );
   // What is whole again may still break a rule: it was not our program that damaged it.
   const rules = await repairRules(target.folder, target.id, {});
   const written = join(target.folder, `${target.id}.jsonl`);
   return { ...report, changes: [...changes, ...rules.changes], left: rules.left, written };
+}
+
+function copyExists(
+  target: { readonly folder: string; readonly id: string },
+  cause: unknown,
+): ThroughlineError {
+  const path = join(target.folder, `${target.id}.jsonl`);
+  return new ThroughlineError({
+    code: "file_exists",
+    message: `${path} is there already: give another name that ends in .jsonl with -o, or remove it`,
+    cause,
+  });
 }
 
 /** A whole log whose next request would be refused: corrections are appended, nothing that stands in it is changed. */
@@ -220,7 +241,7 @@ function readLog(path: string): Buffer {
   } catch (error) {
     throw new ThroughlineError({
       code: "file_unreadable",
-      message: `cannot read ${path}: ${messageOf(error)}`,
+      message: `cannot read ${path}: ${readProblem(error)}`,
     });
   }
 }
@@ -234,7 +255,7 @@ function targetOf(
   if (!output.endsWith(".jsonl"))
     throw new ThroughlineError({
       code: "usage",
-      message: "the copy of a session is a file that ends in .jsonl",
+      message: `the copy of a session is a file with a name that ends in .jsonl, not ${inertLine(output, 100)}: give one with -o, or leave -o away`,
     });
   const full = resolve(output);
   return { folder: dirname(full), id: basename(full, ".jsonl") };
@@ -285,6 +306,9 @@ function print(report: Report, flags: RepairFlags, out: Terminal["stdout"]): voi
   const name = inertLine(repaired, 200);
   if (changes.length === 0 && left.length === 0) out.write(`${name}: ${format}: nothing wrong\n`);
   else if (written === undefined)
-    out.write(`${name}: ${format}: ${changes.length} changes, nothing written\n`);
-  else out.write(`${name}: ${format}: ${changes.length} changes, written to ${inertLine(written, 300)}\n`);
+    out.write(`${name}: ${format}: ${amount(changes.length, "change")}, nothing written\n`);
+  else
+    out.write(
+      `${name}: ${format}: ${amount(changes.length, "change")}, written to ${inertLine(written, 300)}\n`,
+    );
 }

@@ -165,6 +165,8 @@ interface Hit {
 }
 
 async function search(text: string, flags: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
+  if (text.trim() === "")
+    throw new ThroughlineError({ code: "usage", message: "search for what? Give a word or a sentence" });
   const store = openStore();
   const wanted = text.toLowerCase();
   let stopped = false;

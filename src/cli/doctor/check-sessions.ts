@@ -4,7 +4,17 @@
  * @module
  */
 
-import { accessSync, constants, existsSync, readdirSync, realpathSync, statfsSync, statSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  rmdirSync,
+  statfsSync,
+  statSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 import { fileStore, lockHolder } from "../../log/index.ts";
@@ -32,12 +42,16 @@ export function checkFolder(folder: string): readonly Finding[] {
   return [...space(folder), ...modes(folder)];
 }
 
-/** Not made yet: the first session makes it, if it can. */
+/**
+ * Not made yet: the first session makes it, if it can. Tried with the first folder that is missing, because what may be
+ * written to is not always writable; not with all at once, which never ends where nothing can be made (/proc).
+ */
 function nearestFolder(folder: string): Finding {
-  let parent = folder;
-  while (!existsSync(parent) && dirname(parent) !== parent) parent = dirname(parent);
+  let missing = folder;
+  while (!existsSync(dirname(missing)) && dirname(missing) !== missing) missing = dirname(missing);
   try {
-    accessSync(parent, constants.W_OK | constants.X_OK);
+    mkdirSync(missing, { mode: 0o700 });
+    rmdirSync(missing);
     return ok("folder", `${folder} is made by the first session`);
   } catch (error) {
     return bad(
