@@ -1,34 +1,17 @@
 /** The page's export and its choice of effort. */
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 
 import { sessionDownload } from "../../src/cli/export/session-download.ts";
 import { memoryStore, openai } from "../../src/index.ts";
 import { parseBundle } from "../../src/log/index.ts";
 import { KEY, say as answer, think } from "../contracts/session-fixture.ts";
-import { findChromium } from "./chromium.ts";
-import { begin, buildPage, launch, openPage, say } from "./page-fixture.ts";
+import { begin, describePage, openPage, realPage, say } from "./page-fixture.ts";
 
-const found = findChromium();
-const folder = mkdtempSync(join(tmpdir(), "throughline-page-export-"));
-let browser: Browser;
-let built: string;
-
-beforeAll(async () => {
-  if ("missing" in found) return;
-  built = await buildPage(folder);
-  browser = await launch(found.path);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const real = realPage();
 
 async function download(page: Page): Promise<{ readonly name: string; readonly text: string }> {
   const coming = page.waitForEvent("download");
@@ -37,10 +20,10 @@ async function download(page: Page): Promise<{ readonly name: string; readonly t
   return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
 }
 
-describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.missing})` : ""}`, () => {
+describePage(real, "the page", () => {
   test("a session is downloaded in each form, with and without thoughts", async () => {
     const store = memoryStore();
-    const { page, errors, remote } = await openPage(browser, built, {
+    const { page, errors, remote } = await openPage(real, {
       store,
       server: { exportSession: sessionDownload(store) },
       script: [{ output: [think("Counting the stars"), answer("There are **many**.")] }],
@@ -84,7 +67,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
 
   test("an effort of none is shown as the off that can be chosen", async () => {
     let baseUrl = "";
-    const { page, emulator } = await openPage(browser, built, {
+    const { page, emulator } = await openPage(real, {
       script: [{ output: [answer("Hi")] }],
       modelFrom: (name) =>
         openai("emu-reasoner", { apiKey: KEY, baseUrl, effort: name.split(":")[1] ?? "low" }),

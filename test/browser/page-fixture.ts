@@ -4,14 +4,17 @@
  * @module
  */
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { build } from "vite";
-import { expect } from "vitest";
+import { afterAll, beforeAll, describe, expect } from "vitest";
 
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { served, type Served, type ServedOptions } from "../server/server-fixture.ts";
+import { findChromium } from "./chromium.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -41,15 +44,43 @@ export function launch(path: string): Promise<Browser> {
   return chromium.launch({ executablePath: path, args: ["--no-sandbox", "--disable-gpu"] });
 }
 
-export async function openPage(
-  browser: Browser,
-  pageFolder: string,
-  options: ServedOptions = {},
-): Promise<Opened> {
+/** A browser and the built page for all tests of a file; `missing` says why there are none. */
+export interface RealPage {
+  readonly missing: string | undefined;
+  readonly browser: Browser;
+  readonly built: string;
+}
+
+export function realPage(): RealPage {
+  const found = findChromium();
+  const folder = mkdtempSync(join(tmpdir(), "throughline-page-"));
+  const missing = "missing" in found ? found.missing : undefined;
+  // Made before the first test, and asked for by none that is skipped.
+  const real = { missing } as { missing: string | undefined; browser: Browser; built: string };
+  beforeAll(async () => {
+    if ("missing" in found) return;
+    real.built = await buildPage(folder);
+    real.browser = await launch(found.path);
+  });
+  afterAll(async () => {
+    await real.browser?.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return real;
+}
+
+/** Skipped, with the reason in its name, where there is no browser. */
+export function describePage(real: RealPage, name: string, tests: () => void): void {
+  const why = real.missing === undefined ? "" : ` (${real.missing})`;
+  describe.skipIf(real.missing !== undefined)(`${name}${why}`, tests);
+}
+
+export async function openPage(real: RealPage, options: ServedOptions = {}): Promise<Opened> {
+  const { browser, built } = real;
   const parts = await served({
     ...options,
     server: {
-      page: pageFolder,
+      page: built,
       info: { models: ["test/emu-reasoner", "test/emu-reasoner-mini"] },
       ...options.server,
     },

@@ -1,37 +1,17 @@
 /** The page in its rarer states: folded while it thinks, two tabs, no network, no summary, another model, other branches. */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { anyTool, call, say as answer, think } from "../contracts/session-fixture.ts";
 import { breakableLine } from "./breakable-line.ts";
-import { findChromium } from "./chromium.ts";
-import { begin, blocksOn, buildPage, launch, openPage, sameInAll, say } from "./page-fixture.ts";
+import { begin, blocksOn, describePage, openPage, realPage, sameInAll, say } from "./page-fixture.ts";
 
 const thought = { reasoning: ["**Reading the log**\n\nIt is long.", "**Deciding**\n\nI answer now."] };
-const found = findChromium();
-const folder = mkdtempSync(join(tmpdir(), "throughline-page-states-"));
-let browser: Browser;
-let built: string;
+const real = realPage();
 
-beforeAll(async () => {
-  if ("missing" in found) return;
-  built = await buildPage(folder);
-  browser = await launch(found.path);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.missing})` : ""}`, () => {
+describePage(real, "the page", () => {
   test("a thought is folded again while it is being written, and the reader's choice outlives another session", async () => {
-    const { page, remote } = await openPage(browser, built, {
+    const { page, remote } = await openPage(real, {
       script: [{ output: [thought, { message: "Never said." }], faults: ["stall=after-event:12"] }],
     });
     await begin(page, "Think");
@@ -62,7 +42,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
   });
 
   test("what a tool asks in one tab is allowed in another", async () => {
-    const opened = await openPage(browser, built, {
+    const opened = await openPage(real, {
       script: [{ output: [call("write", { path: "a" })] }, { output: [answer("written")] }],
       tools: [anyTool("write", () => "it is done", { access: "write" })],
       permissions: "ask",
@@ -80,7 +60,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
 
   test("when the connection breaks the page says so; what happened meanwhile is there when it is back", async () => {
     const line = await breakableLine();
-    const { page, remote, server } = await openPage(browser, built, {
+    const { page, remote, server } = await openPage(real, {
       script: [{ output: [answer("One")] }, { output: [answer("Two")] }, { output: [answer("Three")] }],
       server: { allowHosts: [`127.0.0.1:${line.port}`] },
     });
@@ -106,7 +86,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
   });
 
   test("a thought without a summary, and one that is kept for another model; the cost where it is known", async () => {
-    const { page } = await openPage(browser, built, {
+    const { page } = await openPage(real, {
       script: [{ output: [{ reasoning: [] }, answer("One")] }, { output: [answer("Two")] }],
       server: {
         info: { models: ["test/emu-reasoner-mini"] },
@@ -129,7 +109,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
   });
 
   test("an address leads to an event; a block is copied, forked after, edited and gone back to; a session is deleted", async () => {
-    const opened = await openPage(browser, built, {
+    const opened = await openPage(real, {
       script: [{ output: [think("A"), answer("**One**")] }, { output: [answer("Two")] }],
     });
     const { page, context } = opened;

@@ -1,39 +1,21 @@
 /** The page in a real browser: what a person does and sees. */
 
-import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 
 import { fileStore } from "../../src/index.ts";
 import { startServer } from "../../src/server/index.ts";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { anyTool, call, say as answer, think } from "../contracts/session-fixture.ts";
-import { findChromium } from "./chromium.ts";
-import { begin, blocksOn, buildPage, launch, openPage, sameInAll, say } from "./page-fixture.ts";
+import { begin, blocksOn, describePage, openPage, realPage, sameInAll, say } from "./page-fixture.ts";
 
-const found = findChromium();
+const real = realPage();
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
-const folder = mkdtempSync(join(tmpdir(), "throughline-page-"));
-let browser: Browser;
-let built: string;
 
 const thought = { reasoning: ["**Reading the log**\n\nIt is long.", "**Deciding**\n\nI answer now."] };
 const stalled = (unit: string): string => `stall=${unit}`;
-
-beforeAll(async () => {
-  if ("missing" in found) return;
-  built = await buildPage(folder);
-  browser = await launch(found.path);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 async function accessible(page: Page): Promise<void> {
   await page.addScriptTag({ path: axe }).catch(() => page.evaluate(readAxe()));
@@ -59,9 +41,9 @@ function readAxe(): string {
   return createRequire(import.meta.url)("node:fs").readFileSync(axe, "utf8") as string;
 }
 
-describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.missing})` : ""}`, () => {
+describePage(real, "the page", () => {
   test("a message is sent, the thought is folded, unfolds to its parts and folds again, and a reload shows the same", async () => {
-    const { page, elsewhere, errors } = await openPage(browser, built, {
+    const { page, elsewhere, errors } = await openPage(real, {
       script: [{ output: [thought, { message: "**Hello** from [here](https://example.test/x)." }] }],
     });
     await begin(page, "Hi there");
@@ -87,7 +69,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
   });
 
   test("while it thinks: a title, unfolded on demand, the same after a reload and in a second tab; stopped, nothing turns", async () => {
-    const opened = await openPage(browser, built, {
+    const opened = await openPage(real, {
       script: [{ output: [thought, { message: "Never said." }], faults: [stalled("after-event:12")] }],
     });
     const { page } = opened;
@@ -115,7 +97,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
   });
 
   test("a tool asks, shows its exact arguments, and runs or does not", async () => {
-    const { page } = await openPage(browser, built, {
+    const { page } = await openPage(real, {
       script: [
         { output: [call("write", { path: "<b>a</b>" })] },
         { output: [answer("written")] },
@@ -141,7 +123,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
   });
 
   test("the inspector tells origin, decision and requests; plots have their figures; the model is switched with a warning", async () => {
-    const { page } = await openPage(browser, built, {
+    const { page } = await openPage(real, {
       script: [
         { output: [thought, answer("One")] },
         { output: [thought, answer("Two")] },
@@ -186,7 +168,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
   test("the server goes in the middle of a turn and comes back: the page says so and goes on", async () => {
     const store = fileStore(temporaryFolder());
     const token = "t".repeat(43);
-    const opened = await openPage(browser, built, {
+    const opened = await openPage(real, {
       store,
       server: { token },
       script: [
@@ -202,7 +184,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
       .getByText(/Connection lost|server/)
       .first()
       .waitFor();
-    const again = await startServer({ store, agent, port: server.port, token, page: built });
+    const again = await startServer({ store, agent, port: server.port, token, page: real.built });
     afterTest(() => again.close());
     await expect.poll(() => page.getByText("Connection lost").count(), { timeout: 20_000 }).toBe(0);
     await expect.poll(() => page.locator(".dot").count()).toBe(0);
@@ -211,7 +193,7 @@ describe.skipIf("missing" in found)(`the page${"missing" in found ? ` (${found.m
   });
 
   test("at 400 pixels and by keyboard alone", async () => {
-    const { page } = await openPage(browser, built, { script: [{ output: [think("A"), answer("Done")] }] });
+    const { page } = await openPage(real, { script: [{ output: [think("A"), answer("Done")] }] });
     await page.setViewportSize({ width: 400, height: 800 });
     await page.getByRole("button", { name: "New session" }).focus();
     await page.keyboard.press("Enter");

@@ -1,15 +1,10 @@
 /** Two hundred ways to run a script, through every text the page shows: none runs, nothing is fetched from elsewhere. */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
 
 import { anyTool } from "../contracts/session-fixture.ts";
-import { findChromium } from "./chromium.ts";
-import { buildPage, launch, openPage, say } from "./page-fixture.ts";
+import { describePage, openPage, realPage, say } from "./page-fixture.ts";
 
 const RUN = "window.__ran=1";
 const AWAY = "https://elsewhere.test/x";
@@ -108,21 +103,7 @@ const PAYLOADS: readonly string[] = [
   `<img src=x\u0000onerror=${RUN}>`,
 ];
 
-const found = findChromium();
-const folder = mkdtempSync(join(tmpdir(), "throughline-untrusted-"));
-let browser: Browser;
-let built: string;
-
-beforeAll(async () => {
-  if ("missing" in found) return;
-  built = await buildPage(folder);
-  browser = await launch(found.path);
-});
-
-afterAll(async () => {
-  await browser?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const real = realPage();
 
 /** What could run or fetch, if the page had let it in. */
 const SUSPECTS = `[...document.querySelectorAll("*")].filter((node) =>
@@ -157,61 +138,58 @@ async function harmless(
   expect(seen.errors).toEqual([]);
 }
 
-describe.skipIf("missing" in found)(
-  `untrusted text${"missing" in found ? ` (${found.missing})` : ""}`,
-  () => {
-    const all = PAYLOADS.join("\n\n");
+describePage(real, "untrusted text", () => {
+  const all = PAYLOADS.join("\n\n");
 
-    test("there are two hundred ways", () => {
-      expect(new Set(PAYLOADS).size).toBeGreaterThanOrEqual(200);
-    });
+  test("there are two hundred ways", () => {
+    expect(new Set(PAYLOADS).size).toBeGreaterThanOrEqual(200);
+  });
 
-    test("through the message, the title, the answer, the thought, the call, its result and the error", async () => {
-      const opened = await openPage(browser, built, {
-        script: [
-          {
-            output: [
-              { reasoning: [`**<img src=x onerror=${RUN}>**\n\n${all}`, all] },
-              { function_call: { name: "look", arguments: { at: all } } },
-            ],
-          },
-          { output: [{ message: all }] },
-          { output: [{ refusal: all }] },
-        ],
-        tools: [anyTool("look", () => all, { access: "read" })],
-      });
-      const { page } = opened;
-      await page.getByRole("button", { name: "New session" }).click();
-      await say(page, `<img src=x onerror=${RUN}> ${PAYLOADS.slice(0, 40).join(" ")}`);
-      await page.getByText(/2 steps/).waitFor();
-      await page.evaluate(UNFOLD);
-      await say(page, all);
-      await page.getByText(/1 step/).waitFor();
-      opened.emulator.addFaults({ type: "http", status: 400, message: PAYLOADS.slice(0, 60).join(" ") });
-      await say(page, "And an error");
-      await page
-        .getByText(/failed/)
-        .first()
-        .waitFor();
-      for (const tab of ["requests", "plots", "events"]) {
-        await page.getByRole("tab", { name: tab }).click();
-        await harmless(page, opened);
-      }
-      expect(await page.evaluate(INSPECT_ALL)).toEqual([]);
-      await harmless(page, opened);
-      await page.reload();
-      await page.getByText(/2 steps/).waitFor();
-      await harmless(page, opened);
+  test("through the message, the title, the answer, the thought, the call, its result and the error", async () => {
+    const opened = await openPage(real, {
+      script: [
+        {
+          output: [
+            { reasoning: [`**<img src=x onerror=${RUN}>**\n\n${all}`, all] },
+            { function_call: { name: "look", arguments: { at: all } } },
+          ],
+        },
+        { output: [{ message: all }] },
+        { output: [{ refusal: all }] },
+      ],
+      tools: [anyTool("look", () => all, { access: "read" })],
     });
+    const { page } = opened;
+    await page.getByRole("button", { name: "New session" }).click();
+    await say(page, `<img src=x onerror=${RUN}> ${PAYLOADS.slice(0, 40).join(" ")}`);
+    await page.getByText(/2 steps/).waitFor();
+    await page.evaluate(UNFOLD);
+    await say(page, all);
+    await page.getByText(/1 step/).waitFor();
+    opened.emulator.addFaults({ type: "http", status: 400, message: PAYLOADS.slice(0, 60).join(" ") });
+    await say(page, "And an error");
+    await page
+      .getByText(/failed/)
+      .first()
+      .waitFor();
+    for (const tab of ["requests", "plots", "events"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      await harmless(page, opened);
+    }
+    expect(await page.evaluate(INSPECT_ALL)).toEqual([]);
+    await harmless(page, opened);
+    await page.reload();
+    await page.getByText(/2 steps/).waitFor();
+    await harmless(page, opened);
+  });
 
-    test("through an address and a search", async () => {
-      const opened = await openPage(browser, built);
-      const { page } = opened;
-      await page.getByRole("searchbox").fill(`<img src=x onerror=${RUN}>`);
-      await page.getByText("Nothing found.").waitFor();
-      await page.goto(`${opened.server.url}/s/${encodeURIComponent(`"><img src=x onerror=${RUN}>`)}`);
-      await page.getByRole("alert").waitFor();
-      await harmless(page, opened);
-    });
-  },
-);
+  test("through an address and a search", async () => {
+    const opened = await openPage(real);
+    const { page } = opened;
+    await page.getByRole("searchbox").fill(`<img src=x onerror=${RUN}>`);
+    await page.getByText("Nothing found.").waitFor();
+    await page.goto(`${opened.server.url}/s/${encodeURIComponent(`"><img src=x onerror=${RUN}>`)}`);
+    await page.getByRole("alert").waitFor();
+    await harmless(page, opened);
+  });
+});
