@@ -123,13 +123,17 @@ describe("another size", () => {
     await run.shows("? Allow run_command");
     await run.shows("│ echo one two");
     run.press("y\r");
+    const turnsEnded = (count: number): Promise<void> =>
+      run.until(`${count} ends`, ({ everything }) => everything.split("─ Worked").length === count + 1);
     await run.shows("日本語");
+    await turnsEnded(1);
     await run.ready();
     expect(run.rows.every((row) => row.length <= 20)).toBe(true);
     expect(run.flat).toContain("openai/emu-reasoner");
-    run.press(KEYS.controlT);
+    run.press(KEYS.controlT); // shows the last turn once more, its end included
+    await turnsEnded(2);
     await run.say("ok");
-    await run.until("two answers", ({ everything }) => everything.split("─ Worked").length === 3);
+    await turnsEnded(3);
     await run.ready();
     expect(await run.leave()).toBe(0);
   });

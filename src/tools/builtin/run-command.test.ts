@@ -176,10 +176,12 @@ describe("a command that must be ended", () => {
   test("is killed when this process exits in the middle", async () => {
     const script = `
       import { runCommand } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, "run-command.ts")).href)};
-      import { existsSync } from "node:fs";
+      import { statSync } from "node:fs";
       const context = { signal: new AbortController().signal, callId: "c", idempotencyKey: "k", progress: () => {} };
       void runCommand({ cwd: ${JSON.stringify(work)} }).run({ command: "sleep 60 & echo $! > child; wait" }, context);
-      setInterval(() => existsSync(${JSON.stringify(join(work, "child"))}) && process.exit(7), 5);
+      // The shell opens the file before it writes the number into it.
+      const written = () => statSync(${JSON.stringify(join(work, "child"))}, { throwIfNoEntry: false })?.size > 1;
+      setInterval(() => written() && process.exit(7), 5);
     `;
     const result = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
       encoding: "utf8",
