@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import { distance, type KnownFlag, meantCommand, scanLine } from "./command-line.ts";
-import { COMMANDS, HELP_LINES } from "./command-table.ts";
+import { asFlags, distance, type KnownFlag, meantCommand, scanLine } from "./command-line.ts";
+import { COMMAND_NAMES, COMMANDS, HELP_LINES } from "./command-table.ts";
 import { topHelp } from "./top-help.ts";
 
 const FLAGS: readonly KnownFlag[] = [
@@ -10,7 +10,7 @@ const FLAGS: readonly KnownFlag[] = [
   { short: "-m", long: "--model", takesValue: true },
   { long: "--json", takesValue: false },
 ];
-const NAMES = ["run", "sessions", "inspect", "fork", "emulator"];
+const NAMES = { run: [], sessions: ["show", "export"], inspect: [], fork: [], emulator: [] };
 
 test.for([
   [["sessions", "list"], { first: "sessions", words: ["sessions", "list"], print: false }],
@@ -44,8 +44,58 @@ test.for([
   [["ru"], undefined], // too short to tell
   [["sesions list"], undefined], // quoted: a prompt
   [["why?"], undefined],
+  [["exprot"], "sessions export"],
+  [["export"], "sessions export"],
+  [["export", "--last"], "sessions export"],
+  [["show", "s_1m7g"], "sessions show"],
+  [["show", "me"], undefined], // everyday words, and not alone
+  [["hlep"], "help"],
+  [["verison"], "version"],
+  [["help", "sesions"], "help sessions"],
+  [["help", "me"], undefined],
 ] as const)("%j was meant to be %s", ([args, expected]) => {
   expect(meantCommand(scanLine(args, FLAGS), NAMES)).toBe(expected);
+});
+
+test.for([
+  "hello",
+  "hi",
+  "hey",
+  "thanks",
+  "continue",
+  "why",
+  "yes",
+  "stop",
+  "test",
+  "explain",
+  "summarise",
+  "weiter",
+])("%s alone is a prompt", (word) => {
+  expect(meantCommand(scanLine([word], FLAGS), COMMAND_NAMES)).toBeUndefined();
+});
+
+test.for([
+  [["help"], ["--help"]],
+  [["-m", "openai/x", "help"], ["--help"]],
+  [
+    ["help", "sessions"],
+    ["sessions", "--help"],
+  ],
+  [
+    ["help", "sessions", "export"],
+    ["sessions", "export", "--help"],
+  ],
+  [["version"], ["--version"]],
+  [["help", "me"], undefined],
+  [["help", "constructor"], undefined],
+  [["help", "fork", "this"], undefined],
+  [["help", "sessions", "export", "it"], undefined],
+  [["version", "control"], undefined],
+  [["-p", "help"], undefined],
+  [["--", "help"], undefined],
+  [["run"], undefined],
+] as const)("%j are the flags %j", ([args, expected]) => {
+  expect(asFlags(scanLine(args, FLAGS), NAMES)).toEqual(expected);
 });
 
 test.for([

@@ -3,7 +3,8 @@
  *
  * A prompt may be written without quotes, so a mistyped command would be sent to the model, and paid for. The rule: a
  * first bare word that is not a command but close to one is taken for a typing error when nothing else makes it look
- * like a sentence, that is when at most one bare word follows it.
+ * like a sentence, that is when at most one bare word follows it. The commands inside of others (`export` of `sessions`)
+ * are everyday words, so that they are looked at only where they stand alone or before a session's id.
  *
  * @module
  */
@@ -64,17 +65,56 @@ function readFlag(
   return { named, valueFollows: false };
 }
 
+/** Commands by name, each with the names of those inside of it. */
+export type CommandNames = Readonly<Record<string, readonly string[]>>;
+
+/**
+ * `help`, `help COMMAND` and `version`, which everybody tries, as the flags they mean; undefined for any other line.
+ * "help me with this" is a prompt.
+ */
+export function asFlags(line: ScannedLine, commands: CommandNames): readonly string[] | undefined {
+  const [first, second, third] = line.words;
+  if (line.print || line.words.length > 3) return undefined;
+  if (first === "version" && second === undefined) return ["--version"];
+  if (first !== "help") return undefined;
+  if (second === undefined) return ["--help"];
+  const inner = Object.hasOwn(commands, second) ? commands[second] : undefined;
+  if (inner === undefined) return undefined;
+  if (third === undefined) return [second, "--help"];
+  return inner.includes(third) ? [second, third, "--help"] : undefined;
+}
+
 /** The command a mistyped word was meant to be; undefined when it is none, or when the line reads like a prompt. */
-export function meantCommand(line: ScannedLine, commands: readonly string[]): string | undefined {
+export function meantCommand(line: ScannedLine, commands: CommandNames): string | undefined {
   const { first, words, print } = line;
-  if (print || first === undefined || words.length > 2 || commands.includes(first)) return undefined;
-  if (!/^[A-Za-z-]{3,}$/.test(first)) return undefined;
-  const word = first.toLowerCase();
-  const near = commands
-    .map((name) => ({ name, distance: distance(word, name) }))
-    .filter(({ name, distance: far }) => far <= (Math.min(name.length, word.length) <= 4 ? 1 : 2))
-    .toSorted((a, b) => a.distance - b.distance);
-  return near[0]?.name;
+  if (print || first === undefined || words.length > 2 || Object.hasOwn(commands, first)) return undefined;
+  const [, second] = words;
+  if (first === "help" && second !== undefined) {
+    const of = meantCommand({ first: second, words: [second], print }, commands);
+    return of === undefined ? undefined : `help ${of}`;
+  }
+  const outer = Object.keys(commands).map((name) => ({ name, said: name }));
+  const inner = Object.entries(commands).flatMap(([name, within]) =>
+    within.map((one) => ({ name: one, said: `${name} ${one}` })),
+  );
+  const alone = second === undefined || /^s_\w+$/.test(second);
+  return nearest(first, [...outer, ...VERBS, ...(alone ? inner : [])]);
+}
+
+/** No commands of their own: flags in the clothes of one. */
+const VERBS = ["help", "version"].map((name) => ({ name, said: name }));
+
+function nearest(
+  typed: string,
+  names: readonly { readonly name: string; readonly said: string }[],
+): string | undefined {
+  if (!/^[A-Za-z-]{3,}$/.test(typed)) return undefined;
+  const word = typed.toLowerCase();
+  const near = names
+    .map(({ name, said }) => ({ name, said, far: distance(word, name) }))
+    .filter(({ name, far }) => far <= (Math.min(name.length, word.length) <= 4 ? 1 : 2))
+    .toSorted((a, b) => a.far - b.far);
+  return near[0]?.said;
 }
 
 /** Edits between two words: insert, remove, replace, and swap of neighbours count one each. */

@@ -7,6 +7,7 @@
 
 import type { Command } from "commander";
 
+import type { CommandNames } from "./command-line.ts";
 import type { Terminal } from "./terminal.ts";
 
 export interface Finish {
@@ -47,6 +48,16 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   completion: async (terminal, finish) =>
     (await import("./commands/completion.ts")).completionCommand(terminal, finish),
 };
+
+/** The commands inside of a command, known without loading it; a test holds that they are the ones it has. */
+const INNER: Readonly<Record<string, readonly string[]>> = {
+  sessions: ["list", "show", "search", "rename", "rm", "path", "export", "import", "erase"],
+  config: ["list", "get", "set", "unset", "path", "schema", "trust"],
+};
+
+export const COMMAND_NAMES: CommandNames = Object.fromEntries(
+  Object.keys(COMMANDS).map((name) => [name, INNER[name] ?? []]),
+);
 
 /** A line of the top help; several small commands may share one. */
 export interface HelpLine {

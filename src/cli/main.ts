@@ -27,11 +27,11 @@ process.on("uncaughtException", (error) => {
 
 const program = createProgram(terminal, finish);
 try {
-  await addNamedCommand(program, process.argv.slice(2), terminal, finish);
+  const args = await addNamedCommand(program, process.argv.slice(2), terminal, finish);
   for (const command of everyCommand(program)) {
     command.exitOverride().configureOutput({ outputError: () => undefined }); // `report` tells it
   }
-  await program.parseAsync(process.argv);
+  await program.parseAsync(args, { from: "user" });
 } catch (error) {
   process.exitCode = report(error);
 }

@@ -9,8 +9,8 @@ import { Command } from "commander";
 
 import { ThroughlineError } from "../support/index.ts";
 import { runOrChat } from "./choose-front-end.ts";
-import { meantCommand, type ScannedLine, scanLine } from "./command-line.ts";
-import { COMMANDS, type Finish } from "./command-table.ts";
+import { asFlags, meantCommand, type ScannedLine, scanLine } from "./command-line.ts";
+import { COMMAND_NAMES, COMMANDS, type Finish } from "./command-table.ts";
 import type { RunFlags } from "./open-session.ts";
 import { runOptions } from "./run-options.ts";
 import type { Terminal } from "./terminal.ts";
@@ -36,13 +36,16 @@ export function createProgram(terminal: Terminal, finish: Finish): Command {
     );
 }
 
-/** Adds the command that is named; `--version`, the top help and prompts load none. A mistyped one is refused. */
+/**
+ * Adds the command that is named, and gives the line to parse; `--version`, the top help and prompts load none. A
+ * mistyped one is refused.
+ */
 export async function addNamedCommand(
   program: Command,
   args: readonly string[],
   terminal: Terminal,
   finish: Finish,
-): Promise<void> {
+): Promise<readonly string[]> {
   const line = scanLine(
     args,
     program.options.map((option) => ({
@@ -51,10 +54,12 @@ export async function addNamedCommand(
       takesValue: option.required,
     })),
   );
-  const { first, print } = line;
-  if (first === undefined || print) return;
+  const flags = asFlags(line, COMMAND_NAMES);
+  const [first] = flags ?? line.words;
+  if (first === undefined || line.print) return args;
   if (Object.hasOwn(COMMANDS, first)) await addCommand(program, first, terminal, finish);
-  else refuseMistyped(line);
+  else if (flags === undefined) refuseMistyped(line);
+  return flags ?? args;
 }
 
 /** For what needs the whole tree: completion, documents. */
@@ -71,7 +76,7 @@ async function addCommand(program: Command, name: string, terminal: Terminal, fi
 }
 
 function refuseMistyped(line: ScannedLine): void {
-  const meant = meantCommand(line, Object.keys(COMMANDS));
+  const meant = meantCommand(line, COMMAND_NAMES);
   if (meant === undefined) return;
   throw new ThroughlineError({
     code: "command_unknown",

@@ -33,7 +33,7 @@ export function topHelp(description: string): string {
     "",
     EXAMPLES,
     "",
-    "Commands (throughline COMMAND --help tells each):",
+    "Commands (throughline help COMMAND tells each):",
     ...commands,
     "",
     FLAGS,

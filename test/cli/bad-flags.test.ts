@@ -41,6 +41,12 @@ describe("a usage error says what is wrong, leaves with 2 and writes nothing", (
     [["--jsn", "hi"], "usage", "there is no flag --jsn; did you mean --json?"],
     [["sesions", "list"], "command_unknown", "did you mean sessions?"],
     [["inspct", "--last"], "command_unknown", "did you mean inspect?"],
+    [
+      ["exprot"],
+      "command_unknown",
+      'did you mean sessions export? To ask the model: throughline -p "exprot"',
+    ],
+    [["help", "sesions"], "command_unknown", "did you mean help sessions?"],
     [["-m", "emulator/emu-reasoner", "emulater"], "command_unknown", "did you mean emulator?"],
     [["-p", "hi", "-m"], "usage", "the value behind it is missing"],
     [["-p", "hi", "-m", "gpt-5"], "model_invalid", "provider/model"],

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
-import { CLI, environment, expectNoTrace, expectProblem, newPlace, run } from "./harness.ts";
+import { CLI, environment, expectNoTrace, expectProblem, newPlace, run, treeOf } from "./harness.ts";
 
 test("a search for nothing is refused", async () => {
   const place = newPlace();
@@ -45,4 +45,17 @@ test("a path through a file is told in words", async () => {
   expect(ran.code).toBe(2);
   expect(ran.err).toContain("a part of its path is a file");
   expect(ran.err).not.toContain("ENOTDIR");
+});
+
+test("help and version ask nobody and make no session", async () => {
+  const place = newPlace();
+  const said = async (...args: readonly string[]): Promise<string> => {
+    const ran = await run(place, args);
+    expect(ran).toMatchObject({ code: 0, err: "" });
+    return ran.out;
+  };
+  expect(await said("help")).toBe(await said("--help"));
+  expect(await said("version")).toBe(await said("--version"));
+  expect(await said("help", "sessions", "export")).toBe(await said("sessions", "export", "--help"));
+  expect(treeOf(place.home)).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, expect, test } from "vitest";
 
+import { COMMAND_NAMES } from "../../src/cli/command-table.ts";
 import { EXIT } from "../../src/cli/exit-codes.ts";
 import { addAllCommands, createProgram } from "../../src/cli/program.ts";
 import { systemTerminal } from "../../src/cli/terminal.ts";
@@ -66,6 +67,11 @@ test("docs/cli.md names every command", () => {
   const usage = /```\n(throughline \[options\][\s\S]*?)```/.exec(document)?.[1] ?? "";
   const named = [...usage.matchAll(/^throughline ([a-z]+)/gm)].map(([, name]) => name);
   expect(named).toEqual(program.commands.map((command) => command.name()));
+});
+
+test("the names by which a mistyped command is known are those of the tree", () => {
+  const tree = program.commands.map((one) => [one.name(), one.commands.map((inner) => inner.name())]);
+  expect(Object.entries(COMMAND_NAMES)).toEqual(tree);
 });
 
 test("docs/cli.md lists exactly the exit codes of the program, and so does its help", () => {
