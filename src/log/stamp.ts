@@ -26,33 +26,31 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
   return {
     stamp(drafts, nextSeq, epoch) {
       const now = isoTime(clock.now());
-      return drafts.map((draft, index): LoggedEvent => {
-        // Whoever hands over an event of another log must not bring its place there along.
-        const {
-          v: _v,
-          seq: _seq,
-          epoch: _epoch,
-          id,
-          at,
-          turn,
-          response,
-          type,
-          ...fields
-        } = draft as AppendDraft & Partial<LoggedEvent>;
-        return {
-          v: 1,
-          seq: nextSeq + index,
-          id: id ?? ids.next("ev"),
-          at: at ?? now,
-          epoch,
-          ...(turn === undefined ? {} : { turn }),
-          ...(response === undefined ? {} : { response }),
-          type,
-          ...fields,
-        } as LoggedEvent;
+      return drafts.map((given, index): LoggedEvent => {
+        const draft = isPlainDraft(given) ? given : withoutPlace(given);
+        const { id, at, turn, response, type } = draft as AppendDraft & Partial<LoggedEvent>;
+        const seq = nextSeq + index;
+        const place = { v: 1, seq, id: id ?? ids.next("ev"), at: at ?? now, epoch } as const;
+        // The order of a line; what the draft repeats of it stays where it stands and is the same.
+        if (turn === undefined) return Object.assign({ ...place, type }, draft) as LoggedEvent;
+        if (response === undefined) return Object.assign({ ...place, turn, type }, draft) as LoggedEvent;
+        return Object.assign({ ...place, turn, response, type }, draft) as LoggedEvent;
       });
     },
   };
+}
+
+function isPlainDraft(draft: AppendDraft): boolean {
+  return !ENVELOPE.some((key) => key in draft);
+}
+
+const ENVELOPE = ["v", "seq", "epoch"];
+
+/** Whoever hands over an event of another log must not bring its place there along. */
+function withoutPlace(draft: AppendDraft): AppendDraft {
+  return Object.fromEntries(
+    Object.entries(draft).filter(([key, value]) => !ENVELOPE.includes(key) && value !== undefined),
+  ) as unknown as AppendDraft;
 }
 
 /** The epoch of the next writer: one above any that wrote before. */

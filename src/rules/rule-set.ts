@@ -31,17 +31,12 @@ export type ViewOf<View> = (text: string, index: number, context: PieceContext) 
 
 export class RuleSet<View, Facts> implements RequestCheck {
   readonly #runs: readonly { readonly id: string; readonly run: RuleRun<View> }[];
-  /** Those that look at pieces: asked for each of them, so without a detour. */
-  readonly #looks: readonly { readonly id: string; readonly look: NonNullable<RuleRun<View>["item"]> }[];
   readonly #view: ViewOf<View>;
   readonly #found: Violation[] = [];
   #count = 0;
 
   constructor(rules: readonly Rule<View, Facts>[], facts: Facts, view: ViewOf<View>) {
     this.#runs = rules.map((rule) => ({ id: rule.id, run: rule.start(facts) }));
-    this.#looks = this.#runs.flatMap(({ id, run }) =>
-      run.item === undefined ? [] : [{ id, look: run.item.bind(run) }],
-    );
     this.#view = view;
   }
 
@@ -49,8 +44,8 @@ export class RuleSet<View, Facts> implements RequestCheck {
     const index = this.#count;
     this.#count += 1;
     const piece = this.#view(text, index, context);
-    for (const { id, look } of this.#looks) {
-      const found = look(piece);
+    for (const { id, run } of this.#runs) {
+      const found = run.item?.(piece);
       if (found === undefined) continue;
       for (const problem of listOf(found, index)) this.#found.push({ rule: id, ...problem });
     }

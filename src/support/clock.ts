@@ -35,6 +35,14 @@ export const systemClock: Clock = {
     }),
 };
 
+let lastMs = Number.NaN;
+let lastTime = "";
+
+/** Asked several times for one moment: the events of a step are stamped together. */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
+  if (ms !== lastMs) {
+    lastTime = new Date(ms).toISOString();
+    lastMs = ms;
+  }
+  return lastTime;
 }

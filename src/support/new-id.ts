@@ -10,28 +10,38 @@ export interface IdSource {
   next(prefix: string): string;
 }
 
+const TIME_LENGTH = 9;
+const RANDOM_LENGTH = 16;
+
+/** Drawn in one call for many ids of all sources: every event has one, and the call costs more than its bytes. */
+const pool = new Uint8Array(4096);
+let used = pool.length;
+
 export function createIdSource(now: () => number = Date.now): IdSource {
-  let pool = new Uint8Array(0);
-  let used = 0;
-  // Random bytes are drawn in one call for many ids: an event needs one, and there are thousands in a long turn.
-  const takeRandom = (count: number): Uint8Array => {
-    if (used + count > pool.length) {
-      pool = crypto.getRandomValues(new Uint8Array(1024));
-      used = 0;
-    }
-    used += count;
-    return pool.subarray(used - count, used);
-  };
+  let time = Number.NaN;
+  let timeText = "";
   return {
     next(prefix) {
-      let text = "";
-      let time = now();
-      for (let i = 0; i < 9; i += 1) {
-        text = ALPHABET.charAt(time % 32) + text;
-        time = Math.floor(time / 32);
+      const at = now();
+      if (at !== time) {
+        time = at;
+        timeText = inBase32(at);
       }
-      for (const byte of takeRandom(16)) text += ALPHABET.charAt(byte & 31);
-      return `${prefix}_${text}`;
+      if (used === pool.length) {
+        crypto.getRandomValues(pool);
+        used = 0;
+      }
+      let random = "";
+      for (const end = used + RANDOM_LENGTH; used < end; used += 1)
+        random += ALPHABET[(pool[used] as number) & 31] as string;
+      return `${prefix}_${timeText}${random}`;
     },
   };
+}
+
+function inBase32(time: number): string {
+  let text = "";
+  for (let rest = time; text.length < TIME_LENGTH; rest = Math.floor(rest / 32))
+    text = ALPHABET.charAt(rest % 32) + text;
+  return text;
 }

@@ -26,9 +26,16 @@ function formsOf(secrets: readonly string[]): readonly string[] {
 }
 
 export function createRedactor(secrets: () => readonly string[]): (text: string) => string {
+  let known: readonly string[] = [];
+  let forms: readonly string[] = [];
   return (text) => {
+    const now = secrets();
+    if (now.length !== known.length || now.some((secret, index) => secret !== known[index])) {
+      known = now;
+      forms = formsOf(now);
+    }
     let clean = text;
-    for (const form of formsOf(secrets())) {
+    for (const form of forms) {
       if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED);
     }
     return clean;

@@ -90,12 +90,9 @@ function viaNode(request: HttpRequest, watchdog: Watchdog): Promise<HttpResponse
       },
     });
     outgoing.on("response", (incoming) => {
-      const headers = Object.fromEntries(
-        Object.entries(incoming.headers).map(([name, value]) => [
-          name,
-          Array.isArray(value) ? value.join(", ") : (value ?? ""),
-        ]),
-      );
+      const headers: Record<string, string> = {};
+      for (const [name, value] of Object.entries(incoming.headers))
+        headers[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");
       const body = decompressed(incoming, headers["content-encoding"]);
       if (body !== undefined) resolve({ status: incoming.statusCode ?? 0, headers, body: readChunks(body) });
       else {

@@ -33,8 +33,10 @@ class ChunkReader implements AsyncIterableIterator<Uint8Array> {
     });
     stream.on("end", () => this.#end(undefined));
     stream.on("error", (error) => this.#end(error));
-    // Neither an end nor an error came before: what was sent is not whole.
-    stream.on("close", () => this.#end(new Error("the stream was closed before its end")));
+    stream.on("close", () => {
+      // Neither an end nor an error came before: what was sent is not whole.
+      if (!this.#over) this.#end(new Error("the stream was closed before its end"));
+    });
   }
 
   next(): Promise<IteratorResult<Uint8Array, undefined>> {

@@ -9,19 +9,18 @@
  * @module
  */
 
-import type { LateItem, ResponseStatus } from "../../events/index.ts";
+import type { ResponseStatus } from "../../events/index.ts";
 import {
+  arrayOf,
   isObject,
   isThroughlineError,
   type JsonObject,
   numberOf,
   objectOf,
-  sliceArray,
   sliceMember,
   sliceObject,
   stringOf,
   stringValue,
-  toRawJson,
   tryParseJson,
   withoutLongStrings,
 } from "../../support/index.ts";
@@ -30,8 +29,9 @@ import { streamError } from "../errors.ts";
 import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
+import { compareWithTerminal } from "./terminal-items.ts";
 import { type ItemKind, kindOf, TEXT_EVENTS, type TextSource } from "./text-events.ts";
-import { isPayload, understandItem } from "./understand.ts";
+import { understandItem } from "./understand.ts";
 import { usageOf } from "./usage.ts";
 
 type AssistantDraft = Extract<ItemDraft, { readonly type: "assistant_message" }>;
@@ -75,7 +75,7 @@ export class ResponsesDecoder implements StreamDecoder {
     const value = tryParseJson(text);
     if (!isObject(value) || value["object"] !== "response")
       this.#fail("the answer is not a response object", events);
-    else this.#terminal(text, undefined, events);
+    else this.#terminal(value, () => text, undefined, events);
     return events;
   }
 
@@ -120,7 +120,7 @@ export class ResponsesDecoder implements StreamDecoder {
       case "response.created":
       case "response.in_progress":
       case "response.queued":
-        this.#takeFacts(sliceMember(data, "response") ?? "{}");
+        this.#takeFacts(responseIn(value, data));
         break;
       case "response.output_item.added":
         this.#added(value, events);
@@ -129,13 +129,13 @@ export class ResponsesDecoder implements StreamDecoder {
         this.#done(data, events);
         break;
       case "response.completed":
-        this.#terminal(sliceMember(data, "response") ?? "{}", "completed", events);
+        this.#terminal(responseIn(value, data), () => sliceMember(data, "response") ?? "{}", "completed", events);
         break;
       case "response.incomplete":
-        this.#terminal(sliceMember(data, "response") ?? "{}", "incomplete", events);
+        this.#terminal(responseIn(value, data), () => sliceMember(data, "response") ?? "{}", "incomplete", events);
         break;
       case "response.failed":
-        this.#terminal(sliceMember(data, "response") ?? "{}", "failed", events);
+        this.#terminal(responseIn(value, data), () => sliceMember(data, "response") ?? "{}", "failed", events);
         break;
       case "error":
         // A response.failed usually follows (failures.md R06); if not, `close` ends it.
@@ -264,21 +264,26 @@ export class ResponsesDecoder implements StreamDecoder {
     return taken ? { ...draft, callId: `${draft.callId || "call"}_${draft.outputIndex}` } : draft;
   }
 
-  #terminal(response: string, told: ResponseStatus | undefined, events: StreamEvent[]): void {
+  #terminal(
+    response: JsonObject,
+    text: () => string,
+    told: ResponseStatus | undefined,
+    events: StreamEvent[],
+  ): void {
     this.#takeFacts(response);
-    const members = new Map(sliceObject(response).map(({ key, value }) => [key, value]));
-    const read = (key: string): unknown => tryParseJson(members.get(key) ?? "null");
-    const status = statusOf(stringOf(read("status")), told);
-    const late = this.#compareWithTerminal(sliceArray(members.get("output") ?? "[]"), status, events);
-    const reason = stringOf(objectOf(read("incomplete_details"))["reason"]);
-    const failure = read("error");
+    const status = statusOf(stringOf(response["status"]), told);
+    const { late, missing } = compareWithTerminal(this.#finished(), arrayOf(response["output"]).length, text);
+    if (status === "completed")
+      for (const { position, item } of missing) this.#finish(this.#freeIndex(position), item, events);
+    const reason = stringOf(objectOf(response["incomplete_details"])["reason"]);
+    const failure = response["error"];
     const error =
       status === "failed" || status === "cancelled"
         ? isObject(failure)
           ? streamError(failure)
           : this.#error
         : undefined;
-    const usage = usageOf(read("usage"));
+    const usage = usageOf(response["usage"]);
     events.push(
       this.#end({
         status,
@@ -290,45 +295,10 @@ export class ResponsesDecoder implements StreamDecoder {
     );
   }
 
-  /**
-   * The terminal event lists the items again. Usually it adds nothing, and on some servers it lists none (R04). It counts
-   * for an item that never got its `done`, and for a payload that only it delivered (Azure).
-   */
-  #compareWithTerminal(
-    output: readonly string[],
-    status: ResponseStatus,
-    events: StreamEvent[],
-  ): readonly LateItem[] {
-    const late: LateItem[] = [];
-    const finished = [...this.#items]
-      .filter(([, item]) => item.done !== undefined)
-      .toSorted(([a], [b]) => a - b);
-    const byId = new Map(finished.map((one) => [one[1].done?.itemId, one]));
-    const inOrder = output.length === finished.length;
-    const listed = output.map((text) => stringOf(tryParseJson(sliceMember(text, "id") ?? "null")));
-    // Where ids rotate, or there are none, none of the list is known: then its place says which item it is (I08).
-    const hasIds = listed.some((id) => id !== undefined && byId.has(id));
-    for (const [position, text] of output.entries()) {
-      const id = listed[position];
-      const match = inOrder
-        ? finished[position]
-        : hasIds
-          ? byId.get(id)
-          : finished.find(([outputIndex]) => outputIndex === position);
-      if (match !== undefined) {
-        const [outputIndex, item] = match;
-        if (
-          item.done?.type === "reasoning" &&
-          !item.done.opaque &&
-          isPayload(sliceMember(text, "encrypted_content"))
-        ) {
-          late.push({ outputIndex, item: toRawJson(text) });
-        }
-      } else if (status === "completed") {
-        this.#finish(this.#freeIndex(position), text, events);
-      }
-    }
-    return late;
+  #finished(): readonly ItemDraft[] {
+    return [...this.#items.values()]
+      .flatMap(({ done }) => (done === undefined ? [] : [done]))
+      .toSorted((a, b) => a.outputIndex - b.outputIndex);
   }
 
   #freeIndex(position: number): number {
@@ -336,11 +306,10 @@ export class ResponsesDecoder implements StreamDecoder {
     return taken?.done === undefined ? position : Math.max(...this.#items.keys()) + 1;
   }
 
-  #takeFacts(response: string): void {
-    const read = (key: string): unknown => tryParseJson(sliceMember(response, key) ?? "null");
-    const providerResponseId = stringOf(read("id"));
-    const servedModel = stringOf(read("model"));
-    const reasoningContext = stringOf(objectOf(read("reasoning"))["context"]);
+  #takeFacts(response: JsonObject): void {
+    const providerResponseId = stringOf(response["id"]);
+    const servedModel = stringOf(response["model"]);
+    const reasoningContext = stringOf(objectOf(response["reasoning"])["context"]);
     this.#facts = {
       ...this.#facts,
       ...(providerResponseId === undefined ? {} : { providerResponseId }),
@@ -373,6 +342,15 @@ function parseFrame(data: string, payloads: string[]): unknown {
 }
 
 const LARGE_FRAME = 64 * 1024;
+
+/** The response an event tells of, as it was parsed; of a large event everything but the items, whose strings are gone. */
+function responseIn(value: JsonObject, data: string): JsonObject {
+  const response = objectOf(value["response"]);
+  if (data.length < LARGE_FRAME) return response;
+  const members = sliceObject(sliceMember(data, "response") ?? "{}").filter(({ key }) => key !== "output");
+  const whole = members.map(({ key, value: text }) => `${JSON.stringify(key)}:${text}`).join(",");
+  return { ...objectOf(tryParseJson(`{${whole}}`)), output: response["output"] ?? null };
+}
 
 const WITH_ITEMS: ReadonlySet<string> = new Set([
   "response.output_item.done",
