@@ -106,7 +106,7 @@ export class RemoteTurn implements Turn {
         if (codeOf(error) === "server_unreachable" && (lost += 1) < MAX_LOST) continue;
         // It waited for its turn when the server was killed: it never began, and nobody remembers it.
         if (codeOf(error) !== "turn_unknown") throw error;
-        return { turn: this.#id, state: "done", result: LOST };
+        return { turn: this.#id, state: "done", result: NEVER_BEGUN };
       }
     }
     return state;
@@ -114,6 +114,10 @@ export class RemoteTurn implements Turn {
 }
 
 const LOST: TurnResult = { status: "interrupted", text: "", usage: NO_USAGE, steps: 0 };
+const NEVER_BEGUN: TurnResult = {
+  ...LOST,
+  error: { code: "turn_unknown", message: "the server was stopped before it began with it" },
+};
 const MAX_LOST = 20;
 const MAX_HELD = 1000;
 

@@ -5,17 +5,15 @@
  * @module
  */
 
+import { bottom, type BottomParts } from "./bottom.ts";
 import { COMMANDS, type CommandHost, helpText, KEYS, type Outcome, runCommand } from "./commands.ts";
 import { createCompletion } from "./completion.ts";
 import { Conversation, problemText } from "./conversation.ts";
-import { footer, type Footer } from "./footer.ts";
 import { LineEditor } from "./line-editor.ts";
 import { Painter } from "./painter.ts";
-import { PermissionPrompt } from "./permission-prompt.ts";
+import { PermissionDialog } from "./permission-dialog.ts";
 import { Picker } from "./picker.ts";
-import type { Rows } from "./rows.ts";
-import { statusRows } from "./status-line.ts";
-import { type InputReader, isKey, readInput, wrap } from "./terminal-library.ts";
+import { type InputReader, isKey, readInput } from "./terminal-library.ts";
 import type { TuiEnd, TuiOptions } from "./tui-options.ts";
 
 /** Older turns are in the log; printing thousands of rows helps nobody. */
@@ -35,14 +33,12 @@ class App {
   readonly #painter: Painter;
   readonly #conversation: Conversation;
   readonly #editor: LineEditor;
+  readonly #dialog: PermissionDialog;
   readonly #host: CommandHost;
   readonly #stop = new AbortController();
   readonly #ended: Promise<Outcome>;
   #end: (outcome: Outcome) => void = () => undefined;
   #picker: Picker | undefined;
-  #prompt: PermissionPrompt | undefined;
-  /** The question has the keys, not the message. */
-  #answering = false;
   #hint: string | undefined;
   /** The next Ctrl+C leaves. */
   #armed = false;
@@ -64,10 +60,10 @@ class App {
     this.#painter = new Painter({
       output: options.terminal,
       style: options.style,
-      now: options.now,
+      now: () => this.#conversation.now,
       blocks: () => this.#conversation.blocks,
-      busy: () => this.#conversation.busy,
-      footer: (width, height) => this.#footer(width, height),
+      busy: () => this.#conversation.busyFor !== undefined,
+      footer: (width, height) => bottom(this.#bottomParts(), width, height),
     });
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -78,6 +74,12 @@ class App {
       onSubmit: (text) => this.#submit(text),
       onChange: () => this.#schedule(),
       complete: createCompletion(COMMANDS, options.files ?? noFiles),
+    });
+    this.#dialog = new PermissionDialog({
+      handle: options.handle,
+      asked: () => this.#conversation.facts.question,
+      message: this.#editor,
+      onProblem: (error) => this.#say(problemText(error)),
     });
     for (const entry of options.history.entries) this.#editor.remember(entry);
     this.#host = this.#createHost();
@@ -112,7 +114,7 @@ class App {
       if (first !== undefined && first !== "") this.#submit(first);
       this.#painter.draw();
       const outcome = await this.#ended;
-      const typed = [...this.#conversation.queue, this.#editor.text, this.#prompt?.typed ?? ""];
+      const typed = [...this.#conversation.queue, this.#editor.text, this.#dialog.typed];
       const unsent = typed.filter((text) => text.trim() !== "");
       return { ...outcome, unsent, working: this.#conversation.busy };
     } finally {
@@ -141,7 +143,7 @@ class App {
   }
 
   #changed(): void {
-    this.#ask();
+    this.#dialog.update();
     this.#schedule();
   }
 
@@ -180,31 +182,6 @@ class App {
     }
   }
 
-  #ask(): void {
-    const { handle } = this.#options;
-    const asked = this.#conversation.facts.question;
-    const request = handle.access === "read" || handle.writer === "none" ? undefined : asked;
-    if (request?.requestId === this.#prompt?.request.requestId) return;
-    const typed = this.#prompt?.typed ?? "";
-    if (typed !== "") this.#editor.text += typed;
-    this.#prompt = undefined;
-    this.#answering = false;
-    if (request === undefined) return;
-    this.#prompt = new PermissionPrompt({
-      request,
-      onAnswer: (answer) => {
-        const said = answer === "allow" ? handle.approve(request.requestId) : handle.deny(request.requestId);
-        said.catch((error: unknown) => this.#say(problemText(error)));
-      },
-      onText: (text) => {
-        this.#editor.text = text;
-        this.#answering = false;
-      },
-    });
-    // Somebody in the middle of a message goes on writing it.
-    this.#answering = this.#editor.text === "";
-  }
-
   // Keys
 
   #readKeys(): InputReader {
@@ -212,7 +189,7 @@ class App {
       key: (data) => this.#key(data),
       paste: (text) => {
         if (this.#picker === undefined) {
-          this.#answering = false;
+          this.#dialog.leave();
           this.#editor.paste(text);
         }
         this.#schedule();
@@ -235,9 +212,8 @@ class App {
     else if (isKey(data, "ctrl+o")) this.#hint = this.#painter.toggle("tools");
     else if (isKey(data, "ctrl+z")) void this.#suspend();
     else if (isKey(data, "escape") && !completing) this.#escape();
-    else if (isKey(data, "tab") && this.#prompt !== undefined && !completing)
-      this.#answering = !this.#answering;
-    else if (this.#prompt !== undefined && this.#answering) this.#prompt.key(data);
+    else if (isKey(data, "tab") && this.#dialog.isOpen && !completing) this.#dialog.toggle();
+    else if (this.#dialog.hasKeys) this.#dialog.key(data);
     else if (isKey(data, "ctrl+d") && this.#editor.text === "") this.#end({ type: "leave" });
     else if (isKey(data, "ctrl+l")) void this.#handle("/model");
     else if (isKey(data, "alt+up")) this.#takeBack();
@@ -251,14 +227,14 @@ class App {
 
   /** First: stop the turn, or clear the line. Second: leave. */
   #controlC(armed: boolean): void {
-    const { handle, history } = this.#options;
+    const { history } = this.#options;
     if (armed) {
       this.#end({ type: "leave" });
       return;
     }
     this.#armed = true;
     const { text } = this.#editor;
-    if (this.#conversation.busy && handle.access === "write") {
+    if (this.#conversation.stoppable) {
       this.#conversation.held = this.#conversation.queue.length > 0;
       this.#conversation.stop();
       this.#hint = "Stopping. Ctrl+C again leaves.";
@@ -274,7 +250,9 @@ class App {
   }
 
   #escape(): void {
-    if (this.#conversation.busy && this.#options.handle.access === "write") this.#conversation.stop();
+    if (this.#conversation.stoppable) this.#conversation.stop();
+    else if (this.#conversation.away)
+      this.#hint = "The server does not answer: it cannot be told to stop now.";
     else if (this.#conversation.rewriting !== undefined) {
       this.#conversation.rewriting = undefined;
       this.#hint = "Not an edit any more: Enter sends it as a new message.";
@@ -342,64 +320,17 @@ class App {
     this.#painter.schedule();
   }
 
-  #footer(width: number, height: number): Footer {
-    const { style } = this.#options;
-    const { queue, held, busyFor } = this.#conversation;
-    const prompt = this.#prompt?.render(width, Math.max(5, height - 3), style);
-    const shared = {
-      queue,
-      held,
-      workingMs: prompt === undefined ? busyFor : undefined,
+  #bottomParts(): BottomParts {
+    return {
+      options: this.#options,
+      conversation: this.#conversation,
+      editor: this.#editor,
+      dialog: this.#dialog,
+      picker: this.#picker,
       hint: this.#hint,
-      status: this.#status(width),
-      above: [],
     };
-    if (this.#picker !== undefined) {
-      const rows = this.#picker.render(width, Math.min(height - 2, 14), style);
-      const cursor = { row: rows.length - 1, column: 0 }; // on the last row, as always: see footer.ts
-      return footer({ ...shared, input: { rows, cursor } }, width, height, style);
-    }
-    if (prompt !== undefined && this.#answering) {
-      const above = this.#editor.text === "" ? [] : [style.dim("Tab goes back to your message")];
-      return footer({ ...shared, above, input: prompt }, width, height, style);
-    }
-    const above: Rows =
-      prompt === undefined
-        ? this.#stateRows(width)
-        : [...prompt.asked, style.warn("Tab answers; Enter queues your message")];
-    return footer({ ...shared, above, input: this.#editor.render(width) }, width, height, style);
-  }
-
-  #stateRows(width: number): Rows {
-    const { handle, style } = this.#options;
-    const text = handle.connection === "lost" ? LOST : handle.access === "read" ? this.#readerText() : "";
-    return text === "" ? [] : wrap(text, width).map((row) => style.warn(row));
-  }
-
-  #readerText(): string {
-    const asks = this.#conversation.facts.question === undefined ? "" : " It waits there for an answer.";
-    return this.#options.handle.writer === "live"
-      ? `Another process writes this session; following it.${asks} /fork goes on in a copy.`
-      : "Nobody writes this session now: Enter takes it over.";
-  }
-
-  #status(width: number): Rows {
-    const { handle, directory, style } = this.#options;
-    const parts = {
-      directory,
-      session: handle.title ?? handle.id,
-      usage: this.#conversation.facts.usage,
-      costUsd: handle.costUsd ?? this.#conversation.facts.costUsd,
-      model: handle.model.label,
-      effort: handle.model.settings.effort,
-      context: handle.context,
-      reading: handle.access === "read",
-    };
-    return statusRows(parts, width, style);
   }
 }
-
-const LOST = "The server does not answer: reconnecting… What you send waits until it is back.";
 
 const FILES_THERE = "The files are the server's: they cannot be listed here; a path you write is read there.";
 

@@ -80,7 +80,7 @@ test("however small the terminal, the input stays", () => {
   const input = { rows: ["❯ typed"], cursor: { row: 0, column: 3 } };
   const parts = {
     queue: ["a"],
-    held: false,
+    waits: "turn" as const,
     workingMs: 2000,
     hint: "hint",
     above: [],

@@ -34,6 +34,12 @@ export class Conversation {
   /** Turns whose message is in the log. */
   readonly #begun = new Set<string>();
   #aside = false;
+  /** Since when the server has not answered. */
+  #awaySince: number | undefined;
+  /** The connection was lost in the turn that is open, and what became of it has not been told. */
+  #lost = false;
+  /** Something was said while the server was away: the person wants to go on when it is back. */
+  #goesOn = false;
   /** The queue waits for a word of the person. */
   held = false;
   /** The next message takes the place of the one there. */
@@ -54,9 +60,24 @@ export class Conversation {
     return this.facts.openTurn !== undefined && handle.writer === "live" && !handle.interrupted;
   }
 
+  /** Nothing is known of the session until its server answers again. */
+  get away(): boolean {
+    return this.#options.handle.connection === "lost";
+  }
+
+  /** What the queue waits for. */
+  get waits(): "turn" | "server" | "person" {
+    return this.away ? "server" : this.held ? "person" : "turn";
+  }
+
+  /** Stands still while the server is away: no seconds are counted of what nobody knows to go on. */
+  get now(): number {
+    return this.#awaySince ?? this.#options.now();
+  }
+
   /** For how long, in milliseconds. */
   get busyFor(): number | undefined {
-    if (!this.busy) return undefined;
+    if (!this.busy || this.away) return undefined;
     const now = this.#options.now();
     this.#busySince ??= now;
     return now - this.#busySince;
@@ -95,14 +116,16 @@ export class Conversation {
     if (handle.access === "read") {
       giveBack(text);
       say("Another process writes this session; /fork goes on in a copy. Your text is kept in the input.");
-    } else if (this.busy || handle.connection === "lost") this.#queue.push(text);
+    } else if (this.busy || this.away) this.#queue.push(text);
     else this.#try(text);
+    this.#goesOn ||= this.away;
     this.#options.onChange();
   }
 
   /** A turn was begun, here or by a command; `text` is what comes back if it never begins. */
   started(turn: Turn, text?: string): void {
     this.#turn = turn;
+    this.#lost = false;
     this.#busySince = this.#options.now();
     void this.#await(turn, text);
     this.#options.onChange();
@@ -110,7 +133,19 @@ export class Conversation {
 
   /** What the handle tells of itself has changed: a server that is back gets what waited for it. */
   looked(): void {
+    if (this.away) {
+      this.#awaySince ??= this.#options.now();
+      this.#lost ||= this.busy;
+      return;
+    }
+    this.#awaySince = undefined;
+    if (this.#lost && this.#options.handle.interrupted) this.#interrupted();
     if (this.#queue.length > 0) this.#sendNext();
+  }
+
+  /** There is a turn, it is ours to stop, and somebody would hear it. */
+  get stoppable(): boolean {
+    return this.busy && !this.away && this.#options.handle.access === "write";
   }
 
   stop(): void {
@@ -128,6 +163,7 @@ export class Conversation {
   takeBack(): readonly string[] {
     const queue = this.#queue;
     this.#queue = [];
+    this.#goesOn = false;
     this.held = false;
     return queue;
   }
@@ -139,6 +175,7 @@ export class Conversation {
     this.#list.add([event]);
     if (event.type === "turn_end") {
       this.#aside = false;
+      this.#lost = false;
       this.#ended();
     }
     this.#options.onChange();
@@ -158,11 +195,12 @@ export class Conversation {
       // What could not even be begun is in no log.
       if (status === "failed" && !this.#isTold(turn.id))
         this.#options.say(`Failed: ${error?.message ?? "unknown"} [${error?.code ?? "internal"}]`);
-      if (status === "interrupted") this.#interrupted();
+      if (error?.code === "turn_unknown" && text !== undefined) this.#neverBegun(text);
+      else if (status === "interrupted" && this.#lost) this.#interrupted();
     } catch (error) {
       // Only a server's turn: it was refused, or the server cannot be reached.
       if (this.#turn === turn) this.#turn = undefined;
-      this.held = this.#queue.length > 0;
+      this.#hold();
       this.#options.say(problemText(error));
       if (text !== undefined && !this.#begun.has(turn.id)) this.#options.giveBack(text);
     }
@@ -171,10 +209,25 @@ export class Conversation {
 
   /** The process that worked on it is gone, and this one is not: it was a server's. */
   #interrupted(): void {
-    this.held = this.#queue.length > 0;
-    this.#options.say(
-      "The server was stopped in the middle of it: /resume finishes the turn, a new message goes on without it.",
-    );
+    this.#lost = false;
+    this.#hold();
+    const open = "The server was stopped in the middle of the turn";
+    const next = this.#goesOn
+      ? "it goes on with what you have sent meanwhile"
+      : "/resume finishes it, a new message goes on without it";
+    this.#options.say(`${open}: ${next}.`);
+  }
+
+  #neverBegun(text: string): void {
+    this.#lost = false;
+    this.#hold();
+    this.#options.giveBack(text);
+    this.#options.say("The server was stopped before it began with your message: it is in the input again.");
+  }
+
+  /** What waited for the end of a turn was meant for another end than this one. */
+  #hold(): void {
+    this.held = this.#queue.length > 0 && !this.#goesOn;
   }
 
   #isTold(turn: string): boolean {
@@ -189,8 +242,9 @@ export class Conversation {
   }
 
   #sendNext(): void {
-    if (this.held || this.busy || this.#options.handle.connection === "lost") return;
+    if (this.held || this.busy || this.away) return;
     const text = this.#queue.shift();
+    if (this.#queue.length === 0) this.#goesOn = false;
     if (text !== undefined) this.#try(text);
   }
 

@@ -8,14 +8,14 @@
 import { formatDuration } from "../fragments/index.ts";
 import { inertLine } from "../support/index.ts";
 import type { EditorView } from "./line-editor.ts";
-import type { Rows } from "./rows.ts";
+import { indent, type Rows } from "./rows.ts";
 import type { Style } from "./style.ts";
 import { fit, wrap } from "./terminal-library.ts";
 
 export interface FooterParts {
   readonly queue: readonly string[];
-  /** The queue waits for a word of the person. */
-  readonly held: boolean;
+  /** What the queue waits for. */
+  readonly waits: "turn" | "server" | "person";
   readonly workingMs: number | undefined;
   readonly hint: string | undefined;
   /** Stands above the input: a question, a word about it. */
@@ -65,10 +65,17 @@ function workingRows({ workingMs, queue }: FooterParts, width: number, style: St
 
 const SHOWN = 3;
 
-function queueRows({ queue, held }: FooterParts, width: number, style: Style): Rows {
+const HOW = {
+  turn: "Alt+Up takes them back",
+  server: "Sent when the server is back; Alt+Up takes them back",
+  person: "Held: Enter sends them, Alt+Up takes them back",
+} as const;
+
+function queueRows({ queue, waits }: FooterParts, width: number, style: Style): Rows {
   if (queue.length === 0) return [];
   const shown = queue.slice(0, SHOWN).map((text) => fit(style.dim(`  ⋯ ${inertLine(text, 500)}`), width));
   const more = queue.length > SHOWN ? [style.dim(`  ⋯ and ${queue.length - SHOWN} more`)] : [];
-  const how = held ? "Held: Enter sends them, Alt+Up takes them back" : "Alt+Up takes them back";
-  return [...shown, ...more, fit(style.dim(`  ${how}`), width)];
+  // Wrapped, not cut: how to get them back stands at its end.
+  const how = indent(wrap(HOW[waits], width - 2), "  ").map((row) => style.dim(row));
+  return [...shown, ...more, ...how];
 }

@@ -50,7 +50,7 @@ class Run {
         footer(
           {
             queue: [],
-            held: false,
+            waits: "turn",
             workingMs: this.generating ? 1 : undefined,
             hint: undefined,
             above: [],

@@ -106,6 +106,7 @@ export class ScreenRun {
       const fail = (why: string): void => reject(new Error(`${why} without ${what}:\n${this.everything}`));
       const deadline = setTimeout(fail, DEADLINE_MS, "still running");
       const look = (): void => {
+        if (!this.#isWhole) return;
         const yes = seen(this);
         if (!yes && this.#exit === undefined) return;
         this.#watchers.delete(look);
@@ -128,11 +129,11 @@ export class ScreenRun {
     return this.until(`${text} gone`, ({ screen }) => !screen.includes(text));
   }
 
-  /** The input is there and empty, and nothing is under way. */
+  /** The input is there and empty, nothing is under way, and nothing is asked. */
   ready(): Promise<void> {
     return this.until(
       "an empty input",
-      ({ rows }) => rows.includes("❯") && !rows.some((row) => row.includes("● Working")),
+      ({ rows }) => rows.includes("❯") && !rows.some((row) => /^(?:● W|\? Allow )/.test(row)),
     );
   }
 
@@ -169,6 +170,11 @@ export class ScreenRun {
           ?.translateToString(true)
           .trimEnd() ?? "",
     );
+  }
+
+  /** A person sees whole frames; one that is half drawn has the old input below the new rows. */
+  get #isWhole(): boolean {
+    return this.#exit !== undefined || !this.terminal.modes.synchronizedOutputMode;
   }
 
   #look(): void {

@@ -6,30 +6,6 @@ import { emulatorOf, eventsOf, newPlace, onlyLog } from "../cli/harness.ts";
 import { KEYS, stalledAfter } from "./screen-harness.ts";
 import { onServer, serve } from "./server-harness.ts";
 
-test("a server that goes away is told, what is sent meanwhile waits, and everything goes on when it is back", async () => {
-  const there = newPlace();
-  const steps = [{ output: [{ message: "Never the end." }] }, { output: [{ message: "Here again." }] }];
-  const { env } = await stalledAfter(steps, "Never");
-  const server = await serve(there, env);
-  const screen = onServer(server, ["go"]);
-  await screen.shows("Never");
-  server.child.kill("SIGKILL");
-  await server.exited;
-  await screen.shows("The server does not answer: reconnecting…");
-  await screen.say("still there?");
-  await screen.shows("⋯ still there?");
-  await serve(there, env, Number(new URL(server.url).port));
-  await screen.shows("/resume finishes the turn");
-  await screen.shows("Held: Enter sends them");
-  screen.press(KEYS.enter);
-  await screen.shows("Here again.");
-  await screen.ready();
-  expect(screen.screen).not.toContain("reconnecting");
-  expect(await screen.leave()).toBe(0);
-  const { events } = await onlyLog(there);
-  expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["interrupted", "completed"]);
-});
-
 test("a server that goes away while nothing runs: what is sent waits and is sent when it is back, by itself", async () => {
   const there = newPlace();
   const { env } = await emulatorOf();

@@ -1,0 +1,85 @@
+/**
+ * What stands below the transcript just now: the list to choose from, the question, or the input, with a word about the
+ * state of the session above it.
+ *
+ * @module
+ */
+
+import type { Conversation } from "./conversation.ts";
+import { type Footer, footer } from "./footer.ts";
+import type { LineEditor } from "./line-editor.ts";
+import type { PermissionDialog } from "./permission-dialog.ts";
+import type { Picker } from "./picker.ts";
+import type { Rows } from "./rows.ts";
+import { statusRows } from "./status-line.ts";
+import type { Paint } from "./style.ts";
+import { wrap } from "./terminal-library.ts";
+import type { TuiOptions } from "./tui-options.ts";
+
+export interface BottomParts {
+  readonly options: Pick<TuiOptions, "handle" | "directory" | "style">;
+  readonly conversation: Conversation;
+  readonly editor: LineEditor;
+  readonly dialog: PermissionDialog;
+  readonly picker: Picker | undefined;
+  readonly hint: string | undefined;
+}
+
+export function bottom(parts: BottomParts, width: number, height: number): Footer {
+  const { conversation, editor, dialog, picker, hint } = parts;
+  const { style } = parts.options;
+  const prompt = dialog.render(width, Math.max(5, height - 3), style);
+  const told = (text: string, paint: Paint): Rows => wrap(text, width).map((row) => paint(row));
+  const shared = {
+    queue: conversation.queue,
+    waits: conversation.waits,
+    workingMs: prompt === undefined ? conversation.busyFor : undefined,
+    hint,
+    status: status(parts, width),
+    above: [],
+  };
+  if (picker !== undefined) {
+    const rows = picker.render(width, Math.min(height - 2, 14), style);
+    const cursor = { row: rows.length - 1, column: 0 }; // on the last row, as always: see footer.ts
+    return footer({ ...shared, input: { rows, cursor } }, width, height, style);
+  }
+  if (prompt !== undefined && dialog.hasKeys) {
+    const above = editor.text === "" ? [] : told("Tab goes back to your message", style.dim);
+    return footer({ ...shared, above, input: prompt }, width, height, style);
+  }
+  const above: Rows =
+    prompt === undefined
+      ? stateRows(parts, width)
+      : [...prompt.asked, ...told("Tab answers; Enter queues your message", style.warn)];
+  return footer({ ...shared, above, input: editor.render(width) }, width, height, style);
+}
+
+const AWAY = "The server does not answer: reconnecting… What you send waits until it is back.";
+
+function stateRows({ options, conversation }: BottomParts, width: number): Rows {
+  const { handle, style } = options;
+  const text = conversation.away ? AWAY : handle.access === "read" ? readerText(options, conversation) : "";
+  return text === "" ? [] : wrap(text, width).map((row) => style.warn(row));
+}
+
+function readerText({ handle }: BottomParts["options"], { facts }: Conversation): string {
+  const asks = facts.question === undefined ? "" : " It waits there for an answer.";
+  return handle.writer === "live"
+    ? `Another process writes this session; following it.${asks} /fork goes on in a copy.`
+    : "Nobody writes this session now: Enter takes it over.";
+}
+
+function status({ options, conversation }: BottomParts, width: number): Rows {
+  const { handle, directory, style } = options;
+  const facts = {
+    directory,
+    session: handle.title ?? handle.id,
+    usage: conversation.facts.usage,
+    costUsd: handle.costUsd ?? conversation.facts.costUsd,
+    model: handle.model.label,
+    effort: handle.model.settings.effort,
+    context: handle.context,
+    reading: handle.access === "read",
+  };
+  return statusRows(facts, width, style);
+}
