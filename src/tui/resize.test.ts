@@ -165,7 +165,7 @@ const RUNS = 30;
 
 test(
   "after any sizes in the middle of it, an answer stands there once, whole and in order",
-  { timeout: timeoutFor(RUNS, 30_000) },
+  { timeout: timeoutFor(RUNS) },
   async () => {
     await fc.assert(
       fc.asyncProperty(

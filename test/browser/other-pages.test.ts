@@ -114,5 +114,5 @@ describe.skipIf("missing" in found)(`other pages${"missing" in found ? ` (${foun
     expect(await page.evaluate(`(${ATTEMPTS})(${JSON.stringify(rebound)})`)).toEqual([]);
     expect((await parts.remote.list()).map(({ id }) => id)).toEqual(["s1"]);
     expect(parts.problems).toEqual([]);
-  }, 60_000);
+  });
 });

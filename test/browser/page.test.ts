@@ -186,7 +186,7 @@ describePage(real, "the page", () => {
       .waitFor();
     const again = await startServer({ store, agent, port: server.port, token, page: real.built });
     afterTest(() => again.close());
-    await expect.poll(() => page.getByText("Connection lost").count(), { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => page.getByText("Connection lost").count()).toBe(0);
     await expect.poll(() => page.locator(".dot").count()).toBe(0);
     await say(page, "Are you there?");
     await page.locator("li.text").getByText("Here again").waitFor();

@@ -80,7 +80,7 @@ test("any one line may be damaged: all others are saved as they are, and the ses
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, seq) => seq));
     await goesOn(emulator, lines);
   }
-}, 120_000);
+});
 
 test("a lost line break costs nothing: both lines are found", async () => {
   const { bytes } = await story();

@@ -50,4 +50,4 @@ test("a big session tells on a terminal how far it is, and Ctrl-C in the middle 
   expect(await run(place, ["sessions", "import", "big.jsonl", "--id", "copy"])).toMatchObject({ code: 0 });
   expect(existsSync(join(place.sessions, "copy.jsonl"))).toBe(true);
   expect(treeOf(place.home).filter((path) => /\.tmp|\.new/.test(path))).toEqual([]);
-}, 60_000);
+});

@@ -69,7 +69,7 @@ test("the quick suite is green on the emulator, and leaves nothing behind", asyn
   expect(report.planned).toBe(readdirSync(QUICK).filter((name) => name.endsWith(".yaml")).length);
   expect(readdirSync(temporary)).toEqual([]);
   expect(treeOf(place.home)).toEqual([]); // the person's own sessions are not touched
-}, 90_000);
+});
 
 test("the quick suite has edits of files over several turns, a long loop of calls and switches of models", () => {
   const texts = readdirSync(QUICK)
@@ -97,7 +97,7 @@ test("what needs no script holds in every dialect: all requests are taken, all r
   const { code, report } = await evaluated(newPlace(), [...names, "-m", list]);
   expect(failures(report)).toEqual([]);
   expect([code, report.passed]).toEqual([0, models.length * names.length]);
-}, 90_000);
+});
 
 test("the suite that ships is found by its name from anywhere, unless something there has that name", async () => {
   const place = newPlace();

@@ -20,7 +20,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, expect, inject, vi } from "vitest";
+import { afterAll, expect, inject } from "vitest";
 
 import {
   type Emulator,
@@ -30,8 +30,6 @@ import {
 } from "../../src/emulator/index.ts";
 import type { LoggedEvent } from "../../src/events/index.ts";
 import { fileStore } from "../../src/log/index.ts";
-
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 }); // processes are slow on a busy machine; nothing waits for time
 
 export const CLI = join(inject("bundle"), "cli", "main.js");
 export const KEY = "sk-test-contract-0001";

@@ -194,10 +194,12 @@ describe("killed in the middle of a tool", () => {
 
   test("before the response had ended: its call is not run, the model is asked again", async () => {
     const place = newPlace();
-    const { emulator, env } = await emulatorOf({ faults: [{ type: "no-terminal" }, { type: "none" }] });
+    // The next answer stops where it begins: however late the process is killed, nothing of it has come.
+    const { emulator, env } = await emulatorOf({ faults: [{ type: "no-terminal" }, stallAfter(0)] });
     const tools = ["--tools", toolsFile(place, marking(false))];
     const running = start(place, ["-p", "--json", ...tools, "please leave_mark"], { env });
-    await running.event("retry"); // the first answer has come without an end, and the wait before the next has begun
+    // The first answer has come without an end, and the next was asked for.
+    await expect.poll(() => emulator.report().requests.length).toBe(2);
     const before = await killed(place, running);
     expect(eventsOf((await onlyLog(place)).events, "tool_call")).toHaveLength(1);
     await goesOn(place, before, tools, env);

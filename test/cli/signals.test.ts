@@ -130,7 +130,9 @@ function piped(place: ReturnType<typeof newPlace>, pipe: string, env: Readonly<R
 describe("a reader that goes away is no error", () => {
   test("stdout (--json | head -1): quiet, exit 0, a whole log that goes on", async () => {
     const place = newPlace();
-    const { emulator, env } = await emulatorOf({ faults: [{ type: "slow", delayMs: 20 }] });
+    // So long that it is not over before the reader has been there and gone, on any machine.
+    const steps = [{ output: [{ message: "word ".repeat(6000) }] }, { output: [{ message: "Hello." }] }];
+    const { emulator, env } = await emulatorOf({ paceMs: 5, steps });
     const ran = await piped(place, "-p --json 'Write a long answer.' | head -1", env);
     expect(ran.out).toMatch(/^\{"v":1,"type":"session"[^\n]*\n$/);
     expect(ran.err).toBe("exit 0\n");
@@ -144,7 +146,7 @@ describe("a reader that goes away is no error", () => {
 
   test("stdout in the middle of the answer (| head -c 10): the turn is cancelled, once, and what was written is kept", async () => {
     const place = newPlace();
-    const { env } = await emulatorOf({ paceMs: 5, steps: [{ output: [{ message: "word ".repeat(2000) }] }] });
+    const { env } = await emulatorOf({ paceMs: 5, steps: [{ output: [{ message: "word ".repeat(6000) }] }] });
     const ran = await piped(place, "-p go 2>/dev/null | head -c 10", env);
     expect(ran).toMatchObject({ out: "word word ", err: "exit 0\n" });
     const { events } = await onlyLog(place);

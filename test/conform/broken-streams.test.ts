@@ -1,10 +1,8 @@
 /** Streams broken on purpose, in every answer of a run: each break shows where it belongs and nowhere else. */
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { always, emulatorUrl, GROUP_BREAKS, READABLE, run, told, withResult } from "./run-conform.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 /** With every probe, to see that nothing else differs; the others so only in the long form (THROUGHLINE_RUNS). */
 const NAMED = new Set([

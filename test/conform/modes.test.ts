@@ -1,11 +1,9 @@
 /** What conform says of the emulator: strict, lenient, and departing in one fact. */
 
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import type { EmulatorOptions } from "../../src/emulator/index.ts";
 import { emulatorUrl, GROUP_BREAKS, READABLE, run, told, withResult } from "./run-conform.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 test("the strict emulator holds everything", async () => {
   const report = await run(await emulatorUrl());

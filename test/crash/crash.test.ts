@@ -1,11 +1,9 @@
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import type { Fault } from "../../src/emulator/index.ts";
 import { OUTCOME_UNKNOWN, NEVER_STARTED } from "../../src/fold/index.ts";
 import type { Session, TurnResult } from "../../src/index.ts";
 import { expectAllAccepted, expectKept, historyOf, ofType, startCrash } from "./crash-fixture.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 const stallAfter = (event: number): Fault => ({
   type: "stall",

@@ -1,9 +1,7 @@
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
 import { type Crash, expectAllAccepted, expectKept, historyOf, ofType, startCrash } from "./crash-fixture.ts";
 import type { CrashPlan } from "./crash-plan.ts";
-
-vi.setConfig({ testTimeout: 30_000 });
 
 /** THROUGHLINE_RUNS=1000 goes through every system call; the quick form through some of each kind. */
 const all = Number(process.env["THROUGHLINE_RUNS"] ?? 0) >= 1000;

@@ -143,4 +143,4 @@ test("the first and the last line of --json have exactly the documented fields",
   const fields = Object.keys(parse(failed.stdout.trim().split("\n").at(-1)));
   expect(fields).toEqual(last.filter((field) => field !== "reason" && field !== "output"));
   expect(failed.stderr).toBe("");
-}, 60_000);
+});

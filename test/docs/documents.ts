@@ -63,7 +63,7 @@ export function runScript(
       cwd: options.cwd,
       encoding: "utf8",
       input: "",
-      timeout: 30_000,
+      timeout: 150_000,
       env: {
         PATH: process.env["PATH"],
         HOME: options.cwd,

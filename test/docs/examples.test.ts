@@ -29,7 +29,7 @@ test("tool.ts calls its tool in parallel, answers, and goes on when it is run ag
   expect(first).toContain("ok: 21 °C and sunny in Rome");
   expect(first.match(/ {2}completed: /g)?.length).toBe(2);
   expect(example("tool.ts").match(/ {2}completed: /g)?.length).toBe(2);
-}, 60_000);
+});
 
 test("switch-models.ts loses the number abroad, finds it again at home, and no request is refused", () => {
   const out = example("switch-models.ts");
@@ -37,7 +37,7 @@ test("switch-models.ts loses the number abroad, finds it again at home, and no r
   expect(out).toContain("reasoning: omit (made by emu-reasoner)");
   expect(out).toMatch(/And back:\nI thought of \d+\./);
   expect(out).toContain("3 requests accepted, 0 refused, recall 100 %");
-}, 60_000);
+});
 
 test("structured-output.ts prints an object that fits its schema", () => {
   const [status, json] = example("structured-output.ts").split("\n");
@@ -47,4 +47,4 @@ test("structured-output.ts prints an object that fits its schema", () => {
     country: expect.any(String),
     population: expect.any(Number),
   });
-}, 60_000);
+});

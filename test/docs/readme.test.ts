@@ -33,7 +33,7 @@ test("the README's program compiles under our own strict settings", () => {
     encoding: "utf8",
   });
   expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
-}, 60_000);
+});
 
 function run(): ReturnType<typeof runScript> {
   return runScript(["readme.ts"], { cwd: folder, tsconfig: join(folder, "tsconfig.json") });
@@ -49,7 +49,7 @@ test("the README's program prints what the README says, twice on one session", (
   const second = run(); // the session exists now and goes on
   expect(second.status).toBe(0);
   expect(second.stdout.match(/'reasoning'/g)?.length).toBe(4);
-}, 60_000);
+});
 
 test("the README's demo is what `start` prints without a terminal", () => {
   const { status, stdout } = runScript([join(root, "src/cli/main.ts"), "start"], { cwd: folder });
@@ -61,4 +61,4 @@ test("the README's demo is what `start` prints without a terminal", () => {
   expect(steady.length).toBeGreaterThan(8);
   for (const line of steady) expect(stdout.split("\n")).toContain(line);
   expect(stdout).toMatch(/I thought of \d+\. It was in my own notes, and they came back to me\./);
-}, 60_000);
+});

@@ -28,7 +28,7 @@ async function expectSane(emulator: Emulator, body: unknown): Promise<void> {
 
 const value = fc.oneof(fc.jsonValue(), fc.string(), fc.constant(null));
 
-test("random JSON as the body", { timeout: 60_000 }, async () => {
+test("random JSON as the body", async () => {
   const emulator = await emulatorFor();
   const named = fc.record(
     {
@@ -52,65 +52,61 @@ test("random JSON as the body", { timeout: 60_000 }, async () => {
   );
 });
 
-test(
-  "random messages with the right names, to every vendor, strict and lenient",
-  { timeout: 60_000 },
-  async () => {
-    const call = fc.record(
-      {
-        id: fc.oneof(fc.constantFrom("call_1", "Ab3dEf6hI", "functions.x:0"), value),
-        type: fc.oneof(fc.constantFrom("function", "custom"), value),
-        function: fc.oneof(fc.record({ name: value, arguments: value }), value),
+test("random messages with the right names, to every vendor, strict and lenient", async () => {
+  const call = fc.record(
+    {
+      id: fc.oneof(fc.constantFrom("call_1", "Ab3dEf6hI", "functions.x:0"), value),
+      type: fc.oneof(fc.constantFrom("function", "custom"), value),
+      function: fc.oneof(fc.record({ name: value, arguments: value }), value),
+    },
+    { requiredKeys: [] },
+  );
+  const part = fc.record(
+    {
+      type: fc.oneof(fc.constantFrom("text", "thinking", "image_url", "refusal"), value),
+      text: value,
+      thinking: fc.oneof(fc.array(fc.record({ type: fc.constant("text"), text: value })), value),
+      image_url: value,
+    },
+    { requiredKeys: [] },
+  );
+  const detail = fc.record(
+    {
+      type: fc.oneof(fc.constantFrom("reasoning.summary", "reasoning.encrypted"), value),
+      data: value,
+      id: value,
+      summary: value,
+      index: value,
+    },
+    { requiredKeys: [] },
+  );
+  const message = fc.record(
+    {
+      role: fc.oneof(fc.constantFrom("system", "user", "assistant", "tool"), value),
+      content: fc.oneof(value, fc.array(fc.oneof(part, value))),
+      tool_calls: fc.oneof(fc.array(fc.oneof(call, value)), value),
+      tool_call_id: fc.oneof(fc.constantFrom("call_1", "Ab3dEf6hI"), value),
+      reasoning_content: value,
+      reasoning: value,
+      reasoning_details: fc.oneof(fc.array(fc.oneof(detail, value)), value),
+    },
+    { requiredKeys: ["role"] },
+  );
+  const emulators = [await emulatorFor(), await emulatorFor({ mode: "lenient" })];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...models),
+      fc.array(message, { minLength: 1, maxLength: 5 }),
+      fc.boolean(),
+      async (model, messages, stream) => {
+        for (const emulator of emulators) await expectSane(emulator, { model, messages, stream });
       },
-      { requiredKeys: [] },
-    );
-    const part = fc.record(
-      {
-        type: fc.oneof(fc.constantFrom("text", "thinking", "image_url", "refusal"), value),
-        text: value,
-        thinking: fc.oneof(fc.array(fc.record({ type: fc.constant("text"), text: value })), value),
-        image_url: value,
-      },
-      { requiredKeys: [] },
-    );
-    const detail = fc.record(
-      {
-        type: fc.oneof(fc.constantFrom("reasoning.summary", "reasoning.encrypted"), value),
-        data: value,
-        id: value,
-        summary: value,
-        index: value,
-      },
-      { requiredKeys: [] },
-    );
-    const message = fc.record(
-      {
-        role: fc.oneof(fc.constantFrom("system", "user", "assistant", "tool"), value),
-        content: fc.oneof(value, fc.array(fc.oneof(part, value))),
-        tool_calls: fc.oneof(fc.array(fc.oneof(call, value)), value),
-        tool_call_id: fc.oneof(fc.constantFrom("call_1", "Ab3dEf6hI"), value),
-        reasoning_content: value,
-        reasoning: value,
-        reasoning_details: fc.oneof(fc.array(fc.oneof(detail, value)), value),
-      },
-      { requiredKeys: ["role"] },
-    );
-    const emulators = [await emulatorFor(), await emulatorFor({ mode: "lenient" })];
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...models),
-        fc.array(message, { minLength: 1, maxLength: 5 }),
-        fc.boolean(),
-        async (model, messages, stream) => {
-          for (const emulator of emulators) await expectSane(emulator, { model, messages, stream });
-        },
-      ),
-      { numRuns: 80 },
-    );
-  },
-);
+    ),
+    { numRuns: 80 },
+  );
+});
 
-test("a long history with many thoughts is judged", { timeout: 60_000 }, async () => {
+test("a long history with many thoughts is judged", async () => {
   const emulator = await emulatorFor();
   const messages: Json[] = [];
   for (let turn = 0; turn < 2000; turn += 1)

@@ -1,6 +1,6 @@
 /** A client that does nothing for you: what is sent is what you wrote, what comes back is what came. */
 
-import { afterEach, vi } from "vitest";
+import { afterEach } from "vitest";
 
 import {
   type Emulator,
@@ -29,7 +29,6 @@ export interface StreamReply {
 const open: Emulator[] = [];
 
 // Real sockets on a machine that may be busy with other suites: the limit is for hangs, not for speed.
-vi.setConfig({ testTimeout: 30_000 });
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((emulator) => emulator.close()));

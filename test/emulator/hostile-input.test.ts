@@ -29,7 +29,7 @@ async function expectSane(emulator: Emulator, body: unknown, headers = {}): Prom
   return reply.status;
 }
 
-test("random JSON as the body", { timeout: 60_000 }, async () => {
+test("random JSON as the body", async () => {
   const emulator = await emulatorFor();
   const named = fc.record(
     {
@@ -54,7 +54,7 @@ test("random JSON as the body", { timeout: 60_000 }, async () => {
   );
 });
 
-test("random items with the right type names", { timeout: 60_000 }, async () => {
+test("random items with the right type names", async () => {
   const emulator = await emulatorFor();
   const type = fc.constantFrom(
     "message",
@@ -97,7 +97,7 @@ test("random items with the right type names", { timeout: 60_000 }, async () => 
 });
 
 /** Whatever is done to a good history: accepted or refused, and what is accepted is accepted again. */
-test("random damage to a good history", { timeout: 60_000 }, async () => {
+test("random damage to a good history", async () => {
   const emulator = await scripted(`
 afterwards: repeat
 steps:
@@ -153,7 +153,7 @@ function omit(item: Json, key: string): Json {
   return Object.fromEntries(Object.entries(item).filter(([name]) => name !== key));
 }
 
-test("odd paths, methods, headers", { timeout: 30_000 }, async () => {
+test("odd paths, methods, headers", async () => {
   const emulator = await emulatorFor();
   for (const path of [
     "//",

@@ -1009,14 +1009,14 @@ describe("X. requests that are wrong in themselves", () => {
     await expectRefusal(await emulatorFor(), body, expected);
   });
 
-  test("JSON nested a million deep is refused, not a crash", { timeout: 60_000 }, async () => {
+  test("JSON nested a million deep is refused, not a crash", async () => {
     const emulator = await emulatorFor();
     const reply = await post(emulator, "[".repeat(1_000_000) + "]".repeat(1_000_000));
     expect(reply.status).toBe(400);
     await expectAccepted(emulator, ask("hello"));
   });
 
-  test("X-large: a body over 64 MiB is 413", { timeout: 60_000 }, async () => {
+  test("X-large: a body over 64 MiB is 413", async () => {
     const emulator = await emulatorFor();
     const reply = await post(emulator, `"${"x".repeat(64 * 1024 * 1024)}"`);
     expect([reply.status, errorOf(reply)["code"]]).toEqual([413, "request_too_large"]);

@@ -30,7 +30,7 @@ const tally = new Tally();
 let before: Home;
 beforeAll(async () => {
   before = await makeHome();
-}, 120_000);
+});
 afterAll(() => tally.print(`kills of commands at system calls (${EXHAUSTIVE ? "all" : "a sample"})`));
 
 const hasStrace = spawnSync("strace", ["-V"]).status === 0;

@@ -25,7 +25,7 @@ const store = fileStore(folder);
 beforeAll(async () => {
   for (const name of ["responses", "messages", "crossings"])
     recorded.set(name, (await converse(CORPUS[name] ?? [])).events);
-}, 120_000);
+});
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });

@@ -86,7 +86,7 @@ describe("a body", () => {
       }
     }
     expect(parts.problems).toEqual([]);
-  }, 60_000);
+  });
 
   test("that is too large is refused before it is read, by its length or while it comes", async () => {
     const { server } = await withSession();

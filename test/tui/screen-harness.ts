@@ -10,7 +10,11 @@ import { type Emulator, loadScenario, startEmulator } from "../../src/emulator/i
 import { CLI, emulatorOf, environment, later, type Place } from "../cli/harness.ts";
 
 /** Only to fail with the screen instead of a bare time-out. */
-const DEADLINE_MS = 20_000;
+const DEADLINE_MS = 90_000;
+
+/** A frame of the interface. Between the two a terminal shows the frame before, and so does this one. */
+const FRAME_BEGINS = "\u001B[?2026h";
+const FRAME_ENDS = "\u001B[?2026l";
 
 export interface ScreenOptions {
   readonly columns?: number;
@@ -44,6 +48,8 @@ export class ScreenRun {
   /** What the terminal answered of itself: a query got through to it. */
   replies = "";
   #exit: number | undefined;
+  /** The beginning of a frame that has not come whole: a pipe cuts anywhere. */
+  #unfinished = "";
   readonly #watchers = new Set<() => void>();
 
   constructor(pty: IPty, columns: number, rows: number) {
@@ -55,13 +61,16 @@ export class ScreenRun {
     });
     pty.onData((data) => {
       this.bytes += data;
-      this.terminal.write(data, () => this.#look());
+      const all = this.#unfinished + data;
+      const whole = wholeFrames(all);
+      this.#unfinished = all.slice(whole);
+      this.terminal.write(all.slice(0, whole), () => this.#look());
     });
     this.ended = new Promise((resolve) => {
       pty.onExit(({ exitCode }) => {
         this.#exit = exitCode;
         // What it wrote last is still on its way to the screen.
-        this.terminal.write("", () => {
+        this.terminal.write(this.#unfinished, () => {
           this.#look();
           resolve(exitCode);
         });
@@ -180,6 +189,15 @@ export class ScreenRun {
   #look(): void {
     for (const look of this.#watchers) look();
   }
+}
+
+/** How much of it is whole frames and what stands between them. */
+function wholeFrames(bytes: string): number {
+  const begins = bytes.lastIndexOf(FRAME_BEGINS);
+  if (begins > bytes.lastIndexOf(FRAME_ENDS)) return begins;
+  // The sequence itself may be cut.
+  const escape = bytes.lastIndexOf("\u001B");
+  return escape !== -1 && FRAME_BEGINS.startsWith(bytes.slice(escape)) ? escape : bytes.length;
 }
 
 export function onScreen(place: Place, args: readonly string[], options: ScreenOptions = {}): ScreenRun {

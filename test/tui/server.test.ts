@@ -51,7 +51,7 @@ test("the whole conversation, every command and the way back", async () => {
   await screen.shows("Written:");
   expect(readFileSync(join(screen.place.work, "talk.md"), "utf8")).toContain("# A number");
   await screen.say("/export talk.jsonl");
-  await screen.until("the file", () => existsSync(join(screen.place.work, "talk.jsonl")));
+  await screen.until("the second file", ({ everything }) => everything.split("Written:").length === 3);
   await screen.ready();
   expect(await screen.leave()).toBe(0);
   const { id, events, file } = await onlyLog(there);

@@ -23,8 +23,8 @@ test("generating, folded: one row with the title of the current part; unfolded: 
   expect(run.screen).not.toContain("Locating");
   run.press(KEYS.controlT);
   await run.shows("▾ Reading the build log…");
+  await run.shows("  The log shows a missing export"); // comes after the title
   expect(run.screen).toContain("  ✓ Locating the failing step");
-  expect(run.screen).toContain("  The log shows a missing export");
   expect(run.screen).not.toContain("three steps");
   run.press(KEYS.controlT);
   await run.hides("missing export");
@@ -120,6 +120,7 @@ test("a switch: the picker says what would stay behind, and the thought says for
   await run.say("hello");
   await run.shows("You said: “hello”");
   await run.shows("kept for emu-reasoner, not sent to the model in use");
+  await run.ready();
   expect(run.rows.at(run.rows.indexOf("❯") - 2)).toContain("openai/emu-plain");
   await run.leave();
 });

@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 
 import { codeOf, type JsonObject } from "../../support/index.ts";
 import { childEnvironment } from "./child-environment.ts";
@@ -62,6 +62,11 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/** A process that was killed gives back its output before it is counted as dead. */
+async function isGone(pid: number): Promise<void> {
+  await eventually(() => (isRunning(pid) ? undefined : "gone"));
+}
+
 describe("a command that ends by itself", () => {
   test("reports output of both streams and the exit code, in the working directory", async () => {
     expect(await run({ command: "pwd; exit 3" })).toBe(`${work}\n[exit code 3]`);
@@ -106,26 +111,36 @@ describe("a command that ends by itself", () => {
 
 describe("a command that must be ended", () => {
   test("on timeout the grandchildren go too", async () => {
-    const command = "bash -c 'sleep 60 & echo $! > grandchild; wait' & echo $! > child; wait";
-    const text = await run({ command: `echo begun; ${command}`, timeoutMs: 400 });
-    expect(text).toBe("begun\n[timed out after 400 ms; the command and all it started were ended]");
-    expect([isRunning(await pidFrom("child")), isRunning(await pidFrom("grandchild"))]).toEqual([
-      false,
-      false,
-    ]);
+    const command = "bash -c 'sleep 600 & echo $! > grandchild; wait' & echo $! > child; wait";
+    // The time is over when both have begun, however slow the machine is.
+    const timeoutMs = 345_678;
+    let timeIsOver: (() => void) | undefined;
+    const real = globalThis.setTimeout;
+    vi.spyOn(globalThis, "setTimeout").mockImplementation((then: () => void, ms?: number) => {
+      if (ms === timeoutMs) timeIsOver = then;
+      return real(then, ms);
+    });
+    const result = run({ command: `echo begun; ${command}`, timeoutMs });
+    const pids = [await pidFrom("child"), await pidFrom("grandchild")];
+    expect(pids.map(isRunning)).toEqual([true, true]);
+    timeIsOver?.();
+    expect(await result).toBe(
+      "begun\n[timed out after 345678 ms; the command and all it started were ended]",
+    );
+    await Promise.all(pids.map(isGone));
   });
 
   test("on abort it is ended at once, with what it had printed", async () => {
     const abort = new AbortController();
     const result = run(
-      { command: "echo begun; sleep 60 & echo $! > child; wait" },
+      { command: "echo begun; sleep 600 & echo $! > child; wait" },
       { signal: abort.signal, graceMs: 60_000 },
     );
     const child = await pidFrom("child");
     expect(isRunning(child)).toBe(true);
     abort.abort();
     expect(await result).toBe("begun\n[cancelled; the command and all it started were ended]");
-    expect(isRunning(child)).toBe(false);
+    await isGone(child);
   });
 
   test("an aborted call does not start", async () => {
@@ -137,7 +152,7 @@ describe("a command that must be ended", () => {
   test("a chance to clean up is given first", async () => {
     const command = "trap 'echo cleaned; exit 0' TERM; echo $$ > self; while :; do sleep 0.05; done";
     const abort = new AbortController();
-    const result = run({ command }, { signal: abort.signal, graceMs: 10_000 });
+    const result = run({ command }, { signal: abort.signal, graceMs: 60_000 });
     await pidFrom("self");
     abort.abort();
     expect(await result).toMatch(/cleaned\n\[cancelled/);
@@ -150,17 +165,20 @@ describe("a command that must be ended", () => {
     const grandchild = await pidFrom("grandchild");
     abort.abort();
     expect(await result).toMatch(/cancelled/);
-    expect(isRunning(grandchild)).toBe(false);
+    await isGone(grandchild);
   });
 
   test("a background process that holds the output open is ended with the command", async () => {
-    const text = await run({ command: "sleep 60 & echo $! > child; echo done", timeoutMs: 30_000 });
+    const text = await run({ command: "sleep 600 & echo $! > child; echo done", timeoutMs: 30_000 });
     expect(text).toBe("done\n[processes left in the background were ended]\n[exit code 0]");
-    expect(isRunning(await pidFrom("child"))).toBe(false);
+    await isGone(await pidFrom("child"));
   });
 
   test("a process that left the group cannot hold the result back", async () => {
-    const text = await run({ command: "setsid sleep 30 & echo $! > child; echo done", timeoutMs: 20_000 });
+    // It writes its number when it has left: before that it would be ended with the others.
+    const command =
+      "setsid bash -c 'echo $$ > child; exec sleep 6000' & until [ -s child ]; do :; done; echo done";
+    const text = await run({ command });
     process.kill(await pidFrom("child"), "SIGKILL");
     expect(text).toBe("done\n[exit code 0]");
   });
@@ -178,7 +196,7 @@ describe("a command that must be ended", () => {
       import { runCommand } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, "run-command.ts")).href)};
       import { statSync } from "node:fs";
       const context = { signal: new AbortController().signal, callId: "c", idempotencyKey: "k", progress: () => {} };
-      void runCommand({ cwd: ${JSON.stringify(work)} }).run({ command: "sleep 60 & echo $! > child; wait" }, context);
+      void runCommand({ cwd: ${JSON.stringify(work)} }).run({ command: "sleep 600 & echo $! > child; wait" }, context);
       // The shell opens the file before it writes the number into it.
       const written = () => statSync(${JSON.stringify(join(work, "child"))}, { throwIfNoEntry: false })?.size > 1;
       setInterval(() => written() && process.exit(7), 5);
@@ -188,7 +206,7 @@ describe("a command that must be ended", () => {
     });
     expect(result).toMatchObject({ status: 7, stderr: "" });
     const child = await pidFrom("child");
-    expect(await eventually(() => (isRunning(child) ? undefined : "gone"))).toBe("gone");
+    await isGone(child);
   });
 });
 
