@@ -47,6 +47,7 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
         setPane("conversation");
       } catch (error) {
         setProblem(messageOf(error));
+        setPane("conversation"); // where it is told
       }
     },
     [agent],

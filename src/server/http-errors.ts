@@ -22,6 +22,8 @@ const STATUS: Readonly<Record<string, number>> = {
   session_gone: 409,
   log_read_only: 409,
   log_closed: 409,
+  log_damaged: 409,
+  log_too_new: 409,
   turn_exists: 409,
   nothing_to_resume: 409,
   nothing_to_retry: 409,

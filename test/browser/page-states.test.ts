@@ -1,15 +1,47 @@
 /** The page in its rarer states: folded while it thinks, two tabs, no network, no summary, another model, other branches. */
 
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { expect, test } from "vitest";
 
+import { fileStore } from "../../src/index.ts";
 import { anyTool, call, say as answer, think } from "../contracts/session-fixture.ts";
 import { breakableLine } from "./breakable-line.ts";
-import { begin, blocksOn, describePage, openPage, realPage, sameInAll, say } from "./page-fixture.ts";
+import {
+  begin,
+  blocksOn,
+  describePage,
+  openPage,
+  realPage,
+  sameInAll,
+  say,
+  temporaryFolder,
+} from "./page-fixture.ts";
 
 const thought = { reasoning: ["**Reading the log**\n\nIt is long.", "**Deciding**\n\nI answer now."] };
 const real = realPage();
 
 describePage(real, "the page", () => {
+  test("a damaged session says which line and what to do, also where there is one pane at a time", async () => {
+    const folder = temporaryFolder();
+    const store = fileStore(folder);
+    const { page, agent, errors } = await openPage(real, { store });
+    const local = await agent.open({ id: "s1", store });
+    await local.send("Hello").result();
+    await local.close();
+    const file = join(folder, "s1.jsonl");
+    writeFileSync(file, readFileSync(file, "utf8").replace(/"type":"settings"/, '"tyqe":"settings"'));
+    await page.reload();
+    await page.setViewportSize({ width: 500, height: 800 });
+    await page.getByRole("button", { name: "sessions", exact: true }).click();
+    await page.locator(".session", { hasText: "s1" }).click();
+    const told = page.locator("main .problem");
+    await told.waitFor(); // seen, not only there
+    expect(await told.innerText()).toMatch(/^the log is damaged at line \d+, .*throughline repair s1$/);
+    expect(errors).toEqual([]);
+  });
+
   test("a thought is folded again while it is being written, and the reader's choice outlives another session", async () => {
     const { page, remote } = await openPage(real, {
       script: [{ output: [thought, { message: "Never said." }], faults: ["stall=after-event:12"] }],

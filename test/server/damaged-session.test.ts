@@ -1,0 +1,61 @@
+/** A log that is damaged, or too new, as whoever asks over HTTP learns of it: which line, and what to do. */
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { fileStore } from "../../src/index.ts";
+import { frameOpen } from "../../src/log/line-framing.ts";
+import { temporaryFolder } from "../contracts/file-fixture.ts";
+import { ask, served } from "./server-fixture.ts";
+
+/** A session with one turn, and its file changed by somebody else while nobody looks. */
+async function changed(change: (lines: string[]) => void) {
+  const folder = temporaryFolder();
+  const store = fileStore(folder);
+  const parts = await served({ store });
+  const local = await parts.agent.open({ id: "s1", store });
+  await local.send("Hello").result();
+  await local.close();
+  const file = join(folder, "s1.jsonl");
+  const lines = readFileSync(file, "utf8").split("\n");
+  change(lines);
+  writeFileSync(file, lines.join("\n"));
+  return parts;
+}
+
+const ROUTES = ["", "/events", "/log", "/requests", "/explain", "/preview", "/export?format=markdown"];
+
+test("every route names the line and the command that saves what is whole, and no path of the machine", async () => {
+  const parts = await changed((lines) => {
+    lines[2] = (lines[2] ?? "").replace('"type"', '"tyqe"');
+  });
+  for (const route of ROUTES) {
+    const { status, text } = await ask(parts.server, { path: `/api/sessions/s1${route}` });
+    const { error } = JSON.parse(text) as {
+      readonly error: { readonly code: string; readonly message: string };
+    };
+    expect([route, status, error.code]).toEqual([route, 409, "log_damaged"]);
+    expect(error.message).toMatch(/^the log is damaged at line 3, byte \d+: .*throughline repair s1$/);
+  }
+  const turn = { method: "POST", path: "/api/sessions/s1/turns", body: '{"input":"x"}' };
+  expect((await ask(parts.server, turn)).status).toBe(409);
+  await expect(parts.remote.open({ id: "s1" })).rejects.toMatchObject({
+    code: "log_damaged",
+    message: expect.stringContaining("at line 3") as string,
+  });
+  expect(parts.problems).toEqual([]); // nothing of the server's own has failed
+});
+
+test("a log of a newer format says which and what to do", async () => {
+  const parts = await changed((lines) => {
+    const [first = ""] = lines;
+    const open = first.replace('"v":1', '"v":9').replace(/,"sum":"[\da-f]+"\}$/, "");
+    lines[0] = frameOpen(open).toString().trimEnd();
+  });
+  const { status, text } = await ask(parts.server, { path: "/api/sessions/s1" });
+  expect(status).toBe(409);
+  expect(text).toContain("log_too_new");
+  expect(text).toContain("update throughline");
+});
