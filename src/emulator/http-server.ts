@@ -6,10 +6,11 @@
  */
 
 import { setMaxListeners } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
+import { nodeHttp } from "../wire/index.ts";
 import { answerRequest } from "./answer-request.ts";
 import { type Dialect, refused, type WireAnswer } from "./dialect.ts";
 import { dialectOf } from "./dialects.ts";
@@ -38,7 +39,7 @@ export interface HttpServer {
 
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const desk = new Desk(options);
-  const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+  const server = nodeHttp.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
     void desk.serve(request, response);
   });
   if (options.unref) {

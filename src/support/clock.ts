@@ -35,14 +35,16 @@ export const systemClock: Clock = {
     }),
 };
 
-let lastMs = Number.NaN;
-let lastTime = "";
+let lastSecond = Number.NaN;
+let lastText = "";
 
-/** Asked several times for one moment: the events of a step are stamped together. */
+/** Every event has one, and most stand in the second of the one before: of that only the thousandths are made anew. */
 export function isoTime(ms: number): string {
-  if (ms !== lastMs) {
-    lastTime = new Date(ms).toISOString();
-    lastMs = ms;
+  const whole = Math.trunc(ms);
+  const second = Math.floor(whole / 1000);
+  if (second !== lastSecond) {
+    lastText = new Date(second * 1000).toISOString().slice(0, -4);
+    lastSecond = second;
   }
-  return lastTime;
+  return `${lastText}${String(whole - second * 1000).padStart(3, "0")}Z`;
 }

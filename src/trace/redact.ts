@@ -8,8 +8,21 @@
 const SHORTEST_SECRET = 8;
 const REDACTED = "[redacted]";
 
-/** Every form in which a value is looked for, longest first: one may hold another. */
+let known: { readonly secrets: readonly string[]; readonly forms: readonly string[] } = {
+  secrets: [],
+  forms: [],
+};
+
+/** Every form in which a value is looked for, longest first: one may hold another. Made once: they hardly ever change. */
 function formsOf(secrets: readonly string[]): readonly string[] {
+  const same =
+    secrets.length === known.secrets.length &&
+    secrets.every((secret, index) => secret === known.secrets[index]);
+  if (!same) known = { secrets, forms: allForms(secrets) };
+  return known.forms;
+}
+
+function allForms(secrets: readonly string[]): readonly string[] {
   const forms = secrets
     .filter((secret) => secret.length >= SHORTEST_SECRET)
     .flatMap((secret) => {
@@ -26,16 +39,9 @@ function formsOf(secrets: readonly string[]): readonly string[] {
 }
 
 export function createRedactor(secrets: () => readonly string[]): (text: string) => string {
-  let known: readonly string[] = [];
-  let forms: readonly string[] = [];
   return (text) => {
-    const now = secrets();
-    if (now.length !== known.length || now.some((secret, index) => secret !== known[index])) {
-      known = now;
-      forms = formsOf(now);
-    }
     let clean = text;
-    for (const form of forms) {
+    for (const form of formsOf(secrets())) {
       if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED);
     }
     return clean;

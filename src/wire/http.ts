@@ -5,13 +5,15 @@
  * @module
  */
 
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from "node:http";
+import type { IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { urlToHttpOptions } from "node:url";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
+import { nodeHttp } from "./node-http.ts";
 import { readChunks } from "./read-chunks.ts";
 
 export interface HttpTimeouts {
@@ -73,15 +75,16 @@ export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number
   return Buffer.concat(pieces).subarray(0, maxBytes).toString("utf8");
 }
 
-const httpAgent = new HttpAgent({ keepAlive: true });
+const httpAgent = new nodeHttp.Agent({ keepAlive: true });
 const httpsAgent = new HttpsAgent({ keepAlive: true });
 
 function viaNode(request: HttpRequest, watchdog: Watchdog): Promise<HttpResponse> {
   const { signal } = watchdog;
   return new Promise((resolve, reject) => {
-    const url = new URL(request.url);
-    const secure = url.protocol === "https:";
-    const outgoing = (secure ? httpsRequest : httpRequest)(url, {
+    const where = addressOf(request.url);
+    const secure = where.protocol === "https:";
+    const outgoing = (secure ? httpsRequest : nodeHttp.request)({
+      ...where,
       method: "POST",
       agent: secure ? httpsAgent : httpAgent,
       headers: {
@@ -124,6 +127,19 @@ function viaNode(request: HttpRequest, watchdog: Watchdog): Promise<HttpResponse
     for (const part of request.body) outgoing.write(part);
     outgoing.end();
   });
+}
+
+const addresses = new Map<string, RequestOptions>();
+const MAX_ADDRESSES = 64;
+
+/** Taken apart once: a session sends to one address. */
+function addressOf(url: string): RequestOptions {
+  let known = addresses.get(url);
+  if (known === undefined) {
+    if (addresses.size === MAX_ADDRESSES) addresses.clear();
+    addresses.set(url, (known = urlToHttpOptions(new URL(url)) as RequestOptions));
+  }
+  return known;
 }
 
 /**

@@ -14,6 +14,7 @@ export {
   TOOL_ID_PATTERN,
 } from "./anthropic-messages.ts";
 export { type HttpRequest, type HttpResponse, type HttpTimeouts, postStream, readText } from "./http.ts";
+export { nodeHttp } from "./node-http.ts";
 export {
   CHAT_DONE,
   CHAT_REASONING_FIELDS,
