@@ -7,6 +7,8 @@
 
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 const PLACES = [
   process.env["THROUGHLINE_CHROMIUM"] ?? "",
@@ -17,18 +19,19 @@ const PLACES = [
 ];
 
 const PACKAGE = "chromium-headless-shell";
+const INSTALL = `apt-get update && apt-get install -y --no-install-recommends ${PACKAGE}`;
 
 /** The program, or why there is none. */
 export function findChromium(): { readonly path: string } | { readonly missing: string } {
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) waitForInstaller();
   const path = known();
   if (path !== undefined) return { path };
-  if (process.getuid?.() !== 0) {
+  if (!isRoot) {
     return { missing: `no Chromium: install one (apt-get install ${PACKAGE}) or set THROUGHLINE_CHROMIUM` };
   }
   try {
-    const options = { stdio: "ignore", timeout: 240_000 } as const;
-    execFileSync("apt-get", ["update"], options);
-    execFileSync("apt-get", ["install", "-y", "--no-install-recommends", PACKAGE], options);
+    alone(`[ -x /usr/bin/${PACKAGE} ] || { ${INSTALL}; }`);
   } catch {
     return { missing: `no Chromium, and apt-get could not install ${PACKAGE}` };
   }
@@ -36,6 +39,23 @@ export function findChromium(): { readonly path: string } | { readonly missing: 
   return installed === undefined
     ? { missing: `${PACKAGE} was installed and is not found` }
     : { path: installed };
+}
+
+/**
+ * One at a time: the test files run side by side. The program is there before the libraries it needs, and a second
+ * apt-get beside the first fails.
+ */
+function alone(script: string): void {
+  const lock = join(tmpdir(), "throughline-chromium.lock");
+  execFileSync("flock", [lock, "sh", "-c", script], { stdio: "ignore", timeout: 600_000 });
+}
+
+function waitForInstaller(): void {
+  try {
+    alone("true");
+  } catch {
+    // Without flock nobody installs.
+  }
 }
 
 function known(): string | undefined {

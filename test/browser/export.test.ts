@@ -37,6 +37,8 @@ describePage(real, "the page", () => {
 
     await open.click();
     const panel = page.getByRole("group", { name: "Export this session" });
+    const format = panel.getByLabel("Format");
+    await expect.poll(() => format.evaluate((box) => box.ownerDocument.activeElement === box)).toBe(true);
     // Whoever has gone on to the next field stays there, whatever happens in the session.
     await page.keyboard.press("Tab");
     const [session] = await remote.list();
@@ -88,6 +90,6 @@ describePage(real, "the page", () => {
     await page.getByLabel("Model").selectOption("openai/emu-reasoner:none");
     await page.getByRole("button", { name: /^Switch to/ }).click();
     await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner:off");
-    expect(await effort.inputValue()).toBe("off");
+    await expect.poll(() => effort.inputValue()).toBe("off");
   });
 });

@@ -7,6 +7,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { build } from "vite";
@@ -15,6 +16,9 @@ import { afterAll, beforeAll, describe, expect } from "vitest";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { served, type Served, type ServedOptions } from "../server/server-fixture.ts";
 import { findChromium } from "./chromium.ts";
+
+/** Only to fail with what was waited for instead of a bare time-out. */
+const DEADLINE_MS = 90_000;
 
 const root = resolve(import.meta.dirname, "../..");
 
@@ -41,7 +45,11 @@ export async function buildPage(folder: string): Promise<string> {
 
 export function launch(path: string): Promise<Browser> {
   // As root Chromium has no sandbox of its own.
-  return chromium.launch({ executablePath: path, args: ["--no-sandbox", "--disable-gpu"] });
+  return chromium.launch({
+    executablePath: path,
+    args: ["--no-sandbox", "--disable-gpu"],
+    timeout: DEADLINE_MS,
+  });
 }
 
 /** A browser and the built page for all tests of a file; `missing` says why there are none. */
@@ -86,6 +94,7 @@ export async function openPage(real: RealPage, options: ServedOptions = {}): Pro
     },
   });
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  context.setDefaultTimeout(DEADLINE_MS);
   afterTest(() => context.close());
   const elsewhere: string[] = [];
   const errors: string[] = [];
@@ -145,7 +154,11 @@ export async function sameInAll(...pages: readonly Page[]): Promise<void> {
   const [first, ...others] = pages;
   if (first === undefined) return;
   for (const other of others) {
-    await expect.poll(() => blocksOn(other), { timeout: 15_000 }).toEqual(await blocksOn(first));
+    // Both may still change: the last word of the one is not yet that of the other.
+    const shown = async () => ({ first: await blocksOn(first), other: await blocksOn(other) });
+    await expect
+      .poll(shown)
+      .toSatisfy((both: Awaited<ReturnType<typeof shown>>) => isDeepStrictEqual(both.first, both.other));
   }
 }
 

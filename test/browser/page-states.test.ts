@@ -68,7 +68,9 @@ describePage(real, "the page", () => {
     await page.locator(".session", { hasText: "Think" }).click();
     await expect.poll(() => page.url()).toContain(first?.id);
     await expect.poll(() => block.getAttribute("open")).not.toBeNull();
-    await page.keyboard.press("Escape"); // the composer has the focus, and Esc stops the turn
+    const composer = page.getByRole("textbox", { name: "Your message" });
+    await expect.poll(() => composer.evaluate((box) => box.ownerDocument.activeElement === box)).toBe(true);
+    await page.keyboard.press("Escape"); // it has the focus, and Esc stops the turn
     await page.locator(".turn-line.cancelled").waitFor();
     await expect.poll(() => page.title()).toMatch(/^Think/);
   });
@@ -86,7 +88,7 @@ describePage(real, "the page", () => {
     const other = await opened.tab();
     await other.getByRole("button", { name: "Allow" }).click();
     await page.locator("li.text").getByText("written", { exact: true }).waitFor();
-    expect(await prompt.count()).toBe(0);
+    await expect.poll(() => prompt.count()).toBe(0);
     await sameInAll(page, other);
   });
 
@@ -161,7 +163,7 @@ describePage(real, "the page", () => {
     await page.getByRole("textbox", { name: "Edited message" }).fill("Otherwise");
     await page.getByRole("button", { name: "Send on a new branch" }).click();
     await page.locator("li.text").getByText("Two").waitFor();
-    expect(await page.locator("li.text").count()).toBe(1);
+    await expect.poll(() => page.locator("li.text").count()).toBe(1);
     await page.getByRole("tab", { name: "events" }).click();
     await page.getByRole("button", { name: /assistant_message · on a branch that was left/ }).click();
     await page.getByRole("button", { name: "Go back to this branch" }).click();

@@ -9,6 +9,7 @@ import { fileStore } from "../../src/index.ts";
 import { startServer } from "../../src/server/index.ts";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { anyTool, call, say as answer, think } from "../contracts/session-fixture.ts";
+import { ownPort } from "../support/own-port.ts";
 import { begin, blocksOn, describePage, openPage, realPage, sameInAll, say } from "./page-fixture.ts";
 
 const real = realPage();
@@ -91,7 +92,7 @@ describePage(real, "the page", () => {
         .getByText(/cancelled/)
         .first()
         .waitFor();
-      expect(await one.locator(".dot").count()).toBe(0);
+      await expect.poll(() => one.locator(".dot").count()).toBe(0);
     }
     await sameInAll(page, other);
   });
@@ -153,9 +154,9 @@ describePage(real, "the page", () => {
     await expect.poll(() => panel.innerText()).toMatch(/Since request 1: 1 the same, 0 gone, 6 new/);
     await page.locator("li.text").getByText("Three").waitFor();
     await page.getByRole("tab", { name: "plots" }).click();
-    expect(await panel.locator("svg rect").count()).toBeGreaterThanOrEqual(8);
+    await expect.poll(() => panel.locator("svg rect").count()).toBeGreaterThanOrEqual(8);
     await panel.getByText("Figures").first().click();
-    expect(await panel.locator("table").first().locator("tbody tr").count()).toBe(3);
+    await expect.poll(() => panel.locator("table").first().locator("tbody tr").count()).toBe(3);
     await accessible(page);
     await page.getByRole("tab", { name: "events" }).click();
     await panel.getByText("turn_end").first().waitFor();
@@ -170,7 +171,7 @@ describePage(real, "the page", () => {
     const token = "t".repeat(43);
     const opened = await openPage(real, {
       store,
-      server: { token },
+      server: { token, port: await ownPort() },
       script: [
         { output: [thought, { message: "Never said." }], faults: [stalled("after-event:12")] },
         { output: [answer("Here again")] },

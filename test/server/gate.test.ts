@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 
 import type { RunningServer } from "../../src/server/index.ts";
 import { say } from "../contracts/session-fixture.ts";
+import { ownPort } from "../support/own-port.ts";
 import { type Answer, ask, codeIn, rawSocket, served, type Served } from "./server-fixture.ts";
 
 const isWrite = (method: string): boolean => method !== "GET";
@@ -391,7 +392,7 @@ describe("a browser", () => {
 
   test("keeps its cookie over a restart with the same token", async () => {
     const token = "0123456789abcdef0123456789abcdef";
-    const { server } = await served({ server: { token } });
+    const { server } = await served({ server: { token, port: await ownPort() } });
     const link = new URL(server.newLink());
     const cookie = cookieOf(await ask(server, { path: `${link.pathname}${link.search}` }));
     await server.close();

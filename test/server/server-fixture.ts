@@ -74,7 +74,8 @@ export async function scriptedAgent(
   return { emulator, agent, store, modelFrom };
 }
 
-export async function served(options: ServedOptions = {}): Promise<Served> {
+/** Without a client of its own, whose connections would be counted. */
+export async function servedAlone(options: ServedOptions = {}): Promise<Omit<Served, "remote">> {
   const parts = await scriptedAgent(options);
   const problems: string[] = [];
   const server = await startServer({
@@ -85,8 +86,13 @@ export async function served(options: ServedOptions = {}): Promise<Served> {
     ...options.server,
   });
   afterTest(() => server.close());
-  const remote = await connect(server.url, { token: server.token });
-  return { ...parts, server, problems, remote };
+  return { ...parts, server, problems };
+}
+
+export async function served(options: ServedOptions = {}): Promise<Served> {
+  const parts = await servedAlone(options);
+  const remote = await connect(parts.server.url, { token: parts.server.token });
+  return { ...parts, remote };
 }
 
 export interface Answer {

@@ -9,6 +9,8 @@ import { expect, inject, test } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { isEphemeral, type SessionEvent } from "../../src/index.ts";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
+import { ownPort } from "../support/own-port.ts";
+import { stalledAfter } from "../tui/screen-harness.ts";
 import { followUntil } from "./server-fixture.ts";
 
 const CLI = join(inject("bundle"), "cli", "main.js");
@@ -20,10 +22,15 @@ interface Started {
   readonly exited: Promise<number | null>;
 }
 
-async function start(home: string, port = 0): Promise<Started> {
-  const child = spawn(process.execPath, [CLI, "serve", "--port", String(port), "--permissions", "auto"], {
+async function start(
+  home: string,
+  env: Readonly<Record<string, string>> = {},
+  port?: number,
+): Promise<Started> {
+  const args = ["serve", "--port", String(port ?? (await ownPort())), "--permissions", "auto"];
+  const child = spawn(process.execPath, [CLI, ...args], {
     cwd: home,
-    env: { PATH: process.env["PATH"], HOME: home, THROUGHLINE_HOME: home, THROUGHLINE_TOKEN: TOKEN },
+    env: { PATH: process.env["PATH"], HOME: home, THROUGHLINE_HOME: home, THROUGHLINE_TOKEN: TOKEN, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = new Promise<number | null>((resolve) => void child.on("exit", (code) => resolve(code)));
@@ -39,23 +46,28 @@ async function start(home: string, port = 0): Promise<Started> {
   return { child, exited, port: Number(/:(\d+)\//.exec(text)?.[1]) };
 }
 
+/** A turn that does not end by itself, and two that do. */
+const ANSWER = { output: [{ reasoning: ["**Choosing**\n\nOne of many."] }, { message: "It is done." }] };
+const stalledTurn = () => stalledAfter([ANSWER, ANSWER, ANSWER], "One of");
+
 const isTurnEnd = (event: SessionEvent): boolean => event.type === "turn_end";
 const seqs = (events: readonly SessionEvent[]): readonly number[] =>
   events.flatMap((event) => (isEphemeral(event) ? [] : [event.seq]));
 
 test("killed in the middle of a turn and started again: the client follows on, and the turn can be finished", async () => {
   const home = temporaryFolder();
-  const first = await start(home);
+  const { env } = await stalledTurn();
+  const first = await start(home, env);
   const remote = await connect(`http://127.0.0.1:${first.port}`, { token: TOKEN });
   const session = await remote.open({ id: "s1" });
   let ends = 0;
   const following = followUntil(session, (event) => isTurnEnd(event) && (ends += 1) === 2);
   const turn = session.send("Hello");
-  await followUntil(session, (event) => event.type === "reasoning_delta" || event.type === "text_delta");
+  await followUntil(session, (event) => event.type === "reasoning_delta");
   first.child.kill("SIGKILL");
   await first.exited;
   await expect.poll(() => session.connection).toBe("lost");
-  await start(home, first.port);
+  await start(home, env, first.port);
   expect((await turn.result()).status).toBe("interrupted");
   await expect.poll(() => session.connection).toBe("open");
   await expect.poll(() => session.interrupted).toBe(true);
@@ -69,7 +81,8 @@ test("killed in the middle of a turn and started again: the client follows on, a
 
 test("Ctrl-C in the middle of a turn: it is cancelled, kept, and the process ends well", async () => {
   const home = temporaryFolder();
-  const { child, exited, port } = await start(home);
+  const { env } = await stalledTurn();
+  const { child, exited, port } = await start(home, env);
   const session = await (await connect(`http://127.0.0.1:${port}`, { token: TOKEN })).open({ id: "s1" });
   session
     .send("Hello")

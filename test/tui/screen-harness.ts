@@ -3,6 +3,8 @@
  * person: it looks at the screen and presses keys; it waits for what it sees, never for time.
  */
 
+import type { Socket } from "node:net";
+
 import { type IPty, spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 
@@ -12,7 +14,7 @@ import { CLI, emulatorOf, environment, later, type Place } from "../cli/harness.
 /** Only to fail with the screen instead of a bare time-out. */
 const DEADLINE_MS = 90_000;
 
-/** A frame of the interface. Between the two a terminal shows the frame before, and so does this one. */
+/** A person sees whole frames; one that is half drawn has the old input below the new rows. */
 const FRAME_BEGINS = "\u001B[?2026h";
 const FRAME_ENDS = "\u001B[?2026l";
 
@@ -115,7 +117,6 @@ export class ScreenRun {
       const fail = (why: string): void => reject(new Error(`${why} without ${what}:\n${this.everything}`));
       const deadline = setTimeout(fail, DEADLINE_MS, "still running");
       const look = (): void => {
-        if (!this.#isWhole) return;
         const yes = seen(this);
         if (!yes && this.#exit === undefined) return;
         this.#watchers.delete(look);
@@ -181,11 +182,6 @@ export class ScreenRun {
     );
   }
 
-  /** A person sees whole frames; one that is half drawn has the old input below the new rows. */
-  get #isWhole(): boolean {
-    return this.#exit !== undefined || !this.terminal.modes.synchronizedOutputMode;
-  }
-
   #look(): void {
     for (const look of this.#watchers) look();
   }
@@ -209,7 +205,18 @@ export function onScreen(place: Place, args: readonly string[], options: ScreenO
     cwd: place.work,
     env: environment(place, { TERM: "xterm-256color", LANG: "C.UTF-8", ...env }),
   });
+  readToTheEnd(pty);
   return new ScreenRun(pty, columns, rows);
+}
+
+/**
+ * node-pty closes a terminal 200 ms after its command has ended, read or not; on a busy machine the last rows were lost.
+ * On Linux the reading ends by itself, with an error (EIO), when everything was read.
+ */
+function readToTheEnd(pty: IPty): void {
+  const { _socket: socket } = pty as IPty & { readonly _socket: Socket };
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => (error === undefined ? socket : destroy(error));
 }
 
 /** A provider that stops in the middle: after the event that completes this text. */

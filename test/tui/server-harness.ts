@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
 import { CLI, environment, later, newPlace, type Place } from "../cli/harness.ts";
+import { ownPort } from "../support/own-port.ts";
 import { onScreen, type ScreenOptions, type ScreenRun } from "./screen-harness.ts";
 
 export const TOKEN = "0123456789abcdef0123456789abcdef";
@@ -14,8 +15,13 @@ export interface Server {
   readonly link: string;
 }
 
-export async function serve(place: Place, env: Readonly<Record<string, string>>, port = 0): Promise<Server> {
-  const child = spawn(process.execPath, [CLI, "serve", "--port", String(port)], {
+/** Without a port it is one on which the server can come back. */
+export async function serve(
+  place: Place,
+  env: Readonly<Record<string, string>>,
+  port?: number,
+): Promise<Server> {
+  const child = spawn(process.execPath, [CLI, "serve", "--port", String(port ?? (await ownPort()))], {
     cwd: place.work,
     env: environment(place, { THROUGHLINE_TOKEN: TOKEN, ...env }),
     stdio: ["ignore", "pipe", "ignore"],

@@ -116,7 +116,14 @@ describe("another size", () => {
             },
           ],
         },
-        { output: [{ message: "| a | b |\n|---|---|\n| one | two |\n\nDone with 日本語日本語日本語." }] },
+        // So long that the thought has scrolled away, however few frames of it were drawn.
+        {
+          output: [
+            {
+              message: `${numbered(1, 8)}\n\n| a | b |\n|---|---|\n| one | two |\n\nDone with 日本語日本語日本語.`,
+            },
+          ],
+        },
       ],
     });
     const run = onScreen(newPlace(), ["please do it"], { env, columns: 20, rows: 24 });
