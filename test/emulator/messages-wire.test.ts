@@ -479,3 +479,20 @@ test.skipIf(folder === undefined)(
     expect(strange.map((line) => line.replace(/: \w+$/, ""))).toEqual(newer);
   },
 );
+
+test("a tool result that is flagged as an error is read as one, whatever its text", async () => {
+  const emulator = await emulatorFor();
+  const tools = [
+    { name: "read_file", input_schema: { type: "object", properties: { path: { type: "string" } } } },
+  ];
+  const first = says("Read notes.txt and summarise it.");
+  const called = contentOf({ json: await expectTaken(emulator, { ...adaptive, tools, messages: [first] }) });
+  const { content } = resultsFor(called, "Nothing of the kind.") as { readonly content: readonly Json[] };
+  const told = async (more: object): Promise<string> => {
+    const results = { role: "user", content: content.map((block) => ({ ...block, ...more })) };
+    const messages = [first, assistant(called), results];
+    return JSON.stringify(contentOf({ json: await expectTaken(emulator, { ...adaptive, tools, messages }) }));
+  };
+  expect(await told({ is_error: true })).toContain("That did not work: Nothing of the kind.");
+  expect(await told({})).toContain("notes.txt has 1 line");
+});

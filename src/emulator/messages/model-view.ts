@@ -77,6 +77,7 @@ function resultOf(block: JsonObject): Seen {
     type: "result",
     callId: stringOf(block["tool_use_id"]) ?? "",
     text: textOf(block["content"]),
+    failed: block["is_error"] === true,
   };
 }
 

@@ -7,7 +7,16 @@
 
 import type { Recipe } from "./recipes.ts";
 import type { Part, Step } from "./step.ts";
-import { looksFailed, looksRefused, pathIn, quotedIn, shortly, toolNamed, type Turn } from "./turn.ts";
+import {
+  looksFailed,
+  looksRefused,
+  type MadeCall,
+  pathIn,
+  quotedIn,
+  shortly,
+  toolNamed,
+  type Turn,
+} from "./turn.ts";
 
 const think = (title: string, body: string): Part => ({ think: [[title, body]] });
 const says =
@@ -30,7 +39,7 @@ const refusedCommand: Recipe = {
     return {
       parts: [
         think("Reading the outcome", "I answer from what the command returned."),
-        { say: outcome(made.result ?? "", `\`${command}\``) },
+        { say: outcome(made, `\`${command}\``) },
       ],
     };
   },
@@ -54,10 +63,7 @@ const missingFile: Recipe = {
       };
     }
     return {
-      parts: [
-        think("Facing the failure", "The tool did not give me a file."),
-        { say: outcome(made.result ?? "", path) },
-      ],
+      parts: [think("Facing the failure", "The tool did not give me a file."), { say: outcome(made, path) }],
     };
   },
 };
@@ -127,7 +133,7 @@ const findAndEdit: Recipe = {
       return {
         parts: [
           think("Checking the edit", "The edit is made, or it is not."),
-          { say: outcome(edited.result ?? "", `Replacing ${find} with ${replace}`) },
+          { say: outcome(edited, `Replacing ${find} with ${replace}`) },
         ],
       };
     }
@@ -162,7 +168,7 @@ function single(options: {
   readonly tool: RegExp;
   readonly title: string;
   readonly arguments: (text: string) => Record<string, unknown>;
-  readonly report: (turn: Turn, result: string) => string;
+  readonly report: (turn: Turn, made: MadeCall) => string;
 }): Recipe {
   return {
     name: options.name,
@@ -178,10 +184,7 @@ function single(options: {
         };
       }
       return {
-        parts: [
-          think("Reading the result", "I answer from it."),
-          { say: options.report(turn, made.result ?? "") },
-        ],
+        parts: [think("Reading the result", "I answer from it."), { say: options.report(turn, made) }],
       };
     },
   };
@@ -199,7 +202,7 @@ export const fileRecipes: readonly Recipe[] = [
     tool: /^read_file$/,
     title: "Reading the file",
     arguments: (text) => ({ path: pathIn(text) ?? "README.md" }),
-    report: (turn, result) => summaryOf(pathIn(turn.text) ?? "README.md", result),
+    report: (turn, made) => summaryOf(pathIn(turn.text) ?? "README.md", made),
   }),
   single({
     name: "write",
@@ -211,7 +214,7 @@ export const fileRecipes: readonly Recipe[] = [
       path: pathIn(text) ?? "emulator-note.txt",
       content: `${quotedIn(text).find((one) => !one.includes(".")) ?? "Written by the emulator."}\n`,
     }),
-    report: (turn, result) => outcome(result, pathIn(turn.text) ?? "emulator-note.txt"),
+    report: (turn, made) => outcome(made, pathIn(turn.text) ?? "emulator-note.txt"),
   }),
   single({
     name: "search",
@@ -220,7 +223,7 @@ export const fileRecipes: readonly Recipe[] = [
     tool: /^search_files$/,
     title: "Searching",
     arguments: (text) => ({ pattern: quotedIn(text)[0] ?? /\bfor\s+(\S+)/i.exec(text)?.[1] ?? "TODO" }),
-    report: (_turn, result) => outcome(result, "The search"),
+    report: (_turn, made) => outcome(made, "The search"),
   }),
   single({
     name: "list",
@@ -229,21 +232,22 @@ export const fileRecipes: readonly Recipe[] = [
     tool: /^list_files$/,
     title: "Looking around",
     arguments: (text) => ({ path: pathIn(text) ?? "." }),
-    report: (_turn, result) => outcome(result, "The list"),
+    report: (_turn, made) => outcome(made, "The list"),
   }),
   refusedCommand,
 ];
 
-function outcome(result: string, what: string): string {
+function outcome({ result = "", failed }: MadeCall, what: string): string {
   if (looksRefused(result)) {
     return `You did not allow it, so it was not done and I will not try again. (${shortly(result, 120)})`;
   }
-  if (looksFailed(result)) return `That did not work: ${shortly(result, 200)}`;
+  if (failed || looksFailed(result)) return `That did not work: ${shortly(result, 200)}`;
   return `${what}: ${shortly(result, 300) || "done, with nothing to show"}`;
 }
 
-function summaryOf(path: string, result: string): string {
-  if (looksRefused(result) || /^\s*(error|enoent)/i.test(result)) return outcome(result, path);
+function summaryOf(path: string, made: MadeCall): string {
+  const { result = "", failed } = made;
+  if (failed || looksRefused(result)) return outcome(made, path);
   const lines = result.trimEnd().split("\n");
   const heading = lines.find((line) => /^\s*(?:\d+[\s|:→]+)?#\s/.test(line))?.replace(/^.*?#+\s*/, "");
   const words = result.match(/\S+/g)?.length ?? 0;
@@ -253,7 +257,8 @@ function summaryOf(path: string, result: string): string {
 
 function listed(turn: Turn): string {
   const lines = turn.calls.map(
-    (call, index) => `${index + 1}. ${call.name}: ${shortly(call.result ?? "", 80)}`,
+    ({ name, failed, result = "" }, index) =>
+      `${index + 1}. ${name}${failed ? " failed" : ""}: ${shortly(result, 80)}`,
   );
   return `Done, in ${turn.calls.length} ${turn.calls.length === 1 ? "call" : "calls"}:\n${lines.join("\n")}`;
 }

@@ -145,9 +145,9 @@ const weather: Recipe = {
 
 function weatherReport(turn: Turn, cities: readonly string[]): string {
   const lines = cities.map((city, index) => {
-    const result = turn.calls[index]?.result ?? "no report";
+    const { result = "no report", failed = false } = turn.calls[index] ?? {};
     if (looksRefused(result)) return `${city}: I was not allowed to look.`;
-    return looksFailed(result)
+    return failed || looksFailed(result)
       ? `${city}: no report (${shortly(result, 80)})`
       : `${city}: ${shortly(result, 120)}`;
   });
@@ -177,7 +177,11 @@ const commentary: Recipe = {
       parts: [
         think(["Concluding", "I have what I need."]),
         { comment: "I have looked around." },
-        { say: `This is what I found: ${shortly(made.result ?? "nothing", 200)}` },
+        {
+          say: made.failed
+            ? `I found nothing, the tool failed: ${shortly(made.result ?? "", 200)}`
+            : `This is what I found: ${shortly(made.result ?? "nothing", 200)}`,
+        },
       ],
     };
   },

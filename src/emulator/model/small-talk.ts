@@ -140,7 +140,9 @@ function mentionedTool(turn: Turn) {
 }
 
 function afterCalls(turn: Turn): Step {
-  const lines = turn.calls.map((call) => `${call.name}: ${shortly(call.result ?? "no result", 200)}`);
+  const lines = turn.calls.map(
+    (call) => `${call.name}${call.failed ? " failed" : ""}: ${shortly(call.result ?? "no result", 200)}`,
+  );
   const say =
     lines.length === 1
       ? `The tool answered. ${lines[0] ?? ""}`

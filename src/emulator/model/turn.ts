@@ -9,11 +9,13 @@ import { stringOf } from "../../support/index.ts";
 import { type Note, readNote } from "./notes.ts";
 import type { ModelView } from "./view.ts";
 
-interface MadeCall {
+export interface MadeCall {
   readonly name: string;
   readonly arguments: string;
   /** `undefined`: not answered yet. */
   readonly result: string | undefined;
+  /** What came back says that the tool failed, and is not what was asked for. */
+  readonly failed: boolean;
 }
 
 export interface Turn {
@@ -32,17 +34,16 @@ export function turnOf(view: ModelView): Turn {
   const { seen } = view;
   const start = seen.findLastIndex((one) => one.type === "user");
   const now = seen.slice(start + 1);
-  const results = new Map(
-    now.flatMap((one) => (one.type === "result" ? [[one.callId, one.text] as const] : [])),
-  );
+  const results = new Map(now.flatMap((one) => (one.type === "result" ? [[one.callId, one] as const] : [])));
   return {
     view,
     text: seen[start]?.type === "user" ? seen[start].text : "",
-    calls: now.flatMap((one) =>
-      one.type === "call"
-        ? [{ name: one.name, arguments: one.arguments, result: results.get(one.callId) }]
-        : [],
-    ),
+    calls: now.flatMap((one) => {
+      if (one.type !== "call") return [];
+      const { text, failed = false } = results.get(one.callId) ?? { text: undefined };
+      const { name } = one;
+      return [{ name, arguments: one.arguments, result: text, failed: failed || tellsFailure(text ?? "") }];
+    }),
     earlier: seen.slice(0, Math.max(0, start)).flatMap((one) => (one.type === "user" ? [one.text] : [])),
     first: !seen.slice(0, Math.max(0, start)).some((one) => one.type === "assistant"),
     notes: seen.flatMap((one) => (one.type === "notes" ? [readNote(one.text)] : [])),
@@ -96,7 +97,7 @@ export function shortly(text: string, limit = 240): string {
 export function looksRefused(result: string): boolean {
   return (
     result.length <= TOLD &&
-    /^\W*(?:not executed|denied|refused|declined|not allowed|permission|the user (?:denied|declined|refused|did not))\b/i.test(
+    /^\W*(?:not executed\W+)?(?:denied|refused|declined|not allowed|permission|the user (?:denied|declined|refused|did not))\b/i.test(
       result,
     )
   );
@@ -104,6 +105,17 @@ export function looksRefused(result: string): boolean {
 
 const TOLD = 600;
 
+/** Where no flag says it: a failure is told at the beginning. A file may speak of errors, too, but not like that. */
+export function tellsFailure(result: string): boolean {
+  return (
+    result.length <= TOLD &&
+    /^\W*(?:(?:the )?tool\b[^\n]{0,80}\b(?:failed|was stopped|error)|(?:\w+ )?\w*error:|error\b|enoent\b|failed to\b|not executed\b)/i.test(
+      result,
+    )
+  );
+}
+
+/** Of what a tool says about its own doing: also a word in the middle counts. */
 export function looksFailed(result: string): boolean {
   return (
     result.length <= TOLD &&
