@@ -1,5 +1,5 @@
 /**
- * Standard input as text: to its end, bounded, and with a word on stderr when it keeps us waiting.
+ * Standard input as text: to its end, bounded, and with a word on stderr when it keeps us waiting for its next piece.
  *
  * @module
  */
@@ -21,6 +21,7 @@ async function readStdin(terminal: Terminal): Promise<string> {
   let size = 0;
   try {
     for await (const piece of terminal.stdin) {
+      hint.refresh();
       pieces.push(piece as Buffer);
       size += (piece as Buffer).length;
       if (size > MAX_BYTES) {

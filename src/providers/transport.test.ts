@@ -46,7 +46,7 @@ async function send(
       ...endpoint,
     },
     [Buffer.from("{}")],
-    { signal: new AbortController().signal, timeouts: { firstByteMs: 5000, idleMs: 5000 }, ...options },
+    { signal: new AbortController().signal, timeouts: { firstByteMs: 90_000, idleMs: 90_000 }, ...options },
   );
   for await (const batch of stream) events.push(...batch);
   return events;
@@ -198,7 +198,7 @@ describe("sendRequest", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(": hi\n");
     });
-    expect(endOf(await send(silent, {}, { timeouts: { firstByteMs: 5000, idleMs: 30 } }))).toMatchObject({
+    expect(endOf(await send(silent, {}, { timeouts: { firstByteMs: 90_000, idleMs: 30 } }))).toMatchObject({
       status: "cut",
       error: { code: "timeout_idle", class: "TRUNC" },
     });

@@ -11,30 +11,37 @@ import {
   say,
   scriptedSession,
 } from "../../test/contracts/session-fixture.ts";
+import type { SessionEvent } from "../events/index.ts";
 import type { PermissionAsk, PermissionDecision, TurnContext } from "./context.ts";
 import { TurnDeadline } from "./turn-deadline.ts";
+
+/** Is over when the test says so. */
+function timeOfATurn(): { readonly ms: number; isOver(): void } {
+  const ms = 3_456_789;
+  let isOver: (() => void) | undefined;
+  const real = globalThis.setTimeout;
+  vi.spyOn(globalThis, "setTimeout").mockImplementation((run: () => void, after?: number) => {
+    if (after === ms) isOver = run;
+    return real(run, after);
+  });
+  return { ms, isOver: () => isOver?.() };
+}
 
 describe("the time of a turn", () => {
   test("that is over stops a tool, ends the turn incomplete: time, and the next turn works", async () => {
     // The time is over when the tool has begun, however slow the machine is.
-    const turnTimeoutMs = 3_456_789;
-    let timeIsOver: (() => void) | undefined;
-    const real = globalThis.setTimeout;
-    vi.spyOn(globalThis, "setTimeout").mockImplementation((run: () => void, ms?: number) => {
-      if (ms === turnTimeoutMs) timeIsOver = run;
-      return real(run, ms);
-    });
+    const time = timeOfATurn();
     const { session, emulator } = await scriptedSession(
       [{ output: [call("wait")] }, { output: [say("ok")] }],
       {
-        limits: { turnTimeoutMs },
+        limits: { turnTimeoutMs: time.ms },
         tools: [
           anyTool(
             "wait",
             (_input, { signal }) =>
               new Promise((_done, fail) => {
                 signal.addEventListener("abort", () => fail(signal.reason as Error));
-                timeIsOver?.();
+                time.isOver();
               }),
           ),
         ],
@@ -52,12 +59,18 @@ describe("the time of a turn", () => {
   });
 
   test("that is over stops a provider that never ends", async () => {
+    const time = timeOfATurn();
     const { session } = await scriptedSession(undefined, {
-      limits: { turnTimeoutMs: 50, maxRetries: 0 },
-      emulator: { paceMs: 10_000 },
+      limits: { turnTimeoutMs: time.ms, maxRetries: 0 },
+      emulator: { paceMs: 600_000 },
     });
-    const { result, events } = await play(session.send("hello"));
-    expect(result).toMatchObject({ status: "incomplete", reason: "time" });
+    const turn = session.send("hello");
+    const events: SessionEvent[] = [];
+    for await (const event of turn) {
+      events.push(event);
+      if (event.type === "response_start") time.isOver();
+    }
+    expect(await turn.result()).toMatchObject({ status: "incomplete", reason: "time" });
     expect(ofType(events, "response_end")).toMatchObject([{ status: "cancelled" }]);
   });
 

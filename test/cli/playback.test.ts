@@ -152,8 +152,9 @@ test("no tool is run, nothing is sent and nothing is kept", async () => {
 
 test("a turn that was stopped with Ctrl-C plays back as one", async () => {
   const place = newPlace();
-  const { env } = await emulatorOf({ paceMs: 20 });
-  const running = start(place, ["-p", "--json", "--record", "r.jsonl", "Write a long answer."], { env });
+  // So long that it is not over before the signal comes, on any machine.
+  const { env } = await emulatorOf({ paceMs: 5, steps: [{ output: [{ message: "word ".repeat(6000) }] }] });
+  const running = start(place, ["-p", "--json", "--record", "r.jsonl", "go"], { env });
   await running.event("text_delta");
   running.kill("SIGINT");
   expect((await running.ended).code).toBe(130);

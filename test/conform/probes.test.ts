@@ -26,7 +26,7 @@ async function contextOf(): Promise<Context> {
   const url = `${await emulatorUrl()}/responses`;
   const { signal } = new AbortController();
   return new Context({
-    endpoint: { url, key: KEY, timeoutMs: 10_000, signal, clock: systemClock },
+    endpoint: { url, key: KEY, timeoutMs: 90_000, signal, clock: systemClock },
     model: "emu-reasoner",
     otherModel: "emu-reasoner-mini",
   });
