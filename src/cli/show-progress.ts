@@ -5,10 +5,13 @@
  */
 
 import type { Reasoning, SessionEvent } from "../events/index.ts";
+import { formatDuration } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 const WIDTH = 100;
+/** What went wrong is a sentence, and what to do about it stands at its end. */
+const SENTENCE = 2000;
 
 export const SHOW_REASONING = ["auto", "full", "title", "none"] as const;
 export type ShowReasoning = (typeof SHOW_REASONING)[number];
@@ -51,7 +54,7 @@ export class ProgressLines {
       return [`${event.status === "ok" ? "✓" : "✗"} ${name}: ${event.text}`];
     }
     if (event.type === "retry")
-      return [`! ${event.error.message}; trying again in ${seconds(event.delayMs)}`];
+      return [`! ${event.error.message}; trying again in ${formatDuration(event.delayMs)}`];
     return event.type === "notice" ? [`! ${event.message}`] : [];
   }
 
@@ -64,16 +67,20 @@ export class ProgressLines {
   }
 
   #line(text: string): void {
-    this.#terminal.stderr.write(`${this.#terminal.dim(inertLine(text, WIDTH))}\n`);
+    this.#terminal.stderr.write(
+      `${this.#terminal.dim(inertLine(text, text.startsWith("! ") ? SENTENCE : WIDTH))}\n`,
+    );
   }
 }
 
 function thoughtLine(event: Extract<SessionEvent, { type: "reasoning_part_start" | "reasoning" }>): string {
   if (event.type === "reasoning_part_start") return `· ${event.title ?? "Thinking…"}`;
-  return `· Thought for ${seconds(event.durationMs)}${event.parts.length === 0 ? " · no summary" : ""}`;
+  return `· Thought for ${formatDuration(event.durationMs)}${event.parts.length === 0 ? " · no summary" : ""}`;
 }
 
+/** For tables, where tenths are compared; what is told in a sentence has `formatDuration`. */
 export function seconds(ms: number): string {
+  if (ms > 0 && ms < 50) return "<0.1s";
   return ms < 60_000
     ? `${Math.round(ms / 100) / 10}s`
     : `${Math.floor(ms / 60_000)}m${Math.round((ms % 60_000) / 1000)}s`;

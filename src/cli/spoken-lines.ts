@@ -39,7 +39,8 @@ export class SpokenLines {
       return event.title === undefined ? "Thinking." : `Thinking: ${event.title}.`;
     if (event.type === "reasoning") {
       const parts = event.parts.length === 0 ? "no summary" : amount(event.parts.length, "part");
-      return `Thought for ${amount(Math.max(1, Math.round(event.durationMs / 1000)), "second")}, ${parts}.`;
+      const seconds = Math.round(event.durationMs / 1000);
+      return `Thought for ${seconds < 1 ? "less than a second" : amount(seconds, "second")}, ${parts}.`;
     }
     if (event.type === "tool_call") return `Tool ${event.name}: ${event.arguments}.`;
     if (event.type === "tool_result") {

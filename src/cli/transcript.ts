@@ -4,9 +4,8 @@
  * @module
  */
 
-import { type Block, reasoningLabel } from "../fragments/index.ts";
+import { type Block, formatDuration, reasoningLabel } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
-import { seconds } from "./show-progress.ts";
 
 export interface TranscriptOptions {
   /** Thoughts with their text, as one line each, or not at all. */
@@ -14,6 +13,8 @@ export interface TranscriptOptions {
 }
 
 const WIDTH = 110;
+/** What went wrong is told whole. */
+const SENTENCE = 2000;
 
 export function transcript(blocks: readonly Block[], options: TranscriptOptions): string {
   return blocks
@@ -50,10 +51,10 @@ function linesOf(block: Block, options: TranscriptOptions): readonly string[] {
           : [`  ${block.result.status === "ok" ? "✓" : "✗"} ${inertLine(block.result.text, WIDTH)}`]),
       ];
     case "notice":
-      return [`! ${inertLine(block.text, WIDTH)}`];
+      return [`! ${inertLine(block.text, SENTENCE)}`];
     case "turn_end":
       return [
-        `─ ${block.status}${block.reason === undefined ? "" : `: ${block.reason}`}${block.error === undefined ? "" : `: ${inertLine(block.error.message, WIDTH)}`} · ${seconds(block.durationMs)}`,
+        `─ ${block.status}${block.reason === undefined ? "" : `: ${block.reason}`}${block.error === undefined ? "" : `: ${inertLine(block.error.message, SENTENCE)}`} · ${formatDuration(block.durationMs)}`,
       ];
     default:
       return [];

@@ -61,11 +61,32 @@ test("a thought under way shows its newest title", () => {
 test.each([
   ["**Title**\n\nBody", true, { title: "Title", body: "Body" }],
   ["**Unclosed", false, { title: undefined, body: "" }],
-  ["**Unclosed", true, { title: undefined, body: "**Unclosed" }],
+  ["**Unclosed", true, { title: "Unclosed", body: "" }],
   ["**Title**\n\n<!-- -->", true, { title: "Title", body: "" }],
   ["[REDACTED]", true, { title: undefined, body: "" }],
   ["plain text", false, { title: undefined, body: "plain text" }],
   ["**\u001B[2JClear**\n\nx", true, { title: "[2JClear", body: "x" }],
 ])("%j (complete: %s) splits into title and body", (text, complete, parts) => {
   expect(splitPart(text, complete)).toEqual(parts);
+});
+
+test.each([
+  ["**Reading the fi", "Reading the fi", ""],
+  ["**Reading the file*", "Reading the file", ""],
+  ["**Reading the file**", "Reading the file", ""],
+  ["**Reading the file**\n\nIt is lo", "Reading the file", "It is lo"],
+  ["**", undefined, ""],
+  ["*", undefined, ""],
+  ["", undefined, ""],
+  ["Plain te", undefined, "Plain te"],
+  ["**bold** beg", "bold", "beg"],
+])(
+  "a part that ended as %j has the title %j and the body %j: no mark of a title is shown",
+  (text, title, body) => {
+    expect(splitPart(text, true)).toEqual({ title, body });
+  },
+);
+
+test("a title that is still being written is not shown before it is whole", () => {
+  expect(splitPart("**Reading the fi", false)).toEqual({ title: undefined, body: "" });
 });

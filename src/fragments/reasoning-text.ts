@@ -12,10 +12,16 @@ export interface PartText {
 }
 
 export function splitPart(text: string, complete: boolean): PartText {
-  const found = readPartTitle(text, complete);
-  if (found.state === "pending") return { title: undefined, body: "" };
+  const found = readPartTitle(text, false);
+  if (found.state === "pending") return { title: complete ? brokenOff(text) : undefined, body: "" };
   const body = found.state === "title" ? text.trimStart().replace(/^\*\*[^\n]*?\*\*/, "") : text;
   return { title: found.state === "title" ? found.title : undefined, body: withoutPlaceholder(body).trim() };
+}
+
+/** A title that was being written when the stream broke off: what there is of it, without the marks it would have had. */
+function brokenOff(text: string): string | undefined {
+  const closed = readPartTitle(`${text.trim().replace(/\*$/, "")}**`, true);
+  return closed.state === "title" ? closed.title : undefined;
 }
 
 function withoutPlaceholder(text: string): string {
