@@ -1,5 +1,7 @@
 /** Bad input over HTTP: a status and a code each, nothing written, nothing of the machine told. */
 
+import { symlinkSync, writeFileSync } from "node:fs";
+
 import { describe, expect, test } from "vitest";
 
 import { fileStore } from "../../src/index.ts";
@@ -182,17 +184,16 @@ test("the same turn sent twice is one turn", async () => {
 
 test("what fails inside is told without a path or a stack, and to the terminal with one", async () => {
   const folder = temporaryFolder();
-  const { chmodSync, writeFileSync } = await import("node:fs");
   const parts = await served({ store: fileStore(folder) });
-  writeFileSync(`${folder}/broken.jsonl`, '{"v":1,"broken\n{"more":1}\n');
-  const answer = await ask(parts.server, { path: "/api/sessions/broken" });
+  symlinkSync("/dev/null", `${folder}/unreadable.jsonl`);
+  const answer = await ask(parts.server, { path: "/api/sessions/unreadable" });
   expect(answer.status).toBe(500);
   expect(answer.text).not.toContain(folder);
   expect(answer.text).not.toMatch(/at \w+ \(|node:|\.ts/);
   expect(parts.problems.join()).not.toBe("");
-  // The list names it as broken, and shows the others.
+  // The list names a damaged one, and nothing of the machine.
+  writeFileSync(`${folder}/broken.jsonl`, '{"v":1,"broken\n{"more":1}\n');
   const list = await parts.remote.list();
   expect(list.map(({ id }) => id)).toEqual(["broken"]);
   expect(JSON.stringify(list)).not.toContain(folder);
-  chmodSync(folder, 0o700);
 });

@@ -49,16 +49,17 @@ test("over HTTP is what the command line writes, in every form, with and without
 
   const texts = new Map<string, string>();
   for (const { format, query } of FORMS) {
-    const answer = await fetch(`${url}/api/sessions/s1/export?format=${format}${query}`, {
-      headers: { authorization: `Bearer ${TOKEN}` },
-    });
-    const bytes = Buffer.from(await answer.arrayBuffer());
+    const answer = await ask(
+      { port: Number(new URL(url).port), token: TOKEN },
+      { path: `/api/sessions/s1/export?format=${format}${query}` },
+    );
+    const bytes = Buffer.from(answer.text);
     const [file, mediaType] = FILES[format] ?? [];
-    expect([
-      answer.status,
-      answer.headers.get("content-type"),
-      answer.headers.get("content-disposition"),
-    ]).toEqual([200, mediaType, `attachment; filename="${file}"`]);
+    expect([answer.status, answer.headers["content-type"], answer.headers["content-disposition"]]).toEqual([
+      200,
+      mediaType,
+      `attachment; filename="${file}"`,
+    ]);
     const flags = AS_WRITTEN[`${format}${query}`];
     if (flags !== undefined) {
       const args = [CLI, "sessions", "export", "s1", "--format", format, ...flags];

@@ -111,13 +111,14 @@ export interface AskOptions {
 }
 
 /** One request, exactly as given: node's fetch would set or refuse some of these headers. */
-export function ask(server: RunningServer, options: AskOptions): Promise<Answer> {
+export function ask(server: Pick<RunningServer, "port" | "token">, options: AskOptions): Promise<Answer> {
   const { method = "GET", path, headers = {}, body, bare = false } = options;
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       {
         host: "127.0.0.1",
         port: server.port,
+        agent: false, // a connection kept from an earlier request may be closed by the server as this one goes out
         method,
         path,
         setHost: false,

@@ -1,0 +1,32 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+import { expect, test } from "vitest";
+
+/** What Node would end the process with. */
+function strayError(socket: Socket): string {
+  try {
+    socket.emit("error", new Error("read ECONNRESET"));
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+test("an error of a connection that nobody listens to says who made the connection; others are left alone", async () => {
+  const server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const accepted = once(server, "connection") as Promise<[Socket]>;
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const [far] = await accepted;
+  expect(strayError(socket)).toMatch(/^read ECONNRESET\n\(nobody listens[^]*stray-errors\.test\.ts/);
+  expect(strayError(far)).toMatch(
+    /^read ECONNRESET\n\(nobody listens to this connection of a server, port \d+/,
+  );
+  const heard: string[] = [];
+  socket.on("error", ({ message }) => heard.push(message));
+  expect([strayError(socket), heard]).toEqual(["", ["read ECONNRESET"]]);
+  socket.destroy();
+  far.destroy();
+  server.close();
+});

@@ -1,0 +1,27 @@
+/**
+ * A connection that breaks when nobody listens any more ends the whole test run, and Node tells only "read ECONNRESET".
+ * Here the error is told whose connection it was.
+ *
+ * @module
+ */
+
+import { subscribe } from "node:diagnostics_channel";
+import { type EventEmitter, errorMonitor } from "node:events";
+import type { Socket } from "node:net";
+
+function watch(message: unknown, what: string): void {
+  const { socket } = message as { readonly socket: Socket };
+  const { stack = "" } = new Error("made");
+  const emitter: EventEmitter = socket; // whose types know this event
+  emitter.on(errorMonitor, (error: Error) => {
+    if (socket.listenerCount("error") > 0) return;
+    const frames = stack
+      .split("\n")
+      .filter((line) => /^\s+at /.test(line) && !/node:|stray-errors\.ts/.test(line));
+    const address = `${socket.localPort ?? "?"} → ${socket.remotePort ?? "?"}`;
+    error.message += `\n(nobody listens to ${what}, port ${address}, made${frames.join("\n") || " by Node"})`;
+  });
+}
+
+subscribe("net.client.socket", (message) => watch(message, "this connection"));
+subscribe("net.server.socket", (message) => watch(message, "this connection of a server"));
