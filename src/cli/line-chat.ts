@@ -175,7 +175,7 @@ class LineChat {
         return facts.lastMessage;
       },
       say: (text) => this.#say(text),
-      help: () => this.#say(`Type a message and press Enter. Commands:\n${helpText(KEYS)}`),
+      help: () => this.#say(`Type a message and press Enter. Commands:\n${helpText(KEYS, 80)}`),
       // What is to be known about a choice is told with its outcome.
       choose: (title, choices) => this.#choose(title, choices),
       started: (turn) => {

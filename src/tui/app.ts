@@ -5,10 +5,12 @@
  * @module
  */
 
+import { NOTE_MARGIN } from "./block-rows.ts";
 import { bottom, type BottomParts } from "./bottom.ts";
-import { COMMANDS, type CommandHost, helpText, KEYS, type Outcome, runCommand } from "./commands.ts";
+import { COMMANDS, type CommandHost, type Outcome, runCommand } from "./commands.ts";
 import { createCompletion } from "./completion.ts";
 import { Conversation, problemText } from "./conversation.ts";
+import { helpText, KEYS } from "./help.ts";
 import { LineEditor } from "./line-editor.ts";
 import { Painter } from "./painter.ts";
 import { PermissionDialog } from "./permission-dialog.ts";
@@ -287,7 +289,7 @@ class App {
         return conversation.facts.lastMessage;
       },
       say: (text) => this.#say(text),
-      help: () => this.#say(helpText(KEYS)),
+      help: () => this.#say(helpText(KEYS, this.#options.terminal.columns - NOTE_MARGIN)),
       choose: (title, choices, about) =>
         new Promise((resolve) => {
           this.#picker = new Picker({

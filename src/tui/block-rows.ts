@@ -105,12 +105,14 @@ function whyOf({ status, reason, error }: TurnEndBlock): string | undefined {
   }
 }
 
+export const NOTE_MARGIN = 2;
+
 /** A note of the interface itself: help, answers to commands, errors of commands. */
 export function noteRows(text: string, width: number, { style }: View): Rows {
   const rows = inert(text)
     .split("\n")
-    .flatMap((line) => tableRows(line, width - 2));
-  return indent(rows, "  ").map((row) => style.dim(row));
+    .flatMap((line) => tableRows(line, width - NOTE_MARGIN));
+  return indent(rows, " ".repeat(NOTE_MARGIN)).map((row) => style.dim(row));
 }
 
 const LEAST_COLUMN = 20;

@@ -62,7 +62,7 @@ export interface Command {
 export const COMMANDS: readonly Command[] = [
   {
     name: "/model",
-    argument: "[provider/model[:effort]]",
+    argument: "[name]",
     about: "go on with another model; says what it would not get",
     run: switchModel,
   },
@@ -90,8 +90,8 @@ export const COMMANDS: readonly Command[] = [
   { name: "/undo", about: "take back the last message and what came of it", needsQuiet: true, run: undo },
   {
     name: "/compact",
-    argument: "[what to keep in mind]",
-    about: "summarise what is behind",
+    argument: "[words]",
+    about: "summarise what is behind; the words say what to keep",
     needsQuiet: true,
     run: compact,
   },
@@ -101,32 +101,6 @@ export const COMMANDS: readonly Command[] = [
   { name: "/help", about: "keys and commands", run: ({ help }) => help() },
   { name: "/exit", about: "leave; the session stays", run: ({ leave }) => leave({ type: "leave" }) },
 ];
-
-/** Of the full interface. */
-export const KEYS: readonly (readonly [string, string])[] = [
-  ["Enter", "send; while a turn runs: queue"],
-  ["Alt+Enter, Ctrl+J", "new line (also Shift+Enter, or \\ and Enter)"],
-  ["Esc", "stop the turn; what is queued is sent next"],
-  ["Ctrl+C", "stop the turn, or clear the input; again: leave"],
-  ["Alt+Up", "take the queue back into the input"],
-  ["Up, Down", "earlier messages"],
-  ["Ctrl+T", "thoughts folded or unfolded"],
-  ["Ctrl+O", "tool output folded or unfolded"],
-  ["Ctrl+L", "choose a model"],
-  ["@", "name a file"],
-];
-
-export function helpText(keys: readonly (readonly [string, string])[]): string {
-  const rows: readonly (readonly [string, string])[] = [
-    ...keys,
-    ...COMMANDS.map(
-      ({ name, argument, about }) =>
-        [`${name}${argument === undefined ? "" : ` ${argument}`}`, about] as const,
-    ),
-  ];
-  const widest = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `${left.padEnd(widest)}  ${right}`).join("\n");
-}
 
 /** True when the line was a command. What is wrong with it is said, not thrown. */
 export async function runCommand(line: string, host: CommandHost): Promise<boolean> {

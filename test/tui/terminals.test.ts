@@ -145,6 +145,25 @@ describe("another size", () => {
     expect(await run.leave()).toBe(0);
   });
 
+  test("/help is on one screen of 80 columns and 24 rows, and whole at 40 columns", async () => {
+    const { env } = await emulatorOf();
+    const whole = onScreen(newPlace(), [], { env });
+    await whole.ready();
+    await whole.say("/help");
+    await whole.shows("/exit");
+    await whole.ready();
+    for (const one of ["Enter ", "Ctrl+T", "@ ", "/model ", "/resume ", "/rename title"])
+      expect(whole.screen).toContain(one);
+    await whole.leave();
+    const narrow = onScreen(newPlace(), [], { env, columns: 40 });
+    await narrow.ready();
+    await narrow.say("/help");
+    await narrow.shows("/exit");
+    expect(/Enter [^]*\/exit.*/.exec(narrow.everything)?.[0]).not.toContain("…");
+    expect(narrow.flat).toContain("say the last message differently, on a new branch");
+    await narrow.leave();
+  });
+
   test("at 20 columns a turn that is stopped still says how to leave", async () => {
     const { env } = await stalledAfter([{ output: [{ message: "Never the end." }] }], "Never");
     const run = onScreen(newPlace(), ["go on"], { env, columns: 20, rows: 24 });
