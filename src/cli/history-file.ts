@@ -17,12 +17,16 @@ import {
 import { basename, dirname, resolve } from "node:path";
 
 import { type FormatName, FORMATS, isFormatName, MAX_HISTORY_BYTES } from "../check/index.ts";
+import { sessionsFolder } from "../config/index.ts";
+import { isBundle, SESSION_ID } from "../log/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import { readProblem } from "./read-problem.ts";
 
 export interface HistoryFile {
   /** Where the store finds it, when it is a log of ours. */
   readonly log: { readonly folder: string; readonly id: string } | undefined;
+  /** The bytes of a log of ours that is an exported one. */
+  exported(): Buffer | undefined;
   read(): Uint8Array;
 }
 
@@ -39,10 +43,17 @@ export function historyFile(path: string): HistoryFile {
     if (!stat.isFile()) throw new Error("it is not a regular file");
     const start = Buffer.alloc(Math.min(stat.size, 4096));
     readSync(file, start, 0, start.length, 0);
-    const ours = path.endsWith(".jsonl") && looksLikeLog(start.toString("utf8"));
     const full = resolve(path);
+    const [folder, id] = [dirname(full), basename(full, ".jsonl")];
+    // Among the sessions it is one, whatever became of its content.
+    const kept = folder === resolve(sessionsFolder()) && SESSION_ID.test(id);
+    const ours = path.endsWith(".jsonl") && (kept || looksLikeLog(start.toString("utf8")));
     return {
-      log: ours ? { folder: dirname(full), id: basename(full, ".jsonl") } : undefined,
+      log: ours ? { folder, id } : undefined,
+      exported: () => {
+        const bytes = ours ? readFileSync(full) : undefined;
+        return bytes !== undefined && isBundle(bytes) ? bytes : undefined;
+      },
       read: () => {
         if (stat.size > MAX_HISTORY_BYTES) throw tooLarge(path, stat.size);
         return readFileSync(full);

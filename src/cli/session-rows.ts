@@ -6,6 +6,7 @@
 
 import type { Log, Store, StoredSession } from "../log/index.ts";
 import { messageOf } from "../support/index.ts";
+import { crashLeft } from "./crash-left.ts";
 import { inertLine } from "./inert-text.ts";
 import { timelineOf } from "./timeline.ts";
 
@@ -44,7 +45,7 @@ async function describe(store: Store, { id, modifiedAt, bytes }: StoredSession):
       title: titleOf(log),
       cwd: first?.type === "session_start" ? first.cwd : undefined,
       turns: timelineOf(log.events).length,
-      problem: undefined,
+      problem: log.events.length === 0 ? await crashLeft(log) : undefined,
     };
   } catch (error) {
     return { ...base, title: undefined, cwd: undefined, turns: 0, problem: messageOf(error) };

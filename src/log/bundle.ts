@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 
 import type { EventDraft, LoggedEvent } from "../events/index.ts";
-import { isObject, ThroughlineError, tryParseJson } from "../support/index.ts";
+import { isObject, type JsonObject, ThroughlineError, tryParseJson } from "../support/index.ts";
 import { assertFormat, checkedLine, frameLine, frameOpen, scanLines } from "./line-framing.ts";
 import type { Log } from "./log.ts";
 
@@ -61,9 +61,27 @@ export function* bundleText({ events, lines, blobs }: SessionBundle): Generator<
   yield frameOpen(`{"end":true,"events":${events.length},"blobs":${blobs.size}`);
 }
 
+/** Lines that only a bundle has: a log has events alone. */
+export function isBundle(bytes: Buffer): boolean {
+  return endOfLog(bytes) < bytes.length;
+}
+
+/**
+ * A log as it lies in a folder of sessions; the caller knows of its blobs. Nothing in it says where it should end, so
+ * that an export that was cut off between two lines looks the same: whoever takes it says so.
+ */
+export function parsePlainLog(bytes: Buffer, blobs: ReadonlyMap<string, Uint8Array>): SessionBundle {
+  return { events: eventsIn(bytes, bytes.length), lines: bytes, blobs };
+}
+
 /** Refuses whatever is not whole, by line and byte. */
 export function parseBundle(bytes: Buffer): SessionBundle {
   const logEnd = endOfLog(bytes);
+  const events = eventsIn(bytes, logEnd);
+  return { events, lines: bytes.subarray(0, logEnd), blobs: readTail(bytes, logEnd, events) };
+}
+
+function eventsIn(bytes: Buffer, logEnd: number): readonly LoggedEvent[] {
   const lines = bytes.subarray(0, logEnd);
   const { events, goodBytes } = scanLines(lines, { offset: 0, firstSeq: 0, lowestEpoch: 0 });
   if (goodBytes < lines.length) throw damaged("the line is not whole", events.length + 1, goodBytes);
@@ -71,7 +89,33 @@ export function parseBundle(bytes: Buffer): SessionBundle {
   if (first === undefined) throw damaged("there is no event in it", 1, 0);
   assertFormat(events, first.type === "session_start" ? first.session : "");
   if (first.type !== "session_start") throw damaged("it does not begin with session_start", 1, 0);
-  return { events, lines, blobs: readTail(bytes, logEnd, events) };
+  return events;
+}
+
+/** What can be had of a bundle that is not whole: the lines of its log as they are, and the blobs that are. */
+export function looseBundle(bytes: Buffer): Pick<SessionBundle, "lines" | "blobs"> {
+  const logEnd = endOfLog(bytes);
+  const blobs = new Map<string, Uint8Array>();
+  for (let at = logEnd; at < bytes.length;) {
+    const end = bytes.indexOf(0x0a, at);
+    const text = end === -1 ? undefined : checkedLine(bytes.subarray(at, end));
+    const value = text === undefined ? undefined : tryParseJson(text);
+    const found = isObject(value) ? blobIn(value) : undefined;
+    if (found !== undefined) blobs.set(found.name, found.content);
+    at = end === -1 ? bytes.length : end + 1;
+  }
+  return { lines: bytes.subarray(0, logEnd), blobs };
+}
+
+/** Undefined: its bytes do not have the hash in its name. */
+function blobIn({
+  blob,
+  base64,
+}: JsonObject): { readonly name: string; readonly content: Buffer } | undefined {
+  if (typeof blob !== "string" || typeof base64 !== "string") return undefined;
+  const content = Buffer.from(base64, "base64");
+  const whole = createHash("sha256").update(content).digest("hex") === blob;
+  return whole ? { name: blob, content } : undefined;
 }
 
 /** The first line that is not the log's. */
@@ -104,15 +148,12 @@ function readTail(
       if (end + 1 < bytes.length) throw damaged("something follows the end", line + 1, end + 1);
       return blobs;
     }
-    const { blob, base64 } = value;
-    if (typeof blob !== "string" || typeof base64 !== "string") throw damaged("it is no blob", line, at);
-    const content = Buffer.from(base64, "base64");
-    if (createHash("sha256").update(content).digest("hex") !== blob)
-      throw damaged("the blob does not have the hash in its name", line, at);
-    blobs.set(blob, content);
+    const found = blobIn(value);
+    if (found === undefined) throw damaged("it is no blob with the hash in its name", line, at);
+    blobs.set(found.name, found.content);
     at = end + 1;
   }
-  // A bare log looks the same: it can be copied into the folder of sessions as it is.
+  // A bare log looks the same; whoever takes one says so (`parsePlainLog`).
   throw damaged("the end is missing, so it was cut off or is no export", line, bytes.length);
 }
 

@@ -4,17 +4,19 @@
  * @module
  */
 
-import { type Dirent, existsSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 
 import { type Clock, codeOf, systemClock } from "../support/index.ts";
 import { linesFrom } from "./bundle.ts";
+import { damagedLog, damageOf } from "./damage.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
-import { FileLog } from "./file-log.ts";
+import { FileLog, type FileLogOptions } from "./file-log.ts";
 import type { Log, OpenOptions, Store, StoredSession } from "./log.ts";
 import { locked, notFound } from "./memory-store.ts";
+import { holdsWholeLine } from "./salvage.ts";
 import { makeFolder, unusable } from "./session-folder.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
 import { writeSession } from "./write-session.ts";
@@ -75,16 +77,28 @@ async function openSession(
   const hasWriter = async (): Promise<boolean> => isWriterLocked(lockName());
   if (mode === "read") {
     if (!existsSync(path)) throw notFound(id);
-    return new FileLog({ id, path, mode, ...parts, hasWriter, release: async () => undefined });
+    return openLog({ id, path, mode, ...parts, hasWriter, release: async () => undefined });
   }
   makeFolder(root);
   const lock = await acquireWriterLock(lockName());
   if (!lock.held) throw locked(id, lock.holder);
   try {
-    return new FileLog({ id, path, mode, ...parts, hasWriter, release: () => lock.release() });
+    return openLog({ id, path, mode, ...parts, hasWriter, release: () => lock.release() });
   } catch (error) {
     await lock.release();
     throw error;
+  }
+}
+
+/** What can be done about damage depends on the rest of the file. */
+function openLog(options: FileLogOptions): FileLog {
+  try {
+    return new FileLog(options);
+  } catch (error) {
+    const damage = damageOf(error);
+    if (damage === undefined) throw error;
+    const salvageable = holdsWholeLine(readFileSync(options.path));
+    throw damagedLog({ ...damage, salvageable }, options.id, error);
   }
 }
 

@@ -47,6 +47,11 @@ interface Line {
   readonly event: LoggedEvent | undefined;
 }
 
+/** Whether anything can be saved. */
+export function holdsWholeLine(bytes: Buffer): boolean {
+  return readLines(bytes).some(({ event }) => event !== undefined);
+}
+
 export function salvageLog(
   bytes: Buffer,
   options: { readonly session: string; readonly clock?: Clock },

@@ -8,11 +8,11 @@ import { Command } from "commander";
 
 import { checkHistory, type Finding, findingsOf, FORMATS } from "../../check/index.ts";
 import { loadConfig, sessionsFolder } from "../../config/index.ts";
-import { fileStore, type Log } from "../../log/index.ts";
+import { bundleLog, damagedLog, damageOf, fileStore, type Log, parseBundle } from "../../log/index.ts";
 import { previewFromLog, rebuildRequest } from "../../session/index.ts";
-import { isThroughlineError, ThroughlineError } from "../../support/index.ts";
 import { amount } from "../amount.ts";
 import { resolveSession } from "../choose-session.ts";
+import { crashLeft } from "../crash-left.ts";
 import { EXIT } from "../exit-codes.ts";
 import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
@@ -72,6 +72,8 @@ async function check(name: string | undefined, flags: CheckFlags): Promise<Repor
   if (name !== undefined && looksLikeFile(name)) {
     const file = historyFile(name);
     if (file.log === undefined || flags.format !== undefined) return checkFile(name, file.read(), flags);
+    const exported = file.exported();
+    if (exported !== undefined) return checkLog(name, bundleLog(parseBundle(exported)), flags.model);
     return withLog(fileStore(file.log.folder).open(file.log.id, { mode: "read" }), name, flags.model);
   }
   const store = fileStore(sessionsFolder());
@@ -90,20 +92,15 @@ function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report
 
 async function withLog(opening: Promise<Log>, name: string, model: string | undefined): Promise<Report> {
   const log = await opening.catch((error: unknown) => {
-    throw damagedAs(error, name);
+    const damage = damageOf(error);
+    // The log knows its id; what to type is what the person named it by.
+    throw damage === undefined ? error : damagedLog(damage, name, error);
   });
   try {
     return await checkLog(name, log, model);
   } finally {
     await log.close();
   }
-}
-
-/** The log knows its id; what to type is what the person named it by. */
-function damagedAs(error: unknown, name: string): unknown {
-  if (!isThroughlineError(error) || error.code !== "log_damaged") return error;
-  const message = error.message.replace(/throughline repair\b.*$/, `throughline repair ${name}`);
-  return new ThroughlineError({ code: error.code, message, details: error.details, cause: error });
 }
 
 /** Every request that was made: proven by its hash. And the next one: by the rules. */
@@ -134,17 +131,26 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
       evidence: "",
     });
   }
-  const next = await previewFromLog(
-    log,
-    model === undefined ? undefined : modelsOf(loadConfig(process.cwd()).values)(model),
-  );
-  findings.push(...findingsOf(next.violations));
+  // A log that ends before its first settings has no next request yet.
+  const hasNext = model !== undefined || log.events.some((event) => event.type === "settings");
+  if (hasNext) {
+    const next = await previewFromLog(
+      log,
+      model === undefined ? undefined : modelsOf(loadConfig(process.cwd()).values)(model),
+    );
+    findings.push(...findingsOf(next.violations));
+  }
+  const left = await crashLeft(log);
   return {
     checked: name,
     format: "throughline",
-    what: `${amount(log.events.length, "event")}, ${amount(requests, "request")} and the next one`,
+    what: `${amount(log.events.length, "event")}, ${amount(requests, "request")}${hasNext ? " and the next one" : ""}`,
     findings,
-    ...notesOf([...repairNotes(log, behindLost), ...eraseNotes(erased, withSecret)]),
+    ...notesOf([
+      ...(left === undefined ? [] : [left]),
+      ...repairNotes(log, behindLost),
+      ...eraseNotes(erased, withSecret),
+    ]),
   };
 }
 

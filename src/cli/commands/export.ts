@@ -97,6 +97,11 @@ async function writeBundle(
   terminal: Terminal,
   work?: LongWork,
 ): Promise<void> {
+  if (whole.events.length === 0)
+    throw new ThroughlineError({
+      code: "session_empty",
+      message: `session ${id} is empty: there is nothing to export`,
+    });
   const { format, reasoning, redact = false } = flags;
   const { pieces, erased } = exportForm(whole, id, { format, reasoning, redact });
   if (erased !== undefined) sayRedacted(erased, terminal);

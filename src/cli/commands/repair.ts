@@ -5,7 +5,7 @@
  * @module
  */
 
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 
 import { Command } from "commander";
@@ -13,11 +13,26 @@ import { Command } from "commander";
 import { type Change, type Finding, findingsOf, FORMATS, repairHistory } from "../../check/index.ts";
 import { sessionsFolder, writeFilePieces } from "../../config/index.ts";
 import type { OverrideAction } from "../../events/index.ts";
-import { fileStore, type Log, type LostStretch, salvageLog, writeSession } from "../../log/index.ts";
+import {
+  bundleLog,
+  damageOf,
+  extentOf,
+  fileStore,
+  type Log,
+  type LogExtent,
+  looseBundle,
+  type LostStretch,
+  parseBundle,
+  salvageLog,
+  type SessionBundle,
+  writeSession,
+} from "../../log/index.ts";
 import { type Mended, mendingOf } from "../../session/index.ts";
-import { codeOf, ThroughlineError } from "../../support/index.ts";
+import { codeOf, isThroughlineError, ThroughlineError } from "../../support/index.ts";
 import { amount } from "../amount.ts";
+import { blobsBeside } from "../blobs-beside.ts";
 import { resolveSession } from "../choose-session.ts";
+import { emptyText, tailText } from "../crash-left.ts";
 import { EXIT } from "../exit-codes.ts";
 import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
@@ -43,6 +58,8 @@ interface Report {
   readonly written?: string;
   readonly changes: readonly Change[];
   readonly left: readonly Finding[];
+  /** What is worth knowing and not wrong. */
+  readonly notes?: readonly string[];
 }
 
 export function repairCommand(terminal: Terminal, finish: (code: number) => void): Command {
@@ -85,7 +102,10 @@ async function repair(name: string | undefined, flags: RepairFlags, terminal: Te
     const file = historyFile(name);
     if (file.log === undefined || flags.format !== undefined)
       return repairFile(name, file.read(), flags, terminal);
-    return repairLog(file.log.folder, file.log.id, flags);
+    const exported = file.exported();
+    return exported === undefined
+      ? repairLog(file.log.folder, file.log.id, flags)
+      : repairExported(name, exported, flags);
   }
   const folder = sessionsFolder();
   const id = await resolveSession(
@@ -136,6 +156,39 @@ async function writeNew(path: string, text: string): Promise<string> {
   }
 }
 
+/**
+ * An export says by itself whether it is whole. One that is not is saved as a log beside it, which can be imported; a
+ * rule that a whole one breaks is repaired in the session it becomes.
+ */
+async function repairExported(name: string, bytes: Buffer, flags: RepairFlags): Promise<Report> {
+  let bundle: SessionBundle;
+  try {
+    bundle = parseBundle(bytes);
+  } catch (error) {
+    if (!isThroughlineError(error) || !["bundle_damaged", "log_damaged"].includes(error.code)) throw error;
+    const { line, byte, problem } = error.details;
+    const full = resolve(name);
+    const change = {
+      rule: "file",
+      place: `line ${String(line)}, byte ${String(byte)}`,
+      what: String(problem),
+    };
+    return salvage(
+      looseBundle(bytes),
+      { folder: dirname(full), id: basename(full, ".jsonl") },
+      flags,
+      change,
+    );
+  }
+  const { changes, left } = await mendRules(bundleLog(bundle), {});
+  if (changes.length > 0 && flags.dryRun !== true)
+    throw new ThroughlineError({
+      code: "usage",
+      message: `an exported file is not added to: throughline sessions import ${name}, then repair the session`,
+    });
+  return { repaired: name, format: "throughline", changes, left };
+}
+
 async function repairLog(folder: string, id: string, flags: RepairFlags): Promise<Report> {
   const asked = [flags.error, flags.dropReasoning, flags.vendor].some((flag) => flag !== undefined);
   if (asked) {
@@ -145,13 +198,32 @@ async function repairLog(folder: string, id: string, flags: RepairFlags): Promis
         "a session heals what a provider refuses by itself: --error, --drop-reasoning and --vendor are for files of other tools",
     });
   }
-  const { lines, lost, loosened } = salvageLog(readLog(join(folder, `${id}.jsonl`)), { session: id });
-  if (lost.length === 0) return repairRules(folder, id, flags);
-  const changes = [...lost.map(lossOf), ...loosened.map(loosenedChange)];
+  const bytes = readLog(join(folder, `${id}.jsonl`));
+  const extent = wholeExtent(bytes);
+  if (extent?.events === 0)
+    return { repaired: id, format: "throughline", changes: [], left: [], notes: [emptyText(extent.tail)] };
+  // The next writer moves an unfinished end aside by itself; a copy without it is made where one is asked for.
+  if (extent?.tail !== undefined && flags.output === undefined)
+    return { ...(await repairRules(folder, id, flags)), notes: [tailText(extent.tail)] };
+  if (extent !== undefined && extent.tail === undefined) return repairRules(folder, id, flags);
+  const blobs = blobsBeside(join(folder, `${id}.jsonl`));
+  return salvage({ lines: bytes, blobs }, { folder, id }, flags);
+}
+
+/** A copy of what is whole, as a log of its own; `known` is what was found wrong before its lines were looked at. */
+async function salvage(
+  whole: Pick<SessionBundle, "lines" | "blobs">,
+  { folder, id }: { readonly folder: string; readonly id: string },
+  flags: RepairFlags,
+  known?: Change,
+): Promise<Report> {
+  const { lines, lost, loosened } = salvageLog(whole.lines, { session: id });
+  const found = lost.length === 0 && known !== undefined ? [known] : lost.map(lossOf);
+  const changes = [...found, ...loosened.map(loosenedChange)];
   const report = { repaired: id, format: "throughline", changes, left: [] };
   if (flags.dryRun === true) return report;
   const target = targetOf(folder, id, flags.output);
-  await writeSession(target.folder, { lines, blobs: blobsOf(folder, id) }, { id: target.id }).catch(
+  await writeSession(target.folder, { lines, blobs: whole.blobs }, { id: target.id }).catch(
     (error: unknown) => {
       throw codeOf(error) === "session_exists" ? copyExists(target, error) : error;
     },
@@ -160,6 +232,16 @@ async function repairLog(folder: string, id: string, flags: RepairFlags): Promis
   const rules = await repairRules(target.folder, target.id, {});
   const written = join(target.folder, `${target.id}.jsonl`);
   return { ...report, changes: [...changes, ...rules.changes], left: rules.left, written };
+}
+
+/** Undefined: it is damaged. */
+function wholeExtent(bytes: Buffer): LogExtent | undefined {
+  try {
+    return extentOf(bytes);
+  } catch (error) {
+    if (damageOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 function copyExists(
@@ -261,17 +343,6 @@ function targetOf(
   return { folder: dirname(full), id: basename(full, ".jsonl") };
 }
 
-function blobsOf(folder: string, id: string): ReadonlyMap<string, Uint8Array> {
-  const blobs = join(folder, `${id}.blobs`);
-  try {
-    const names = readdirSync(blobs).filter((name) => /^[0-9a-f]{64}$/.test(name));
-    return new Map(names.map((name) => [name, readFileSync(join(blobs, name))]));
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return new Map();
-    throw error;
-  }
-}
-
 function lossOf({ line, byte, bytes, problem, seqs }: LostStretch): Change {
   const events = seqs.length === 1 ? `event ${seqs[0]}` : `events ${seqs[0]} to ${seqs.at(-1)}`;
   return {
@@ -296,7 +367,8 @@ function print(report: Report, flags: RepairFlags, out: Terminal["stdout"]): voi
     out.write(`${JSON.stringify(report, undefined, 2)}\n`);
     return;
   }
-  const { repaired, format, written, changes, left } = report;
+  const { repaired, format, written, changes, left, notes = [] } = report;
+  for (const note of notes) out.write(`note: ${note}\n`);
   for (const { place, rule, what, lost } of changes) {
     const loss = lost === undefined ? "" : ` (lost: ${inertLine(lost, 200)})`;
     out.write(`${inertLine(place, 200)}: ${rule}: ${inertLine(what, 300)}${loss}\n`);

@@ -11,6 +11,7 @@ import { blocksOf } from "../../fragments/index.ts";
 import { fileStore, type Store } from "../../log/index.ts";
 import { messageOf, ThroughlineError } from "../../support/index.ts";
 import { resolveSession } from "../choose-session.ts";
+import { crashLeft } from "../crash-left.ts";
 import { excerptAt } from "../excerpt.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
@@ -147,13 +148,14 @@ async function show(name: string | undefined, flags: ShowFlags, terminal: Termin
   const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
   const log = await store.open(id, { mode: "read" });
   const open = await openEndOf(log);
+  const empty = log.events.length === 0 ? await crashLeft(log) : undefined;
   await log.close();
   const blocks = blocksOf(open?.events ?? log.events, { writerAlive: open?.live === true });
   const head = `${titleOf(log) ?? ""} · ${id}`;
   const text =
     flags.json === true
       ? JSON.stringify(blocks, undefined, 2)
-      : `${inertLine(head, 100)}\n${transcript(blocks, flags)}${open === undefined ? "" : `\n─ ${open.text}`}`;
+      : `${inertLine(head, 100)}\n${empty ?? transcript(blocks, flags)}${open === undefined ? "" : `\n─ ${open.text}`}`;
   terminal.stdout.write(`${text}\n`);
 }
 

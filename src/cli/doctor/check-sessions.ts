@@ -17,9 +17,10 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { fileStore, lockHolder } from "../../log/index.ts";
+import { damageOf, fileStore, lockHolder } from "../../log/index.ts";
 import { codeOf, messageOf } from "../../support/index.ts";
 import { amount } from "../amount.ts";
+import { crashLeft } from "../crash-left.ts";
 import { readProblem } from "../read-problem.ts";
 import { bad, type Finding, note, ok } from "./finding.ts";
 
@@ -105,8 +106,17 @@ function problemOf(id: string, file: string, error: unknown): Finding {
       `session ${id} cannot be read: ${readProblem(cause ?? error)}`,
       `chmod u+rw ${file}`,
     );
-  const fix = `throughline repair ${id} saves what is whole, as a session of its own`;
-  return bad("sessions", `session ${id} is damaged: ${messageOf(error)}`, fix);
+  const damage = damageOf(error);
+  if (damage === undefined)
+    return bad("sessions", `session ${id} cannot be opened: ${messageOf(error)}`, `look at ${file}`);
+  const { line, byte, problem, salvageable } = damage;
+  return bad(
+    "sessions",
+    `session ${id} is damaged at line ${line}, byte ${byte}: ${problem}`,
+    salvageable
+      ? `throughline repair ${id} saves what is whole, as a session of its own`
+      : `not one line of it is whole: restore ${file} from a copy, or remove it: throughline sessions rm ${id} --yes`,
+  );
 }
 
 export interface ScanOptions {
@@ -138,8 +148,11 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
     const holder = await lockHolder(join(realpathSync(folder), `${id}.jsonl`));
     if (holder !== undefined) findings.push(ok("locks", `session ${id} is being written by ${holder}`));
     try {
-      await (await store.open(id, { mode: "read" })).close();
+      const log = await store.open(id, { mode: "read" });
+      await log.close();
       whole += 1;
+      const left = await crashLeft(log);
+      if (left !== undefined) findings.push(note("sessions", `session ${id}: ${left}`));
     } catch (error) {
       findings.push(problemOf(id, join(folder, `${id}.jsonl`), error));
     }

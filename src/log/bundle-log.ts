@@ -1,0 +1,31 @@
+/**
+ * A bundle as a log to look at, without making a session of it: its events as they are, nothing to write.
+ *
+ * @module
+ */
+
+import type { SessionBundle } from "./bundle.ts";
+import type { Log } from "./log.ts";
+import { readOnly } from "./memory-store.ts";
+
+export function bundleLog({ events, blobs }: SessionBundle): Log {
+  const [first] = events;
+  const session = first?.type === "session_start" ? first.session : "";
+  const refuse = async (): Promise<never> => {
+    throw readOnly(session);
+  };
+  return {
+    session,
+    mode: "read",
+    place: "memory",
+    events,
+    append: refuse,
+    putBlob: refuse,
+    getBlob: async (name) => blobs.get(name),
+    sync: async () => undefined,
+    refresh: async () => [],
+    hasWriter: async () => false,
+    scratch: { write: () => undefined, read: async () => "", clear: () => undefined },
+    close: async () => undefined,
+  };
+}
