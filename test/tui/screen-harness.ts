@@ -52,6 +52,8 @@ export class ScreenRun {
   #exit: number | undefined;
   /** The beginning of a frame that has not come whole: a pipe cuts anywhere. */
   #unfinished = "";
+  /** How much came whole. */
+  #drawn = 0;
   readonly #watchers = new Set<() => void>();
 
   constructor(pty: IPty, columns: number, rows: number) {
@@ -66,6 +68,7 @@ export class ScreenRun {
       const all = this.#unfinished + data;
       const whole = wholeFrames(all);
       this.#unfinished = all.slice(whole);
+      this.#drawn += whole;
       this.terminal.write(all.slice(0, whole), () => this.#look());
     });
     this.ended = new Promise((resolve) => {
@@ -145,6 +148,15 @@ export class ScreenRun {
       "an empty input",
       ({ rows }) => rows.includes("❯") && !rows.some((row) => /^(?:● W|\? Allow )/.test(row)),
     );
+  }
+
+  /**
+   * While a turn runs there is a frame each second: after one, nothing is on its way for a while. A frame that was drawn
+   * for the old size and arrives at the new one leaves rows behind, on every terminal.
+   */
+  nextFrame(): Promise<void> {
+    const before = this.#drawn;
+    return this.until("another frame", () => this.#drawn > before);
   }
 
   press(keys: string): void {

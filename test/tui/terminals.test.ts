@@ -77,6 +77,7 @@ describe("another size", () => {
       const { emulator, env } = await stalledAfter(steps, "A wh");
       const run = onScreen(newPlace(), ["go"], { env });
       await run.shows("▸ Looking around…");
+      await run.nextFrame();
       const before = run.bytes.length;
       run.resize(columns, rows);
       await run.until(
