@@ -15,6 +15,12 @@ import type { View } from "./view-state.ts";
 
 const FRAME_MS = 30;
 const TICK_MS = 1000;
+/**
+ * Somebody who drags a window's edge changes its size many times. tmux breaks the rows anew at once, but tells of it
+ * after up to 250 ms (seen in 3.3a); a frame drawn meanwhile for the size before lands on rows that are elsewhere, and
+ * leaves them behind. So nothing is drawn until no further size has been told for longer than that.
+ */
+const SETTLE_MS = 300;
 
 const NAMES: Readonly<Record<Folds, string>> = { reasoning: "Thoughts", tools: "Tool output" };
 
@@ -25,7 +31,14 @@ export interface PainterOptions {
   readonly blocks: () => readonly Block[];
   readonly busy: () => boolean;
   readonly footer: (width: number, height: number) => Footer;
+  /** Does it later, unless the result is called before. */
+  readonly after?: (ms: number, work: () => void) => () => void;
 }
+
+const afterTime: NonNullable<PainterOptions["after"]> = (ms, work) => {
+  const timer = setTimeout(work, ms);
+  return () => clearTimeout(timer);
+};
 
 export class Painter {
   readonly #options: PainterOptions;
@@ -34,12 +47,15 @@ export class Painter {
   #width: number;
   #height: number;
   #open: Readonly<Record<Folds, boolean>> = { reasoning: false, tools: false };
-  #timer: NodeJS.Timeout | undefined;
+  readonly #after: NonNullable<PainterOptions["after"]>;
+  #cancelFrame: (() => void) | undefined;
   #tick: NodeJS.Timeout | undefined;
+  #cancelSettling: (() => void) | undefined;
   #ended = false;
 
   constructor(options: PainterOptions) {
     this.#options = options;
+    this.#after = options.after ?? afterTime;
     this.#screen = new Screen(options.output);
     this.#width = options.output.columns;
     this.#height = options.output.rows;
@@ -87,15 +103,16 @@ export class Painter {
 
   schedule(): void {
     if (this.#ended) return;
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
+    this.#cancelFrame ??= this.#after(FRAME_MS, () => {
+      this.#cancelFrame = undefined;
       this.draw();
-    }, FRAME_MS);
+    });
   }
 
   draw(): void {
-    if (this.#ended) return;
-    this.#takeSize(); // it may have changed before anybody has told
+    // The size may have changed before anybody has told.
+    if (this.#cancelSettling === undefined && this.#hasNewSize()) this.resize();
+    if (this.#ended || this.#cancelSettling !== undefined) return;
     this.#keepTime();
     const view = this.#view();
     this.#transcript.update(this.#options.blocks());
@@ -107,13 +124,24 @@ export class Painter {
   }
 
   resize(): void {
-    this.#takeSize();
-    this.draw();
+    if (this.#ended) return;
+    this.#cancelSettling?.();
+    this.#cancelSettling = this.#after(SETTLE_MS, () => {
+      this.#takeSize();
+      this.draw();
+    });
+  }
+
+  #hasNewSize(): boolean {
+    const { columns, rows } = this.#options.output;
+    return columns !== this.#width || rows !== this.#height;
   }
 
   #takeSize(): void {
+    this.#cancelSettling?.();
+    this.#cancelSettling = undefined;
+    if (!this.#hasNewSize()) return;
     const { columns, rows } = this.#options.output;
-    if (columns === this.#width && rows === this.#height) return;
     this.#width = columns;
     this.#height = rows;
     this.#screen.forget(this.#transcript.releaseFinished());
@@ -122,6 +150,7 @@ export class Painter {
 
   /** Takes the footer away and leaves what was said; `draw` goes on below it. */
   pause(): void {
+    this.#takeSize();
     const view = this.#view();
     this.#transcript.update(this.#options.blocks());
     this.#screen.draw({ rows: this.#transcript.render(this.#width, view), cursor: undefined });
@@ -131,7 +160,7 @@ export class Painter {
 
   end(): void {
     this.#ended = true;
-    clearTimeout(this.#timer);
+    this.#cancelFrame?.();
     clearInterval(this.#tick);
     this.pause();
   }

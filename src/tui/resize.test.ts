@@ -17,24 +17,38 @@ import { createStyle } from "./style.ts";
 const style = createStyle(false);
 const usage = { inputTokens: 12_345, cachedTokens: 1000, outputTokens: 640, reasoningTokens: 512 };
 
+interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 class Run {
   readonly terminal: xterm.Terminal;
   readonly painter: Painter;
   text = "";
   generating = true;
   draft = "";
+  /** As the process knows it: tmux tells of a new size later than it has it. */
+  #told: Size;
+  #settled: (() => void) | undefined;
   #last: Promise<void> = Promise.resolve();
 
   constructor(columns: number, rows: number) {
     const terminal = new xterm.Terminal({ cols: columns, rows, scrollback: 5000, allowProposedApi: true });
     this.terminal = terminal;
+    this.#told = { columns, rows };
+    const told = (): Size => this.#told;
     this.painter = new Painter({
+      after: (_ms, work) => {
+        this.#settled = work;
+        return () => (this.#settled = undefined);
+      },
       output: {
         get columns() {
-          return terminal.cols;
+          return told().columns;
         },
         get rows() {
-          return terminal.rows;
+          return told().rows;
         },
         write: (data) => {
           this.#last = new Promise((resolve) => {
@@ -85,10 +99,20 @@ class Run {
     await this.#last;
   }
 
-  async resize(columns: number, rows: number): Promise<void> {
-    this.terminal.resize(columns, rows);
-    this.painter.resize();
+  /** Several, as somebody does who drags the edge. The first is told at once, the last when they are over. */
+  async resize(sizes: readonly Size[], between: () => Promise<void>): Promise<void> {
+    for (const [at, size] of sizes.entries()) {
+      this.terminal.resize(size.columns, size.rows);
+      if (at === 0 || at === sizes.length - 1) this.#tell(size);
+      await between();
+    }
+    this.#settled?.();
     await this.#last;
+  }
+
+  #tell(size: Size): void {
+    this.#told = size;
+    this.painter.resize();
   }
 
   async end(): Promise<void> {
@@ -171,31 +195,29 @@ test(
       fc.asyncProperty(
         shapes,
         size,
-        fc.array(fc.record({ at: fc.double({ min: 0, max: 1, noNaN: true }), size }), {
-          minLength: 1,
-          maxLength: 4,
-        }),
+        fc.array(
+          fc.record({
+            at: fc.double({ min: 0, max: 1, noNaN: true }),
+            sizes: fc.array(size, { minLength: 1, maxLength: 4 }),
+          }),
+          { minLength: 1, maxLength: 4 },
+        ),
         fc.string({ maxLength: 15, unit: "grapheme-ascii" }),
         async (shape, first, changes, draft) => {
           const answer = answerOf(shape);
           const run = new Run(first.columns, first.rows);
           run.draft = draft.trim();
           const points = changes.toSorted((a, b) => a.at - b.at);
-          let shown = 0;
-          for (const { at, size: next } of points) {
-            const until = Math.floor(at * answer.length);
-            while (shown < until) {
-              shown = Math.min(until, shown + 37);
-              run.text = answer.slice(0, shown);
-              await run.draw();
-            }
-            await run.resize(next.columns, next.rows);
-          }
-          while (shown < answer.length) {
-            shown = Math.min(answer.length, shown + 37);
-            run.text = answer.slice(0, shown);
+          const write = async (until: number): Promise<void> => {
+            run.text = answer.slice(0, Math.min(until, run.text.length + 37));
             await run.draw();
+          };
+          for (const { at, sizes } of points) {
+            const until = Math.floor(at * answer.length);
+            while (run.text.length < until) await write(until);
+            await run.resize(sizes, () => write(answer.length));
           }
+          while (run.text.length < answer.length) await write(answer.length);
           run.generating = false;
           await run.draw();
           await run.end();
