@@ -70,9 +70,9 @@ export const breaks = [
   {
     law: 1,
     what: "the payload of the terminal event always takes the place of the item's own",
-    file: "src/providers/openai-responses/stream.ts",
-    find: "          !item.done.opaque &&\n",
-    replace: "",
+    file: "src/providers/openai-responses/terminal-items.ts",
+    find: 'draft.type === "reasoning" && !draft.opaque',
+    replace: 'draft.type === "reasoning"',
     tests: [conversations],
   },
   {
