@@ -10,7 +10,7 @@ import type { SessionHandle, SessionSummary } from "../api/index.ts";
 import type { RemoteAgent } from "../client/index.ts";
 import { EFFORT_CHOICES, sessionsFolder } from "../config/index.ts";
 import { fileStore, type Store, type StoredSession } from "../log/index.ts";
-import { pricedModels, PROVIDERS } from "../models/index.ts";
+import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../models/index.ts";
 import { messageOf, ThroughlineError } from "../support/index.ts";
 import type { Choice, Ports } from "../tui/index.ts";
 import type { ExportFlags } from "./commands/export.ts";
@@ -63,8 +63,7 @@ async function writeSession(
     throw new ThroughlineError({ code: "format_unknown", message });
   }
   const { exportHandle } = await import("./commands/export.ts");
-  // The name it chooses itself is this session's own: written anew each time.
-  await exportHandle(handle, { format, output, reasoning: true, force: file === undefined }, terminal);
+  await exportHandle(handle, { format, output, reasoning: true }, terminal);
   return `Written: ${resolve(output)}`;
 }
 
@@ -74,10 +73,11 @@ function modelChoices(): readonly Choice[] {
     if (keyVariable === undefined || (process.env[keyVariable] ?? "") === "") return [];
     return pricedModels(name).map((model) => choiceOf(`${name}/${model}`, undefined));
   });
-  return [...real, ...EMULATED.map((model) => choiceOf(`emulator/${model}`, "built-in stand-in, no key"))];
+  return [
+    ...real,
+    ...EMULATED_MODELS.map((model) => choiceOf(`emulator/${model}`, "built-in stand-in, no key")),
+  ];
 }
-
-const EMULATED: readonly string[] = ["emu-reasoner", "emu-plain", "emu-claude", "emu-deepseek"];
 
 function choiceOf(name: string, note: string | undefined): Choice {
   return { value: name, label: name, ...(note === undefined ? {} : { note }) };

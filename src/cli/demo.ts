@@ -87,5 +87,10 @@ async function proof(session: Session, out: NodeJS.WritableStream): Promise<void
   const reasoning = (await session.explain()).filter(({ type }) => type === "reasoning");
   const kept = reasoning.filter(({ action }) => action === "replay").length;
   out.write(`\nThe next request would hand back ${kept} of ${reasoning.length} thoughts, byte for byte.\n`);
-  out.write(`Log: ${session.place}\nGo on: npm start -- -r ${session.id} on a terminal\n`);
+  out.write(`Log: ${session.place}\nGo on: ${startedBy()} -r ${session.id} on a terminal\n`);
+}
+
+/** As the person called it: in the repository there may be no `throughline` to call. */
+function startedBy(): string {
+  return process.env["npm_lifecycle_event"] === "start" ? "npm start --" : "throughline";
 }

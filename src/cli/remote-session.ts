@@ -22,6 +22,7 @@ export async function connectTo(address: string): Promise<RemoteAgent> {
   try {
     return await connect(address, token === undefined || token === "" ? {} : { token });
   } catch (error) {
+    if (codeOf(error) === "code_used") throw usedLink(address, error);
     if (codeOf(error) !== "unauthorized") throw error;
     const given = token === undefined || token === "" ? "none was given" : "the one given is another";
     throw new ThroughlineError({
@@ -30,6 +31,14 @@ export async function connectTo(address: string): Promise<RemoteAgent> {
       cause: error,
     });
   }
+}
+
+function usedLink(address: string, cause: unknown): ThroughlineError {
+  return new ThroughlineError({
+    code: "code_used",
+    message: `the link lets nobody in: it was used already, or is not from this server. Give a new one, or --server ${originOf(address)} with THROUGHLINE_TOKEN set to the token of the server`,
+    cause,
+  });
 }
 
 /** Without the code of a link: that one is used up, and it is a secret until it is. */

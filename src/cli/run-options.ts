@@ -6,8 +6,11 @@
 
 import { type Command, Option } from "commander";
 
-import { SHOW_REASONING, type ShowReasoning } from "./show-progress.ts";
 import type { TraceFlags } from "./tracing.ts";
+
+/** Here and not where it is obeyed: the flags are loaded for `--version` too. */
+const SHOW_REASONING = ["auto", "full", "title", "none"] as const;
+export type ShowReasoning = (typeof SHOW_REASONING)[number];
 
 export interface RunFlags extends TraceFlags {
   readonly print?: boolean;

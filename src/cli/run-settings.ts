@@ -8,8 +8,7 @@
 import { type ConfigValues, PERMISSION_CHOICES } from "../config/index.ts";
 import { ThroughlineError } from "../support/index.ts";
 import type { PermissionMode } from "../tools/index.ts";
-import type { RunFlags } from "./run-options.ts";
-import type { ShowReasoning } from "./show-progress.ts";
+import type { RunFlags, ShowReasoning } from "./run-options.ts";
 
 export interface RunSettings {
   readonly permissions: PermissionMode;

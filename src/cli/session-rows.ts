@@ -8,6 +8,7 @@ import type { Log, Store, StoredSession } from "../log/index.ts";
 import { messageOf } from "../support/index.ts";
 import { crashLeft } from "./crash-left.ts";
 import { inertLine } from "./inert-text.ts";
+import { fitted } from "./text-width.ts";
 import { timelineOf } from "./timeline.ts";
 
 export interface SessionRow {
@@ -56,11 +57,14 @@ export function titleOf(log: Log): string | undefined {
   return log.events.findLast((event) => event.type === "title")?.title;
 }
 
+/** How wide a title may be: wide signs take two columns. */
+const TITLE_COLUMNS = 60;
+
 /** `2026-11-16 01:02    3 turns  the title`, without the id. */
 export function rowText({ modifiedAt, title, turns, problem }: SessionRow): string {
   const what =
     problem === undefined
-      ? `${String(turns).padStart(3)} ${turns === 1 ? "turn " : "turns"}  ${inertLine(title ?? "", 60)}`
-      : `! ${inertLine(problem, 60)}`;
+      ? `${String(turns).padStart(3)} ${turns === 1 ? "turn " : "turns"}  ${fitted(inertLine(title ?? "", Number.POSITIVE_INFINITY), TITLE_COLUMNS)}`
+      : `! ${fitted(inertLine(problem, Number.POSITIVE_INFINITY), TITLE_COLUMNS)}`;
   return `${modifiedAt.slice(0, 16).replace("T", " ")}  ${what}`;
 }

@@ -7,14 +7,12 @@
 import type { Reasoning, SessionEvent } from "../events/index.ts";
 import { formatDuration } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
+import type { ShowReasoning } from "./run-options.ts";
 import type { Terminal } from "./terminal.ts";
 
 const WIDTH = 100;
 /** What went wrong is a sentence, and what to do about it stands at its end. */
 const SENTENCE = 2000;
-
-export const SHOW_REASONING = ["auto", "full", "title", "none"] as const;
-export type ShowReasoning = (typeof SHOW_REASONING)[number];
 
 export interface ProgressOptions {
   /** `auto` is `title`: the title when it is known, how long it took when it is over. */

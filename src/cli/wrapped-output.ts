@@ -7,6 +7,7 @@
  */
 
 import type { Terminal } from "./terminal.ts";
+import { widthOf } from "./text-width.ts";
 
 type Stream = Terminal["stdout"];
 
@@ -51,17 +52,4 @@ function wrapLine(line: string, columns: number): readonly string[] {
     } else row += piece;
   }
   return row === "" ? rows : [...rows, row];
-}
-
-// oxlint-disable-next-line no-control-regex -- styles take no room
-const STYLES = /\u001B\[[\d;]*m/g;
-const NARROW = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
-const WIDE =
-  /^[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]$/u;
-
-/** In columns, near enough to break a line by. */
-function widthOf(text: string): number {
-  let columns = 0;
-  for (const char of text.replaceAll(STYLES, "")) columns += NARROW.test(char) ? 0 : WIDE.test(char) ? 2 : 1;
-  return columns;
 }

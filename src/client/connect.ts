@@ -58,9 +58,9 @@ export async function connect(address: string, options: ConnectOptions = {}): Pr
     fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
     clock: options.clock ?? systemClock,
   };
+  // A link that is given is meant: one that lets nobody in is told, also where a token would have.
   const token =
-    options.token ??
-    (code === undefined ? undefined : await redeem(new Http({ ...parts, token: undefined }), code));
+    code === undefined ? options.token : await redeem(new Http({ ...parts, token: undefined }), code);
   const http = new Http({ ...parts, token });
   const server = await http.get<ServerInfo>("/api/server");
   if (server.name !== "throughline" || server.api !== HTTP_API_VERSION) {

@@ -100,6 +100,7 @@ export class Http {
       response = await this.#parts.fetch(`${url}${path}`, { ...init, method, headers, redirect: "error" });
     } catch (error) {
       if (init.signal?.aborted === true) throw error;
+      if (reasonOf(error) === BAD_PORT) throw forbiddenPort(url, error);
       throw new ThroughlineError({
         code: "server_unreachable",
         message: `${url} does not answer: ${reasonOf(error)}`,
@@ -115,6 +116,17 @@ export class Http {
 function reasonOf(error: unknown): string {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && cause.message !== "" ? cause.message : messageOf(error);
+}
+
+/** Ports of other services, which `fetch` asks nobody at (https://fetch.spec.whatwg.org/#bad-port). */
+const BAD_PORT = "bad port";
+
+function forbiddenPort(url: string, cause: unknown): ThroughlineError {
+  return new ThroughlineError({
+    code: "server_url_invalid",
+    message: `${url} has a port that is kept for another service, and no browser or client asks there: is it mistyped? Servers of Throughline use 4319 unless told otherwise`,
+    cause,
+  });
 }
 
 async function errorFrom(response: Response, url: string): Promise<ThroughlineError> {

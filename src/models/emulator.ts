@@ -18,6 +18,9 @@ export interface EmulatorModelOptions extends EmulatorOptions {
 
 const DEFAULT_MODEL = "emu-reasoner";
 
+/** What is offered of it: one of each kind. More are in docs/emulator.md, and any other id answers too. */
+export const EMULATED_MODELS: readonly string[] = [DEFAULT_MODEL, "emu-plain", "emu-claude", "emu-deepseek"];
+
 /** Which profile an emulated model answers to; all others speak Responses. The longest name that fits counts. */
 const PROFILES: Readonly<Record<string, string>> = {
   "emu-claude": "anthropic",

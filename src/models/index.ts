@@ -5,7 +5,7 @@
  */
 
 export { anthropic, type AnthropicOptions } from "./anthropic.ts";
-export { emulatedProfile, emulator, type EmulatorModelOptions } from "./emulator.ts";
+export { EMULATED_MODELS, emulatedProfile, emulator, type EmulatorModelOptions } from "./emulator.ts";
 export type { ModelOptions } from "./endpoint-model.ts";
 export { modelFrom, type ModelFromOptions } from "./model-from.ts";
 export { openai, type OpenAiOptions } from "./openai.ts";

@@ -14,8 +14,14 @@ export function titleOf(input: Input): string {
     typeof input === "string"
       ? input
       : input.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(" ");
-  return oneLine(text).slice(0, MAX_TITLE).toWellFormed();
+  const [words = ""] = text.split(ENCLOSED);
+  return oneLine(words.trim() === "" ? text : words)
+    .slice(0, MAX_TITLE)
+    .toWellFormed();
 }
+
+/** What was put behind a person's words, in a tag of its own (piped input): it is not what the session is about. */
+const ENCLOSED = /\n\n<[a-z][a-z_-]*>\n/;
 
 const MAX_GIVEN_TITLE = 200;
 

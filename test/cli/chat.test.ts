@@ -193,7 +193,7 @@ describe("commands", () => {
       terminal.type(line);
       for (const text of shown) await terminal.shows(text);
     };
-    await enter("/help", "Ctrl-C stops a turn", "/model [provider/model[:effort]]");
+    await enter("/help", "Ctrl-C stops a turn", "/model [name]");
     await enter("/nonsense", "There is no command /nonsense");
     await enter("/retry", "[nothing_to_retry]");
     await enter("/resume", "There is no interrupted turn here and no other session.");
@@ -205,6 +205,10 @@ describe("commands", () => {
     await enter("/hel", "did you mean /help?");
     await enter("/model nobody/x", "[model_invalid]");
     await enter("Think of a number.", "kept it to myself", " · ↑");
+    await enter("/export", "Written: ");
+    await enter("/export", "it is there already: give another name behind /export", "[file_exists]");
+    await enter("/export talk.pdf", "talk.pdf: a name that ends in .md, .html, .jsonl", "[format_unknown]");
+    await enter("/export nowhere/talk.md", "nowhere/talk.md: cannot be written: ", "[file_unwritable]");
     await enter("/inspect", "user_message", "replay", "reasoning", "replay");
     await enter("/retry", "kept it to myself", " · ↑");
     await enter(
@@ -218,6 +222,7 @@ describe("commands", () => {
     await enter("/exit", "To go on");
     expect((await terminal.ended).code).toBe(0);
     expectNoTrace({ out: terminal.screen, err: "" });
+    expect(terminal.screen).not.toContain("-o ");
     const { events } = await onlyLog(place);
     expect(eventsOf(events, "branch")).toMatchObject([{ why: "retry" }]);
     expect(emulator.report().requests.at(-1)).toMatchObject({ verdict: "accepted", model: "emu-reasoner" });

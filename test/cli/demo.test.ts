@@ -24,7 +24,7 @@ test("`start` plays a whole conversation: two tools, a thought that comes back, 
   expect(existsSync(shown)).toBe(true);
   const { id, file, events } = await onlyLog(place);
   expect(shown).toBe(file);
-  expect(ran.out).toContain(`-r ${id}`);
+  expect(ran.out).toContain(`\nGo on: throughline -r ${id} on a terminal\n`);
   expect(eventsOf(events, "tool_result").map(({ status }) => status)).toEqual(["ok", "ok"]);
   expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual([
     "completed",
@@ -32,6 +32,11 @@ test("`start` plays a whole conversation: two tools, a thought that comes back, 
     "completed",
   ]);
   expect(treeOf(place.work)).toEqual([]); // the demo touches nothing of the user's
+});
+
+test("`npm start` is told how to go on in its own words", async () => {
+  const ran = await run(newPlace(), ["start"], { env: { npm_lifecycle_event: "start" } });
+  expect(ran.out).toMatch(/\nGo on: npm start -- -r s_\w+ on a terminal\n$/);
 });
 
 describe("only what a command needs is loaded", () => {

@@ -5,7 +5,8 @@ import { existsSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
-import { CLI, environment, expectNoTrace, expectProblem, newPlace, run, treeOf } from "./harness.ts";
+import { EMULATED_MODELS } from "../../src/models/index.ts";
+import { CLI, environment, expectNoTrace, expectProblem, newPlace, run, start, treeOf } from "./harness.ts";
 
 test("a search for nothing is refused", async () => {
   const place = newPlace();
@@ -58,4 +59,54 @@ test("help and version ask nobody and make no session", async () => {
   expect(await said("version")).toBe(await said("--version"));
   expect(await said("help", "sessions", "export")).toBe(await said("sessions", "export", "--help"));
   expect(treeOf(place.home)).toEqual([]);
+});
+
+test("a link that lets nobody in is refused, also where a token would have done", async () => {
+  const place = newPlace();
+  const token = "a-token-of-forty-characters-for-this-test";
+  const server = start(place, ["serve", "--port", "0"], { env: { THROUGHLINE_TOKEN: token } });
+  await server.seen(({ out }) => out.includes("\n"), "the link");
+  const { origin } = new URL(server.out.trim());
+  for (const env of [{ THROUGHLINE_TOKEN: token }, {}]) {
+    const list = ["sessions", "list", "--json", "--server"];
+    const ran = await run(place, [...list, `${origin}/login?code=bad`], { env });
+    expectProblem(ran, 2, "code_used");
+    expect(ran.err).toContain(`the link lets nobody in`);
+    expect(ran.err).toContain(`--server ${origin} with THROUGHLINE_TOKEN`);
+  }
+  const list = ["sessions", "list", "--json", "--server", origin];
+  expect(await run(place, list, { env: { THROUGHLINE_TOKEN: token } })).toMatchObject({ code: 0 });
+  server.kill("SIGTERM");
+  await server.ended;
+});
+
+test("a port that nobody asks at is told as a bad address", async () => {
+  const ran = await run(newPlace(), ["sessions", "list", "--server", "http://127.0.0.1:1"]);
+  expectProblem(ran, 2, "server_url_invalid");
+  expect(ran.err).toContain("http://127.0.0.1:1 has a port that is kept for another service");
+});
+
+test("models lists the emulated ones that every list to choose from has", async () => {
+  const { out } = await run(newPlace(), ["models", "emulator", "--json"]);
+  const { providers } = JSON.parse(out) as {
+    readonly providers: readonly { readonly models: readonly { readonly model: string }[] }[];
+  };
+  expect(providers[0]?.models.map(({ model }) => model)).toEqual(
+    EMULATED_MODELS.map((name) => `emulator/${name}`),
+  );
+});
+
+test("the columns of a list stand under each other, and wide titles are cut by what they take", async () => {
+  const place = newPlace();
+  const model = ["-m", "emulator/emu-reasoner"];
+  expect((await run(place, ["-p", "日本語".repeat(30), ...model])).code).toBe(0);
+  expect((await run(place, ["-p", "review this", ...model], { input: "diff\n" })).code).toBe(0);
+  expect((await run(place, ["fork", "--last", "--id", "short"])).code).toBe(0);
+  const lines = (await run(place, ["sessions", "list"])).out.trimEnd().split("\n");
+  expect(new Set(lines.map((line) => line.search(/\d{4}-\d\d-\d\d /))).size).toBe(1);
+  expect(lines.map((line) => line.split(/turns? {2,}/)[1] ?? "").toSorted()).toEqual([
+    "review this",
+    "review this",
+    `${"日本語".repeat(9)}日本…`,
+  ]);
 });

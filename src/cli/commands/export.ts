@@ -67,7 +67,8 @@ async function exportSession(
   const log = await store.open(id, { mode: "read" });
   const whole = await readBundle(log);
   await log.close();
-  await writeBundle(id, whole, flags, terminal, work);
+  const words = { name: `-o ${flags.output ?? ""}`, taken: "give another name, or --force" };
+  await writeBundle(id, whole, flags, terminal, { words, work });
   if (flags.output === undefined) return;
   terminal.stderr.write(
     `exported ${id}: ${amount(whole.events.length, "event")}, ${amount(whole.blobs.size, "blob")}\n`,
@@ -87,7 +88,15 @@ export async function exportHandle(
     const bytes = await handle.blob(name);
     if (bytes !== undefined) blobs.set(name, bytes);
   }
-  await writeBundle(handle.id, { events, lines: linesFrom(events), blobs }, flags, terminal);
+  const words = { name: flags.output ?? "", taken: "give another name behind /export, or remove it" };
+  await writeBundle(handle.id, { events, lines: linesFrom(events), blobs }, flags, terminal, { words });
+}
+
+/** The file in the words of where it was named: behind a flag, or in the chat. */
+interface FileWords {
+  readonly name: string;
+  /** What to do when there is such a file. */
+  readonly taken: string;
 }
 
 async function writeBundle(
@@ -95,7 +104,7 @@ async function writeBundle(
   whole: SessionBundle,
   flags: ExportFlags,
   terminal: Terminal,
-  work?: LongWork,
+  { words, work }: { readonly words: FileWords; readonly work?: LongWork },
 ): Promise<void> {
   if (whole.events.length === 0)
     throw new ThroughlineError({
@@ -116,7 +125,7 @@ async function writeBundle(
   if (flags.force !== true && isFile(path)) {
     throw new ThroughlineError({
       code: "file_exists",
-      message: `-o ${flags.output}: it is there already: give another name, or --force`,
+      message: `${words.name}: it is there already: ${words.taken}`,
     });
   }
   const blobBytes = [...whole.blobs.values()].reduce((sum, { length }) => sum + length, 0);
@@ -131,7 +140,7 @@ async function writeBundle(
     if (codeOf(error) === "stopped") throw error;
     throw new ThroughlineError({
       code: "file_unwritable",
-      message: `-o ${flags.output}: cannot be written: ${writeProblem(error, path)}`,
+      message: `${words.name}: cannot be written: ${writeProblem(error, path)}`,
       cause: error,
     });
   }

@@ -8,7 +8,7 @@
 import { Command } from "commander";
 
 import { type ConfigValues, EFFORT_CHOICES, loadConfig } from "../../config/index.ts";
-import { pricedModels, PROVIDERS } from "../../models/index.ts";
+import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../models/index.ts";
 import { type Model, type Price, PROFILES } from "../../providers/index.ts";
 import { ThroughlineError } from "../../support/index.ts";
 import type { Finish } from "../command-table.ts";
@@ -102,9 +102,7 @@ function providersOf(config: ConfigValues): readonly ProviderView[] {
     baseUrl: null,
     keyVariable: null,
     key: "not needed",
-    models: ["emu-reasoner", "emu-claude", "emu-deepseek"].map((id) =>
-      modelView(modelFrom(`emulator/${id}`)),
-    ),
+    models: EMULATED_MODELS.map((id) => modelView(modelFrom(`emulator/${id}`))),
   };
   return [
     emulator,

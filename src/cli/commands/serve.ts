@@ -18,7 +18,7 @@ import { Command } from "commander";
 
 import { readProjectInstructions, sessionsFolder } from "../../config/index.ts";
 import { fileStore, type Store } from "../../log/index.ts";
-import { pricedModels, PROVIDERS } from "../../models/index.ts";
+import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../models/index.ts";
 import type { Model } from "../../providers/index.ts";
 import { type AgentFor, type RunningServer, startServer } from "../../server/index.ts";
 import { createAgent } from "../../session/index.ts";
@@ -211,9 +211,7 @@ function modelNames(usual: string): readonly string[] {
   return [...new Set([usual, ...usable, ...EMULATED])];
 }
 
-const EMULATED = ["emu-reasoner", "emu-plain", "emu-claude", "emu-deepseek"].map(
-  (name) => `emulator/${name}`,
-);
+const EMULATED = EMULATED_MODELS.map((name) => `emulator/${name}`);
 
 async function assertReadable(store: Store): Promise<void> {
   for await (const _ of store.list()) return;

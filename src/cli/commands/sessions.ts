@@ -135,7 +135,8 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
         ? "There are no sessions of this directory.\n"
         : "There are no sessions yet: throughline starts one.\n",
     );
-  for (const row of rows) terminal.stdout.write(`${row.id}  ${rowText(row)}\n`);
+  const longest = Math.max(0, ...rows.map(({ id }) => id.length));
+  for (const row of rows) terminal.stdout.write(`${row.id.padEnd(longest)}  ${rowText(row)}\n`);
 }
 
 interface ShowFlags extends TranscriptOptions {
