@@ -5,7 +5,7 @@
  */
 
 import { ThroughlineError } from "../support/index.ts";
-import { type HttpResponse, postStream, readText, SseDecoder } from "../wire/index.ts";
+import { type BodyChunks, type HttpResponse, postStream, readText, SseDecoder } from "../wire/index.ts";
 import { connectionError, httpError } from "./errors.ts";
 import type { SendOptions, StreamDecoder, StreamEvent } from "./provider.ts";
 
@@ -23,37 +23,90 @@ export interface Endpoint {
 const MAX_ERROR_BODY = 64 * 1024;
 const MAX_JSON_BODY = 64 * 1024 * 1024;
 
-export async function* sendRequest(
+export function sendRequest(
   endpoint: Endpoint,
   body: readonly Uint8Array[],
   options: SendOptions,
-): AsyncGenerator<readonly StreamEvent[]> {
-  let requestId: string | undefined;
-  try {
-    const response = await post(endpoint, body, options);
-    requestId = response.headers["x-request-id"] ?? response.headers["request-id"];
-    const decoder = endpoint.createDecoder();
-    if (!isStream(response)) {
-      yield withRequestId(await wholeAnswer(response, decoder), requestId);
-      return;
+): AsyncIterableIterator<readonly StreamEvent[]> {
+  return new ResponseStream(endpoint, body, options);
+}
+
+type Batch = IteratorResult<readonly StreamEvent[], undefined>;
+
+/**
+ * From bytes to events in one loop, and by hand: every generator in between would wait several times over for each piece,
+ * and 500 streams have many small ones.
+ */
+class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
+  readonly #post: () => Promise<HttpResponse>;
+  readonly #options: SendOptions;
+  readonly #frames = new SseDecoder();
+  readonly #decoder: StreamDecoder;
+  #chunks: BodyChunks | undefined;
+  #requestId: string | undefined;
+  #over = false;
+
+  constructor(endpoint: Endpoint, body: readonly Uint8Array[], options: SendOptions) {
+    this.#post = () => post(endpoint, body, options);
+    this.#options = options;
+    this.#decoder = endpoint.createDecoder();
+  }
+
+  async next(): Promise<Batch> {
+    if (this.#over) return OVER;
+    try {
+      if (this.#chunks === undefined) {
+        const response = await this.#post();
+        this.#requestId = response.headers["x-request-id"] ?? response.headers["request-id"];
+        this.#chunks = response.body;
+        if (!isStream(response)) return this.#last(await wholeAnswer(response, this.#decoder));
+      }
+      return await this.#streamed(this.#chunks);
+    } catch (error) {
+      await this.#chunks?.return();
+      const end = this.#options.signal.aborted
+        ? ({ status: "cancelled" } as const)
+        : ({ status: "cut", error: connectionError(error) } as const);
+      return this.#last([{ type: "end", end }]);
     }
-    // One loop from bytes to events: every generator in between would wait again for each piece.
-    const frames = new SseDecoder();
-    for await (const chunk of response.body) {
-      options.onBytes?.(chunk);
-      const events = decoder.feed(frames.feed(chunk));
-      if (events.length > 0) yield withRequestId(events, requestId);
-      // Nothing after the terminal event is waited for: some servers keep the connection open.
-      if (decoder.ended) return;
+  }
+
+  async return(): Promise<Batch> {
+    this.#over = true;
+    await this.#chunks?.return();
+    return OVER;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #streamed(chunks: BodyChunks): Promise<Batch> {
+    for (;;) {
+      const chunk = await chunks.next();
+      if (chunk.done === true) return this.#last(this.#decoder.close());
+      this.#options.onBytes?.(chunk.value);
+      const events = this.#decoder.feed(this.#frames.feed(chunk.value));
+      if (this.#decoder.ended) {
+        // Nothing after the terminal event is waited for: some servers keep the connection open.
+        chunks.release();
+        return this.#last(events);
+      }
+      if (events.length > 0) return { value: events, done: false };
     }
-    yield withRequestId(decoder.close(), requestId);
-  } catch (error) {
-    const end = options.signal.aborted
-      ? ({ status: "cancelled" } as const)
-      : ({ status: "cut", error: connectionError(error) } as const);
-    yield withRequestId([{ type: "end", end }], requestId);
+  }
+
+  /** The end is the last event there is. */
+  #last(events: readonly StreamEvent[]): Batch {
+    this.#over = true;
+    const last = events.at(-1);
+    if (last?.type !== "end" || this.#requestId === undefined) return { value: events, done: false };
+    const end = { requestId: this.#requestId, ...last.end };
+    return { value: [...events.slice(0, -1), { type: "end", end }], done: false };
   }
 }
+
+const OVER = { value: undefined, done: true } as const;
 
 async function post(
   endpoint: Endpoint,
@@ -117,11 +170,4 @@ function refusal(response: HttpResponse, text: string, html: boolean): ReturnTyp
     response.headers,
   );
   return html && response.status < 500 ? { ...info, class: "OTHER" } : info;
-}
-
-/** The end is the last event there is. */
-function withRequestId(batch: readonly StreamEvent[], requestId: string | undefined): readonly StreamEvent[] {
-  const last = batch.at(-1);
-  if (last?.type !== "end" || requestId === undefined) return batch;
-  return [...batch.slice(0, -1), { type: "end", end: { requestId, ...last.end } }];
 }

@@ -15,6 +15,7 @@ export class Broadcast<T> implements AsyncIterable<T> {
   #tail: Node<T> = this.#head;
   readonly #keepAll: boolean;
   #ended = false;
+  /** Readers that have nothing to read; told as soon as there is. */
   #waiting: (() => void)[] = [];
 
   /** `keepAll`: a later reader still sees everything from the start; otherwise only what comes. */
@@ -50,28 +51,32 @@ export class Broadcast<T> implements AsyncIterable<T> {
     return this.#ended;
   }
 
-  /** Resolves when something was added, or when everybody is to look again. */
-  changed(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting.push(resolve);
-    });
+  /** Calls back when something was added, or when everybody is to look again. */
+  whenChanged(look: () => void): void {
+    this.#waiting.push(look);
   }
 
   wake(): void {
     const waiting = this.#waiting;
+    if (waiting.length === 0) return;
     this.#waiting = [];
-    for (const resolve of waiting) resolve();
+    for (const look of waiting) look();
   }
 }
+
+type Result<T> = IteratorResult<T, undefined>;
 
 /** By hand and not as an async generator, which would wait several times over for each of 20,000 events that are there. */
 class Walk<T> implements AsyncIterableIterator<T> {
   readonly #list: Broadcast<T>;
   readonly #signal: AbortSignal | undefined;
   readonly #wake = (): void => this.#list.wake();
+  readonly #look = (): void => this.#serve();
   #node: Node<T>;
   #at: number;
   #left = false;
+  /** Who asked before there was an answer. */
+  #asked: ((result: Result<T>) => void)[] = [];
 
   constructor(start: Node<T>, list: Broadcast<T>, signal: AbortSignal | undefined) {
     this.#node = start;
@@ -81,17 +86,16 @@ class Walk<T> implements AsyncIterableIterator<T> {
     signal?.addEventListener("abort", this.#wake, { once: true });
   }
 
-  next(): Promise<IteratorResult<T, undefined>> {
-    const { batch } = this.#node;
-    if (this.#at >= batch.length || this.#stopped) return this.#further();
-    const value = batch[this.#at] as T;
-    this.#at += 1;
-    return Promise.resolve({ value, done: false });
+  next(): Promise<Result<T>> {
+    const result = this.#asked.length === 0 ? this.#take() : undefined;
+    if (result !== undefined) return Promise.resolve(result);
+    return new Promise((resolve) => {
+      if (this.#asked.push(resolve) === 1) this.#list.whenChanged(this.#look);
+    });
   }
 
-  return(): Promise<IteratorResult<T, undefined>> {
-    this.#left = true;
-    this.#signal?.removeEventListener("abort", this.#wake);
+  return(): Promise<Result<T>> {
+    this.#leave();
     this.#wake();
     return Promise.resolve(OVER);
   }
@@ -100,23 +104,34 @@ class Walk<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  get #stopped(): boolean {
-    return this.#left || this.#signal?.aborted === true;
+  /** The next event, or the end; undefined when it is not known yet. */
+  #take(): Result<T> | undefined {
+    while (!this.#left && this.#signal?.aborted !== true) {
+      const { batch, next } = this.#node;
+      if (this.#at < batch.length) return { value: batch[this.#at++] as T, done: false };
+      if (next === undefined && !this.#list.ended) return undefined;
+      if (next === undefined) break;
+      this.#node = next;
+      this.#at = 0;
+    }
+    this.#leave();
+    return OVER;
   }
 
-  async #further(): Promise<IteratorResult<T, undefined>> {
-    while (!this.#stopped) {
-      if (this.#at < this.#node.batch.length) return this.next();
-      if (this.#node.next !== undefined) {
-        this.#node = this.#node.next;
-        this.#at = 0;
-      } else if (this.#list.ended) {
-        break;
-      } else {
-        await this.#list.changed();
+  #serve(): void {
+    while (this.#asked.length > 0) {
+      const result = this.#take();
+      if (result === undefined) {
+        this.#list.whenChanged(this.#look);
+        return;
       }
+      this.#asked.shift()?.(result);
     }
-    return this.return();
+  }
+
+  #leave(): void {
+    this.#left = true;
+    this.#signal?.removeEventListener("abort", this.#wake);
   }
 }
 

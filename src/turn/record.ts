@@ -7,7 +7,7 @@
 
 import type { EphemeralEvent, EventDraft, SessionEvent } from "../events/index.ts";
 import type { ItemDraft, StreamEnd, StreamEvent } from "../providers/index.ts";
-import { isoTime } from "../support/index.ts";
+import { assertNever, isoTime } from "../support/index.ts";
 import { contextUse } from "./context-use.ts";
 import type { TurnContext } from "./context.ts";
 import { LiveItem } from "./live-item.ts";
@@ -36,24 +36,32 @@ export class ResponseRecorder {
     return this.#end;
   }
 
-  async take(batch: readonly StreamEvent[]): Promise<void> {
-    for (const event of batch) {
-      switch (event.type) {
-        case "item_start":
-          this.#start(event);
-          break;
-        case "delta":
-          this.#delta(event);
-          break;
-        case "item_done":
-          await this.#done(event.draft);
-          break;
-        case "end":
-          this.#end = withoutSecrets(event.end, (text) => this.#context.redact(text));
-          break;
-      }
+  /** There is something to wait for only when an item was logged: most batches are pieces of text. */
+  take(batch: readonly StreamEvent[], from = 0): Promise<void> | undefined {
+    for (let index = from; index < batch.length; index += 1) {
+      const logged = this.#event(batch[index] as StreamEvent);
+      if (logged !== undefined) return logged.then(() => this.take(batch, index + 1));
     }
     this.#flush();
+    return undefined;
+  }
+
+  #event(event: StreamEvent): Promise<void> | undefined {
+    switch (event.type) {
+      case "item_start":
+        this.#start(event);
+        return undefined;
+      case "delta":
+        this.#delta(event);
+        return undefined;
+      case "item_done":
+        return this.#done(event.draft);
+      case "end":
+        this.#end = withoutSecrets(event.end, (text) => this.#context.redact(text));
+        return undefined;
+      default:
+        return assertNever(event, "stream event");
+    }
   }
 
   /** Records how the response ended. Not durable by itself: the next sync point covers it. */

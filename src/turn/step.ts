@@ -128,7 +128,10 @@ async function sendOnce(
       ? {}
       : { onBytes: (bytes) => context.onWire?.({ type: "bytes", response, bytes }) }),
   });
-  for await (const batch of stream) await recorder.take(batch);
+  for await (const batch of stream) {
+    const logged = recorder.take(batch);
+    if (logged !== undefined) await logged;
+  }
   const end = recorder.end ?? { status: "cut" };
   await recorder.close(end);
   await context.append(unread(context, end));

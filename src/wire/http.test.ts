@@ -205,6 +205,29 @@ describe.each(WAYS)("by %s", (_, way) => {
   });
 });
 
+test("an answer whose end comes behind what matters leaves its connection for the next request", async () => {
+  const sockets = new Set<Socket>();
+  let requests = 0;
+  let answer: ServerResponse | undefined;
+  const url = await serve((incoming, response) => {
+    incoming.resume();
+    sockets.add(incoming.socket);
+    response.writeHead(200);
+    response.write("all that matters");
+    answer = response;
+  });
+  // When the end has come through is nobody's business: sooner or later a request finds the connection free.
+  const reused = async (): Promise<boolean> => {
+    requests += 1;
+    const { body } = await postStream(request(url));
+    await body.next();
+    body.release();
+    answer?.end();
+    return sockets.size < requests;
+  };
+  await expect.poll(reused).toBe(true);
+});
+
 describe("encodings", () => {
   test.each([
     ["gzip", gzipSync("hello")],

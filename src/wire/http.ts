@@ -8,13 +8,13 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { urlToHttpOptions } from "node:url";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 import { nodeHttp } from "./node-http.ts";
-import { readChunks } from "./read-chunks.ts";
+import { type BodyChunks, type ChunkWatch, readChunks } from "./read-chunks.ts";
 
 export interface HttpTimeouts {
   /** Until there is a connection, TLS included. Where a `fetch` was handed in, only the first byte can be waited for. */
@@ -40,7 +40,7 @@ export interface HttpResponse {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   /** Fails with a coded error when the connection does, or with the signal's reason. */
-  readonly body: AsyncIterable<Uint8Array>;
+  readonly body: BodyChunks;
 }
 
 /** A host that is there answers within seconds, from the other side of the world too. */
@@ -53,10 +53,10 @@ export async function postStream(request: HttpRequest): Promise<HttpResponse> {
   const watchdog = new Watchdog(request.signal);
   watchdog.expect("timeout_first_byte", request.timeouts.firstByteMs);
   try {
-    const response = await (request.fetch === undefined
-      ? viaNode(request, watchdog)
-      : viaFetch(request, request.fetch, watchdog.signal));
-    return { ...response, body: watched(response.body, request, watchdog) };
+    const watch = new BodyWatch(request, watchdog);
+    return await (request.fetch === undefined
+      ? viaNode(request, watchdog, watch)
+      : viaFetch(request, request.fetch, watchdog.signal, watch));
   } catch (error) {
     watchdog.stop();
     throw toCodedError(error, request, watchdog);
@@ -78,7 +78,7 @@ export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number
 const httpAgent = new nodeHttp.Agent({ keepAlive: true });
 const httpsAgent = new HttpsAgent({ keepAlive: true });
 
-function viaNode(request: HttpRequest, watchdog: Watchdog): Promise<HttpResponse> {
+function viaNode(request: HttpRequest, watchdog: Watchdog, watch: ChunkWatch): Promise<HttpResponse> {
   const { signal } = watchdog;
   return new Promise((resolve, reject) => {
     const where = addressOf(request.url);
@@ -97,7 +97,8 @@ function viaNode(request: HttpRequest, watchdog: Watchdog): Promise<HttpResponse
       for (const [name, value] of Object.entries(incoming.headers))
         headers[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");
       const body = decompressed(incoming, headers["content-encoding"]);
-      if (body !== undefined) resolve({ status: incoming.statusCode ?? 0, headers, body: readChunks(body) });
+      if (body !== undefined)
+        resolve({ status: incoming.statusCode ?? 0, headers, body: readChunks(body, watch) });
       else {
         incoming.destroy();
         reject(
@@ -137,7 +138,7 @@ function addressOf(url: string): RequestOptions {
   let known = addresses.get(url);
   if (known === undefined) {
     if (addresses.size === MAX_ADDRESSES) addresses.clear();
-    addresses.set(url, (known = urlToHttpOptions(new URL(url)) as RequestOptions));
+    addresses.set(url, (known = urlToHttpOptions(new URL(url))));
   }
   return known;
 }
@@ -183,6 +184,7 @@ async function viaFetch(
   request: HttpRequest,
   fetcher: typeof fetch,
   signal: AbortSignal,
+  watch: ChunkWatch,
 ): Promise<HttpResponse> {
   const response = await fetcher(request.url, {
     method: "POST",
@@ -191,67 +193,52 @@ async function viaFetch(
     redirect: "manual",
     signal,
   });
-  const body = response.body as AsyncIterable<Uint8Array> | null;
+  const pieces = (response.body ?? []) as AsyncIterable<Uint8Array> | readonly Uint8Array[];
   return {
     status: response.status,
     headers: Object.fromEntries(response.headers),
-    body: body ?? emptyBody(),
+    body: readChunks(Readable.from(pieces, { objectMode: true }), watch),
   };
 }
 
-async function* emptyBody(): AsyncGenerator<Uint8Array> {
-  // No body: nothing to yield.
-}
-
-function watched(
-  body: AsyncIterable<Uint8Array>,
-  request: HttpRequest,
-  watchdog: Watchdog,
-): AsyncIterable<Uint8Array> {
-  return { [Symbol.asyncIterator]: () => new WatchedBody(body[Symbol.asyncIterator](), request, watchdog) };
-}
-
-/** By hand: a generator would wait several times over for each piece, and 500 streams have many small ones. */
-class WatchedBody implements AsyncIterator<Uint8Array> {
-  readonly #body: AsyncIterator<Uint8Array>;
+/** The time between any two bytes, and how many there may be. */
+class BodyWatch implements ChunkWatch {
   readonly #request: HttpRequest;
   readonly #watchdog: Watchdog;
   readonly #limit: number;
   #received = 0;
 
-  constructor(body: AsyncIterator<Uint8Array>, request: HttpRequest, watchdog: Watchdog) {
-    this.#body = body;
+  constructor(request: HttpRequest, watchdog: Watchdog) {
     this.#request = request;
     this.#watchdog = watchdog;
     this.#limit = request.maxResponseBytes ?? MAX_RESPONSE_BYTES;
   }
 
-  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+  waiting(): void {
     this.#watchdog.expect("timeout_idle", this.#request.timeouts.idleMs);
-    try {
-      const result = await this.#body.next();
-      this.#watchdog.pause();
-      if (result.done === true) {
-        // A stopped answer that had arrived whole ends without an error, but what was not read of it is gone.
-        if (this.#watchdog.signal.aborted) throw this.#watchdog.reason;
-        this.#watchdog.stop();
-        return { value: undefined, done: true };
-      }
-      this.#received += result.value.length;
-      if (this.#received > this.#limit)
-        throw coded("stream_limit", `the answer is longer than ${this.#limit} bytes`);
-      return result;
-    } catch (error) {
-      this.#watchdog.stop();
-      await this.#body.return?.();
-      throw toCodedError(error, this.#request, this.#watchdog);
-    }
   }
 
-  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+  given(bytes: number): unknown {
+    this.#watchdog.pause();
+    this.#received += bytes;
+    if (this.#received <= this.#limit) return undefined;
+    return coded("stream_limit", `the answer is longer than ${this.#limit} bytes`);
+  }
+
+  ended(): unknown {
     this.#watchdog.stop();
-    await this.#body.return?.();
-    return { value: undefined, done: true };
+    // A stopped answer that had arrived whole ends without an error, but what was not read of it is gone.
+    return this.#watchdog.signal.aborted ? this.#watchdog.reason : undefined;
+  }
+
+  failed(error: unknown): unknown {
+    this.#watchdog.stop();
+    return toCodedError(error, this.#request, this.#watchdog);
+  }
+
+  left(): void {
+    this.#watchdog.stop();
+    this.#watchdog.abandon();
   }
 }
 
@@ -302,6 +289,11 @@ class Watchdog {
 
   pause(): void {
     this.#paused = true;
+  }
+
+  /** Nobody wants the rest: a request that is still under way is ended. */
+  abandon(): void {
+    this.#controller.abort();
   }
 
   stop(): void {

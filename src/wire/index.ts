@@ -24,5 +24,6 @@ export {
   type ChatReasoningField,
   type ChatToolCall,
 } from "./openai-chat.ts";
+export type { BodyChunks } from "./read-chunks.ts";
 export { HOSTED_ITEMS, ITEM_ID_PREFIXES, RESPONSES_EVENTS } from "./openai-responses.ts";
 export { SseDecoder, type SseFrame, type SseLimits } from "./sse.ts";

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { Readable } from "node:stream";
 
 import { describe, expect, test } from "vitest";
@@ -65,6 +66,76 @@ describe("readChunks", () => {
     expect(await waiting).toEqual({ value: undefined, done: true });
     expect(stream.destroyed).toBe(true);
   });
+
+  test("released, it lets the stream end by itself and gives nothing more", async () => {
+    const stream = open();
+    const chunks = readChunks(stream);
+    stream.push("all that matters");
+    await chunks.next();
+    chunks.release();
+    stream.push("the rest");
+    stream.push(null);
+    expect(await chunks.next()).toEqual({ value: undefined, done: true });
+    await once(stream, "end");
+  });
+
+  test("released, it ends a stream that does not end by itself", async () => {
+    const stream = open();
+    const chunks = readChunks(stream);
+    chunks.release();
+    expect(stream.destroyed).toBe(false);
+    await once(stream, "close");
+    expect(stream.destroyed).toBe(true);
+  });
+
+  test("who watches is told of every piece, may refuse one, and says what the reader is told", async () => {
+    const stream = open();
+    const told: string[] = [];
+    const chunks = readChunks(stream, {
+      waiting: () => void told.push("waiting"),
+      given: (bytes) => {
+        told.push(`given ${bytes}`);
+        return bytes > 3 ? new Error("too long") : undefined;
+      },
+      ended: () => undefined,
+      failed: (error) => new Error(`failed: ${String(error)}`),
+      left: () => void told.push("left"),
+    });
+    const first = chunks.next();
+    stream.push("abc");
+    expect(Buffer.from((await first).value ?? []).toString()).toBe("abc");
+    stream.push("abcd");
+    await expect(chunks.next()).rejects.toThrow("failed: Error: too long");
+    expect(told).toEqual(["waiting", "given 3", "given 4", "left"]);
+    expect([stream.destroyed, await chunks.next()]).toEqual([true, { value: undefined, done: true }]);
+  });
+
+  test.each(["release", "return"] as const)(
+    "who watches is told that it is over when the reader leaves by %s, before the end and after it",
+    async (leave) => {
+      const over = [];
+      for (const ended of [false, true]) {
+        const stream = open();
+        const told: string[] = [];
+        const chunks = readChunks(stream, {
+          waiting: () => undefined,
+          given: () => undefined,
+          ended: () => void told.push("ended"),
+          failed: (error) => error,
+          left: () => void told.push("left"),
+        });
+        stream.push("all");
+        if (ended) {
+          stream.push(null);
+          await once(stream, "end");
+        }
+        await chunks.next();
+        await chunks[leave]();
+        over.push(told);
+      }
+      expect(over).toEqual([[leave === "release" ? "ended" : "left"], ["ended"]]);
+    },
+  );
 
   test("a reader that does not read holds the stream back, and all of it is there in the end", async () => {
     const piece = Buffer.alloc(256 * 1024, "x");

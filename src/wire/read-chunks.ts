@@ -1,6 +1,6 @@
 /**
  * The pieces of a stream as they arrive. Node's own iterator over a stream costs more per piece than reading it does; this
- * one takes `data` as it comes and holds the stream back when nobody reads.
+ * one takes `data` as it comes, hands it to whoever waits without a detour, and holds the stream back when nobody reads.
  *
  * @module
  */
@@ -10,27 +10,70 @@ import type { Readable } from "node:stream";
 /** Beyond this the stream is paused until it was read. */
 const HELD_BYTES = 1024 * 1024;
 
-export function readChunks(stream: Readable): AsyncIterableIterator<Uint8Array> {
-  return new ChunkReader(stream);
+/** Told of everything that happens to a reader, so that watching it costs no second one around it. */
+export interface ChunkWatch {
+  /** Somebody waits for a piece that has not come. */
+  waiting(): void;
+  /** A piece is given to the reader; an error instead ends the reading. */
+  given(bytes: number): unknown;
+  /** There is nothing more to watch: the stream has ended, or all that matters was read. An error is what a reader gets. */
+  ended(): unknown;
+  /** What the reader is told of an error. */
+  failed(error: unknown): unknown;
+  /** The reader has left before the end. */
+  left(): void;
 }
 
-class ChunkReader implements AsyncIterableIterator<Uint8Array> {
+const UNWATCHED: ChunkWatch = {
+  waiting: () => undefined,
+  given: () => undefined,
+  ended: () => undefined,
+  failed: (error) => error,
+  left: () => undefined,
+};
+
+export interface BodyChunks extends AsyncIterableIterator<Uint8Array> {
+  next(): Promise<Result>;
+  /** Leaves early: the rest is not wanted. */
+  return(): Promise<Result>;
+  /**
+   * All that matters was read. The stream has a moment to end by itself, because then its connection can be used again:
+   * the last bytes of an answer often come by themselves, and a new connection costs a handshake.
+   */
+  release(): void;
+}
+
+type Result = IteratorResult<Uint8Array, undefined>;
+
+/** An end that comes at all comes at once. */
+const RELEASED_MS = 500;
+
+export function readChunks(stream: Readable, watch: ChunkWatch = UNWATCHED): BodyChunks {
+  return new ChunkReader(stream, watch);
+}
+
+interface Waiter {
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+class ChunkReader implements BodyChunks {
   readonly #stream: Readable;
+  readonly #watch: ChunkWatch;
   #queue: Uint8Array[] = [];
   #at = 0;
   #held = 0;
+  /** Nothing more comes from the stream. */
   #over = false;
+  /** The reader was told so, or has left. */
+  #closed = false;
   #error: unknown;
-  #waiting: (() => void)[] = [];
+  #waiting: Waiter[] = [];
 
-  constructor(stream: Readable) {
+  constructor(stream: Readable, watch: ChunkWatch) {
     this.#stream = stream;
-    stream.on("data", (chunk: Uint8Array) => {
-      this.#queue.push(chunk);
-      this.#held += chunk.length;
-      if (this.#held > HELD_BYTES) stream.pause();
-      this.#wake();
-    });
+    this.#watch = watch;
+    stream.on("data", (chunk: Uint8Array) => this.#take(chunk));
     stream.on("end", () => this.#end(undefined));
     stream.on("error", (error) => this.#end(error));
     stream.on("close", () => {
@@ -39,7 +82,7 @@ class ChunkReader implements AsyncIterableIterator<Uint8Array> {
     });
   }
 
-  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+  next(): Promise<Result> {
     const chunk = this.#queue[this.#at];
     if (chunk === undefined) return this.#further();
     this.#at += 1;
@@ -49,48 +92,97 @@ class ChunkReader implements AsyncIterableIterator<Uint8Array> {
     }
     this.#held -= chunk.length;
     if (this.#held <= HELD_BYTES && this.#stream.isPaused()) this.#stream.resume();
-    return Promise.resolve({ value: chunk, done: false });
+    const refused = this.#watch.given(chunk.length);
+    return refused === undefined
+      ? Promise.resolve({ value: chunk, done: false })
+      : Promise.reject(this.#fail(refused));
   }
 
-  /** Left early: the rest is not wanted. */
-  return(): Promise<IteratorResult<Uint8Array, undefined>> {
+  release(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.#queue = [];
-    this.#at = 0;
-    if (!this.#over) this.#stream.destroy();
-    this.#end(undefined);
-    return Promise.resolve({ value: undefined, done: true });
+    this.#watch.ended();
+    if (this.#over) return;
+    this.#stream.resume();
+    const timer = setTimeout(() => this.#leave(), RELEASED_MS).unref();
+    this.#stream.once("close", () => clearTimeout(timer));
+  }
+
+  return(): Promise<Result> {
+    this.#close();
+    for (const { resolve } of this.#waiting.splice(0)) resolve(OVER);
+    return Promise.resolve(OVER);
   }
 
   [Symbol.asyncIterator](): this {
     return this;
   }
 
-  async #further(): Promise<IteratorResult<Uint8Array, undefined>> {
-    while (this.#queue.length === 0) {
-      if (this.#over) {
-        const error = this.#error;
-        this.#error = undefined;
-        if (error !== undefined) throw error;
-        return { value: undefined, done: true };
-      }
-      await new Promise<void>((resolve) => {
-        this.#waiting.push(resolve);
-      });
+  #take(chunk: Uint8Array): void {
+    if (this.#closed) return;
+    const waiter = this.#waiting.shift();
+    if (waiter === undefined) {
+      this.#queue.push(chunk);
+      this.#held += chunk.length;
+      if (this.#held > HELD_BYTES) this.#stream.pause();
+      return;
     }
-    return this.next();
+    const refused = this.#watch.given(chunk.length);
+    if (refused === undefined) waiter.resolve({ value: chunk, done: false });
+    else waiter.reject(this.#fail(refused));
+  }
+
+  #further(): Promise<Result> {
+    if (this.#closed) return Promise.resolve(OVER);
+    if (this.#over) {
+      const error = this.#finish();
+      return error === undefined ? Promise.resolve(OVER) : Promise.reject(error);
+    }
+    this.#watch.waiting();
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+    });
   }
 
   #end(error: unknown): void {
     if (this.#over) return;
     this.#over = true;
     this.#error = error;
-    this.#wake();
+    for (const { resolve, reject } of this.#waiting.splice(0)) {
+      const failure = this.#closed ? undefined : this.#finish();
+      if (failure === undefined) resolve(OVER);
+      else reject(failure);
+    }
   }
 
-  #wake(): void {
-    const waiting = this.#waiting;
-    if (waiting.length === 0) return;
-    this.#waiting = [];
-    for (const resolve of waiting) resolve();
+  /** What is told of the end, once: whoever asks again finds it over. */
+  #finish(): unknown {
+    const error = this.#error ?? this.#watch.ended();
+    if (error !== undefined) return this.#fail(error);
+    this.#closed = true;
+    return undefined;
+  }
+
+  #fail(error: unknown): unknown {
+    const told = this.#watch.failed(error);
+    this.#close();
+    return told;
+  }
+
+  #close(): void {
+    if (!this.#closed && this.#over) this.#watch.ended();
+    else if (!this.#closed) this.#leave();
+    this.#closed = true;
+    this.#over = true;
+    this.#queue = [];
+    this.#at = 0;
+  }
+
+  #leave(): void {
+    this.#watch.left();
+    this.#stream.destroy();
   }
 }
+
+const OVER = { value: undefined, done: true } as const;

@@ -129,13 +129,28 @@ export class ResponsesDecoder implements StreamDecoder {
         this.#done(data, events);
         break;
       case "response.completed":
-        this.#terminal(responseIn(value, data), () => sliceMember(data, "response") ?? "{}", "completed", events);
+        this.#terminal(
+          responseIn(value, data),
+          () => sliceMember(data, "response") ?? "{}",
+          "completed",
+          events,
+        );
         break;
       case "response.incomplete":
-        this.#terminal(responseIn(value, data), () => sliceMember(data, "response") ?? "{}", "incomplete", events);
+        this.#terminal(
+          responseIn(value, data),
+          () => sliceMember(data, "response") ?? "{}",
+          "incomplete",
+          events,
+        );
         break;
       case "response.failed":
-        this.#terminal(responseIn(value, data), () => sliceMember(data, "response") ?? "{}", "failed", events);
+        this.#terminal(
+          responseIn(value, data),
+          () => sliceMember(data, "response") ?? "{}",
+          "failed",
+          events,
+        );
         break;
       case "error":
         // A response.failed usually follows (failures.md R06); if not, `close` ends it.
