@@ -97,9 +97,26 @@ test("however small the terminal, the input stays", () => {
     "─".repeat(40),
     "❯ typed",
   ]);
+  // That something is under way is told before where and with which model.
+  expect(footer(parts, 40, 4, style).rows).toEqual([
+    "● Working 2s · Esc stops · 1 queued",
+    "hint",
+    "❯ typed",
+  ]);
   const small = footer(parts, 40, 3, style);
   expect(small.rows).toEqual(["hint", "❯ typed"]);
   expect(small.cursor).toEqual({ row: 1, column: 3 });
+});
+
+test.each([
+  ["turn", "Alt+Up takes them back"],
+  ["server", "Sent when the server is back; Alt+Up takes them back"],
+  ["person", "Held: Enter sends them, Alt+Up takes them back"],
+] as const)("what the queue waits for (%s) is told whole, however narrow", (waits, told) => {
+  const input = { rows: ["❯"], cursor: { row: 0, column: 2 } };
+  const parts = { queue: ["a"], waits, workingMs: undefined, hint: undefined, above: [], input, status: [] };
+  const { rows } = footer(parts, 20, 24, style);
+  expect(rows.map((row) => row.trim()).join(" ")).toContain(told);
 });
 
 test("a picker narrows, wraps around, tells about the choice, and takes or leaves", async () => {

@@ -42,8 +42,8 @@ export function footer(parts: FooterParts, width: number, height: number, style:
   };
   // Wrapped, not cut: what it says at its end (how to leave) is what a person needs.
   const hint = take(parts.hint === undefined ? [] : wrap(style.warn(parts.hint), width));
-  const status = take(parts.status);
   const working = take(workingRows(parts, width, style));
+  const status = take(parts.status);
   const rules = take([rule]);
   const queue = take(queueRows(parts, width, style));
   const space = take([""]);

@@ -221,6 +221,9 @@ export function onScreen(place: Place, args: readonly string[], options: ScreenO
   return new ScreenRun(pty, columns, rows);
 }
 
+/** Longer than any reading of what is left takes. */
+const READ_MS = 10_000;
+
 /**
  * node-pty closes a terminal 200 ms after its command has ended, read or not; on a busy machine the last rows were lost.
  * On Linux the reading ends by itself, with an error (EIO), when everything was read.
@@ -228,7 +231,13 @@ export function onScreen(place: Place, args: readonly string[], options: ScreenO
 function readToTheEnd(pty: IPty): void {
   const { _socket: socket } = pty as IPty & { readonly _socket: Socket };
   const destroy = socket.destroy.bind(socket);
-  socket.destroy = (error) => (error === undefined ? socket : destroy(error));
+  socket.destroy = (error) => {
+    if (error !== undefined) return destroy(error);
+    // Seldom the error never comes, and without the end of the reading there is no word of the end of the command.
+    const late = setTimeout(() => destroy(), READ_MS);
+    socket.once("close", () => clearTimeout(late));
+    return socket;
+  };
 }
 
 /** A provider that stops in the middle: after the event that completes this text. */

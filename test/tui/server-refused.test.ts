@@ -3,6 +3,7 @@
 import { expect, test } from "vitest";
 
 import { emulatorOf, newPlace, run } from "../cli/harness.ts";
+import { ownPort } from "../support/own-port.ts";
 import { KEYS, onScreen } from "./screen-harness.ts";
 import { serve, TOKEN } from "./server-harness.ts";
 
@@ -21,7 +22,10 @@ test("the token, the address, the flags", async () => {
   });
   const none = await tried(["--server", server.url], {});
   expect(none).toEqual({ code: 2, said: expect.stringMatching(/none was given.*\[unauthorized\]/s) });
-  const nobody = await tried(["--server", "http://127.0.0.1:1"], { THROUGHLINE_TOKEN: TOKEN });
+  const kept = await tried(["--server", "http://127.0.0.1:1"], { THROUGHLINE_TOKEN: TOKEN });
+  expect(kept).toEqual({ code: 2, said: expect.stringMatching(/kept for another.*\[server_url_invalid\]/s) });
+  const empty = `http://127.0.0.1:${await ownPort()}`;
+  const nobody = await tried(["--server", empty], { THROUGHLINE_TOKEN: TOKEN });
   expect(nobody).toEqual({ code: 2, said: expect.stringContaining("[server_unreachable]") });
   const nonsense = await tried(["--server", "nonsense"], {});
   expect(nonsense).toEqual({ code: 2, said: expect.stringContaining("[server_url_invalid]") });
