@@ -74,6 +74,11 @@ const DEFAULT_PORT = 4319;
 const RELEASE_MS = 5000;
 /** How often connections are looked at that take too long. */
 const LOOK_MS = 1000;
+/**
+ * Longer than a person thinks between two commands. A request that goes out while the server closes its connection is
+ * lost, and not every one may be sent twice; Node's 5 s are just such a pause.
+ */
+const KEEP_ALIVE_MS = 60_000;
 /** How long streams may take to be read to their end when the server stops. */
 const GRACE_MS = 2000;
 
@@ -88,6 +93,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     requestTimeout: limits.requestMs,
     maxHeaderSize: limits.headBytes,
     connectionsCheckingInterval: Math.min(LOOK_MS, limits.headMs),
+    keepAliveTimeout: KEEP_ALIVE_MS,
   });
   const connections = new Connections(server, limits);
   const { host: address, port } = await listen(server, options);

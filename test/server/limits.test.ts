@@ -78,6 +78,16 @@ test("a thousand sockets that hold their place make room for whoever has somethi
   expect(stream.destroyed).toBe(false);
 });
 
+test("a connection is kept for the next request longer than a person thinks", async () => {
+  const parts = await servedAlone();
+  const socket = await rawSocket(parts.server);
+  socket.write(`${head(parts)}\r\n`);
+  const answer = await new Promise<string>(
+    (resolve) => void socket.once("data", (data) => resolve(String(data))),
+  );
+  expect(answer).toMatch(/^HTTP\/1.1 200 [^]*\r\nkeep-alive: timeout=60\r\n/i);
+});
+
 test("when everybody is at work, one more is sent away, and nobody is disturbed", async () => {
   const parts = await limited({ connections: 3 });
   await ask(parts.server, { method: "POST", path: "/api/sessions", body: '{"id":"s1"}' });
