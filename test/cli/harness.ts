@@ -79,7 +79,8 @@ export function newPlace(): Place {
   };
   mkdirSync(place.work);
   places.push(place);
-  later(() => rmSync(folder, { recursive: true, force: true }));
+  // What was killed a moment ago may still have made a file.
+  later(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   return place;
 }
 

@@ -23,7 +23,8 @@ export function afterTest(cleanUp: () => void | Promise<void>): void {
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "throughline-test-"));
-  afterTest(() => rmSync(folder, { recursive: true, force: true }));
+  // What was killed a moment ago may still have made a file.
+  afterTest(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   return folder;
 }
 
