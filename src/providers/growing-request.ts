@@ -10,16 +10,19 @@ import { createHash, type Hash } from "node:crypto";
 
 import { LeftOutRanges, type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../fold/index.ts";
 import type { PieceContext, RequestCheck } from "../rules/index.ts";
+import type { Member } from "../support/index.ts";
 import { ByteBlocks, type Place } from "./byte-blocks.ts";
 import type { ItemSource, Remark, RenderContext, RenderedRequest, Renderer } from "./provider.ts";
 
 /** One element of the array: an input item, or a message with everything in it. */
 export interface RenderedElement {
   readonly text: string;
-  /** What stands in it and where it came from; paths begin at the element (`""`, `.content.0`). */
-  readonly sources: readonly ItemSource[];
+  /** The members of the text, where it was made of them or cut into them: so that nobody cuts it up again. */
+  readonly members?: readonly Member[] | undefined;
+  /** What stands in it and where it came from; paths begin at the element (`""`, `.content.0`). Only a refusal asks. */
+  readonly sources: () => readonly ItemSource[];
   /** What the rules are told of it. */
-  readonly piece?: PieceContext;
+  readonly piece?: PieceContext | undefined;
 }
 
 export interface Tail {
@@ -70,7 +73,7 @@ export class GrowingRenderer implements Renderer {
 /** An element as it stands in the request, with all that may still be asked of it. */
 interface Pushed {
   readonly place: Place;
-  readonly sources: readonly ItemSource[];
+  readonly sources: () => readonly ItemSource[];
   readonly piece: PieceContext | undefined;
 }
 
@@ -156,7 +159,7 @@ class RenderState {
   #sourcesOf(count: number): readonly ItemSource[] {
     return this.#pushed.slice(0, count).flatMap(({ sources }, index) => {
       const path = this.#form.pathOf(index);
-      return sources.map((source) => ({ ...source, path: `${path}${source.path}` }));
+      return sources().map((source) => ({ ...source, path: `${path}${source.path}` }));
     });
   }
 
@@ -179,13 +182,13 @@ class RenderState {
     const fresh = this.#fresh;
     this.#fresh = [];
     if (this.#check?.tail === tail) {
-      for (const { text, piece } of fresh) this.#check.rules.push(text, piece);
+      for (const { text, piece, members } of fresh) this.#check.rules.push(text, piece, members);
       return this.#check.rules;
     }
     const rules = this.#form.startCheck(plan, `${this.#head.toString()}${tail}`);
     this.#check = { tail, rules };
     if (fresh.length === this.#pushed.length) {
-      for (const { text, piece } of fresh) rules.push(text, piece);
+      for (const { text, piece, members } of fresh) rules.push(text, piece, members);
       return rules;
     }
     for (const { place, piece } of this.#pushed) rules.push(this.#elements.textAt(place), piece);

@@ -5,6 +5,7 @@
  * @module
  */
 
+import type { Member } from "../support/index.ts";
 import type { Problem, Rule, RuleRun, Violation } from "./rule.ts";
 
 /** What is known of a piece beside its text. Foreign histories say nothing of it. */
@@ -21,13 +22,18 @@ export interface PieceContext {
 
 /** Checks one request, piece by piece. */
 export interface RequestCheck {
-  /** The next element of `input` or `messages`, as the exact text that is sent. */
-  push(text: string, context?: PieceContext): void;
+  /** The next element of `input` or `messages`, as the exact text that is sent; its members, if it was cut up already. */
+  push(text: string, context?: PieceContext, members?: readonly Member[]): void;
   /** What is wrong with the request as it stands. */
   violations(): readonly Violation[];
 }
 
-export type ViewOf<View> = (text: string, index: number, context: PieceContext) => View;
+export type ViewOf<View> = (
+  text: string,
+  index: number,
+  context: PieceContext,
+  members?: readonly Member[],
+) => View;
 
 export class RuleSet<View, Facts> implements RequestCheck {
   readonly #runs: readonly { readonly id: string; readonly run: RuleRun<View> }[];
@@ -40,10 +46,10 @@ export class RuleSet<View, Facts> implements RequestCheck {
     this.#view = view;
   }
 
-  push(text: string, context: PieceContext = {}): void {
+  push(text: string, context: PieceContext = {}, members?: readonly Member[]): void {
     const index = this.#count;
     this.#count += 1;
-    const piece = this.#view(text, index, context);
+    const piece = this.#view(text, index, context, members);
     for (const { id, run } of this.#runs) {
       const found = run.item?.(piece);
       if (found === undefined) continue;

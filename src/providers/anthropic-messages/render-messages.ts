@@ -35,12 +35,13 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
   const sent = entry.items.filter((item) => item.action !== "omit" && !isNote(item));
   if (sent.length === 0) return [];
   const blocks = sent.map((item) => (item.action === "replay" ? verbatim(item, plan) : translated(item)));
-  const sources = sent.map((item, index): ItemSource => ({
-    path: `.content.${index}`,
-    response,
-    itemType: item.event.itemType,
-    ...(item.callId === undefined ? {} : { callId: item.callId }),
-  }));
+  const sources = (): readonly ItemSource[] =>
+    sent.map((item, index) => ({
+      path: `.content.${index}`,
+      response,
+      itemType: item.event.itemType,
+      ...(item.callId === undefined ? {} : { callId: item.callId }),
+    }));
   const reasoningMade = entry.group.items.filter((item) => item.type === "reasoning").length;
   const foreign = sent.some((item) => item.reason === "foreign_origin");
   const answer: RenderedElement = {
@@ -59,11 +60,12 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
     answer,
     {
       text: JSON.stringify({ role: "user", content: results }),
-      sources: entry.results.map(({ callId }, index) => ({
-        path: `.content.${index}`,
-        itemType: "tool_result",
-        callId,
-      })),
+      sources: () =>
+        entry.results.map(({ callId }, index) => ({
+          path: `.content.${index}`,
+          itemType: "tool_result",
+          callId,
+        })),
     },
   ];
 }
@@ -113,6 +115,6 @@ function textMessage(text: string): RenderedElement {
 function message(content: readonly object[]): RenderedElement {
   return {
     text: JSON.stringify({ role: "user", content }),
-    sources: [{ path: "", itemType: "message" }],
+    sources: () => [{ path: "", itemType: "message" }],
   };
 }

@@ -58,12 +58,13 @@ function groupMessages(entry: PlannedGroup): readonly RenderedElement[] {
     ...reasoningFields(thoughts),
     ...(calls.length === 0 ? [] : [`"tool_calls":[${calls.map(callText).join(",")}]`]),
   ];
-  const sources = sent.map((item): ItemSource => ({
-    path: "",
-    response,
-    itemType: item.event.itemType,
-    ...(item.callId === undefined ? {} : { callId: item.callId }),
-  }));
+  const sources = (): readonly ItemSource[] =>
+    sent.map((item) => ({
+      path: "",
+      response,
+      itemType: item.event.itemType,
+      ...(item.callId === undefined ? {} : { callId: item.callId }),
+    }));
   const reasoningMade = entry.group.items.filter((item) => item.type === "reasoning").length;
   const foreign = sent.some((item) => item.reason === "foreign_origin");
   return [
@@ -74,7 +75,7 @@ function groupMessages(entry: PlannedGroup): readonly RenderedElement[] {
     },
     ...entry.results.map(({ callId, text: output }): RenderedElement => ({
       text: JSON.stringify({ role: "tool", tool_call_id: callId, content: output }),
-      sources: [{ path: "", itemType: "tool", callId }],
+      sources: () => [{ path: "", itemType: "tool", callId }],
     })),
   ];
 }
@@ -141,5 +142,5 @@ function contentPart(part: ReadyPart): object {
 }
 
 function element(role: string, content: string | readonly object[]): RenderedElement {
-  return { text: JSON.stringify({ role, content }), sources: [{ path: "", itemType: "message" }] };
+  return { text: JSON.stringify({ role, content }), sources: () => [{ path: "", itemType: "message" }] };
 }

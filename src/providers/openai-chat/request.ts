@@ -43,7 +43,7 @@ export class ChatRenderer extends GrowingRenderer {
 function systemMessage(settings: Settings): readonly RenderedElement[] {
   if (settings.system === undefined || settings.system === "") return [];
   const text = JSON.stringify({ role: "system", content: settings.system });
-  return [{ text, sources: [{ path: "", itemType: "message" }] }];
+  return [{ text, sources: () => [{ path: "", itemType: "message" }] }];
 }
 
 /** A thought goes back only in a field this endpoint takes, and not in one it has refused (failures.md V03–V06). */

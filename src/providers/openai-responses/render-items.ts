@@ -6,11 +6,11 @@
 
 import type { ToolCall } from "../../events/index.ts";
 import type { Plan, PlanEntry, PlannedGroup, PlannedItem } from "../../fold/index.ts";
-import { sliceObject } from "../../support/index.ts";
+import { type Member, sliceObject } from "../../support/index.ts";
 import type { RenderedElement } from "../growing-request.ts";
 import { type ReadyPart, readyParts } from "../input-parts.ts";
 import { foreignNote, isNote, plainText } from "../plain-meaning.ts";
-import type { RenderContext } from "../provider.ts";
+import type { ItemSource, RenderContext } from "../provider.ts";
 import { inputFields } from "./item-fields.ts";
 
 export function renderEntry(
@@ -39,40 +39,52 @@ function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[
   const elements: RenderedElement[] = [];
   for (const item of entry.items) {
     if (item.action === "omit" || isNote(item)) continue;
-    const { itemId, itemType } = item.event;
-    elements.push({
-      text: item.action === "replay" ? verbatim(item, entry, plan) : translated(item, plan),
-      sources: [
-        {
-          path: "",
-          response,
-          itemType,
-          ...(itemId === undefined ? {} : { itemId }),
-          ...(item.callId === undefined ? {} : { callId: item.callId }),
-        },
-      ],
-      piece,
-    });
+    const { text, members } =
+      item.action === "replay" ? verbatim(item, entry, plan) : { text: translated(item, plan) };
+    elements.push({ text, members, sources: () => [sourceOf(item, response)], piece });
   }
   for (const { callId, text, custom } of entry.results) {
-    const type = custom ? "custom_tool_call_output" : "function_call_output";
+    const itemType = custom ? "custom_tool_call_output" : "function_call_output";
+    const output = ofMembers([
+      { key: "type", value: `"${itemType}"` },
+      { key: "call_id", value: JSON.stringify(callId) },
+      { key: "output", value: JSON.stringify(text) },
+    ]);
     elements.push({
-      text: JSON.stringify({ type, call_id: callId, output: text }),
-      sources: [{ path: "", itemType: type, callId }],
+      text: output.text,
+      members: output.members,
+      sources: () => [{ path: "", itemType, callId }],
+      piece: undefined,
     });
   }
   return elements;
 }
 
+function sourceOf({ event: { itemId, itemType }, callId }: PlannedItem, response: string): ItemSource {
+  return {
+    path: "",
+    response,
+    itemType,
+    ...(itemId === undefined ? {} : { itemId }),
+    ...(callId === undefined ? {} : { callId }),
+  };
+}
+
+interface Text {
+  readonly text: string;
+  readonly members?: readonly Member[];
+}
+
 /** The exact text of every field the input takes, in its order; `explain` and the log keep the rest. */
-function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): string {
+function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): Text {
   const { itemType } = item.event;
   const allowed = inputFields(itemType, plan.settings.profile.reasoningContent) ?? [];
-  const refused = plan.strip.filter((one) => one.itemType === itemType).map((one) => one.field);
-  const parts: string[] = [];
+  const refused = plan.strip.length === 0 ? [] : strippedFrom(itemType, plan);
+  const members: Member[] = [];
   let length = 1; // the opening brace; then each member with the comma or brace behind it
   let hasSummary = false;
-  for (const { key, value } of sliceObject(item.item)) {
+  for (const member of sliceObject(item.item)) {
+    const { key, value } = member;
     if (key === "id" ? !entry.withIds : !allowed.includes(key) || refused.includes(key)) continue;
     if (key === "encrypted_content" && value === "null") continue; // its meaning differs by endpoint (S10)
     if (key === "summary") {
@@ -81,14 +93,23 @@ function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): string {
     }
     const text = key === "call_id" && item.callId !== undefined ? JSON.stringify(item.callId) : value;
     if (text !== value) length = Number.NaN;
-    parts.push(`"${key}":${text}`);
+    members.push(text === value ? member : { key, value: text });
     length += key.length + value.length + 4;
   }
   // Required on input even when empty (failures.md S01).
-  if (itemType === "reasoning" && !hasSummary) parts.push('"summary":[]');
+  if (itemType === "reasoning" && !hasSummary) members.push({ key: "summary", value: "[]" });
   // Nothing left out, changed or spaced: the text as it came, without a copy.
-  else if (length === item.item.length) return item.item;
-  return `{${parts.join(",")}}`;
+  else if (length === item.item.length) return { text: item.item, members };
+  return ofMembers(members);
+}
+
+function strippedFrom(itemType: string, plan: Plan): readonly string[] {
+  return plan.strip.filter((one) => one.itemType === itemType).map((one) => one.field);
+}
+
+/** Keys here are those of the input's fields: none of them needs an escape. */
+function ofMembers(members: readonly Member[]): Text {
+  return { text: `{${members.map(({ key, value }) => `"${key}":${value}`).join(",")}}`, members };
 }
 
 function translated(item: PlannedItem, plan: Plan): string {
@@ -114,7 +135,7 @@ function plainCall(call: ToolCall, callId: string): object {
 function message(role: string, content: readonly object[]): RenderedElement {
   return {
     text: JSON.stringify({ type: "message", role, content }),
-    sources: [{ path: "", itemType: "message" }],
+    sources: () => [{ path: "", itemType: "message" }],
   };
 }
 

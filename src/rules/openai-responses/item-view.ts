@@ -4,7 +4,7 @@
  * @module
  */
 
-import { sliceArray, sliceMember, sliceObject } from "../../support/index.ts";
+import { type Member, sliceArray, sliceMember, sliceObject } from "../../support/index.ts";
 import { textOf } from "../outline.ts";
 import type { PieceContext } from "../rule-set.ts";
 import type { Rule } from "../rule.ts";
@@ -31,12 +31,17 @@ export interface ItemView {
   readonly foreign: boolean;
 }
 
-export function viewItem(text: string, index: number, context: PieceContext = {}): ItemView {
+export function viewItem(
+  text: string,
+  index: number,
+  context: PieceContext = {},
+  members: readonly Member[] = sliceObject(text),
+): ItemView {
   // With duplicate keys the last one counts, as in JSON.parse.
   let type, id, callId, role, payload, summary, content: string | undefined;
   let hasOutput = false;
   let hasStatus = false;
-  for (const { key, value } of sliceObject(text)) {
+  for (const { key, value } of members) {
     switch (key) {
       case "type":
         type = value;
