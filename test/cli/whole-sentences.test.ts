@@ -1,0 +1,28 @@
+/** What went wrong is told to its end: there stands what was done about it. And no time is told as none. */
+
+import { expect, test } from "vitest";
+
+import { emulatorOf, newPlace, run } from "./harness.ts";
+
+test("an effort that the model does not take: -p and sessions show tell the whole refusal", async () => {
+  const place = newPlace();
+  const { env } = await emulatorOf();
+  const told = /refused the request \(Unsupported parameter: .*\); sent again without "reasoning\.effort"$/m;
+  const asked = await run(place, ["-p", "-m", "openai/emu-plain:high", "hello"], { env });
+  expect(asked.code).toBe(0);
+  expect(asked.err).toMatch(told);
+  const { out } = await run(place, ["sessions", "show", "--last"], { env });
+  expect(out).toMatch(told);
+});
+
+test("a thought and a turn that took no second took less than one", async () => {
+  const place = newPlace();
+  const { env } = await emulatorOf({
+    steps: [{ output: [{ reasoning: ["**Looking**\n\nAround."] }, { message: "Done." }] }],
+  });
+  const { err } = await run(place, ["-p", "hello"], { env });
+  const { out } = await run(place, ["sessions", "show", "--last"], { env });
+  expect(err).toMatch(/· Thought for (?:<1|\d+)s/);
+  expect(out).toMatch(/─ completed · (?:<1|\d+)s/);
+  expect(err + out).not.toMatch(/\b0s/);
+});
