@@ -41,7 +41,14 @@ test("before the first title is known it is thinking", async () => {
   const { env } = await stalledAfter(STEPS, "**Loc");
   const run = onScreen(newPlace(), ["go"], { env });
   await run.shows("▸ Thinking…");
-  await run.leave();
+  // Stopped now, what there is of the title is a title: no marks of it are shown.
+  run.press(KEYS.escape);
+  await run.shows("■ Stopped.");
+  await run.ready();
+  run.press(KEYS.controlT);
+  await run.shows("▾ Thought · interrupted");
+  expect(run.rows[run.rows.indexOf("▾ Thought · interrupted") + 1]).toMatch(/^ {2}Loc\w*$/);
+  expect(await run.leave()).toBe(0);
 });
 
 test("done: how long, how many parts, how many tokens; unfolded all parts; the answer as Markdown; the turn's facts", async () => {
