@@ -8,7 +8,8 @@
 import { appendFileSync, chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { dataFolder, replaceFile } from "../config/index.ts";
+import { dataFolder } from "../config/index.ts";
+import { replaceFile } from "../files/index.ts";
 import { escapeLineSeparators, stringOf, tryParseJson } from "../support/index.ts";
 import type { InputHistory } from "../tui/index.ts";
 

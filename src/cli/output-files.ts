@@ -8,7 +8,8 @@ import { randomUUID } from "node:crypto";
 import { accessSync, closeSync, constants, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-import { jsonProblem, replaceFile } from "../config/index.ts";
+import { jsonProblem } from "../config/index.ts";
+import { replaceFile } from "../files/index.ts";
 import { isObject, type JsonObject, messageOf, ThroughlineError, tryParseJson } from "../support/index.ts";
 import { tool } from "../tools/index.ts";
 import { readProblem } from "./read-problem.ts";

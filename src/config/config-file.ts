@@ -7,6 +7,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
+import { replaceFile } from "../files/index.ts";
 import {
   codeOf,
   isObject,
@@ -18,7 +19,6 @@ import {
 import { complaintAbout } from "./check-value.ts";
 import { CONFIG_NAMES, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";
 import { jsonProblem } from "./json-problem.ts";
-import { replaceFile } from "./replace-file.ts";
 
 const MAX_BYTES = 1024 * 1024;
 

@@ -29,5 +29,4 @@ export {
 } from "./load-config.ts";
 export { dataFolder, type Environment, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
 export { projectConfigFile, type ProjectInstructions, readProjectInstructions } from "./project.ts";
-export { replaceFile, writeFilePieces } from "./replace-file.ts";
 export { recordTrust, type TrustDecision } from "./trust.ts";

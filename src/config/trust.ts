@@ -7,8 +7,8 @@
 
 import { readFileSync } from "node:fs";
 
+import { replaceFile } from "../files/index.ts";
 import { codeOf, isObject, messageOf, stringOf, ThroughlineError, tryParseJson } from "../support/index.ts";
-import { replaceFile } from "./replace-file.ts";
 
 export type TrustDecision = "trusted" | "refused";
 

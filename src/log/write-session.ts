@@ -16,7 +16,7 @@ import { NEW, removeUnfinished, sweepFolder } from "./leftovers.ts";
 import { locked, sessionExists } from "./memory-store.ts";
 import { makeFolder } from "./session-folder.ts";
 import { assertSessionId } from "./stamp.ts";
-import { syncFolder, UNFINISHED, UnfinishedFile, writeWholeFile } from "./whole-file.ts";
+import { beginFile, syncFolder, UNFINISHED, type UnfinishedFile, writeWholeFile } from "./whole-file.ts";
 import { acquireWriterLock } from "./writer-lock.ts";
 
 export interface WriteSessionOptions {
@@ -71,7 +71,7 @@ async function put(root: string, whole: Whole, options: WriteSessionOptions): Pr
   const own = whole.blobs.size > 0 && !existsSync(blobFolder);
   const putInto = own ? `${blobFolder}${UNFINISHED}` : blobFolder;
   const kept = new Set(own || !existsSync(blobFolder) ? [] : readdirSync(blobFolder));
-  const log = new UnfinishedFile(path);
+  const log = beginFile(path);
   try {
     await writeAll(log, whole, putInto, options);
     if (replace) log.rename(path);

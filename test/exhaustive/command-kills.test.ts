@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { replaceFile } from "../../src/config/index.ts";
+import { replaceFile } from "../../src/files/index.ts";
 import { fileStore, type LoggedEvent } from "../../src/index.ts";
 import { blobsIn, parseBundle } from "../../src/log/index.ts";
 import { Tally } from "../support/runs.ts";

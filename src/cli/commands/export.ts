@@ -10,8 +10,9 @@ import { resolve } from "node:path";
 import { Command, Option } from "commander";
 
 import type { SessionHandle } from "../../api/index.ts";
-import { sessionsFolder, writeFilePieces } from "../../config/index.ts";
+import { sessionsFolder } from "../../config/index.ts";
 import type { LoggedEvent } from "../../events/index.ts";
+import { writeFilePieces } from "../../files/index.ts";
 import {
   blobsIn,
   type EraseReport,

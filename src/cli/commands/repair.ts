@@ -11,8 +11,9 @@ import { basename, dirname, extname, join, resolve } from "node:path";
 import { Command } from "commander";
 
 import { type Change, type Finding, findingsOf, FORMATS, repairHistory } from "../../check/index.ts";
-import { sessionsFolder, writeFilePieces } from "../../config/index.ts";
+import { sessionsFolder } from "../../config/index.ts";
 import type { OverrideAction } from "../../events/index.ts";
+import { writeFilePieces } from "../../files/index.ts";
 import {
   bundleLog,
   damageOf,

@@ -1,30 +1,18 @@
 /**
- * Writes a file as a whole: a new file beside it, synced, then put under the name. A reader sees the old content or the
- * new, never a part; whatever goes wrong leaves the old one. What a killed process left beside it is taken away by the
- * next one that writes into the same folder.
+ * Writes a file of a person's as a whole: a reader sees the old content or the new, never a part; whatever goes wrong
+ * leaves the old one. Nobody holds a lock here, so that the temporary name says which process writes it: what a killed
+ * one left is taken away by the next that writes into the same folder.
  *
  * @module
  */
 
 import { randomUUID } from "node:crypto";
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 
 import { codeOf, ThroughlineError } from "../support/index.ts";
+import { syncFolder, UnfinishedFile } from "./unfinished-file.ts";
 
 export interface ReplaceOptions {
   /** Of a file that was not there; one that was keeps its own. Default 0o600. */
@@ -35,7 +23,7 @@ export interface ReplaceOptions {
 
 export function replaceFile(path: string, content: string | Uint8Array, options: ReplaceOptions = {}): void {
   if (options.makeFolder === true) mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const file = new FileOnItsWay(path, options.mode);
+  const file = new Replacement(path, options.mode);
   file.write(typeof content === "string" ? Buffer.from(content) : content);
   file.place("over");
 }
@@ -54,7 +42,7 @@ export async function writeFilePieces(
   pieces: Iterable<Uint8Array>,
   { how, signal, onProgress }: PiecesOptions,
 ): Promise<void> {
-  const file = new FileOnItsWay(path);
+  const file = new Replacement(path);
   try {
     for (const piece of pieces) {
       for (let at = 0; at < piece.length; at += PIECE_BYTES) {
@@ -74,82 +62,39 @@ export async function writeFilePieces(
 
 const PIECE_BYTES = 4 * 1024 * 1024;
 
-class FileOnItsWay {
+/** What stands under the name keeps its mode. */
+class Replacement {
   readonly #path: string;
-  readonly #temporary: string;
-  readonly #file: number;
-  /** The mode of what is there. */
+  readonly #file: UnfinishedFile;
   readonly #kept: number | undefined;
-  #size = 0;
-  #open = true;
 
-  constructor(path: string, mode = 0o600) {
+  constructor(path: string, mode?: number) {
     const kept = statSync(path, { throwIfNoEntry: false });
     if (kept?.isFile() === false) throw Object.assign(new Error("it is not a file"), { code: "EISDIR" });
+    const folder = dirname(path);
+    sweep(folder);
     this.#path = path;
     this.#kept = kept === undefined ? undefined : kept.mode & 0o7777;
-    sweep(dirname(path));
-    this.#temporary = join(dirname(path), `.throughline-${process.pid}-${randomUUID()}.tmp`);
-    this.#file = openSync(this.#temporary, "wx", mode);
+    this.#file = new UnfinishedFile(join(folder, `.throughline-${process.pid}-${randomUUID()}.tmp`), mode);
   }
 
   /** How many bytes there are now. */
   write(bytes: Uint8Array): number {
-    this.#try(() => {
-      for (let at = 0; at < bytes.length;) {
-        const written = writeSync(this.#file, bytes, at, bytes.length - at, this.#size);
-        at += written;
-        this.#size += written;
-      }
-    });
-    return this.#size;
+    return this.#file.write(bytes);
   }
 
   place(how: PiecesOptions["how"]): void {
-    this.#try(() => {
-      fsyncSync(this.#file);
-      this.#close();
-      if (how === "new") linkSync(this.#temporary, this.#path);
-      else {
-        if (this.#kept !== undefined) chmodSync(this.#temporary, this.#kept);
-        renameSync(this.#temporary, this.#path);
-      }
+    if (how === "new") this.#file.link(this.#path);
+    else this.#file.rename(this.#path, this.#kept);
+    try {
       syncFolder(dirname(this.#path));
-    });
-    if (how === "new") this.discard();
+    } catch {
+      // Some folders cannot be opened, only written into; the file itself is written and synced.
+    }
   }
 
   discard(): void {
-    this.#close();
-    rmSync(this.#temporary, { force: true });
-  }
-
-  #close(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    closeSync(this.#file);
-  }
-
-  #try(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.discard();
-      throw error;
-    }
-  }
-}
-
-/** So that the name is there after a loss of power too. Some folders cannot be opened, only written into. */
-function syncFolder(path: string): void {
-  let folder: number | undefined;
-  try {
-    folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
-    fsyncSync(folder);
-  } catch {
-    // The file itself is written and synced.
-  } finally {
-    if (folder !== undefined) closeSync(folder);
+    this.#file.discard();
   }
 }
 
