@@ -61,7 +61,9 @@ export function parseCheckedLine(line: string): LoggedEvent {
   // A key of that name somewhere deeper cuts the head in two; something behind the item makes more than one value.
   if (!isObject(head) || !isOneValue(item) || !isKnown(head)) return parseLine(line);
   assertEnvelope(head);
-  return Object.assign(head, { item }) as unknown as LoggedEvent;
+  // Nobody else has it yet. Not Object.assign, which takes longer than the parser on Node 20.
+  (head as Record<string, unknown>)["item"] = item;
+  return head as unknown as LoggedEvent;
 }
 
 const ITEM_KEY = ',"item":';
