@@ -11,20 +11,17 @@ import { COMMANDS, type CommandHost, type Outcome, runCommand } from "./commands
 import { createCompletion } from "./completion.ts";
 import { Conversation, problemText } from "./conversation.ts";
 import { helpText, KEYS } from "./help.ts";
+import { Keyboard } from "./keyboard.ts";
 import { LineEditor } from "./line-editor.ts";
 import { Painter } from "./painter.ts";
 import { PermissionDialog } from "./permission-dialog.ts";
 import { Picker } from "./picker.ts";
-import { type InputReader, isKey, readInput } from "./terminal-library.ts";
+import { type InputReader, readInput } from "./terminal-library.ts";
+import { TerminalModes } from "./terminal-modes.ts";
 import type { TuiEnd, TuiOptions } from "./tui-options.ts";
 
 /** Older turns are in the log; printing thousands of rows helps nobody. */
 const SHOWN_TURNS = 12;
-const PASTE_ON = "\u001B[?2004h";
-const PASTE_OFF = "\u001B[?2004l";
-const ASK_KITTY = "\u001B[?u";
-const KITTY_ON = "\u001B[>1u";
-const KITTY_OFF = "\u001B[<u";
 
 export async function runTui(options: TuiOptions): Promise<TuiEnd> {
   return new App(options).run();
@@ -36,15 +33,13 @@ class App {
   readonly #conversation: Conversation;
   readonly #editor: LineEditor;
   readonly #dialog: PermissionDialog;
+  readonly #keyboard: Keyboard;
+  readonly #modes: TerminalModes;
   readonly #host: CommandHost;
   readonly #stop = new AbortController();
   readonly #ended: Promise<Outcome>;
   #end: (outcome: Outcome) => void = () => undefined;
   #picker: Picker | undefined;
-  #hint: string | undefined;
-  /** The next Ctrl+C leaves. */
-  #armed = false;
-  #kitty = false;
 
   constructor(options: TuiOptions) {
     this.#options = options;
@@ -83,6 +78,18 @@ class App {
       message: this.#editor,
       onProblem: (error) => this.#say(problemText(error)),
     });
+    this.#keyboard = new Keyboard({
+      options,
+      conversation: this.#conversation,
+      painter: this.#painter,
+      editor: this.#editor,
+      dialog: this.#dialog,
+      picker: () => this.#picker,
+      command: (line) => void this.#handle(line),
+      suspend: () => void this.#suspend(),
+      end: (outcome) => this.#end(outcome),
+    });
+    this.#modes = new TerminalModes(options.terminal);
     for (const entry of options.history.entries) this.#editor.remember(entry);
     this.#host = this.#createHost();
   }
@@ -103,7 +110,7 @@ class App {
       },
       resize: () => this.#painter.resize(),
     });
-    terminal.write(PASTE_ON + ASK_KITTY);
+    this.#modes.on();
     const unwatch = handle.onChange(() => {
       this.#conversation.looked();
       this.#changed();
@@ -125,7 +132,7 @@ class App {
       unwatch();
       unhear?.();
       this.#painter.end();
-      terminal.write(PASTE_OFF + (this.#kitty ? KITTY_OFF : ""));
+      this.#modes.off();
       input.end();
       giveBack();
       await following;
@@ -184,95 +191,29 @@ class App {
     }
   }
 
-  // Keys
+  // The terminal
 
   #readKeys(): InputReader {
     return readInput({
-      key: (data) => this.#key(data),
-      paste: (text) => {
-        if (this.#picker === undefined) {
-          this.#dialog.leave();
-          this.#editor.paste(text);
-        }
+      key: (data) => {
+        this.#keyboard.key(data);
         this.#schedule();
       },
-      kitty: () => {
-        this.#kitty = true;
-        this.#options.terminal.write(KITTY_ON);
+      paste: (text) => {
+        this.#keyboard.paste(text);
+        this.#schedule();
       },
+      kitty: () => this.#modes.knowsKitty(),
     });
-  }
-
-  #key(data: string): void {
-    const armed = this.#armed;
-    this.#armed = false;
-    this.#hint = undefined;
-    const { completing } = this.#editor;
-    if (this.#picker !== undefined) this.#picker.key(data);
-    else if (isKey(data, "ctrl+c")) this.#controlC(armed);
-    else if (isKey(data, "ctrl+t")) this.#hint = this.#painter.toggle("reasoning");
-    else if (isKey(data, "ctrl+o")) this.#hint = this.#painter.toggle("tools");
-    else if (isKey(data, "ctrl+z")) void this.#suspend();
-    else if (isKey(data, "escape") && !completing) this.#escape();
-    else if (isKey(data, "tab") && this.#dialog.isOpen && !completing) this.#dialog.toggle();
-    else if (this.#dialog.hasKeys) this.#dialog.key(data);
-    else if (isKey(data, "ctrl+d") && this.#editor.text === "") this.#end({ type: "leave" });
-    else if (isKey(data, "ctrl+l")) void this.#handle("/model");
-    else if (isKey(data, "alt+up")) this.#takeBack();
-    else if (isKey(data, "ctrl+j")) this.#editor.key("\n");
-    else {
-      this.#editor.key(data);
-      if (data === "@" && this.#options.files === undefined) this.#hint = FILES_THERE;
-    }
-    this.#schedule();
-  }
-
-  /** First: stop the turn, or clear the line. Second: leave. */
-  #controlC(armed: boolean): void {
-    const { history } = this.#options;
-    if (armed) {
-      this.#end({ type: "leave" });
-      return;
-    }
-    this.#armed = true;
-    const { text } = this.#editor;
-    if (this.#conversation.stoppable) {
-      this.#conversation.held = this.#conversation.queue.length > 0;
-      this.#conversation.stop();
-      this.#hint = "Stopping. Ctrl+C again leaves.";
-    } else if (text === "") {
-      this.#hint = "Ctrl+C again leaves.";
-    } else {
-      history.add(text);
-      this.#editor.remember(text);
-      this.#editor.text = "";
-      this.#conversation.rewriting = undefined;
-      this.#hint = "Cleared; Up brings it back. Ctrl+C again leaves.";
-    }
-  }
-
-  #escape(): void {
-    if (this.#conversation.stoppable) this.#conversation.stop();
-    else if (this.#conversation.away)
-      this.#hint = "The server does not answer: it cannot be told to stop now.";
-    else if (this.#conversation.rewriting !== undefined) {
-      this.#conversation.rewriting = undefined;
-      this.#hint = "Not an edit any more: Enter sends it as a new message.";
-    }
-  }
-
-  #takeBack(): void {
-    const parts = [...this.#conversation.takeBack(), this.#editor.text];
-    this.#editor.text = parts.filter((text) => text !== "").join("\n\n");
   }
 
   async #suspend(): Promise<void> {
     const { terminal } = this.#options;
     if (terminal.suspend === undefined) return;
     this.#painter.pause();
-    terminal.write(PASTE_OFF);
+    this.#modes.off();
     await terminal.suspend();
-    terminal.write(PASTE_ON);
+    this.#modes.on();
     this.#painter.draw();
   }
 
@@ -309,7 +250,7 @@ class App {
       rewrite: ({ seq, text }) => {
         conversation.rewriting = seq;
         this.#editor.text = text;
-        this.#hint = "Change the message; Enter sends it on a new branch, Esc makes it a new one.";
+        this.#keyboard.hint = "Change the message; Enter sends it on a new branch, Esc makes it a new one.";
         this.#schedule();
       },
       leave: (outcome) => this.#end(outcome),
@@ -329,12 +270,10 @@ class App {
       editor: this.#editor,
       dialog: this.#dialog,
       picker: this.#picker,
-      hint: this.#hint,
+      hint: this.#keyboard.hint,
     };
   }
 }
-
-const FILES_THERE = "The files are the server's: they cannot be listed here; a path you write is read there.";
 
 async function noFiles(): Promise<readonly string[]> {
   return [];

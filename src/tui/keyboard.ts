@@ -1,0 +1,112 @@
+/**
+ * What keys do: whose they are (a list, a question, the message), what stops, what leaves. What a key has done and the
+ * screen does not show by itself is told in a hint, until the next key.
+ *
+ * @module
+ */
+
+import type { Outcome } from "./commands.ts";
+import type { Conversation } from "./conversation.ts";
+import type { LineEditor } from "./line-editor.ts";
+import type { Painter } from "./painter.ts";
+import type { PermissionDialog } from "./permission-dialog.ts";
+import type { Picker } from "./picker.ts";
+import { isKey } from "./terminal-library.ts";
+import type { TuiOptions } from "./tui-options.ts";
+
+export interface KeyboardParts {
+  readonly options: Pick<TuiOptions, "history" | "files">;
+  readonly conversation: Conversation;
+  readonly painter: Painter;
+  readonly editor: LineEditor;
+  readonly dialog: PermissionDialog;
+  readonly picker: () => Picker | undefined;
+  readonly command: (line: string) => void;
+  readonly suspend: () => void;
+  readonly end: (outcome: Outcome) => void;
+}
+
+export class Keyboard {
+  readonly #parts: KeyboardParts;
+  /** The next Ctrl+C leaves. */
+  #armed = false;
+  hint: string | undefined;
+
+  constructor(parts: KeyboardParts) {
+    this.#parts = parts;
+  }
+
+  paste(text: string): void {
+    const { editor, dialog, picker } = this.#parts;
+    if (picker() !== undefined) return;
+    dialog.leave();
+    editor.paste(text);
+  }
+
+  key(data: string): void {
+    const { editor, dialog, painter, options } = this.#parts;
+    const armed = this.#armed;
+    this.#armed = false;
+    this.hint = undefined;
+    const picker = this.#parts.picker();
+    const { completing } = editor;
+    if (picker !== undefined) picker.key(data);
+    else if (isKey(data, "ctrl+c")) this.#controlC(armed);
+    else if (isKey(data, "ctrl+t")) this.hint = painter.toggle("reasoning");
+    else if (isKey(data, "ctrl+o")) this.hint = painter.toggle("tools");
+    else if (isKey(data, "ctrl+z")) this.#parts.suspend();
+    else if (isKey(data, "escape") && !completing) this.#escape();
+    else if (isKey(data, "tab") && dialog.isOpen && !completing) dialog.toggle();
+    else if (dialog.hasKeys) dialog.key(data);
+    else if (isKey(data, "ctrl+d") && editor.text === "") this.#parts.end({ type: "leave" });
+    else if (isKey(data, "ctrl+l")) this.#parts.command("/model");
+    else if (isKey(data, "alt+up")) this.#takeBack();
+    else if (isKey(data, "ctrl+j")) editor.key("\n");
+    else {
+      editor.key(data);
+      if (data === "@" && options.files === undefined) this.hint = FILES_THERE;
+    }
+  }
+
+  /** First: stop the turn, or clear the line. Second: leave. */
+  #controlC(armed: boolean): void {
+    const { conversation, editor, options } = this.#parts;
+    if (armed) {
+      this.#parts.end({ type: "leave" });
+      return;
+    }
+    this.#armed = true;
+    const { text } = editor;
+    if (conversation.stoppable) {
+      conversation.held = conversation.queue.length > 0;
+      conversation.stop();
+      this.hint = "Stopping. Ctrl+C again leaves.";
+    } else if (text === "") {
+      this.hint = "Ctrl+C again leaves.";
+    } else {
+      options.history.add(text);
+      editor.remember(text);
+      editor.text = "";
+      conversation.rewriting = undefined;
+      this.hint = "Cleared; Up brings it back. Ctrl+C again leaves.";
+    }
+  }
+
+  #escape(): void {
+    const { conversation } = this.#parts;
+    if (conversation.stoppable) conversation.stop();
+    else if (conversation.away) this.hint = "The server does not answer: it cannot be told to stop now.";
+    else if (conversation.rewriting !== undefined) {
+      conversation.rewriting = undefined;
+      this.hint = "Not an edit any more: Enter sends it as a new message.";
+    }
+  }
+
+  #takeBack(): void {
+    const { conversation, editor } = this.#parts;
+    const parts = [...conversation.takeBack(), editor.text];
+    editor.text = parts.filter((text) => text !== "").join("\n\n");
+  }
+}
+
+const FILES_THERE = "The files are the server's: they cannot be listed here; a path you write is read there.";
