@@ -17,7 +17,7 @@ export interface Place {
   readonly end: number;
 }
 
-const FIRST_BYTES = 16 * 1024;
+const FIRST_BYTES = 4 * 1024;
 const LARGEST_BYTES = 1024 * 1024;
 /** A UTF-16 unit takes at most three bytes; a pair of them takes four. */
 const MAX_UTF8_PER_UNIT = 3;
