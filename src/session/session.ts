@@ -49,7 +49,8 @@ import { resumePlan } from "./resume.ts";
 import { SessionView } from "./session-view.ts";
 import { settingsFor } from "./settings.ts";
 import { cleanTitle, titleOf } from "./title.ts";
-import { TurnHandle } from "./turn-handle.ts";
+import type { TurnHandle } from "./turn-handle.ts";
+import { TurnQueue } from "./turn-queue.ts";
 import { SetupCache, type TurnOverrides } from "./turn-setup.ts";
 import type { AgentOptions, AnswerOf, OutputSchema, SendOptions, Session } from "./types.ts";
 
@@ -64,7 +65,6 @@ export interface LocalSessionParts {
 }
 
 type Prepare = (turn: string) => Promise<TurnPlan> | TurnPlan;
-type Work = (handle: TurnHandle, turn: string) => Promise<TurnResult>;
 
 export class LocalSession extends SessionView implements Session {
   readonly #parts: LocalSessionParts;
@@ -74,12 +74,7 @@ export class LocalSession extends SessionView implements Session {
   readonly #redact: (text: string) => string;
   readonly #setup: SetupCache;
   readonly #seenModels = new Set<Model>();
-  readonly #turns = new Set<string>();
-  /** Turns run one after the other. */
-  #last: Promise<unknown> = Promise.resolve();
-  #waiting = 0;
-  #current: TurnHandle | undefined;
-  #closed = false;
+  readonly #turns: TurnQueue;
 
   constructor(parts: LocalSessionParts) {
     const { log, options } = parts;
@@ -89,6 +84,7 @@ export class LocalSession extends SessionView implements Session {
     this.#parts = parts;
     this.#journal = journal;
     this.#ids = createIdSource(() => clock.now());
+    this.#turns = new TurnQueue(journal, this.#ids);
     this.#setup = new SetupCache(options);
     this.#seenModels.add(options.model);
     this.#redact = createRedactor(() => [
@@ -99,7 +95,7 @@ export class LocalSession extends SessionView implements Session {
 
   get interrupted(): boolean {
     // What another process has under way is not interrupted.
-    if (this.#current !== undefined || (this.access === "read" && this.writer === "live")) return false;
+    if (this.#turns.running || (this.access === "read" && this.writer === "live")) return false;
     return this.#journal.openTurn !== undefined;
   }
 
@@ -110,7 +106,7 @@ export class LocalSession extends SessionView implements Session {
   send(input: Input, options?: SendOptions): Turn;
   send(input: Input, options: SendOptions = {}): Turn {
     assertInput(input);
-    if (options.whenBusy === "reject" && this.#waiting > 0) {
+    if (options.whenBusy === "reject" && this.#turns.busy) {
       throw new ThroughlineError({
         code: "session_busy",
         message: `session "${this.id}" is in the middle of a turn`,
@@ -124,7 +120,7 @@ export class LocalSession extends SessionView implements Session {
       ...(model === undefined ? {} : { model }),
       ...(output === undefined ? {} : { output }),
     };
-    return this.#turn(options, async (own, id) => {
+    return this.#turns.add(options, async (own, id) => {
       const nothing = this.#nothingToDo(own);
       if (nothing !== undefined) return nothing;
       await makeRoomBefore(this.#room(own, overrides), await this.#journal.closing());
@@ -142,11 +138,12 @@ export class LocalSession extends SessionView implements Session {
         message: `session "${this.id}" has no interrupted turn`,
       });
     }
-    if (open.backTo !== undefined) return this.#turn(options, (own, id) => this.#finishCompaction(own, id));
+    if (open.backTo !== undefined)
+      return this.#turns.add(options, (own, id) => this.#finishCompaction(own, id));
     const tools = this.#parts.options.tools ?? [];
     const prepare = async (): Promise<TurnPlan> =>
       resumePlan(open, await this.#journal.log.scratch.read(), tools);
-    return this.#turn(
+    return this.#turns.add(
       { ...options, turn: open.turn },
       (own, turn) => this.#run(own, turn, {}, prepare),
       "again",
@@ -168,7 +165,7 @@ export class LocalSession extends SessionView implements Session {
         message: "there is no message to answer again",
       });
     }
-    return this.#turn(options, (own, id) =>
+    return this.#turns.add(options, (own, id) =>
       this.#run(own, id, {}, (turn) =>
         this.#opening(async () => [{ type: "branch", turn, to: last.seq, why: "retry" }]),
       ),
@@ -185,7 +182,7 @@ export class LocalSession extends SessionView implements Session {
       });
     }
     const to = previousOnPath(path, seq);
-    return this.#turn(options, (own, id) =>
+    return this.#turns.add(options, (own, id) =>
       this.#run(own, id, {}, (turn) =>
         this.#opening(async () => [
           { type: "branch", turn, to, why: "edit" },
@@ -196,7 +193,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async cancel(): Promise<void> {
-    this.#current?.cancel();
+    this.#turns.cancel();
   }
 
   async approve(requestId: string): Promise<void> {
@@ -253,7 +250,7 @@ export class LocalSession extends SessionView implements Session {
 
   async compact(options: CompactOptions = {}): Promise<void> {
     assertKeepTurns(options.keepTurns);
-    const turn = this.#turn(options, async (own, id) => {
+    const turn = this.#turns.add(options, async (own, id) => {
       const room = this.#room(own, {});
       const context = room.contextFor(id, room.limits, true);
       return this.#nothingToDo(own) ?? compactNow(context, await this.#journal.closing(), options);
@@ -268,62 +265,18 @@ export class LocalSession extends SessionView implements Session {
 
   /** After what is under way, and after the end of what a crash left open. */
   async #change(draft: EventDraft): Promise<void> {
-    await this.#last;
+    await this.#turns.settled();
     await this.#journal.append([...(await this.#journal.closing()), draft], { durable: true });
   }
 
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    this.#current?.cancel();
-    await this.#last;
+    if (this.#turns.closed) return;
+    await this.#turns.close();
     await this.#journal.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  #turn(options: TurnOptions, work: Work, which?: "again"): Turn {
-    const { turn = this.#ids.next("tn") } = options;
-    if (which !== "again" && options.turn !== undefined) this.#assertNewTurn(options.turn);
-    if (this.#journal.log.mode === "read") {
-      throw new ThroughlineError({
-        code: "log_read_only",
-        message: `session "${this.id}" was opened to read`,
-      });
-    }
-    if (this.#closed)
-      throw new ThroughlineError({ code: "log_closed", message: `session "${this.id}" was closed` });
-    const before = this.#last;
-    this.#waiting += 1;
-    this.#turns.add(turn);
-    const handle = new TurnHandle(turn, options, async (own) => {
-      await before;
-      this.#current = own;
-      this.#journal.listener = (events) => own.push(events);
-      try {
-        return await work(own, turn);
-      } finally {
-        this.#current = undefined;
-        this.#journal.listener = undefined;
-        this.#waiting -= 1;
-        this.#journal.changed();
-      }
-    });
-    this.#last = handle.result();
-    return handle;
-  }
-
-  /** The caller's id makes sending it a second time harmless: over a network nobody knows whether the first came through. */
-  #assertNewTurn(turn: string): void {
-    if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(turn))
-      throw new ThroughlineError({
-        code: "turn_invalid",
-        message: "a turn's id is 1 to 64 letters, digits, _ or -",
-      });
-    if (this.#turns.has(turn) || this.#journal.log.events.some((event) => event.turn === turn))
-      throw new ThroughlineError({ code: "turn_exists", message: `there is a turn "${turn}" already` });
   }
 
   async #run(
@@ -360,7 +313,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   #nothingToDo(handle: TurnHandle): TurnResult | undefined {
-    return handle.signal.aborted || this.#closed ? { ...NOTHING, status: "cancelled" } : undefined;
+    return handle.signal.aborted || this.#turns.closed ? { ...NOTHING, status: "cancelled" } : undefined;
   }
 
   #room(handle: TurnHandle, overrides: TurnOverrides): RoomOptions {
