@@ -135,7 +135,7 @@ test("--server: one answer and the list, with a token; without one it is told wh
   const refused = await run(["run", "Hello", "--server", url], "");
   expect([refused.code, refused.stdout]).toEqual([2, ""]);
   expect(refused.stderr).toContain("[unauthorized]");
-  const nobody = await run(["run", "Hello", "--server", "http://127.0.0.1:1"], TOKEN);
+  const nobody = await run(["run", "Hello", "--server", `http://127.0.0.1:${await ownPort()}`], TOKEN);
   expect(nobody.stderr).toContain("[server_unreachable]");
   expect((await run(["run", "Hello", "--server", "nonsense"], TOKEN)).stderr).toContain(
     "[server_url_invalid]",
