@@ -1,11 +1,13 @@
+import fastCheck from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import type { EventDraft, LoggedEvent, Origin, Settings } from "../../events/index.ts";
 import { Fold, type Plan, planOf } from "../../fold/index.ts";
-import { isObject, type RawJson } from "../../support/index.ts";
+import { isObject, type RawJson, sliceObject } from "../../support/index.ts";
 import { PROFILES } from "../profiles/index.ts";
 import type { RenderedRequest } from "../provider.ts";
 import { HOSTED_RULES, inputFields } from "./item-fields.ts";
+import { renderEntry } from "./render-items.ts";
 import { ResponsesRenderer } from "./request.ts";
 import { understandItem } from "./understand.ts";
 
@@ -537,4 +539,62 @@ test("a payload the item carries as text is never parsed or written anew", () =>
   expect(textOf(renderLog([user("Hi."), ...group("r1", [item, msg])]))).toContain(
     `"encrypted_content":"${payload}"`,
   );
+});
+
+test("the members the rules are shown are those of the text that is sent, however an item is written", () => {
+  const CALL = [
+    ["type", '"function_call"'],
+    ["name", '"n"'],
+  ] as const;
+  const space = fastCheck.constantFrom("", " ", "\t");
+  const member = fastCheck.tuple(
+    fastCheck.constantFrom(
+      "id",
+      "type",
+      "call_id",
+      "c\\u0061ll_id",
+      "name",
+      "arguments",
+      "status",
+      "summary",
+      "new",
+    ),
+    fastCheck.constantFrom(
+      '"function_call"',
+      '"reasoning"',
+      '"fc_1"',
+      '"c"',
+      '""',
+      "null",
+      "[]",
+      "[1]",
+      "{}",
+      "1",
+    ),
+  );
+  const item = fastCheck
+    .tuple(fastCheck.array(member, { maxLength: 8 }), space)
+    .map(
+      ([members, gap]) =>
+        `{${gap}${[...CALL, ...members].map(([key, value]) => `"${key}"${gap}:${gap}${value}`).join(`${gap},`)}${gap}}`,
+    );
+  let shown = 0;
+  fastCheck.assert(
+    fastCheck.property(fastCheck.array(item, { minLength: 1, maxLength: 3 }), (items) => {
+      const log = [
+        { type: "settings", turn: "t", settings: base } as const,
+        user("Hi."),
+        ...group("r1", items),
+      ];
+      const plan = planOf(logOf(log)) as Plan;
+      for (const entry of plan.entries)
+        for (const { text, members } of renderEntry(entry, plan, context)) {
+          if (members === undefined) continue;
+          shown += 1;
+          expect(members).toEqual(sliceObject(text));
+        }
+    }),
+    { numRuns: 500 },
+  );
+  expect(shown).toBeGreaterThan(100);
 });
