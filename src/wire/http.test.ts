@@ -228,6 +228,44 @@ test("an answer whose end comes behind what matters leaves its connection for th
   await expect.poll(reused).toBe(true);
 });
 
+test("a kept connection that the server closes when it is used again costs nobody the answer", async () => {
+  const used = new Set<Socket>();
+  let resets = 0;
+  const url = await serve((incoming, response) => {
+    if (used.has(incoming.socket)) {
+      resets += 1;
+      incoming.socket.destroy();
+      return;
+    }
+    used.add(incoming.socket);
+    incoming.resume();
+    response.end("an answer");
+  });
+  const answers = new Set<string>();
+  const reset = async (): Promise<boolean> => {
+    const answer = postStream(request(url)).then(({ body }) => readText(body, 100));
+    answers.add(await answer.catch((error: Error) => error.message));
+    return resets > 0;
+  };
+  await expect.poll(reset).toBe(true);
+  expect(answers).toEqual(new Set(["an answer"]));
+});
+
+test("a server that resets every connection is asked no more than once again", async () => {
+  let asked = 0;
+  let answers = true;
+  const url = await serve((incoming, response) => {
+    asked += 1;
+    incoming.resume();
+    if (answers) response.end("an answer");
+    else incoming.socket.destroy();
+  });
+  await readText((await postStream(request(url))).body, 100);
+  answers = false;
+  expect(await failure(postStream(request(url)))).toMatchObject({ code: "connection_lost" });
+  expect(asked).toBeLessThanOrEqual(3);
+});
+
 describe("encodings", () => {
   test.each([
     ["gzip", gzipSync("hello")],

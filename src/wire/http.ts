@@ -78,21 +78,28 @@ export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number
 const httpAgent = new nodeHttp.Agent({ keepAlive: true });
 const httpsAgent = new HttpsAgent({ keepAlive: true });
 
-function viaNode(request: HttpRequest, watchdog: Watchdog, watch: ChunkWatch): Promise<HttpResponse> {
+function viaNode(
+  request: HttpRequest,
+  watchdog: Watchdog,
+  watch: ChunkWatch,
+  connection: "any" | "new" = "any",
+): Promise<HttpResponse> {
   const { signal } = watchdog;
   return new Promise((resolve, reject) => {
+    let answered = false;
     const where = addressOf(request.url);
     const secure = where.protocol === "https:";
     const outgoing = (secure ? httpsRequest : nodeHttp.request)({
       ...where,
       method: "POST",
-      agent: secure ? httpsAgent : httpAgent,
+      agent: connection === "any" && (secure ? httpsAgent : httpAgent),
       headers: {
         ...request.headers,
         "content-length": String(request.body.reduce((sum, part) => sum + part.length, 0)),
       },
     });
     outgoing.on("response", (incoming) => {
+      answered = true;
       const headers: Record<string, string> = {};
       for (const [name, value] of Object.entries(incoming.headers))
         headers[name] = Array.isArray(value) ? value.join(", ") : (value ?? "");
@@ -109,7 +116,14 @@ function viaNode(request: HttpRequest, watchdog: Watchdog, watch: ChunkWatch): P
         );
       }
     });
-    outgoing.on("error", reject);
+    outgoing.on("error", (error) => {
+      // A connection that was kept may be closed by the server in the very moment it is used again: no answer is lost by
+      // asking once more on a new one, and it is no failure that anybody has to wait or read about.
+      const closedBefore = outgoing.reusedSocket && !answered && isReset(error);
+      if (closedBefore && connection === "any" && !signal.aborted)
+        resolve(viaNode(request, watchdog, watch, "new"));
+      else reject(error);
+    });
     outgoing.once("socket", (socket) => {
       keepQuiet(socket);
       const { connectMs = CONNECT_MS, firstByteMs } = request.timeouts;
@@ -128,6 +142,11 @@ function viaNode(request: HttpRequest, watchdog: Watchdog, watch: ChunkWatch): P
     for (const part of request.body) outgoing.write(part);
     outgoing.end();
   });
+}
+
+function isReset(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "ECONNRESET" || code === "EPIPE";
 }
 
 const addresses = new Map<string, RequestOptions>();
