@@ -44,11 +44,16 @@ export function rawTerminal(): TuiTerminal {
     suspend: () =>
       new Promise((resolve) => {
         stdin.setRawMode(false);
-        process.once("SIGCONT", () => {
+        const back = (): void => {
+          clearTimeout(running);
+          process.off("SIGCONT", back);
           stdin.setRawMode(true);
           resolve();
-        });
+        };
+        process.once("SIGCONT", back);
         process.kill(process.pid, "SIGTSTP");
+        // Where no shell would wake it again the system does not stop it: whoever counts time is running.
+        const running = setTimeout(back, 50);
       }),
   };
 }

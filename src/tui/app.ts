@@ -214,7 +214,7 @@ class App {
     this.#modes.off();
     await terminal.suspend();
     this.#modes.on();
-    this.#painter.draw();
+    this.#painter.resume();
   }
 
   #createHost(): CommandHost {

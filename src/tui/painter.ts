@@ -51,6 +51,8 @@ export class Painter {
   #cancelFrame: (() => void) | undefined;
   #tick: NodeJS.Timeout | undefined;
   #cancelSettling: (() => void) | undefined;
+  /** The terminal is somebody else's. */
+  #paused = false;
   #ended = false;
 
   constructor(options: PainterOptions) {
@@ -102,7 +104,7 @@ export class Painter {
   }
 
   schedule(): void {
-    if (this.#ended) return;
+    if (this.#ended || this.#paused) return;
     this.#cancelFrame ??= this.#after(FRAME_MS, () => {
       this.#cancelFrame = undefined;
       this.draw();
@@ -112,7 +114,7 @@ export class Painter {
   draw(): void {
     // The size may have changed before anybody has told.
     if (this.#cancelSettling === undefined && this.#hasNewSize()) this.resize();
-    if (this.#ended || this.#cancelSettling !== undefined) return;
+    if (this.#ended || this.#paused || this.#cancelSettling !== undefined) return;
     this.#keepTime();
     const view = this.#view();
     this.#transcript.update(this.#options.blocks());
@@ -148,8 +150,11 @@ export class Painter {
     this.#transcript.resume(this.#screen.resize());
   }
 
-  /** Takes the footer away and leaves what was said; `draw` goes on below it. */
+  /** Takes the footer away and leaves what was said; `resume` goes on below it. */
   pause(): void {
+    this.#cancelFrame?.();
+    this.#cancelFrame = undefined;
+    this.#paused = true;
     this.#takeSize();
     const view = this.#view();
     this.#transcript.update(this.#options.blocks());
@@ -158,9 +163,13 @@ export class Painter {
     this.#transcript.releaseFinished();
   }
 
+  resume(): void {
+    this.#paused = false;
+    this.draw();
+  }
+
   end(): void {
     this.#ended = true;
-    this.#cancelFrame?.();
     clearInterval(this.#tick);
     this.pause();
   }

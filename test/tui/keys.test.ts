@@ -258,3 +258,19 @@ describe("the input", () => {
     expect(await run.ended).toBe(0);
   });
 });
+
+test("Ctrl+Z where no shell would wake it again changes nothing", async () => {
+  const { env } = await emulatorOf();
+  const run = onScreen(newPlace(), [], { env });
+  await run.ready();
+  run.press("half a ");
+  await run.shows("❯ half a");
+  run.press("\u001A");
+  await run.until("the terminal taken again", ({ bytes }) => bytes.split("\u001B[?2004h").length === 3);
+  run.press("message");
+  await run.shows("❯ half a message");
+  run.press(KEYS.enter);
+  await run.shows("You said: “half a message”");
+  await run.ready();
+  expect(await run.leave()).toBe(0);
+});
