@@ -52,23 +52,9 @@ class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
     this.#decoder = endpoint.createDecoder();
   }
 
-  async next(): Promise<Batch> {
-    if (this.#over) return OVER;
-    try {
-      if (this.#chunks === undefined) {
-        const response = await this.#post();
-        this.#requestId = response.headers["x-request-id"] ?? response.headers["request-id"];
-        this.#chunks = response.body;
-        if (!isStream(response)) return this.#last(await wholeAnswer(response, this.#decoder));
-      }
-      return await this.#streamed(this.#chunks);
-    } catch (error) {
-      await this.#chunks?.return();
-      const end = this.#options.signal.aborted
-        ? ({ status: "cancelled" } as const)
-        : ({ status: "cut", error: connectionError(error) } as const);
-      return this.#last([{ type: "end", end }]);
-    }
+  next(): Promise<Batch> {
+    if (this.#over) return Promise.resolve(OVER);
+    return this.#chunks === undefined ? this.#begin() : this.#further(this.#chunks);
   }
 
   async return(): Promise<Batch> {
@@ -81,19 +67,43 @@ class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
     return this;
   }
 
-  async #streamed(chunks: BodyChunks): Promise<Batch> {
-    for (;;) {
-      const chunk = await chunks.next();
-      if (chunk.done === true) return this.#last(this.#decoder.close());
-      this.#options.onBytes?.(chunk.value);
-      const events = this.#decoder.feed(this.#frames.feed(chunk.value));
-      if (this.#decoder.ended) {
-        // Nothing after the terminal event is waited for: some servers keep the connection open.
-        chunks.release();
-        return this.#last(events);
-      }
-      if (events.length > 0) return { value: events, done: false };
+  async #begin(): Promise<Batch> {
+    try {
+      const response = await this.#post();
+      this.#requestId = response.headers["x-request-id"] ?? response.headers["request-id"];
+      this.#chunks = response.body;
+      if (!isStream(response)) return this.#last(await wholeAnswer(response, this.#decoder));
+    } catch (error) {
+      return this.#failed(error);
     }
+    return this.#further(this.#chunks);
+  }
+
+  async #further(chunks: BodyChunks): Promise<Batch> {
+    try {
+      for (;;) {
+        const chunk = await chunks.next();
+        if (chunk.done === true) return this.#last(this.#decoder.close());
+        this.#options.onBytes?.(chunk.value);
+        const events = this.#decoder.feed(this.#frames.feed(chunk.value));
+        if (this.#decoder.ended) {
+          // Nothing after the terminal event is waited for: some servers keep the connection open.
+          chunks.release();
+          return this.#last(events);
+        }
+        if (events.length > 0) return { value: events, done: false };
+      }
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  async #failed(error: unknown): Promise<Batch> {
+    await this.#chunks?.return();
+    const end = this.#options.signal.aborted
+      ? ({ status: "cancelled" } as const)
+      : ({ status: "cut", error: connectionError(error) } as const);
+    return this.#last([{ type: "end", end }]);
   }
 
   /** The end is the last event there is. */
