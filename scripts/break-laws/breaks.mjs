@@ -284,11 +284,11 @@ export const breaks = [
   },
   {
     law: 7,
-    what: "a cancel at the wrong moment is an error nobody listens for",
+    what: "a connection that fails behind its answer is an error nobody listens for",
     file: "src/wire/http.ts",
-    find: "    const abort = (): void => void outgoing.destroy();",
-    replace: '    const abort = (): void => void outgoing.destroy(new Error("aborted"));',
-    tests: ["test/properties/cancelled-answer.test.ts"],
+    find: "      keepQuiet(socket);\n",
+    replace: "",
+    tests: ["src/wire/http.test.ts"],
   },
   {
     law: 8,
