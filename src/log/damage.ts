@@ -12,7 +12,7 @@ export interface LogDamage {
   readonly line: number;
   readonly byte: number;
   readonly problem: string;
-  /** At least one line is whole, so that `repair` has something to save. */
+  /** At least one line is whole, so that `repair` has something to save; taken to be so until somebody has looked. */
   readonly salvageable: boolean;
 }
 
@@ -25,7 +25,7 @@ export function damageOf(error: unknown): LogDamage | undefined {
 }
 
 /** `name` is what `repair` takes: an id, or a path. */
-export function damagedLog(damage: LogDamage, name: string, cause: unknown): ThroughlineError {
+export function damagedLog(damage: LogDamage, name: string, cause?: unknown): ThroughlineError {
   const { line, byte, problem, salvageable } = damage;
   const remedy = salvageable
     ? `restore the file from a copy, or save what is whole: throughline repair ${name}`

@@ -92,14 +92,20 @@ describe("a torn tail", () => {
     expect([statSync(path).size, statSync(join(folder, `s.torn-${size}`)).size]).toEqual([size, 5000]);
   });
 
-  test("that is all there is leaves an empty log that can be written", async () => {
+  test("that is all there is leaves an empty log that can be written, and is told of behind its beginning", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "s.jsonl"), '{"v":1,"se');
     const log = await fileStore(folder).open("s", { mode: "write" });
     expect(log.events).toEqual([]);
-    await log.append([notice("a")]);
+    expect(await log.append([notice("a")])).toMatchObject([{ seq: 0, message: "a" }]);
+    await log.append([notice("b")]);
     await log.close();
-    expect((await messagesIn(folder)).at(-1)).toBe("test: a");
+    const saved = join(folder, "s.torn-0");
+    expect(await messagesIn(folder)).toEqual([
+      "test: a",
+      `log_tail_cut: 10 bytes of an unfinished write at the end of the log were moved to ${saved}`,
+      "test: b",
+    ]);
   });
 });
 

@@ -78,12 +78,15 @@ export class FileLog implements Log {
     if (this.mode === "read") throw readOnly(this.session);
     if (!this.#open) throw closed(this.session);
     if (this.#failure !== undefined) throw this.#failure;
-    const first = this.#repairNotice();
-    const stamped = this.#stamper.stamp([...first, ...drafts], this.events.length, this.#epoch);
+    const notice = this.#repairNotice();
+    // Nothing stands before the beginning of a session: where not even that was whole, the notice comes behind it.
+    const first = this.events.length === 0 ? [] : notice;
+    const last = this.events.length === 0 ? notice : [];
+    const stamped = this.#stamper.stamp([...first, ...drafts, ...last], this.events.length, this.#epoch);
     if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));
     this.#repaired = undefined;
     addAll(this.events, stamped);
-    return stamped.slice(first.length);
+    return stamped.slice(first.length, first.length + drafts.length);
   }
 
   async sync(): Promise<void> {

@@ -12,6 +12,7 @@ import { crc32 } from "node:zlib";
 
 import { formatVersionOf, type LoggedEvent, parseCheckedLine, toOpenLine } from "../events/index.ts";
 import { messageOf, ThroughlineError } from "../support/index.ts";
+import { damagedLog } from "./damage.ts";
 
 export function frameLine(event: LoggedEvent): Buffer {
   return frameOpen(toOpenLine(event));
@@ -60,7 +61,8 @@ export function scanLines(
     }
     if (!line.ok && isUnwritten(bytes, { start: at, end, offset })) break;
     const problem = line.ok ? orderProblem(line.event, seq, epoch) : line.problem;
-    throw damaged(problem, seq + 1, offset + at, options.session);
+    const damage = { line: seq + 1, byte: offset + at, problem, salvageable: true };
+    throw damagedLog(damage, options.session ?? "FILE");
   }
   return { events, goodBytes: at, tornBytes: bytes.length - at };
 }
@@ -160,13 +162,4 @@ function orderProblem(event: LoggedEvent, seq: number, epoch: number): string {
 
 function checksum(bytes: Buffer): string {
   return crc32(bytes).toString(16).padStart(8, "0");
-}
-
-function damaged(problem: string, line: number, byte: number, session: string | undefined): ThroughlineError {
-  const repair = session === undefined ? "throughline repair" : `throughline repair ${session}`;
-  return new ThroughlineError({
-    code: "log_damaged",
-    message: `the log is damaged at line ${line}, byte ${byte}: ${problem}. Nothing was changed; restore the file from a copy, or save what is whole: ${repair}`,
-    details: { line, byte, problem },
-  });
 }
