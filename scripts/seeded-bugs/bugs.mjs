@@ -34,7 +34,7 @@ export const bugs = [
   {
     what: "a bad line is skipped in silence",
     file: "src/log/line-framing.ts",
-    find: "    throw damaged(problem, seq + 1, offset + at, options.session);",
+    find: '    throw damagedLog(damage, options.session ?? "FILE");',
     replace: "    at = end + 1;",
     tests: [bytes, "src/log/line-framing.test.ts"],
   },

@@ -87,10 +87,9 @@ class RenderState {
   /** How many of their bytes the hashes have seen. */
   #hashed = 0;
   readonly #pushed: Pushed[] = [];
-  #check: { readonly tail: string; readonly rules: RequestCheck } | undefined;
+  /** Made with a tail, because what that says (thinking is off) decides over all elements. */
+  #check: { readonly tail: string; readonly rules: RequestCheck };
   #last: RenderedElement | undefined;
-  /** Rendered since the rules last looked. */
-  #fresh: RenderedElement[] = [];
   /** The plan's entries so far, and what became of them. */
   readonly #planned: PlanEntry[] = [];
   readonly #rendered: PlanEntry[] = [];
@@ -104,6 +103,7 @@ class RenderState {
     this.#head = head;
     this.#bodyHash = createHash("sha256").update(head);
     this.#prefixHash = createHash("sha256").update(form.prefixHead(plan));
+    this.#check = this.#startCheck(plan, form.tail([], plan).text);
     for (const element of form.opening(plan)) this.#push(element);
   }
 
@@ -148,12 +148,17 @@ class RenderState {
     };
   }
 
+  /** Looked at by the rules at once: kept until the end, ten thousand elements would cost more to keep than to check. */
   #push(element: RenderedElement): void {
-    const { text, sources, piece } = element;
+    const { text, sources, piece, members } = element;
     const place = this.#elements.append(text, this.#elements.length === 0 ? "" : ",");
     this.#pushed.push({ place, sources, piece });
-    this.#fresh.push(element);
+    this.#check.rules.push(text, piece, members);
     this.#last = element;
+  }
+
+  #startCheck(plan: Plan, tail: string): { readonly tail: string; readonly rules: RequestCheck } {
+    return { tail, rules: this.#form.startCheck(plan, `${this.#head.toString()}${tail}`) };
   }
 
   #sourcesOf(count: number): readonly ItemSource[] {
@@ -177,22 +182,12 @@ class RenderState {
     return this.#prefixHash.copy().digest("hex");
   }
 
-  /** Each element is looked at once, unless the tail changes: what it says (thinking is off) decides over all of them. */
+  /** Each element is looked at once, unless the tail turns out to be another than when they were. */
   #checked(plan: Plan, tail: string): RequestCheck {
-    const fresh = this.#fresh;
-    this.#fresh = [];
-    if (this.#check?.tail === tail) {
-      for (const { text, piece, members } of fresh) this.#check.rules.push(text, piece, members);
-      return this.#check.rules;
-    }
-    const rules = this.#form.startCheck(plan, `${this.#head.toString()}${tail}`);
-    this.#check = { tail, rules };
-    if (fresh.length === this.#pushed.length) {
-      for (const { text, piece, members } of fresh) rules.push(text, piece, members);
-      return rules;
-    }
-    for (const { place, piece } of this.#pushed) rules.push(this.#elements.textAt(place), piece);
-    return rules;
+    if (this.#check.tail === tail) return this.#check.rules;
+    this.#check = this.#startCheck(plan, tail);
+    for (const { place, piece } of this.#pushed) this.#check.rules.push(this.#elements.textAt(place), piece);
+    return this.#check.rules;
   }
 
   #guardPrefix(entry: PlanEntry, plan: Plan): PlanEntry {

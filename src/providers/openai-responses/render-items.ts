@@ -45,14 +45,16 @@ function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[
   }
   for (const { callId, text, custom } of entry.results) {
     const itemType = custom ? "custom_tool_call_output" : "function_call_output";
-    const output = ofMembers([
-      { key: "type", value: `"${itemType}"` },
-      { key: "call_id", value: JSON.stringify(callId) },
-      { key: "output", value: JSON.stringify(text) },
-    ]);
+    const type = `"${itemType}"`;
+    const id = JSON.stringify(callId);
+    const output = JSON.stringify(text);
     elements.push({
-      text: output.text,
-      members: output.members,
+      text: `{"type":${type},"call_id":${id},"output":${output}}`,
+      members: [
+        { key: "type", value: type },
+        { key: "call_id", value: id },
+        { key: "output", value: output },
+      ],
       sources: () => [{ path: "", itemType, callId }],
       piece: undefined,
     });
