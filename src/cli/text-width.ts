@@ -13,13 +13,19 @@ const NARROW = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}\p{Emoji_Presentation}]|\uFE0F/u;
 
-const signs = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+let segmenter: Intl.Segmenter | undefined;
+
+/** Made for the first text that needs it: that takes longer than all else that `--version` does. */
+function signsOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
+  return segmenter.segment(text);
+}
 
 export function widthOf(text: string): number {
   const bare = text.replaceAll(STYLES, "");
   if (PLAIN.test(bare)) return bare.length;
   let columns = 0;
-  for (const { segment } of signs.segment(bare)) columns += widthOfSign(segment);
+  for (const { segment } of signsOf(bare)) columns += widthOfSign(segment);
   return columns;
 }
 
@@ -28,7 +34,7 @@ export function fitted(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text;
   let kept = "";
   let used = 1; // the sign at the end
-  for (const { segment } of signs.segment(text)) {
+  for (const { segment } of signsOf(text)) {
     used += widthOfSign(segment);
     if (used > columns) break;
     kept += segment;

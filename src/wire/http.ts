@@ -6,14 +6,14 @@
  */
 
 import type { IncomingMessage, RequestOptions } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Agent as HttpsAgent } from "node:https";
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { urlToHttpOptions } from "node:url";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
-import { nodeHttp } from "./node-http.ts";
+import { nodeHttp, nodeHttps } from "./node-http.ts";
 import { type BodyChunks, type ChunkWatch, readChunks } from "./read-chunks.ts";
 
 export interface HttpTimeouts {
@@ -76,7 +76,7 @@ export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number
 }
 
 const httpAgent = new nodeHttp.Agent({ keepAlive: true });
-const httpsAgent = new HttpsAgent({ keepAlive: true });
+let httpsAgent: HttpsAgent | undefined;
 
 function viaNode(
   request: HttpRequest,
@@ -89,7 +89,8 @@ function viaNode(
     let answered = false;
     const where = addressOf(request.url);
     const secure = where.protocol === "https:";
-    const outgoing = (secure ? httpsRequest : nodeHttp.request)({
+    if (secure) httpsAgent ??= new (nodeHttps().Agent)({ keepAlive: true });
+    const outgoing = (secure ? nodeHttps() : nodeHttp).request({
       ...where,
       method: "POST",
       agent: connection === "any" && (secure ? httpsAgent : httpAgent),

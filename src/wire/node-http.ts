@@ -5,4 +5,9 @@
  * @module
  */
 
+import type * as https from "node:https";
+
 export const nodeHttp = process.getBuiltinModule("node:http");
+
+/** Loaded by the first request that needs it: TLS takes longer to load than all of the wire. */
+export const nodeHttps = (): typeof https => process.getBuiltinModule("node:https");
