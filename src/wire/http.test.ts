@@ -205,6 +205,43 @@ describe.each(WAYS)("by %s", (_, way) => {
   });
 });
 
+describe("a given fetch that does not heed its signal", () => {
+  const never = new Promise<never>(() => undefined);
+  const reason = new Error("the user pressed a key");
+  /** The first piece, and then nothing for ever. */
+  const stuck = async (): Promise<Response> =>
+    new Response(
+      new ReadableStream({
+        start: (controller) => controller.enqueue(Buffer.from("one")),
+        pull: () => never,
+      }),
+    );
+
+  test.each([
+    ["that never answers", (): Promise<Response> => never],
+    ["whose body never goes on", stuck],
+  ])("%s is ended by an abort all the same, with its reason", async (_what, fetcher) => {
+    const controller = new AbortController();
+    const reading = (async () => {
+      const { body } = await postStream(
+        request("http://127.0.0.1:1/", { fetch: fetcher, signal: controller.signal }),
+      );
+      for await (const _ of body) setImmediate(() => controller.abort(reason));
+    })();
+    if (fetcher !== stuck) setImmediate(() => controller.abort(reason));
+    await expect(reading).rejects.toBe(reason);
+  });
+
+  test("that never answers is a time-out, and one whose body never goes on is another", async () => {
+    const timeouts = { firstByteMs: 30, idleMs: 30 };
+    expect(
+      await failure(postStream(request("http://127.0.0.1:1/", { fetch: () => never, timeouts }))),
+    ).toMatchObject({ code: "timeout_first_byte" });
+    const { body } = await postStream(request("http://127.0.0.1:1/", { fetch: stuck, timeouts }));
+    expect(await failure(readText(body, 100))).toMatchObject({ code: "timeout_idle" });
+  });
+});
+
 test("an answer whose end comes behind what matters leaves its connection for the next request", async () => {
   const sockets = new Set<Socket>();
   let requests = 0;

@@ -8,11 +8,12 @@
 import type { IncomingMessage, RequestOptions } from "node:http";
 import type { Agent as HttpsAgent } from "node:https";
 import type { Socket } from "node:net";
-import { Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import { urlToHttpOptions } from "node:url";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
 import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
+import { viaFetch } from "./given-fetch.ts";
 import { nodeHttp, nodeHttps } from "./node-http.ts";
 import { type BodyChunks, type ChunkWatch, readChunks } from "./read-chunks.ts";
 
@@ -198,27 +199,6 @@ function piped(incoming: Readable, decoder: Readable & NodeJS.WritableStream): R
   decoder.on("close", () => incoming.destroy());
   incoming.pipe(decoder);
   return decoder;
-}
-
-async function viaFetch(
-  request: HttpRequest,
-  fetcher: typeof fetch,
-  signal: AbortSignal,
-  watch: ChunkWatch,
-): Promise<HttpResponse> {
-  const response = await fetcher(request.url, {
-    method: "POST",
-    headers: request.headers,
-    body: Buffer.concat(request.body),
-    redirect: "manual",
-    signal,
-  });
-  const pieces = (response.body ?? []) as AsyncIterable<Uint8Array> | readonly Uint8Array[];
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: readChunks(Readable.from(pieces, { objectMode: true }), watch),
-  };
 }
 
 /** The time between any two bytes, and how many there may be. */
