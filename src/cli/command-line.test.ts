@@ -53,6 +53,7 @@ test.for([
   [["verison"], "version"],
   [["help", "sesions"], "help sessions"],
   [["help", "me"], undefined],
+  [["version", "please"], undefined],
 ] as const)("%j was meant to be %s", ([args, expected]) => {
   expect(meantCommand(scanLine(args, FLAGS), NAMES)).toBe(expected);
 });

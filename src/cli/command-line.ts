@@ -89,6 +89,7 @@ export function meantCommand(line: ScannedLine, commands: CommandNames): string 
   const { first, words, print } = line;
   if (print || first === undefined || words.length > 2 || Object.hasOwn(commands, first)) return undefined;
   const [, second] = words;
+  if (first === "version") return undefined;
   if (first === "help" && second !== undefined) {
     const of = meantCommand({ first: second, words: [second], print }, commands);
     return of === undefined ? undefined : `help ${of}`;

@@ -80,6 +80,6 @@ function refuseMistyped(line: ScannedLine): void {
   if (meant === undefined) return;
   throw new ThroughlineError({
     code: "command_unknown",
-    message: `there is no command ${line.first}; did you mean ${meant}? To ask the model: throughline -p "${line.words.join(" ")}"`,
+    message: `there is no command ${line.first === "help" ? line.words[1] : line.first}; did you mean ${meant}? To ask the model: throughline -p "${line.words.join(" ")}"`,
   });
 }
