@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { asFlags, distance, type KnownFlag, meantCommand, scanLine } from "./command-line.ts";
+import { asFlags, distance, flagsBehind, type KnownFlag, meantCommand, scanLine } from "./command-line.ts";
 import { COMMAND_NAMES, COMMANDS, HELP_LINES } from "./command-table.ts";
 import { topHelp } from "./top-help.ts";
 
@@ -117,4 +117,12 @@ test("the top help names every command once, in fewer than 40 lines of at most 1
   const lines = topHelp("x").split("\n");
   expect(lines.length).toBeLessThan(40);
   expect(lines.filter((line) => line.length > 110)).toEqual([]);
+});
+
+test.for([
+  [["sessions", "list"], "sessions", ["sessions", "list"]],
+  [["--json", "sessions", "list"], "sessions", ["sessions", "list", "--json"]],
+  [["-m", "openai/x", "run", "say", "--", "-x"], "run", ["run", "say", "-m", "openai/x", "--", "-x"]],
+] as const)("%j names %s, and its flags stand behind it", ([args, command, expected]) => {
+  expect(flagsBehind(args, command)).toEqual(expected);
 });

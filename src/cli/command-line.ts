@@ -65,6 +65,17 @@ function readFlag(
   return { named, valueFollows: false };
 }
 
+/**
+ * The line with the flags that stand before its command behind it, where that reads them, or refuses what it does not
+ * know: before it nobody would.
+ */
+export function flagsBehind(args: readonly string[], command: string): readonly string[] {
+  const at = args.indexOf(command);
+  const end = args.indexOf("--", at);
+  const own = end === -1 ? args.slice(at) : args.slice(at, end);
+  return [...own, ...args.slice(0, at), ...(end === -1 ? [] : args.slice(end))];
+}
+
 /** Commands by name, each with the names of those inside of it. */
 export type CommandNames = Readonly<Record<string, readonly string[]>>;
 

@@ -9,7 +9,7 @@ import { Command } from "commander";
 
 import { ThroughlineError } from "../support/index.ts";
 import { runOrChat } from "./choose-front-end.ts";
-import { asFlags, meantCommand, type ScannedLine, scanLine } from "./command-line.ts";
+import { asFlags, flagsBehind, meantCommand, type ScannedLine, scanLine } from "./command-line.ts";
 import { COMMAND_NAMES, COMMANDS, type Finish } from "./command-table.ts";
 import type { RunFlags } from "./open-session.ts";
 import { runOptions } from "./run-options.ts";
@@ -57,9 +57,12 @@ export async function addNamedCommand(
   const flags = asFlags(line, COMMAND_NAMES);
   const [first] = flags ?? line.words;
   if (first === undefined || line.print) return args;
-  if (Object.hasOwn(COMMANDS, first)) await addCommand(program, first, terminal, finish);
-  else if (flags === undefined) refuseMistyped(line);
-  return flags ?? args;
+  if (!Object.hasOwn(COMMANDS, first)) {
+    if (flags === undefined) refuseMistyped(line);
+    return flags ?? args;
+  }
+  await addCommand(program, first, terminal, finish);
+  return flags ?? flagsBehind(args, first);
 }
 
 /** For what needs the whole tree: completion, documents. */
