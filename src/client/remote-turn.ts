@@ -7,7 +7,7 @@
 
 import type { Turn, TurnResult, TurnState } from "../api/index.ts";
 import { NO_USAGE, type SessionEvent } from "../events/index.ts";
-import { codeOf, ThroughlineError } from "../support/index.ts";
+import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
 
 export interface RemoteTurnParts {
   /** Empty where only the server knows it. */
@@ -27,6 +27,7 @@ export class RemoteTurn implements Turn {
   readonly #parts: RemoteTurnParts;
   readonly #started: Promise<TurnState>;
   #id: string;
+  #cancelled = false;
   #done: Promise<TurnState> | undefined;
 
   constructor(parts: RemoteTurnParts) {
@@ -60,6 +61,7 @@ export class RemoteTurn implements Turn {
 
   /** Heard or not: a server that cannot be reached is told by the result. */
   cancel(): void {
+    this.#cancelled = true;
     this.#started.then(() => this.#parts.cancel(this.#id)).catch(() => undefined);
   }
 
@@ -102,8 +104,11 @@ export class RemoteTurn implements Turn {
         state = await this.#parts.ask(this.#id, "ended");
         lost = 0;
       } catch (error) {
-        // It may be starting again; each asking has waited for it a while already.
-        if (codeOf(error) === "server_unreachable" && (lost += 1) < MAX_LOST) continue;
+        if (codeOf(error) === "server_unreachable") {
+          // It may be starting again; each asking has waited for it a while already. Nobody waits for what was stopped.
+          if (!this.#cancelled && (lost += 1) < MAX_LOST) continue;
+          return { turn: this.#id, state: "done", result: unreachable(error, this.#cancelled) };
+        }
         // It waited for its turn when the server was killed: it never began, and nobody remembers it.
         if (codeOf(error) !== "turn_unknown") throw error;
         return { turn: this.#id, state: "done", result: NEVER_BEGUN };
@@ -119,6 +124,13 @@ const NEVER_BEGUN: TurnResult = {
   error: { code: "turn_unknown", message: "the server was stopped before it began with it" },
 };
 const MAX_LOST = 20;
+
+/** It was sent, and what became of it only the server knows. */
+function unreachable(error: unknown, cancelled: boolean): TurnResult {
+  const status = cancelled ? "cancelled" : "failed";
+  return { ...LOST, status, error: { code: "server_unreachable", message: messageOf(error) } };
+}
+
 const MAX_HELD = 1000;
 
 /** Which of a session's events are the turn's own. Only the server knows where they begin; until then they are held. */

@@ -26,6 +26,19 @@ test("the result says interrupted and turn_unknown; the turn that had begun says
   await session.close();
 });
 
+test("a turn that is stopped while its server is gone ends at once, and says why", async () => {
+  const { env } = await stalledAfter([{ output: [{ message: "Never the end." }] }], "Never");
+  const server = await serve(newPlace(), env);
+  const session = await (await connect(server.url, { token: TOKEN })).open({ id: "s1" });
+  const turn = session.send("go");
+  await followUntil(session, (event) => event.type === "text_delta");
+  server.child.kill("SIGKILL");
+  await server.exited;
+  turn.cancel();
+  expect(await turn.result()).toMatchObject({ status: "cancelled", error: { code: "server_unreachable" } });
+  await session.close();
+});
+
 async function stateOf(url: string, turn: string): Promise<unknown> {
   const headers = { authorization: `Bearer ${TOKEN}` };
   const answer = await fetch(`${url}/api/sessions/s1/turns/${turn}`, { headers });
