@@ -13,19 +13,19 @@ const FLAGS: readonly KnownFlag[] = [
 const NAMES = { run: [], sessions: ["show", "export"], inspect: [], fork: [], emulator: [] };
 
 test.for([
-  [["sessions", "list"], { first: "sessions", words: ["sessions", "list"], print: false }],
-  [["-p", "emulator"], { first: "emulator", words: ["emulator"], print: true }],
-  [["--print", "a b"], { first: "a b", words: ["a b"], print: true }],
-  [["-m", "openai/x", "run"], { first: "run", words: ["run"], print: false }],
-  [["-mopenai/x", "run"], { first: "run", words: ["run"], print: false }],
-  [["--model=openai/x", "run"], { first: "run", words: ["run"], print: false }],
-  [["--model", "-p", "run"], { first: "run", words: ["run"], print: false }],
-  [["-pc", "run", "--json", "x"], { first: "run", words: ["run"], print: true }],
-  [["-cm", "openai/x", "run"], { first: "run", words: ["run"], print: false }],
-  [["--", "run"], { first: undefined, words: [], print: false }],
-  [["-"], { first: "-", words: ["-"], print: false }],
-  [["--json"], { first: undefined, words: [], print: false }],
-  [[], { first: undefined, words: [], print: false }],
+  [["sessions", "list"], { first: "sessions", at: 0, words: ["sessions", "list"], print: false }],
+  [["-p", "emulator"], { first: "emulator", at: 1, words: ["emulator"], print: true }],
+  [["--print", "a b"], { first: "a b", at: 1, words: ["a b"], print: true }],
+  [["-m", "openai/x", "run"], { first: "run", at: 2, words: ["run"], print: false }],
+  [["-mopenai/x", "run"], { first: "run", at: 1, words: ["run"], print: false }],
+  [["--model=openai/x", "run"], { first: "run", at: 1, words: ["run"], print: false }],
+  [["--model", "-p", "run"], { first: "run", at: 2, words: ["run"], print: false }],
+  [["-pc", "run", "--json", "x"], { first: "run", at: 1, words: ["run"], print: true }],
+  [["-cm", "openai/x", "run"], { first: "run", at: 2, words: ["run"], print: false }],
+  [["--", "run"], { first: undefined, at: 2, words: [], print: false }],
+  [["-"], { first: "-", at: 0, words: ["-"], print: false }],
+  [["--json"], { first: undefined, at: 1, words: [], print: false }],
+  [[], { first: undefined, at: 0, words: [], print: false }],
 ] as const)("%j is scanned", ([args, expected]) => {
   expect(scanLine(args, FLAGS)).toEqual(expected);
 });
@@ -55,7 +55,7 @@ test.for([
   [["help", "me"], undefined],
   [["version", "please"], undefined],
 ] as const)("%j was meant to be %s", ([args, expected]) => {
-  expect(meantCommand(scanLine(args, FLAGS), NAMES)).toBe(expected);
+  expect(meantCommand(scanLine(args, FLAGS), NAMES)?.meant).toBe(expected);
 });
 
 test.for([
@@ -120,9 +120,29 @@ test("the top help names every command once, in fewer than 40 lines of at most 1
 });
 
 test.for([
-  [["sessions", "list"], "sessions", ["sessions", "list"]],
-  [["--json", "sessions", "list"], "sessions", ["sessions", "list", "--json"]],
-  [["-m", "openai/x", "run", "say", "--", "-x"], "run", ["run", "say", "-m", "openai/x", "--", "-x"]],
-] as const)("%j names %s, and its flags stand behind it", ([args, command, expected]) => {
-  expect(flagsBehind(args, command)).toEqual(expected);
+  [
+    ["sessions", "list"],
+    ["sessions", "list"],
+  ],
+  [
+    ["--json", "sessions", "list"],
+    ["sessions", "list", "--json"],
+  ],
+  [
+    ["-m", "openai/x", "run", "say", "--", "-x"],
+    ["run", "say", "-m", "openai/x", "--", "-x"],
+  ],
+  [
+    ["-m", "run", "run", "say"], // the value of a flag is no command
+    ["run", "say", "-m", "run"],
+  ],
+] as const)("%j has the flags before its command behind it", ([args, expected]) => {
+  expect(flagsBehind(args, scanLine(args, FLAGS))).toEqual(expected);
+});
+
+test("what is no command is named, also behind help", () => {
+  expect(meantCommand(scanLine(["help", "sesions"], FLAGS), NAMES)).toEqual({
+    typed: "sesions",
+    meant: "help sessions",
+  });
 });

@@ -20,6 +20,8 @@ export interface KnownFlag {
 export interface ScannedLine {
   /** The first word that is neither a flag nor the value of one. */
   readonly first: string | undefined;
+  /** Where it stands. */
+  readonly at: number;
   /** Bare words from the first one up to the next flag. */
   readonly words: readonly string[];
   /** `-p` or `--print` stands before it: whatever follows is a prompt. */
@@ -30,17 +32,17 @@ export function scanLine(args: readonly string[], flags: readonly KnownFlag[]): 
   let print = false;
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at] ?? "";
-    if (arg === "--") return { first: undefined, words: [], print };
+    if (arg === "--") break;
     if (!arg.startsWith("-") || arg === "-") {
       const rest = args.slice(at);
       const end = rest.findIndex((word) => word.startsWith("-") && word !== "-");
-      return { first: arg, words: end === -1 ? rest : rest.slice(0, end), print };
+      return { first: arg, at, words: end === -1 ? rest : rest.slice(0, end), print };
     }
     const { named, valueFollows } = readFlag(arg, flags);
     if (named.includes("-p") || named.includes("--print")) print = true;
     if (valueFollows) at += 1;
   }
-  return { first: undefined, words: [], print };
+  return { first: undefined, at: args.length, words: [], print };
 }
 
 /** `--name`, `--name=value`, `-n`, `-nvalue`, and short flags written together (`-pc`). */
@@ -69,8 +71,7 @@ function readFlag(
  * The line with the flags that stand before its command behind it, where that reads them, or refuses what it does not
  * know: before it nobody would.
  */
-export function flagsBehind(args: readonly string[], command: string): readonly string[] {
-  const at = args.indexOf(command);
+export function flagsBehind(args: readonly string[], { at }: ScannedLine): readonly string[] {
   const end = args.indexOf("--", at);
   const own = end === -1 ? args.slice(at) : args.slice(at, end);
   return [...own, ...args.slice(0, at), ...(end === -1 ? [] : args.slice(end))];
@@ -95,22 +96,28 @@ export function asFlags(line: ScannedLine, commands: CommandNames): readonly str
   return inner.includes(third) ? [second, third, "--help"] : undefined;
 }
 
+export interface Meant {
+  readonly typed: string;
+  readonly meant: string;
+}
+
 /** The command a mistyped word was meant to be; undefined when it is none, or when the line reads like a prompt. */
-export function meantCommand(line: ScannedLine, commands: CommandNames): string | undefined {
+export function meantCommand(line: ScannedLine, commands: CommandNames): Meant | undefined {
   const { first, words, print } = line;
   if (print || first === undefined || words.length > 2 || Object.hasOwn(commands, first)) return undefined;
   const [, second] = words;
-  if (first === "version") return undefined;
   if (first === "help" && second !== undefined) {
-    const of = meantCommand({ first: second, words: [second], print }, commands);
-    return of === undefined ? undefined : `help ${of}`;
+    const of = meantCommand({ ...line, first: second, words: [second] }, commands);
+    return of === undefined ? undefined : { typed: second, meant: `help ${of.meant}` };
   }
+  if (VERBS.some(({ name }) => name === first)) return undefined;
   const outer = Object.keys(commands).map((name) => ({ name, said: name }));
   const inner = Object.entries(commands).flatMap(([name, within]) =>
     within.map((one) => ({ name: one, said: `${name} ${one}` })),
   );
   const alone = second === undefined || /^s_\w+$/.test(second);
-  return nearest(first, [...outer, ...VERBS, ...(alone ? inner : [])]);
+  const meant = nearest(first, [...outer, ...VERBS, ...(alone ? inner : [])]);
+  return meant === undefined ? undefined : { typed: first, meant };
 }
 
 /** No commands of their own: flags in the clothes of one. */

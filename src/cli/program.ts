@@ -62,7 +62,7 @@ export async function addNamedCommand(
     return flags ?? args;
   }
   await addCommand(program, first, terminal, finish);
-  return flags ?? flagsBehind(args, first);
+  return flags ?? flagsBehind(args, line);
 }
 
 /** For what needs the whole tree: completion, documents. */
@@ -79,10 +79,11 @@ async function addCommand(program: Command, name: string, terminal: Terminal, fi
 }
 
 function refuseMistyped(line: ScannedLine): void {
-  const meant = meantCommand(line, COMMAND_NAMES);
-  if (meant === undefined) return;
+  const mistyped = meantCommand(line, COMMAND_NAMES);
+  if (mistyped === undefined) return;
+  const { typed, meant } = mistyped;
   throw new ThroughlineError({
     code: "command_unknown",
-    message: `there is no command ${line.first === "help" ? line.words[1] : line.first}; did you mean ${meant}? To ask the model: throughline -p "${line.words.join(" ")}"`,
+    message: `there is no command ${typed}; did you mean ${meant}? To ask the model: throughline -p "${line.words.join(" ")}"`,
   });
 }

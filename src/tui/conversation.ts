@@ -195,6 +195,7 @@ export class Conversation {
       // What could not even be begun is in no log.
       if (status === "failed" && !this.#isTold(turn.id))
         this.#options.say(`Failed: ${error?.message ?? "unknown"} [${error?.code ?? "internal"}]`);
+      if (error?.code === "server_unreachable") this.#hold();
       if (error?.code === "turn_unknown" && text !== undefined) this.#neverBegun(text);
       else if (status === "interrupted" && this.#lost) this.#interrupted();
     } catch (error) {
