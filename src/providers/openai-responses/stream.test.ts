@@ -457,3 +457,21 @@ describe("the form that does not stream", () => {
     expect(endOf(decoder.feedResponse('{"object":"response","status":"in_progress"}')).status).toBe("cut");
   });
 });
+
+test("of a large event what is told beside its items is whole, however long", () => {
+  const said = "why ".repeat(2000);
+  const events = decode({
+    type: "response.failed",
+    response: {
+      id: "resp_1",
+      status: "failed",
+      error: { code: "server_error", message: said },
+      output: [{ ...thought(), encrypted_content: "A".repeat(100_000) }],
+    },
+  });
+  expect(endOf(events)).toMatchObject({
+    status: "failed",
+    providerResponseId: "resp_1",
+    error: { message: said },
+  });
+});

@@ -18,17 +18,15 @@ import {
   numberOf,
   objectOf,
   sliceMember,
-  sliceObject,
   stringOf,
-  stringValue,
   tryParseJson,
-  withoutLongStrings,
 } from "../../support/index.ts";
 import { RESPONSES_EVENTS, type SseFrame } from "../../wire/index.ts";
 import { streamError } from "../errors.ts";
 import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
+import { parseFrame, responseIn } from "./parse-frame.ts";
 import { compareWithTerminal } from "./terminal-items.ts";
 import { type ItemKind, kindOf, TEXT_EVENTS, type TextSource } from "./text-events.ts";
 import { understandItem } from "./understand.ts";
@@ -348,31 +346,6 @@ export class ResponsesDecoder implements StreamDecoder {
     return { type: "end", end: { ...this.#facts, ...end, ...this.#unknown.asField() } };
   }
 }
-
-/** A large event is one that carries whole items, which are cut out as text: payloads need not be parsed for that. */
-function parseFrame(data: string, payloads: string[]): unknown {
-  if (data.length < LARGE_FRAME) return tryParseJson(data);
-  const type = stringValue(sliceMember(data, "type") ?? "");
-  return tryParseJson(WITH_ITEMS.has(type ?? "") ? withoutLongStrings(data, payloads) : data);
-}
-
-const LARGE_FRAME = 64 * 1024;
-
-/** The response an event tells of, as it was parsed; of a large event everything but the items, whose strings are gone. */
-function responseIn(value: JsonObject, data: string): JsonObject {
-  const response = objectOf(value["response"]);
-  if (data.length < LARGE_FRAME) return response;
-  const members = sliceObject(sliceMember(data, "response") ?? "{}").filter(({ key }) => key !== "output");
-  const whole = members.map(({ key, value: text }) => `${JSON.stringify(key)}:${text}`).join(",");
-  return { ...objectOf(tryParseJson(`{${whole}}`)), output: response["output"] ?? null };
-}
-
-const WITH_ITEMS: ReadonlySet<string> = new Set([
-  "response.output_item.done",
-  "response.completed",
-  "response.incomplete",
-  "response.failed",
-]);
 
 function statusOf(said: string | undefined, told: ResponseStatus | undefined): ResponseStatus {
   // The object's own status wins over the event's name: an incomplete answer in a `completed` event is incomplete (R02).
