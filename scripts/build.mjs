@@ -16,7 +16,9 @@ process.chdir(root);
 rmSync("dist", { recursive: true, force: true });
 execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 
-execFileSync("node_modules/.bin/vite", ["build", "web", "--logLevel", "warn"], { stdio: "inherit" });
+execFileSync("node_modules/.bin/vite", ["build", "src/interface/web", "--logLevel", "warn"], {
+  stdio: "inherit",
+});
 
 const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
 const bundles = [await bundleCli("dist/cli"), await bundleLibrary("dist", Object.keys(dependencies))];

@@ -11,7 +11,7 @@ import { build } from "esbuild";
 export async function bundleCli(outdir) {
   rmSync(outdir, { recursive: true, force: true });
   const { metafile } = await build({
-    entryPoints: ["src/cli/main.ts"],
+    entryPoints: ["src/interface/cli/main.ts"],
     outdir,
     bundle: true,
     splitting: true,

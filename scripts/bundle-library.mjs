@@ -7,7 +7,14 @@
  */
 import { build } from "esbuild";
 
-const ENTRIES = ["index", "check/index", "client/index", "emulator/index", "fragments/index", "server/index"];
+const ENTRIES = [
+  "index",
+  "diagnostics/check/index",
+  "access/client/index",
+  "emulator/index",
+  "interface/fragments/index",
+  "access/server/index",
+];
 
 /** @param {string} outdir @param {readonly string[]} dependencies packages that stay outside: users install them */
 export async function bundleLibrary(outdir, dependencies) {

@@ -17,7 +17,11 @@ const out = resolve(process.argv[2] ?? "docs/screens");
 const built = mkdtempSync(join(tmpdir(), "throughline-built-"));
 const cli = join(built, "cli/main.js");
 await bundleCli(join(built, "cli"));
-await build({ configFile: "web/vite.config.ts", logLevel: "warn", build: { outDir: join(built, "web") } });
+await build({
+  configFile: "src/interface/web/vite.config.ts",
+  logLevel: "warn",
+  build: { outDir: join(built, "web") },
+});
 
 const thought = {
   reasoning: [

@@ -15,7 +15,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** A copy to plant in, with `attempt`, `run` and `remove`. */
 export function makeCopy(name) {
   const copy = mkdtempSync(join(tmpdir(), `throughline-${name}-`));
-  for (const part of ["src", "test", "web", "docs", "package.json", "tsconfig.json"]) {
+  for (const part of ["src", "test", "docs", "package.json", "tsconfig.json"]) {
     cpSync(join(root, part), join(copy, part), { recursive: true });
   }
   // Not the repository's own: its global set-up builds the command line, which no guard here needs.

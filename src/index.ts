@@ -7,6 +7,7 @@
 export type {
   CanonicalEvent,
   Capabilities,
+  Decision,
   EphemeralEvent,
   ErrorClass,
   ErrorInfo,
@@ -18,9 +19,8 @@ export type {
   SessionEvent,
   TurnStatus,
   Usage,
-} from "./events/index.ts";
-export { isEphemeral, parseLine, toLine } from "./events/index.ts";
-export type { Action, Decision, Reason } from "./fold/index.ts";
+} from "./base/events/index.ts";
+export { isEphemeral, parseLine, toLine } from "./base/events/index.ts";
 export {
   type FileStoreOptions,
   fileStore,
@@ -28,7 +28,7 @@ export {
   memoryStore,
   type Store,
   type StoredSession,
-} from "./log/index.ts";
+} from "./runtime/log/index.ts";
 export {
   anthropic,
   type AnthropicOptions,
@@ -42,16 +42,16 @@ export {
   type OpenAiOptions,
   type Provider,
   PROVIDERS,
-} from "./models/index.ts";
-export { type Model, PROFILES } from "./providers/index.ts";
-export * from "./session/index.ts";
-export { isThroughlineError, ThroughlineError } from "./support/index.ts";
-export type { Clock } from "./support/index.ts";
-export { builtinTools, tool, type Tool, type ToolAccess, type ToolContext } from "./tools/index.ts";
+} from "./runtime/models/index.ts";
+export { type Model, PROFILES } from "./runtime/providers/index.ts";
+export * from "./runtime/session/index.ts";
+export { isThroughlineError, ThroughlineError } from "./base/support/index.ts";
+export type { Clock } from "./base/support/index.ts";
+export { builtinTools, tool, type Tool, type ToolAccess, type ToolContext } from "./runtime/tools/index.ts";
 export type {
   PermissionAsk,
   PermissionDecision,
   PermissionPolicy,
   TurnLimits,
   WireRecord,
-} from "./turn/index.ts";
+} from "./runtime/turn/index.ts";

@@ -30,7 +30,7 @@ export const breaks = [
   {
     law: 1,
     what: "fields are parsed and written anew when they are sent",
-    file: "src/providers/openai-responses/render-items.ts",
+    file: "src/runtime/providers/openai-responses/render-items.ts",
     find: "return { text: item.item, members };",
     replace: "return { text: JSON.stringify(JSON.parse(item.item)), members };",
     tests: ["test/laws/law-1-verbatim-at-home.test.ts"],
@@ -38,15 +38,18 @@ export const breaks = [
   {
     law: 1,
     what: "the fields of an item of which some are left out are parsed and written anew",
-    file: "src/providers/openai-responses/render-items.ts",
+    file: "src/runtime/providers/openai-responses/render-items.ts",
     find: "members.push(text === value ? member : { key, value: text });",
     replace: "members.push({ key, value: JSON.stringify(JSON.parse(text)) });",
-    tests: ["test/laws/law-1-verbatim-at-home.test.ts", "src/providers/openai-responses/request.test.ts"],
+    tests: [
+      "test/laws/law-1-verbatim-at-home.test.ts",
+      "src/runtime/providers/openai-responses/request.test.ts",
+    ],
   },
   {
     law: 1,
     what: "items are parsed and written anew when the log is read",
-    file: "src/events/line.ts",
+    file: "src/base/events/line.ts",
     find: "const item = line.slice(at + ITEM_KEY.length, -1);",
     replace: "const item = JSON.stringify(JSON.parse(line.slice(at + ITEM_KEY.length, -1)));",
     tests: ["test/laws/law-8-unknown-is-kept.test.ts"],
@@ -54,7 +57,7 @@ export const breaks = [
   {
     law: 1,
     what: "items are parsed and written anew when a line is read that has no checksum",
-    file: "src/events/line.ts",
+    file: "src/base/events/line.ts",
     find: 'item: sliceMember(line, "item") }',
     replace: "item: JSON.stringify(JSON.parse(line).item) }",
     tests: ["test/laws/law-1-verbatim-at-home.test.ts", "test/laws/law-8-unknown-is-kept.test.ts"],
@@ -62,7 +65,7 @@ export const breaks = [
   {
     law: 1,
     what: "payloads cross to another model and account",
-    file: "src/fold/guard.ts",
+    file: "src/runtime/fold/guard.ts",
     find: "  if (!sameOrigin(group.origin, context.settings.target)) {",
     replace: "  if (group.origin.dialect !== context.settings.target.dialect) {",
     tests: ["test/laws/law-1-verbatim-at-home.test.ts", conversations, prefixes],
@@ -70,7 +73,7 @@ export const breaks = [
   {
     law: 1,
     what: "the payload of the terminal event always takes the place of the item's own",
-    file: "src/providers/openai-responses/terminal-items.ts",
+    file: "src/runtime/providers/openai-responses/terminal-items.ts",
     find: 'draft.type === "reasoning" && !draft.opaque',
     replace: 'draft.type === "reasoning"',
     tests: [conversations],
@@ -78,7 +81,7 @@ export const breaks = [
   {
     law: 1,
     what: "Claude's blocks lose a field on the way home",
-    file: "src/providers/anthropic-messages/block-fields.ts",
+    file: "src/runtime/providers/anthropic-messages/block-fields.ts",
     find: 'thinking: ["type", "thinking", "signature"],',
     replace: 'thinking: ["type", "thinking"],',
     tests: [crossing, crossings],
@@ -86,7 +89,7 @@ export const breaks = [
   {
     law: 1,
     what: "a thought goes back in a field the endpoint never gave it in",
-    file: "src/providers/openai-chat/request.ts",
+    file: "src/runtime/providers/openai-chat/request.ts",
     find: "    return refused || !(reasoningFields as readonly string[]).includes(event.itemType);",
     replace: "    return refused && reasoningFields.length === 0;",
     tests: [requests, crossings],
@@ -94,7 +97,7 @@ export const breaks = [
   {
     law: 1,
     what: "a foreign thought is translated into a note nobody asked for",
-    file: "src/fold/guard.ts",
+    file: "src/runtime/fold/guard.ts",
     find: '      context.settings.foreign === "note" &&\n',
     replace: "",
     tests: [crossing],
@@ -102,7 +105,7 @@ export const breaks = [
   {
     law: 2,
     what: "ids stay when the reasoning goes",
-    file: "src/fold/guard.ts",
+    file: "src/runtime/fold/guard.ts",
     find: "    ),\n    withIds: false,\n  };",
     replace: "    ),\n    withIds: true,\n  };",
     tests: ["test/laws/law-2-ids-all-or-none.test.ts", conversations],
@@ -110,7 +113,7 @@ export const breaks = [
   {
     law: 2,
     what: "ids go, the reasoning stays, at an endpoint that wants ids",
-    file: "src/providers/openai-responses/render-items.ts",
+    file: "src/runtime/providers/openai-responses/render-items.ts",
     find: 'key === "id" ? !entry.withIds :',
     replace: 'key === "id" ? !entry.withIds || itemType !== "reasoning" :',
     tests: ["test/laws/law-2-ids-all-or-none.test.ts", conversations],
@@ -118,7 +121,7 @@ export const breaks = [
   {
     law: 2,
     what: "an id that is too long is shortened instead",
-    file: "src/providers/openai-responses/understand.ts",
+    file: "src/runtime/providers/openai-responses/understand.ts",
     find: '...(id === undefined || id === "" ? {} : { itemId: id }),',
     replace: '...(id === undefined || id === "" ? {} : { itemId: id.slice(0, 64) }),',
     tests: ["test/laws/law-2-ids-all-or-none.test.ts"],
@@ -126,7 +129,7 @@ export const breaks = [
   {
     law: 3,
     what: "what a cut stream left is sent",
-    file: "src/fold/guard.ts",
+    file: "src/runtime/fold/guard.ts",
     find: '  cut: { omit: true, reason: "response_cut", why: "the stream was cut" },',
     replace: "  cut: undefined,",
     tests: ["test/laws/law-3-only-completed.test.ts"],
@@ -134,7 +137,7 @@ export const breaks = [
   {
     law: 3,
     what: "an incomplete response is replayed whole",
-    file: "src/fold/guard.ts",
+    file: "src/runtime/fold/guard.ts",
     find: '  incomplete: { omit: false, reason: "response_incomplete", why: "the response is incomplete" },',
     replace: "  incomplete: undefined,",
     tests: ["test/laws/law-3-only-completed.test.ts"],
@@ -142,7 +145,7 @@ export const breaks = [
   {
     law: 3,
     what: "a stream that ends without a terminal event counts as completed",
-    file: "src/providers/openai-responses/stream.ts",
+    file: "src/runtime/providers/openai-responses/stream.ts",
     find: 'status: this.#error === undefined ? "cut" : "failed", error',
     replace: 'status: this.#error === undefined ? "completed" : "failed", error',
     tests: ["test/laws/law-3-only-completed.test.ts"],
@@ -150,7 +153,7 @@ export const breaks = [
   {
     law: 4,
     what: "a message carries the time at which it is rendered",
-    file: "src/providers/openai-responses/render-items.ts",
+    file: "src/runtime/providers/openai-responses/render-items.ts",
     find: 'if (part.kind === "text") return { type: "input_text", text: part.text };',
     replace:
       'if (part.kind === "text") return { type: "input_text", text: `${part.text} (${process.hrtime.bigint()})` };',
@@ -159,7 +162,7 @@ export const breaks = [
   {
     law: 4,
     what: "a tool's results are joined with what a user says next",
-    file: "src/providers/anthropic-messages/render-messages.ts",
+    file: "src/runtime/providers/anthropic-messages/render-messages.ts",
     find: '  if (entry.kind === "user") return [userMessage(entry.event, plan, context)];',
     replace:
       '  if (entry.kind === "user") return [{ ...userMessage(entry.event, plan, context), text: JSON.stringify({ role: "user", content: [{ type: "text", text: String(plan.entries.length) }] }) }];',
@@ -168,7 +171,7 @@ export const breaks = [
   {
     law: 4,
     what: "bytes that were rendered before a correction are used after it",
-    file: "src/providers/growing-request.ts",
+    file: "src/runtime/providers/growing-request.ts",
     find: `      plan.revision === this.#revision &&
       head.equals(this.#head) &&
       plan.entries.length > last &&
@@ -180,7 +183,7 @@ export const breaks = [
   {
     law: 4,
     what: "calls abroad get a new id with every request",
-    file: "src/fold/fold.ts",
+    file: "src/runtime/fold/fold.ts",
     find: "  const { callId } = item.event;\n",
     replace:
       '  const { callId } = item.event;\n  if (item.action === "translate") return { ...item, callId: `call_${Math.random()}`.slice(0, 30) };\n',
@@ -189,7 +192,7 @@ export const breaks = [
   {
     law: 5,
     what: "a tool runs before its start is durable",
-    file: "src/turn/run-calls.ts",
+    file: "src/runtime/turn/run-calls.ts",
     find: "  await context.append(drafts, { durable: true });",
     replace: "  await context.append(drafts);",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
@@ -197,7 +200,7 @@ export const breaks = [
   {
     law: 5,
     what: "a request goes out before its start is durable",
-    file: "src/turn/step.ts",
+    file: "src/runtime/turn/step.ts",
     find: "leftOut(context, rendered) }], {\n    durable: true,\n  });",
     replace: "leftOut(context, rendered) }]);",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
@@ -205,7 +208,7 @@ export const breaks = [
   {
     law: 5,
     what: "a call that had begun is run again after a crash",
-    file: "src/session/resume.ts",
+    file: "src/runtime/session/resume.ts",
     find: "      !group.wasStarted(call.callId) ||",
     replace: "      group.start.seq >= 0 ||",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
@@ -213,7 +216,7 @@ export const breaks = [
   {
     law: 5,
     what: "every event is synced by itself (the count of syncs is a promise too)",
-    file: "src/session/journal.ts",
+    file: "src/runtime/session/journal.ts",
     find: "    if (options.durable === true) await this.log.sync();",
     replace: "    if (options.durable !== undefined || drafts.length > 0) await this.log.sync();",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
@@ -221,7 +224,7 @@ export const breaks = [
   {
     law: 6,
     what: "a model that takes over a tool loop is asked to think all the same",
-    file: "src/providers/anthropic-messages/thinking.ts",
+    file: "src/runtime/providers/anthropic-messages/thinking.ts",
     find: "  const on = loop.length === 0 ? wanted : loopThinks(loop, plan, mode, wanted);",
     replace: "  const on = wanted || (loop.length > 0 && loopThinks(loop, plan, mode, wanted));",
     tests: [crossing, crossings],
@@ -229,7 +232,7 @@ export const breaks = [
   {
     law: 6,
     what: "thoughts that an endpoint demands are missing and thinking stays on",
-    file: "src/providers/openai-chat/thinking.ts",
+    file: "src/runtime/providers/openai-chat/thinking.ts",
     find: '  const on = wanted && (!lacking || thinkingSwitch === "none");',
     replace: "  const on = wanted && (lacking || !lacking);",
     tests: [crossing, requests, crossings],
@@ -237,7 +240,7 @@ export const breaks = [
   {
     law: 6,
     what: "a call without a result is sent without one",
-    file: "src/fold/fold.ts",
+    file: "src/runtime/fold/fold.ts",
     find: "    const result = group.resultOf(call.callId);\n",
     replace: "    const result = group.resultOf(call.callId);\n    if (result === undefined) return [];\n",
     tests: [prefixes],
@@ -245,7 +248,7 @@ export const breaks = [
   {
     law: 6,
     what: "a refusal is not healed",
-    file: "src/turn/heal.ts",
+    file: "src/runtime/turn/heal.ts",
     find: "  if (rung > MAX_RUNGS) return undefined;",
     replace: "  if (rung >= 0) return undefined;",
     tests: ["test/laws/law-6-every-log-can-go-on.test.ts", conversations],
@@ -253,7 +256,7 @@ export const breaks = [
   {
     law: 6,
     what: "recovery records another text than the fold has sent",
-    file: "src/turn/recover.ts",
+    file: "src/runtime/turn/recover.ts",
     find: "    ...openEndOf(group, call),\n",
     replace: '    ...openEndOf(group, call),\n    text: "interrupted",\n',
     tests: ["test/properties/recovery.test.ts"],
@@ -261,7 +264,7 @@ export const breaks = [
   {
     law: 6,
     what: "the correction is forgotten with the next request",
-    file: "src/fold/fold.ts",
+    file: "src/runtime/fold/fold.ts",
     find: "        this.#overrides.push(event);\n",
     replace: "        this.#overrides = [];\n",
     tests: ["test/laws/law-6-every-log-can-go-on.test.ts", conversations],
@@ -269,7 +272,7 @@ export const breaks = [
   {
     law: 7,
     what: "why a response failed is not recorded",
-    file: "src/turn/record.ts",
+    file: "src/runtime/turn/record.ts",
     find: "    const { status, ...facts } = end;",
     replace: "    const { status, error: _error, ...facts } = end;",
     tests: ["test/laws/law-7-failures-are-events.test.ts"],
@@ -277,7 +280,7 @@ export const breaks = [
   {
     law: 7,
     what: "a tool that throws has succeeded with nothing",
-    file: "src/turn/run-calls.ts",
+    file: "src/runtime/turn/run-calls.ts",
     find: '      return { status: "error", value: `the tool "${call.name}" failed: ${messageOf(outcome.error)}` };',
     replace: '      return { status: "ok", value: "" };',
     tests: ["test/laws/law-7-failures-are-events.test.ts"],
@@ -285,15 +288,15 @@ export const breaks = [
   {
     law: 7,
     what: "a connection that fails behind its answer is an error nobody listens for",
-    file: "src/wire/http.ts",
+    file: "src/runtime/wire/http.ts",
     find: "      keepQuiet(socket);\n",
     replace: "",
-    tests: ["src/wire/http.test.ts"],
+    tests: ["src/runtime/wire/http.test.ts"],
   },
   {
     law: 8,
     what: "items of an unknown type are dropped",
-    file: "src/providers/openai-responses/stream.ts",
+    file: "src/runtime/providers/openai-responses/stream.ts",
     find: 'if (draft.type === "other_item") this.#unknown.add(`item ${draft.itemType}`);',
     replace: 'if (draft.type === "other_item") return;',
     tests: ["test/laws/law-8-unknown-is-kept.test.ts"],
@@ -301,7 +304,7 @@ export const breaks = [
   {
     law: 8,
     what: "unknown wire events end the response",
-    file: "src/providers/openai-responses/stream.ts",
+    file: "src/runtime/providers/openai-responses/stream.ts",
     find: "    if (this.#ended || !RESPONSES_EVENTS.has(type)) {",
     replace:
       '    if (!RESPONSES_EVENTS.has(type)) this.#fail("unknown event", events);\n    if (this.#ended || !RESPONSES_EVENTS.has(type)) {',
@@ -310,7 +313,7 @@ export const breaks = [
   {
     law: 8,
     what: "unknown wire events are not counted",
-    file: "src/providers/unknown-counts.ts",
+    file: "src/runtime/providers/unknown-counts.ts",
     find: "(this.#counts.get(what) ?? 0) + 1",
     replace: "1",
     tests: ["test/laws/law-8-unknown-is-kept.test.ts"],
@@ -318,7 +321,7 @@ export const breaks = [
   {
     law: 8,
     what: "an event of a later version is written anew",
-    file: "src/events/line.ts",
+    file: "src/base/events/line.ts",
     find: 'if (event.type === "unknown") return event.raw.slice(0, event.raw.lastIndexOf("}"));',
     replace: 'if (event.type === "unknown") return JSON.stringify(JSON.parse(event.raw)).slice(0, -1);',
     tests: ["test/laws/law-8-unknown-is-kept.test.ts"],
@@ -326,7 +329,7 @@ export const breaks = [
   {
     law: 9,
     what: "a dead writer leaves a spinner turning",
-    file: "src/fragments/response-blocks.ts",
+    file: "src/interface/fragments/response-blocks.ts",
     find: "const generating = options.writerAlive && ((this.#open && !item.done) || item.running);",
     replace: "const generating = (this.#open && !item.done) || item.running;",
     tests: ["test/laws/law-9-generating-is-not-expanded.test.ts"],
@@ -334,7 +337,7 @@ export const breaks = [
   {
     law: 9,
     what: "a response that ended stays open",
-    file: "src/fragments/response-blocks.ts",
+    file: "src/interface/fragments/response-blocks.ts",
     find: "    this.#open = false;\n    this.#reasoningTokens",
     replace: "    this.#reasoningTokens",
     tests: ["test/laws/law-9-generating-is-not-expanded.test.ts"],
@@ -342,7 +345,7 @@ export const breaks = [
   {
     law: 9,
     what: "a block says by itself that it is unfolded",
-    file: "src/fragments/response-blocks.ts",
+    file: "src/interface/fragments/response-blocks.ts",
     find: "    return { id: key, generating, superseded: this.#superseded };",
     replace:
       "    return { id: key, generating, superseded: this.#superseded, expanded: generating } as never;",
@@ -351,7 +354,7 @@ export const breaks = [
   {
     law: 10,
     what: "the emulator needs a key",
-    file: "src/models/emulator.ts",
+    file: "src/runtime/models/emulator.ts",
     find: '    apiKey: "throughline-built-in-emulator-key",',
     replace: '    apiKey: process.env["OPENAI_API_KEY"] ?? "",',
     tests: ["test/laws/law-10-no-key-no-network.test.ts"],

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { JsonObject } from "../support/index.ts";
+import type { JsonObject } from "../base/support/index.ts";
 import type { Account } from "./accounts.ts";
 import type { Engine } from "./engine.ts";
 import type { Script } from "./faults/apply.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../support/index.ts";
+import type { Clock } from "../base/support/index.ts";
 import type { Fault } from "./faults/fault.ts";
 import { Ledger } from "./ledger.ts";
 import { type DialectName, type ModelTraits, traitsOf } from "./model-traits.ts";

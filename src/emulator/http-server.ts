@@ -9,8 +9,7 @@ import { setMaxListeners } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { codeOf, messageOf, ThroughlineError } from "../support/index.ts";
-import { nodeHttp } from "../wire/index.ts";
+import { codeOf, messageOf, ThroughlineError } from "../base/support/index.ts";
 import { answerRequest } from "./answer-request.ts";
 import { type Dialect, refused, type WireAnswer } from "./dialect.ts";
 import { dialectOf } from "./dialects.ts";
@@ -39,9 +38,12 @@ export interface HttpServer {
 
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const desk = new Desk(options);
-  const server = nodeHttp.createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
-    void desk.serve(request, response);
-  });
+  // Asked for, not imported: on Node 24 the import loads the whole of `fetch` with it.
+  const server = process
+    .getBuiltinModule("node:http")
+    .createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+      void desk.serve(request, response);
+    });
   if (options.unref) {
     server.unref();
     server.on("connection", (socket) => socket.unref());

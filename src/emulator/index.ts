@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../support/index.ts";
+import { type Clock, systemClock } from "../base/support/index.ts";
 import { Engine } from "./engine.ts";
 import type { Fault } from "./faults/fault.ts";
 import { openHttpServer } from "./http-server.ts";

@@ -7,7 +7,7 @@
 
 import type { ServerResponse } from "node:http";
 
-import type { Clock } from "../support/index.ts";
+import type { Clock } from "../base/support/index.ts";
 import type { Script } from "./faults/apply.ts";
 import type { Outcome } from "./report.ts";
 

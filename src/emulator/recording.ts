@@ -6,7 +6,7 @@
 
 import type { IncomingMessage } from "node:http";
 
-import type { JsonObject } from "../support/index.ts";
+import type { JsonObject } from "../base/support/index.ts";
 import { redacted } from "./accounts.ts";
 import type { Script } from "./faults/apply.ts";
 import type { RecordedExchange, RequestReport } from "./report.ts";

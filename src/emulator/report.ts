@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { JsonObject } from "../support/index.ts";
+import type { JsonObject } from "../base/support/index.ts";
 import type { DialectName } from "./model-traits.ts";
 
 /** How a response ended, as far as the server can know. Only `completed` puts items into the accepted set. */

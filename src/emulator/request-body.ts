@@ -4,7 +4,7 @@
  * @module
  */
 
-import { jsonDepth, tryParseJson } from "../support/index.ts";
+import { jsonDepth, tryParseJson } from "../base/support/index.ts";
 
 /** Deeper JSON than any client sends; recursion further down relies on it. */
 const maxDepth = 256;

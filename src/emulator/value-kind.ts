@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assertNever, isObject } from "../support/index.ts";
+import { assertNever, isObject } from "../base/support/index.ts";
 
 export type ValueKind = "string" | "boolean" | "integer" | "number" | "array" | "object" | "any";
 

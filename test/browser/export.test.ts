@@ -5,9 +5,9 @@ import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 
-import { sessionDownload } from "../../src/cli/export/session-download.ts";
 import { memoryStore, openai } from "../../src/index.ts";
-import { parseBundle } from "../../src/log/index.ts";
+import { sessionDownload } from "../../src/interface/cli/export/session-download.ts";
+import { parseBundle } from "../../src/runtime/log/index.ts";
 import { KEY, say as answer, think } from "../contracts/session-fixture.ts";
 import { begin, describePage, openPage, realPage, say } from "./page-fixture.ts";
 

@@ -36,7 +36,7 @@ export interface Opened extends Served {
 export async function buildPage(folder: string): Promise<string> {
   const outDir = join(folder, "web");
   await build({
-    configFile: join(root, "web/vite.config.ts"),
+    configFile: join(root, "src/interface/web/vite.config.ts"),
     logLevel: "error",
     build: { outDir, emptyOutDir: true },
   });

@@ -5,8 +5,8 @@ import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 
+import { startServer } from "../../src/access/server/index.ts";
 import { fileStore } from "../../src/index.ts";
-import { startServer } from "../../src/server/index.ts";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { anyTool, call, say as answer, think } from "../contracts/session-fixture.ts";
 import { ownPort } from "../support/own-port.ts";

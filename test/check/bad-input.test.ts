@@ -8,7 +8,7 @@ import {
   type FormatName,
   MAX_HISTORY_BYTES,
   repairHistory,
-} from "../../src/check/index.ts";
+} from "../../src/diagnostics/check/index.ts";
 
 const DEEP = `[${"[".repeat(100_000)}${"]".repeat(100_000)}]`;
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { repairHistory } from "../../src/check/index.ts";
+import { repairHistory } from "../../src/diagnostics/check/index.ts";
 
 const ODD = '"serial":12345678901234567890,"zero":-0,"text":"\\u00e9\\/","k":1,"k":2';
 

@@ -5,8 +5,8 @@
 
 import { describe, expect, test } from "vitest";
 
-import { openHistory } from "../../src/check/formats/index.ts";
-import { checkHistory, type FormatName, repairHistory } from "../../src/check/index.ts";
+import { openHistory } from "../../src/diagnostics/check/formats/index.ts";
+import { checkHistory, type FormatName, repairHistory } from "../../src/diagnostics/check/index.ts";
 import type { Emulator } from "../../src/emulator/index.ts";
 import { chat } from "../emulator/chat-client.ts";
 import { base, type Json, outputOf, post, scripted, user } from "../emulator/emulator-client.ts";

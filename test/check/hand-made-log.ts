@@ -5,12 +5,12 @@
  * @module
  */
 
-import type { EventDraft, LoggedEvent, Settings } from "../../src/events/index.ts";
-import { understandBlock } from "../../src/providers/anthropic-messages/understand.ts";
-import type { ItemDraft, Model } from "../../src/providers/index.ts";
-import { understandItem } from "../../src/providers/openai-responses/understand.ts";
-import { settingsFor } from "../../src/session/settings.ts";
-import { toRawJson } from "../../src/support/index.ts";
+import type { EventDraft, LoggedEvent, Settings } from "../../src/base/events/index.ts";
+import { toRawJson } from "../../src/base/support/index.ts";
+import { understandBlock } from "../../src/runtime/providers/anthropic-messages/understand.ts";
+import type { ItemDraft, Model } from "../../src/runtime/providers/index.ts";
+import { understandItem } from "../../src/runtime/providers/openai-responses/understand.ts";
+import { settingsFor } from "../../src/runtime/session/settings.ts";
 import { emulatedModel } from "../exhaustive/corpus.ts";
 import { stamped, userMessage } from "../support/next-request.ts";
 import { practiceTools } from "../support/practice-tools.ts";

@@ -5,12 +5,12 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import type { LoggedEvent } from "../../src/base/events/index.ts";
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
-import type { LoggedEvent } from "../../src/events/index.ts";
 import { createAgent, memoryStore, type Store } from "../../src/index.ts";
-import type { AppendDraft, Log } from "../../src/log/index.ts";
-import { CHAT_RULES, MESSAGES_RULES, RESPONSES_RULES } from "../../src/rules/index.ts";
-import { mendingOf, previewFromLog } from "../../src/session/index.ts";
+import type { AppendDraft, Log } from "../../src/runtime/log/index.ts";
+import { CHAT_RULES, MESSAGES_RULES, RESPONSES_RULES } from "../../src/runtime/rules/index.ts";
+import { mendingOf, previewFromLog } from "../../src/runtime/session/index.ts";
 import { emulatedModel } from "../exhaustive/corpus.ts";
 import { EXHAUSTIVE, someOf } from "../exhaustive/how-much.ts";
 import { stamped, userMessage } from "../support/next-request.ts";

@@ -6,9 +6,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { checkHistory, repairHistory } from "../../src/check/index.ts";
+import { checkHistory, repairHistory } from "../../src/diagnostics/check/index.ts";
 import type { Emulator } from "../../src/emulator/index.ts";
-import { RESPONSES_RULES } from "../../src/rules/index.ts";
+import { RESPONSES_RULES } from "../../src/runtime/rules/index.ts";
 import {
   base,
   errorOf,

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 
 import type { Emulator } from "../../src/emulator/index.ts";
 import { createAgent, fileStore, openai } from "../../src/index.ts";
-import { salvageLog, writeSession } from "../../src/log/index.ts";
+import { salvageLog, writeSession } from "../../src/runtime/log/index.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { scripted } from "../emulator/emulator-client.ts";
 import { calls, echoTool, impatientClock, KEY, says, thought } from "../failures/harness.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { fileStore } from "../../src/log/index.ts";
+import { fileStore } from "../../src/runtime/log/index.ts";
 import { newPlace, type Place, run, treeOf } from "./harness.ts";
 import { onTerminal } from "./pty.ts";
 

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from "vitest";
 
-import { EXIT } from "../../src/cli/exit-codes.ts";
+import { EXIT } from "../../src/interface/cli/exit-codes.ts";
 import { emulatorOf, jsonLines, newPlace, run, start } from "./harness.ts";
 
 test("the exit codes", () => {

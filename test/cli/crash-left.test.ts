@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { fileStore } from "../../src/log/index.ts";
+import { fileStore } from "../../src/runtime/log/index.ts";
 import { expectProblem, newPlace, onlyLog, type Place, run } from "./harness.ts";
 
 async function withSession(): Promise<{

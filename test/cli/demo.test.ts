@@ -56,7 +56,7 @@ describe("only what a command needs is loaded", () => {
     });
     const files = urls.filter((url) => url.startsWith("file:")).map((url) => fileURLToPath(url));
     const inputs = files.flatMap((file) => chunks[file] ?? []);
-    expect(inputs).toContain("src/cli/main.ts"); // a checker that saw nothing must not pass
+    expect(inputs).toContain("src/interface/cli/main.ts"); // a checker that saw nothing must not pass
     return inputs;
   }
 
@@ -70,7 +70,7 @@ describe("only what a command needs is loaded", () => {
   test("a prompt to a real endpoint does not load the emulator or the chat", async () => {
     const { env } = await emulatorOf();
     const inputs = await loadedBy(["-p", "hello"], env);
-    expect(inputs).toContain("src/session/session.ts");
+    expect(inputs).toContain("src/runtime/session/session.ts");
     expect(inputs.filter((one) => /^src\/emulator\/|cli\/chat|cli\/demo|cli\/commands/.test(one))).toEqual(
       [],
     );

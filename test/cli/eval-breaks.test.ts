@@ -27,35 +27,35 @@ interface Break {
 const BREAKS: readonly Break[] = [
   {
     what: "payloads cross to another model",
-    file: "src/fold/guard.ts",
+    file: "src/runtime/fold/guard.ts",
     find: "  if (!sameOrigin(group.origin, context.settings.target)) {",
     replace: "  if (group.origin.dialect !== context.settings.target.dialect) {",
     red: ["switch-models"],
   },
   {
     what: "reasoning does not go back",
-    file: "src/fold/guard.ts",
+    file: "src/runtime/fold/guard.ts",
     find: "  if (!context.policyAllows) return",
     replace: "  if (reasoning.length > 0) return",
     red: ["answer", "edit-files", "five-steps", "tool-loop", "prefix-bound"],
   },
   {
     what: "ids stay when the reasoning goes",
-    file: "src/fold/guard.ts",
+    file: "src/runtime/fold/guard.ts",
     find: "    ),\n    withIds: false,\n  };",
     replace: "    ),\n    withIds: true,\n  };",
     red: ["refused-payload"],
   },
   {
     what: "a correction is forgotten with the next request",
-    file: "src/fold/fold.ts",
+    file: "src/runtime/fold/fold.ts",
     find: "        this.#overrides.push(event);\n",
     replace: "        this.#overrides = [];\n",
     red: ["refused-payload"],
   },
   {
     what: "calls abroad get a new id with every request",
-    file: "src/fold/fold.ts",
+    file: "src/runtime/fold/fold.ts",
     find: "  const { callId } = item.event;\n",
     replace:
       '  const { callId } = item.event;\n  if (item.action === "translate") return { ...item, callId: `call_${Math.random()}`.slice(0, 30) };\n',
@@ -70,7 +70,7 @@ async function bundled({ file, find, replace }: Break, name: string): Promise<st
   const outdir = join(folder, name);
   await build({
     absWorkingDir: root,
-    entryPoints: ["src/cli/main.ts"],
+    entryPoints: ["src/interface/cli/main.ts"],
     outdir,
     bundle: true,
     splitting: true,

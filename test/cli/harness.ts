@@ -22,14 +22,14 @@ import { join } from "node:path";
 
 import { afterAll, expect, inject } from "vitest";
 
+import type { LoggedEvent } from "../../src/base/events/index.ts";
 import {
   type Emulator,
   type EmulatorOptions,
   loadScenario,
   startEmulator,
 } from "../../src/emulator/index.ts";
-import type { LoggedEvent } from "../../src/events/index.ts";
-import { fileStore } from "../../src/log/index.ts";
+import { fileStore } from "../../src/runtime/log/index.ts";
 
 export const CLI = join(inject("bundle"), "cli", "main.js");
 export const KEY = "sk-test-contract-0001";

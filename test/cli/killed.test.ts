@@ -7,8 +7,8 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, test } from "vitest";
 
+import type { LoggedEvent } from "../../src/base/events/index.ts";
 import type { Emulator, Fault } from "../../src/emulator/index.ts";
-import type { LoggedEvent } from "../../src/events/index.ts";
 import {
   emulatorOf,
   eventsOf,

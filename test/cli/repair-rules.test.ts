@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { type AppendDraft, fileStore } from "../../src/log/index.ts";
+import { type AppendDraft, fileStore } from "../../src/runtime/log/index.ts";
 import { handMadeLog } from "../check/hand-made-log.ts";
 import { expectProblem, newPlace, run } from "./harness.ts";
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { COMMANDS } from "../../src/cli/command-table.ts";
+import { COMMANDS } from "../../src/interface/cli/command-table.ts";
 import {
   asOrdinaryUser,
   emulatorOf,

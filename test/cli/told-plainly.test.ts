@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
-import { EMULATED_MODELS } from "../../src/models/index.ts";
+import { EMULATED_MODELS } from "../../src/runtime/models/index.ts";
 import { CLI, environment, expectNoTrace, expectProblem, newPlace, run, start, treeOf } from "./harness.ts";
 
 test("a search for nothing is refused", async () => {

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 
-import { conformCommand, plain } from "../../src/cli/commands/conform.ts";
-import type { ConformReport } from "../../src/conform/index.ts";
+import type { ConformReport } from "../../src/diagnostics/conform/index.ts";
+import { conformCommand, plain } from "../../src/interface/cli/commands/conform.ts";
 import { emulatorUrl, KEY, refusingUrl, serverUrl } from "./run-conform.ts";
 
 interface Ran {

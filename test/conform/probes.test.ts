@@ -5,13 +5,13 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { Context } from "../../src/conform/context.ts";
-import { BROKEN_REPLAYS } from "../../src/conform/probes/broken.ts";
-import { PROBES } from "../../src/conform/probes/index.ts";
-import * as checks from "../../src/conform/probes/stream-checks.ts";
-import { viewStream } from "../../src/conform/stream-view.ts";
-import { createRequestCheck, RESPONSES_RULES } from "../../src/rules/index.ts";
-import { systemClock } from "../../src/support/index.ts";
+import { systemClock } from "../../src/base/support/index.ts";
+import { Context } from "../../src/diagnostics/conform/context.ts";
+import { BROKEN_REPLAYS } from "../../src/diagnostics/conform/probes/broken.ts";
+import { PROBES } from "../../src/diagnostics/conform/probes/index.ts";
+import * as checks from "../../src/diagnostics/conform/probes/stream-checks.ts";
+import { viewStream } from "../../src/diagnostics/conform/stream-view.ts";
+import { createRequestCheck, RESPONSES_RULES } from "../../src/runtime/rules/index.ts";
 import { emulatorUrl, KEY } from "./run-conform.ts";
 
 test("every probe has an id of its own, a title, a reason and a place in the document", () => {
@@ -54,7 +54,7 @@ test("our own rules refuse the broken histories too", async () => {
 
 test("the unbroken histories break none of our rules", async () => {
   const context = await contextOf();
-  const { history } = await import("../../src/conform/probes/replay.ts");
+  const { history } = await import("../../src/diagnostics/conform/probes/replay.ts");
   for (const kind of ["message", "call"] as const) {
     const { head, group, tail } = await history(context, kind);
     const check = createRequestCheck("openai-responses", {});

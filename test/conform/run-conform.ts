@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 
 import { afterEach } from "vitest";
 
-import { conform, type ConformOptions, type ConformReport } from "../../src/conform/index.ts";
+import { conform, type ConformOptions, type ConformReport } from "../../src/diagnostics/conform/index.ts";
 import { type EmulatorOptions, type Fault, parseFaults, startEmulator } from "../../src/emulator/index.ts";
 
 const closing: (() => Promise<void>)[] = [];

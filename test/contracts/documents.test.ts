@@ -4,12 +4,12 @@ import { join, resolve } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { FORMATS } from "../../src/check/index.ts";
-import { CANONICAL_TYPES } from "../../src/events/index.ts";
-import { CUT_OFF, NEVER_STARTED, OUTCOME_UNKNOWN, RUNNING_IN_PARENT } from "../../src/fold/index.ts";
-import { scanLines } from "../../src/log/line-framing.ts";
-import { HOSTED_RULES } from "../../src/providers/index.ts";
-import { CHAT_RULES, MESSAGES_RULES, RESPONSES_RULES } from "../../src/rules/index.ts";
+import { CANONICAL_TYPES } from "../../src/base/events/index.ts";
+import { FORMATS } from "../../src/diagnostics/check/index.ts";
+import { CUT_OFF, NEVER_STARTED, OUTCOME_UNKNOWN, RUNNING_IN_PARENT } from "../../src/runtime/fold/index.ts";
+import { scanLines } from "../../src/runtime/log/line-framing.ts";
+import { HOSTED_RULES } from "../../src/runtime/providers/index.ts";
+import { CHAT_RULES, MESSAGES_RULES, RESPONSES_RULES } from "../../src/runtime/rules/index.ts";
 import { temporaryFolder } from "./file-fixture.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -33,7 +33,7 @@ describe("docs/log-format.md", () => {
   });
 
   test("names every field of every event", () => {
-    const source = read("src/events/canonical.ts");
+    const source = read("src/base/events/canonical.ts");
     const fields = [...source.matchAll(/readonly (\w+)\??:/g)].map(([, field = ""]) => field);
     expect(fields.length).toBeGreaterThan(60);
     const [, parts = ""] = /export type InputPart =(.*?);\n\n/s.exec(source) ?? [];
@@ -102,7 +102,7 @@ describe("docs/replay-rules.md", () => {
   );
 
   test("has every reason of the plan", () => {
-    const [, union = ""] = /export type Reason =(.*?);/s.exec(read("src/fold/plan.ts")) ?? [];
+    const [, union = ""] = /export type Reason =(.*?);/s.exec(read("src/base/events/decision.ts")) ?? [];
     const reasons = [...union.matchAll(/"(\w+)"/g)].map(([, reason = ""]) => reason);
     expect(reasons.length).toBeGreaterThan(20);
     expect(reasons.filter((reason) => !text.includes(`\`${reason}\``))).toEqual([]);

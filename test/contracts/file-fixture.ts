@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { buildSync } from "esbuild";
 import { afterEach } from "vitest";
 
-import { type FileIo, systemFileIo } from "../../src/log/index.ts";
+import { type FileIo, systemFileIo } from "../../src/runtime/log/index.ts";
 
 const cleanUps: (() => void | Promise<void>)[] = [];
 

@@ -1,6 +1,6 @@
 /** Holds a session as its writer until it is killed. Arguments: folder, id. */
 
-import { fileStore } from "../../src/log/index.ts";
+import { fileStore } from "../../src/runtime/log/index.ts";
 
 const [folder = "", id = ""] = process.argv.slice(2);
 const log = await fileStore(folder).open(id, { mode: "write" });

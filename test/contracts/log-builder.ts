@@ -11,9 +11,9 @@ import type {
   ResponseStatus,
   Settings,
   ToolStatus,
-} from "../../src/events/index.ts";
-import { PROFILES } from "../../src/providers/index.ts";
-import type { RawJson } from "../../src/support/index.ts";
+} from "../../src/base/events/index.ts";
+import type { RawJson } from "../../src/base/support/index.ts";
+import { PROFILES } from "../../src/runtime/providers/index.ts";
 
 export const HOME: Origin = {
   provider: "openai",

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { fileStore, memoryStore } from "../../src/log/index.ts";
+import { fileStore, memoryStore } from "../../src/runtime/log/index.ts";
 import { describeLogContract } from "./log-contract.ts";
 
 describeLogContract("memoryStore", () => ({ store: memoryStore() }));

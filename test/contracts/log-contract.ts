@@ -1,10 +1,10 @@
-/** What every store must do, whatever it keeps its logs in (src/log/log.ts). Run once per store. */
+/** What every store must do, whatever it keeps its logs in (src/runtime/log/log.ts). Run once per store. */
 
 import { afterEach, describe, expect, test } from "vitest";
 
-import type { EventDraft, LoggedEvent } from "../../src/events/index.ts";
-import type { AppendDraft, Log, Store } from "../../src/log/index.ts";
-import type { RawJson } from "../../src/support/index.ts";
+import type { EventDraft, LoggedEvent } from "../../src/base/events/index.ts";
+import type { RawJson } from "../../src/base/support/index.ts";
+import type { AppendDraft, Log, Store } from "../../src/runtime/log/index.ts";
 
 export interface StoreUnderTest {
   readonly store: Store;

@@ -1,11 +1,11 @@
 /** One turn without a session around it: the real log, fold and model; time and chance come from the test. */
 
-import type { SessionEvent, Settings } from "../../src/events/index.ts";
-import { Fold } from "../../src/fold/index.ts";
+import type { SessionEvent, Settings } from "../../src/base/events/index.ts";
+import { type Clock, createIdSource } from "../../src/base/support/index.ts";
 import type { Model } from "../../src/index.ts";
-import { memoryStore } from "../../src/log/index.ts";
-import { type Clock, createIdSource } from "../../src/support/index.ts";
-import { DEFAULT_LIMITS, type TurnContext, type TurnLimits } from "../../src/turn/index.ts";
+import { Fold } from "../../src/runtime/fold/index.ts";
+import { memoryStore } from "../../src/runtime/log/index.ts";
+import { DEFAULT_LIMITS, type TurnContext, type TurnLimits } from "../../src/runtime/turn/index.ts";
 
 export interface TestTurn {
   readonly context: TurnContext;

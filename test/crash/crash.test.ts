@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 
 import type { Fault } from "../../src/emulator/index.ts";
-import { OUTCOME_UNKNOWN, NEVER_STARTED } from "../../src/fold/index.ts";
 import type { Session, TurnResult } from "../../src/index.ts";
+import { OUTCOME_UNKNOWN, NEVER_STARTED } from "../../src/runtime/fold/index.ts";
 import { expectAllAccepted, expectKept, historyOf, ofType, startCrash } from "./crash-fixture.ts";
 
 const stallAfter = (event: number): Fault => ({

@@ -6,7 +6,7 @@
 import { writeSync } from "node:fs";
 
 import { createAgent, fileStore } from "../../src/index.ts";
-import { type FileIo, systemFileIo } from "../../src/log/index.ts";
+import { type FileIo, systemFileIo } from "../../src/runtime/log/index.ts";
 import { crashModel, type CrashPlan, weatherTool } from "./crash-plan.ts";
 
 const plan = JSON.parse(process.argv[2] ?? "{}") as CrashPlan;

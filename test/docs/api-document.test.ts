@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 
-import { CANONICAL_TYPES } from "../../src/events/index.ts";
-import { PROFILES } from "../../src/providers/index.ts";
-import { DEFAULT_LIMITS } from "../../src/turn/index.ts";
+import { CANONICAL_TYPES } from "../../src/base/events/index.ts";
+import { PROFILES } from "../../src/runtime/providers/index.ts";
+import { DEFAULT_LIMITS } from "../../src/runtime/turn/index.ts";
 import { quoted, read, rows, section } from "./documents.ts";
 
 const document = read("docs/api.md");
@@ -30,11 +30,11 @@ test("docs/api.md names every public export, types included", () => {
   const all = [
     ...exportsOf("src/index.ts"),
     ...exportsOf("src/emulator/index.ts"),
-    ...exportsOf("src/fragments/index.ts"),
-    ...exportsOf("src/check/index.ts"),
-    ...exportsOf("src/server/index.ts"),
-    ...exportsOf("src/client/index.ts"),
-    ...exportsOf("src/api/index.ts"),
+    ...exportsOf("src/interface/fragments/index.ts"),
+    ...exportsOf("src/diagnostics/check/index.ts"),
+    ...exportsOf("src/access/server/index.ts"),
+    ...exportsOf("src/access/client/index.ts"),
+    ...exportsOf("src/base/api/index.ts"),
   ];
   expect(all.length).toBeGreaterThan(50);
   expect(all.filter((name) => !isNamed(name))).toEqual([]);
@@ -48,7 +48,7 @@ test("the reading of exports misses no value the modules really have", async () 
 });
 
 test("docs/api.md lists exactly the event types", () => {
-  const ephemeral = [...read("src/events/ephemeral.ts").matchAll(/readonly type: "(\w+)"/g)].map(
+  const ephemeral = [...read("src/base/events/ephemeral.ts").matchAll(/readonly type: "(\w+)"/g)].map(
     ([, type]) => type,
   );
   const documented = rows(section(document, "Events")).map(([name = ""]) => quoted(name)[0]);
@@ -61,7 +61,7 @@ function bodyOf(path: string, head: RegExp): string {
 }
 
 test("docs/api.md lists exactly the members of a session", () => {
-  const body = `${bodyOf("src/session/types.ts", /Session extends SessionHandle/)}\n${bodyOf("src/api/session-handle.ts", /SessionHandle/)}`;
+  const body = `${bodyOf("src/runtime/session/types.ts", /Session extends SessionHandle/)}\n${bodyOf("src/base/api/session-handle.ts", /SessionHandle/)}`;
   const built = [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[(<:]/gm)].map(([, name = ""]) => name);
   const documented = rows(section(document, "Session"))
     .filter((cells) => cells.length === 3)
@@ -83,10 +83,10 @@ function union(path: string, type: string): readonly string[] {
 
 test("docs/api.md names every reason of a decision and every class of an error", () => {
   const listed = /`Reason`: ([^.]*)\./.exec(document)?.[1] ?? "";
-  expect(quoted(listed)).toEqual(union("src/fold/plan.ts", "Reason"));
+  expect(quoted(listed)).toEqual(union("src/base/events/decision.ts", "Reason"));
   const classes = section(document, "Turn").split("`ErrorClass` says")[1] ?? "";
   const named = quoted(classes).filter((word) => /^[A-Z]+$/.test(word));
-  expect(named.toSorted()).toEqual([...union("src/events/canonical.ts", "ErrorClass")].toSorted());
+  expect(named.toSorted()).toEqual([...union("src/base/events/canonical.ts", "ErrorClass")].toSorted());
 });
 
 test("docs/api.md gives the limits of a turn as they are", () => {

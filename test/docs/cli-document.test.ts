@@ -5,12 +5,12 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, expect, test } from "vitest";
 
-import { COMMAND_NAMES } from "../../src/cli/command-table.ts";
-import { EXIT } from "../../src/cli/exit-codes.ts";
-import { addAllCommands, createProgram } from "../../src/cli/program.ts";
-import { systemTerminal } from "../../src/cli/terminal.ts";
-import { CONFIG_NAMES, keyOf } from "../../src/config/index.ts";
-import { PROVIDERS } from "../../src/models/index.ts";
+import { COMMAND_NAMES } from "../../src/interface/cli/command-table.ts";
+import { EXIT } from "../../src/interface/cli/exit-codes.ts";
+import { addAllCommands, createProgram } from "../../src/interface/cli/program.ts";
+import { systemTerminal } from "../../src/interface/cli/terminal.ts";
+import { CONFIG_NAMES, keyOf } from "../../src/interface/config/index.ts";
+import { PROVIDERS } from "../../src/runtime/models/index.ts";
 import { quoted, read, root, rows, runScript, section } from "./documents.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "throughline-cli-document-"));
@@ -84,7 +84,7 @@ test("docs/cli.md lists exactly the exit codes of the program, and so does its h
 });
 
 test("docs/cli.md lists exactly the commands of the chat", () => {
-  const source = readFileSync(join(root, "src/tui/commands.ts"), "utf8");
+  const source = readFileSync(join(root, "src/interface/tui/commands.ts"), "utf8");
   const built = [...source.matchAll(/name: "(\/[a-z]+)"/g)].map(([, name = ""]) => name);
   const documented = rows(section(document, "Chat")).flatMap(([command = ""]) =>
     quoted(command).map((text) => text.split(" ")[0] ?? ""),
@@ -97,9 +97,9 @@ test("docs/cli.md names every environment variable the command line and the mode
   const documented = new Set(
     rows(section(document, "Environment")).flatMap(([variable = ""]) => quoted(variable)),
   );
-  const files = ["cli", "config", "models"].flatMap((room) =>
-    readdirSync(join(root, "src", room), { recursive: true, encoding: "utf8" }).map(
-      (name) => `src/${room}/${name}`,
+  const files = ["interface/cli", "interface/config", "runtime/models"].flatMap((place) =>
+    readdirSync(join(root, "src", place), { recursive: true, encoding: "utf8" }).map(
+      (name) => `src/${place}/${name}`,
     ),
   );
   const readInCode = files
@@ -126,7 +126,7 @@ test("the first and the last line of --json have exactly the documented fields",
     .split("Last line:")
     .map((part) => rows(part).map(([field = ""]) => quoted(field)[0]));
   const optional = new Set(["reason", "error", "output", "instructions"]);
-  const args = [join(root, "src/cli/main.ts"), "-p", "--json", "-m", "emulator/emu-reasoner"];
+  const args = [join(root, "src/interface/cli/main.ts"), "-p", "--json", "-m", "emulator/emu-reasoner"];
 
   const good = runScript([...args, "Hello"], { cwd: folder });
   const lines = good.stdout.trim().split("\n");

@@ -52,7 +52,7 @@ test("the README's program prints what the README says, twice on one session", (
 });
 
 test("the README's demo is what `start` prints without a terminal", () => {
-  const { status, stdout } = runScript([join(root, "src/cli/main.ts"), "start"], { cwd: folder });
+  const { status, stdout } = runScript([join(root, "src/interface/cli/main.ts"), "start"], { cwd: folder });
   expect(status).toBe(0);
   const shown = /```\n(› What is the weather[\s\S]*?)```/.exec(read("README.md"))?.[1] ?? "";
   const steady = shown

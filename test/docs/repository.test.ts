@@ -3,7 +3,8 @@ import { dirname, join, resolve } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { VERSION } from "../../src/cli/version.ts";
+import { VERSION } from "../../src/interface/cli/version.ts";
+import { FOLDERS, WINGS } from "../support/import-tables.ts";
 import { read, root, rows, section } from "./documents.ts";
 
 const documents = [
@@ -23,7 +24,7 @@ test("one command runs everything: format, lint, types, architecture and every t
     test: "npm run check && vitest run",
     check: "npm run lint && npm run typecheck && vitest run test/architecture.test.ts",
     lint: "oxfmt --check && oxlint --deny-warnings",
-    typecheck: "tsc -p tsconfig.json && tsc -p web/tsconfig.json",
+    typecheck: "tsc -p tsconfig.json && tsc -p src/interface/web/tsconfig.json",
   });
   expect(read("vitest.config.ts")).toContain('include: ["src/**/*.test.ts", "test/**/*.test.ts"]');
 });
@@ -63,35 +64,18 @@ test("documents speak of the product alone: no path of a machine, no registry", 
   expect(documents.filter((document) => places.test(read(document)))).toEqual([]);
 });
 
-test("CONTRIBUTING's table of rooms is the one the architecture test enforces", () => {
-  const source = read("test/architecture.test.ts");
-  const table = /MAY_IMPORT[^=]*= \{([\s\S]*?)\n\};/.exec(source)?.[1] ?? "";
-  const enforced = new Map(
-    [...table.matchAll(/^ {2}(\w+): \[([^\]]*)\]/gm)].map(([, room = "", list = ""]) => [
-      room,
-      [...list.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name),
-    ]),
-  );
-  const existing = readdirSync(join(root, "src"), { withFileTypes: true })
-    .filter(
-      (entry) =>
-        entry.isDirectory() &&
-        (entry.name === "cli" || existsSync(join(root, "src", entry.name, "index.ts"))),
-    )
-    .map((entry) => entry.name);
+test("CONTRIBUTING's tables of wings and folders are the ones the architecture test enforces", () => {
   const documented = new Map(
-    rows(section(read("CONTRIBUTING.md"), "The rooms")).map(([room = "", , imports = ""]) => [
-      room.replaceAll("`", ""),
-      imports
-        .replace(/;.*/, "")
-        .split(", ")
-        .filter((name) => name !== "–"),
+    rows(section(read("CONTRIBUTING.md"), "The wings")).map(([place = "", , imports = ""]) => [
+      place.replaceAll("`", ""),
+      imports.split(", ").filter((name) => name !== "–"),
     ]),
   );
-  expect([...documented.keys()].toSorted()).toEqual([...existing, "web"].toSorted());
-  for (const [room, imports] of documented) {
-    if (room !== "cli") expect([room, imports.toSorted()]).toEqual([room, enforced.get(room)?.toSorted()]);
-  }
+  const inFolders = Object.entries(FOLDERS).flatMap(([wing, folders]) =>
+    Object.entries(folders).map(([folder, imports]) => [`${wing}/${folder}`, imports] as const),
+  );
+  const enforced = [...Object.entries(WINGS), ...inFolders];
+  expect(documented).toEqual(new Map([...enforced, ["interface/cli", ["anything"]]]));
 });
 
 test("every decision record has a number, and says context, decision, consequences and verification", () => {

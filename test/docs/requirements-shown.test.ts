@@ -13,7 +13,7 @@ import {
   type SessionEvent,
   tool,
 } from "../../src/index.ts";
-import { ResponsesDecoder } from "../../src/providers/openai-responses/index.ts";
+import { ResponsesDecoder } from "../../src/runtime/providers/openai-responses/index.ts";
 
 /** Requirements of docs/requirements.md that are about the shape of a request or of the events, and shown nowhere else. */
 

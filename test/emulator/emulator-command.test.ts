@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { emulatorCommand } from "../../src/cli/commands/emulator.ts";
+import { emulatorCommand } from "../../src/interface/cli/commands/emulator.ts";
 import { emulatorFor } from "./emulator-client.ts";
 
 interface Run {

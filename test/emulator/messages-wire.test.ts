@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { parseFaults } from "../../src/emulator/index.ts";
-import { MESSAGES_DELTAS, MESSAGES_EVENTS } from "../../src/wire/index.ts";
+import { MESSAGES_DELTAS, MESSAGES_EVENTS } from "../../src/emulator/messages/vocabulary.ts";
 import { emulatorFor, type Json, scripted, without } from "./emulator-client.ts";
 import {
   adaptive,

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { inject } from "vitest";
 
 import { createAgent, emulator, fileStore } from "../../src/index.ts";
-import { type AppendDraft, bundleText, readBundle } from "../../src/log/index.ts";
+import { type AppendDraft, bundleText, readBundle } from "../../src/runtime/log/index.ts";
 import { handMadeLog } from "../check/hand-made-log.ts";
 import { killFolder } from "./killed-fixture.ts";
 

@@ -10,9 +10,9 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { replaceFile } from "../../src/files/index.ts";
+import { replaceFile } from "../../src/base/files/index.ts";
 import { fileStore, type LoggedEvent } from "../../src/index.ts";
-import { blobsIn, parseBundle } from "../../src/log/index.ts";
+import { blobsIn, parseBundle } from "../../src/runtime/log/index.ts";
 import { Tally } from "../support/runs.ts";
 import {
   command,

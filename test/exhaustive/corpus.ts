@@ -17,8 +17,8 @@ import {
   PROFILES,
   type Session,
 } from "../../src/index.ts";
-import { frameLine } from "../../src/log/line-framing.ts";
-import { emulatedProfile } from "../../src/models/index.ts";
+import { frameLine } from "../../src/runtime/log/line-framing.ts";
+import { emulatedProfile } from "../../src/runtime/models/index.ts";
 import { instantClock } from "../support/instant-clock.ts";
 import { practiceTools } from "../support/practice-tools.ts";
 

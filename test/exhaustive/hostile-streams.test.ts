@@ -8,10 +8,10 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import type { LoggedEvent } from "../../src/events/index.ts";
-import { fileStore } from "../../src/log/index.ts";
-import { frameLine } from "../../src/log/line-framing.ts";
-import { SseDecoder } from "../../src/wire/index.ts";
+import type { LoggedEvent } from "../../src/base/events/index.ts";
+import { fileStore } from "../../src/runtime/log/index.ts";
+import { frameLine } from "../../src/runtime/log/line-framing.ts";
+import { SseDecoder } from "../../src/runtime/wire/index.ts";
 import { EXHAUSTIVE, PATIENCE_MS, quickFolder } from "./how-much.ts";
 
 const MIB = 1024 * 1024;

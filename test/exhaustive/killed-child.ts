@@ -6,7 +6,7 @@
 import { appendFileSync, writeSync } from "node:fs";
 
 import { createAgent, fileStore, tool } from "../../src/index.ts";
-import { type FileIo, systemFileIo } from "../../src/log/index.ts";
+import { type FileIo, systemFileIo } from "../../src/runtime/log/index.ts";
 import { text } from "../support/tool-schema.ts";
 import { emulatedModel } from "./corpus.ts";
 import { type KilledPlan, SESSION } from "./killed-plan.ts";

@@ -9,9 +9,9 @@ import { isDeepStrictEqual } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import type { LoggedEvent } from "../../src/events/index.ts";
-import { fileStore, type Log, salvageLog } from "../../src/log/index.ts";
-import { frameLine } from "../../src/log/line-framing.ts";
+import type { LoggedEvent } from "../../src/base/events/index.ts";
+import { fileStore, type Log, salvageLog } from "../../src/runtime/log/index.ts";
+import { frameLine } from "../../src/runtime/log/line-framing.ts";
 import { Tally } from "../support/runs.ts";
 import { CORPUS, converse, linesOf } from "./corpus.ts";
 import { EXHAUSTIVE, PATIENCE_MS, quickFolder, someOf } from "./how-much.ts";

@@ -8,11 +8,11 @@ import { createHash } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
-import { planOf } from "../../src/fold/index.ts";
 import type { LoggedEvent } from "../../src/index.ts";
-import { driverOf } from "../../src/providers/dialects.ts";
-import type { Model } from "../../src/providers/index.ts";
-import { settingsFor } from "../../src/session/settings.ts";
+import { planOf } from "../../src/runtime/fold/index.ts";
+import { driverOf } from "../../src/runtime/providers/dialects.ts";
+import type { Model } from "../../src/runtime/providers/index.ts";
+import { settingsFor } from "../../src/runtime/session/settings.ts";
 import { stamped, userMessage } from "../support/next-request.ts";
 import { practiceTools } from "../support/practice-tools.ts";
 import { Tally } from "../support/runs.ts";

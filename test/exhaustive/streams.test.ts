@@ -7,9 +7,9 @@ import { isDeepStrictEqual } from "node:util";
 
 import { afterAll, describe, expect, test } from "vitest";
 
-import { driverOf } from "../../src/providers/dialects.ts";
-import type { ItemDraft, StreamEnd, StreamEvent } from "../../src/providers/index.ts";
-import { SseDecoder } from "../../src/wire/index.ts";
+import { driverOf } from "../../src/runtime/providers/dialects.ts";
+import type { ItemDraft, StreamEnd, StreamEvent } from "../../src/runtime/providers/index.ts";
+import { SseDecoder } from "../../src/runtime/wire/index.ts";
 import { type Answer, type Piece, SPEAKERS, type Speaker } from "../contracts/dialects/speakers.ts";
 import { Tally } from "../support/runs.ts";
 import { EXHAUSTIVE, PATIENCE_MS, someOf } from "./how-much.ts";

@@ -8,9 +8,9 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import { FileLog } from "../../src/log/file-log.ts";
-import { fileStore, type Log, systemFileIo } from "../../src/log/index.ts";
-import { systemClock } from "../../src/support/index.ts";
+import { systemClock } from "../../src/base/support/index.ts";
+import { FileLog } from "../../src/runtime/log/file-log.ts";
+import { fileStore, type Log, systemFileIo } from "../../src/runtime/log/index.ts";
 import { startChild, temporaryFolder } from "../contracts/file-fixture.ts";
 import { Tally } from "../support/runs.ts";
 import { EXHAUSTIVE, PATIENCE_MS } from "./how-much.ts";

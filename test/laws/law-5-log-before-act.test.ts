@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { createAgent, fileStore, type LoggedEvent, parseLine } from "../../src/index.ts";
-import { type FileIo, systemFileIo } from "../../src/log/index.ts";
+import { type FileIo, systemFileIo } from "../../src/runtime/log/index.ts";
 import { storeWith } from "../support/play.ts";
 import { practiceModel } from "../support/practice-models.ts";
 import { practiceTools } from "../support/practice-tools.ts";

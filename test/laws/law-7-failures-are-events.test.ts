@@ -13,7 +13,7 @@ import {
   type Session,
   type SessionEvent,
 } from "../../src/index.ts";
-import { type FileIo, systemFileIo } from "../../src/log/index.ts";
+import { type FileIo, systemFileIo } from "../../src/runtime/log/index.ts";
 import { instantClock } from "../support/instant-clock.ts";
 import { practiceModel } from "../support/practice-models.ts";
 import { practiceTools } from "../support/practice-tools.ts";

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 
+import { parseLine, toLine } from "../../src/base/events/index.ts";
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
-import { parseLine, toLine } from "../../src/events/index.ts";
-import { planOf } from "../../src/fold/index.ts";
 import { createAgent, fileStore, type LoggedEvent } from "../../src/index.ts";
+import { planOf } from "../../src/runtime/fold/index.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { groupLog } from "../support/group-log.ts";
 import { practiceModel } from "../support/practice-models.ts";

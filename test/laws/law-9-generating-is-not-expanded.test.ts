@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
-import { BlockList, blocksOf } from "../../src/fragments/index.ts";
 import { createAgent, type LoggedEvent, type SessionEvent } from "../../src/index.ts";
+import { BlockList, blocksOf } from "../../src/interface/fragments/index.ts";
 import { instantClock } from "../support/instant-clock.ts";
 import { practiceModel } from "../support/practice-models.ts";
 import { weatherTool } from "../support/weather-tool.ts";

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import type { StreamEvent } from "../../src/providers/index.ts";
-import { ResponsesDecoder } from "../../src/providers/openai-responses/index.ts";
-import { SseDecoder } from "../../src/wire/index.ts";
+import type { StreamEvent } from "../../src/runtime/providers/index.ts";
+import { ResponsesDecoder } from "../../src/runtime/providers/openai-responses/index.ts";
+import { SseDecoder } from "../../src/runtime/wire/index.ts";
 import { conversations, PROMPTS } from "../support/conversation.ts";
 import { play } from "../support/play.ts";
 import { runs, Tally, timeoutFor } from "../support/runs.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 
 import { expect, test } from "vitest";
 
-import { postStream } from "../../src/wire/index.ts";
+import { postStream } from "../../src/runtime/wire/index.ts";
 
 test("a request cancelled when its whole answer has arrived rejects with the reason and harms nothing else", async () => {
   const server = createServer((request, response) => {

@@ -6,9 +6,9 @@
 
 import { expect } from "vitest";
 
+import type { LoggedEvent, ResponseStart, Settings } from "../../src/base/events/index.ts";
 import { Seal } from "../../src/emulator/seal.ts";
-import type { LoggedEvent, ResponseStart, Settings } from "../../src/events/index.ts";
-import { planOf } from "../../src/fold/index.ts";
+import { planOf } from "../../src/runtime/fold/index.ts";
 import { type Exception, expectedOf, isSame } from "../support/oracle.ts";
 import { onPath, type Played, type Sent, sha256 } from "../support/play.ts";
 import { MODELS, practiceModel } from "../support/practice-models.ts";

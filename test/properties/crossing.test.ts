@@ -22,7 +22,7 @@ import {
   type Session,
   type Turn,
 } from "../../src/index.ts";
-import { emulatedProfile } from "../../src/models/index.ts";
+import { emulatedProfile } from "../../src/runtime/models/index.ts";
 import { instantClock } from "../support/instant-clock.ts";
 import { onPath } from "../support/play.ts";
 import { practiceTools } from "../support/practice-tools.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
+import type { LoggedEvent, Settings } from "../../src/base/events/index.ts";
 import { startEmulator } from "../../src/emulator/index.ts";
-import type { LoggedEvent, Settings } from "../../src/events/index.ts";
 import { conversations } from "../support/conversation.ts";
 import {
   bodyText,

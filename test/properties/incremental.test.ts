@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
-import { explain, Fold, type Plan, planOf } from "../../src/fold/index.ts";
+import { explain, Fold, type Plan, planOf } from "../../src/runtime/fold/index.ts";
 import { conversations } from "../support/conversation.ts";
 import { bodyText, practiceSettings } from "../support/next-request.ts";
 import { play } from "../support/play.ts";

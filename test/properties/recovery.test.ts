@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
-import type { EventDraft } from "../../src/events/index.ts";
-import { Fold } from "../../src/fold/index.ts";
-import { closeTurn, findOpenTurn } from "../../src/turn/index.ts";
+import type { EventDraft } from "../../src/base/events/index.ts";
+import { Fold } from "../../src/runtime/fold/index.ts";
+import { closeTurn, findOpenTurn } from "../../src/runtime/turn/index.ts";
 import { conversations } from "../support/conversation.ts";
 import { bodyText, practiceSettings, renderNext, stamped, userMessage } from "../support/next-request.ts";
 import { onPath, play } from "../support/play.ts";

@@ -2,7 +2,7 @@ import { createParser } from "eventsource-parser";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 
-import { SseDecoder } from "../../src/wire/index.ts";
+import { SseDecoder } from "../../src/runtime/wire/index.ts";
 import { runs, Tally, timeoutFor } from "../support/runs.ts";
 
 const QUICK = 3000;

@@ -5,11 +5,11 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import type { EventDraft, LoggedEvent } from "../../src/events/index.ts";
-import { planOf } from "../../src/fold/index.ts";
-import { driverOf } from "../../src/providers/dialects.ts";
-import type { StreamEvent } from "../../src/providers/index.ts";
-import { SseDecoder } from "../../src/wire/index.ts";
+import type { EventDraft, LoggedEvent } from "../../src/base/events/index.ts";
+import { planOf } from "../../src/runtime/fold/index.ts";
+import { driverOf } from "../../src/runtime/providers/dialects.ts";
+import type { StreamEvent } from "../../src/runtime/providers/index.ts";
+import { SseDecoder } from "../../src/runtime/wire/index.ts";
 import { messagesOf, settingsOf } from "../contracts/dialects/spoken-log.ts";
 
 const root = process.env["THROUGHLINE_FIXTURES"] ?? "";

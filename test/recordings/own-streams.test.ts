@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { type Emulator, loadScenario, startEmulator } from "../../src/emulator/index.ts";
-import { RESPONSES_EVENTS } from "../../src/wire/index.ts";
+import { RESPONSES_EVENTS } from "../../src/runtime/wire/index.ts";
 import {
   decode,
   framed,

@@ -1,10 +1,10 @@
 /** A decoded response as a log, and the request that follows from it. */
 
-import type { EventDraft, LoggedEvent, Origin, Profile, Settings } from "../../src/events/index.ts";
-import { type Plan, planOf } from "../../src/fold/index.ts";
-import { memoryStore } from "../../src/log/index.ts";
-import { PROFILES, type RenderedRequest } from "../../src/providers/index.ts";
-import { ResponsesRenderer } from "../../src/providers/openai-responses/index.ts";
+import type { EventDraft, LoggedEvent, Origin, Profile, Settings } from "../../src/base/events/index.ts";
+import { type Plan, planOf } from "../../src/runtime/fold/index.ts";
+import { memoryStore } from "../../src/runtime/log/index.ts";
+import { PROFILES, type RenderedRequest } from "../../src/runtime/providers/index.ts";
+import { ResponsesRenderer } from "../../src/runtime/providers/openai-responses/index.ts";
 import type { Decoded } from "./recordings.ts";
 
 export const HOME: Origin = {

@@ -3,8 +3,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { httpError } from "../../src/providers/errors.ts";
-import { sliceArray, sliceMember, sliceObject } from "../../src/support/index.ts";
+import { sliceArray, sliceMember, sliceObject } from "../../src/base/support/index.ts";
+import { httpError } from "../../src/runtime/providers/errors.ts";
 import { HOME, inputTexts, logOf, render, settingsOf } from "./re-encode.ts";
 import {
   decode,

@@ -3,9 +3,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { StreamEnd, StreamEvent } from "../../src/providers/index.ts";
-import { ResponsesDecoder } from "../../src/providers/openai-responses/index.ts";
-import { SseDecoder } from "../../src/wire/index.ts";
+import type { StreamEnd, StreamEvent } from "../../src/runtime/providers/index.ts";
+import { ResponsesDecoder } from "../../src/runtime/providers/openai-responses/index.ts";
+import { SseDecoder } from "../../src/runtime/wire/index.ts";
 
 const root = process.env["THROUGHLINE_FIXTURES"];
 const folder = root === undefined ? undefined : join(root, "openai-responses");

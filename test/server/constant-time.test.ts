@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 /** How long a comparison takes cannot be asserted; how it is made can be read. */
 test("whatever lets somebody in is compared in constant time, never with ===", () => {
-  const source = readFileSync(join(import.meta.dirname, "../../src/server/access-keys.ts"), "utf8");
+  const source = readFileSync(join(import.meta.dirname, "../../src/access/server/access-keys.ts"), "utf8");
   for (const name of ["redeem", "isToken", "isCookie"]) {
     const body = new RegExp(`^  ${name}\\(.*?^  }$`, "ms").exec(source)?.[0] ?? "";
     expect(body, name).toContain("timingSafeEqual(");

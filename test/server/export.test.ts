@@ -5,8 +5,8 @@ import { join } from "node:path";
 
 import { expect, inject, test } from "vitest";
 
-import { connect } from "../../src/client/index.ts";
-import { bundleText, parseBundle, readBundle } from "../../src/log/index.ts";
+import { connect } from "../../src/access/client/index.ts";
+import { bundleText, parseBundle, readBundle } from "../../src/runtime/log/index.ts";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { say } from "../contracts/session-fixture.ts";
 import { ask, codeIn, served } from "./server-fixture.ts";

@@ -4,7 +4,7 @@ import { request as httpRequest } from "node:http";
 
 import { beforeEach, describe, expect, test } from "vitest";
 
-import type { RunningServer } from "../../src/server/index.ts";
+import type { RunningServer } from "../../src/access/server/index.ts";
 import { say } from "../contracts/session-fixture.ts";
 import { ownPort } from "../support/own-port.ts";
 import { type Answer, ask, codeIn, rawSocket, served, type Served } from "./server-fixture.ts";

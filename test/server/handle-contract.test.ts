@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { diffRequests } from "../../src/api/index.ts";
+import { diffRequests } from "../../src/base/api/index.ts";
 import type { LoggedEvent, SessionEvent, SessionHandle, Turn } from "../../src/index.ts";
 import { isEphemeral } from "../../src/index.ts";
 import { afterTest } from "../contracts/file-fixture.ts";

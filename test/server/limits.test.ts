@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 
 import { expect, test } from "vitest";
 
-import type { ServerLimits } from "../../src/server/index.ts";
+import type { ServerLimits } from "../../src/access/server/index.ts";
 import { afterTest } from "../contracts/file-fixture.ts";
 import { ask, codeIn, rawSocket, served, type Served, servedAlone } from "./server-fixture.ts";
 

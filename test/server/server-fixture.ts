@@ -3,7 +3,8 @@
 import { request as httpRequest } from "node:http";
 import { connect as connectSocket, type Socket } from "node:net";
 
-import { connect, type RemoteAgent } from "../../src/client/index.ts";
+import { connect, type RemoteAgent } from "../../src/access/client/index.ts";
+import { type RunningServer, type ServerOptions, startServer } from "../../src/access/server/index.ts";
 import {
   loadScenario,
   startEmulator,
@@ -21,7 +22,6 @@ import {
   type SessionHandle,
   type Store,
 } from "../../src/index.ts";
-import { type RunningServer, type ServerOptions, startServer } from "../../src/server/index.ts";
 import { afterTest } from "../contracts/file-fixture.ts";
 import { KEY, type ScriptStep } from "../contracts/session-fixture.ts";
 

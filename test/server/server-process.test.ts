@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 import { expect, inject, test } from "vitest";
 
-import { connect } from "../../src/client/index.ts";
+import { connect } from "../../src/access/client/index.ts";
 import { isEphemeral, type SessionEvent } from "../../src/index.ts";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { ownPort } from "../support/own-port.ts";

@@ -2,9 +2,9 @@
 
 import { describe, expect, test } from "vitest";
 
-import { connect } from "../../src/client/index.ts";
-import { blocksOf } from "../../src/fragments/index.ts";
+import { connect } from "../../src/access/client/index.ts";
 import { fileStore, isEphemeral, type LoggedEvent, type SessionEvent } from "../../src/index.ts";
+import { blocksOf } from "../../src/interface/fragments/index.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { anyTool, call, gate, say, think } from "../contracts/session-fixture.ts";
 import { comparable } from "./comparable.ts";

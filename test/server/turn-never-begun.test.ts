@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { connect } from "../../src/client/index.ts";
+import { connect } from "../../src/access/client/index.ts";
 import { newPlace } from "../cli/harness.ts";
 import { stalledAfter } from "../tui/screen-harness.ts";
 import { serve, TOKEN } from "../tui/server-harness.ts";

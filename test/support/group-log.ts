@@ -11,8 +11,8 @@ import {
   parseLine,
   type Settings,
   toLine,
-} from "../../src/events/index.ts";
-import { ResponsesDecoder } from "../../src/providers/openai-responses/index.ts";
+} from "../../src/base/events/index.ts";
+import { ResponsesDecoder } from "../../src/runtime/providers/openai-responses/index.ts";
 import { practiceSettings, stamped } from "./next-request.ts";
 import { practiceModel } from "./practice-models.ts";
 

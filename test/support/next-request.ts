@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { EventDraft, LoggedEvent, Settings } from "../../src/events/index.ts";
-import { planOf } from "../../src/fold/index.ts";
-import type { Model, RenderedRequest } from "../../src/providers/index.ts";
-import { settingsFor } from "../../src/session/settings.ts";
+import type { EventDraft, LoggedEvent, Settings } from "../../src/base/events/index.ts";
+import { planOf } from "../../src/runtime/fold/index.ts";
+import type { Model, RenderedRequest } from "../../src/runtime/providers/index.ts";
+import { settingsFor } from "../../src/runtime/session/settings.ts";
 import type { ModelName } from "./conversation.ts";
 import { MODELS, practiceModel } from "./practice-models.ts";
 import { practiceTools } from "./practice-tools.ts";

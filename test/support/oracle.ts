@@ -4,9 +4,15 @@
  * @module
  */
 
+import type {
+  ItemEvent,
+  LoggedEvent,
+  Origin,
+  ReplayOverride,
+  Settings,
+} from "../../src/base/events/index.ts";
+import { sliceMember } from "../../src/base/support/index.ts";
 import { idPrefixes } from "../../src/emulator/seal.ts";
-import type { ItemEvent, LoggedEvent, Origin, ReplayOverride, Settings } from "../../src/events/index.ts";
-import { sliceMember } from "../../src/support/index.ts";
 import { onPath } from "./play.ts";
 
 /** The listed rules by which reasoning of a completed response of the target's own may stay behind. */

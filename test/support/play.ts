@@ -7,6 +7,7 @@
 
 import { createHash } from "node:crypto";
 
+import { codeOf } from "../../src/base/support/index.ts";
 import { type RecordedExchange, startEmulator } from "../../src/emulator/index.ts";
 import {
   type Agent,
@@ -21,7 +22,6 @@ import {
   type Turn,
   type TurnResult,
 } from "../../src/index.ts";
-import { codeOf } from "../../src/support/index.ts";
 import type { Action, Conversation, ModelName } from "./conversation.ts";
 import { instantClock } from "./instant-clock.ts";
 import { practiceModel } from "./practice-models.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, sliceArray, sliceMember, tryParseJson } from "../../src/support/index.ts";
+import { isObject, sliceArray, sliceMember, tryParseJson } from "../../src/base/support/index.ts";
 
 /** The exact text of every input item. */
 export function inputTexts(body: string): readonly string[] {

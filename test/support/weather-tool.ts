@@ -4,7 +4,7 @@
  * @module
  */
 
-import { tool, type Tool } from "../../src/tools/index.ts";
+import { tool, type Tool } from "../../src/runtime/tools/index.ts";
 
 export const weatherTool: Tool = tool({
   name: "get_weather",

@@ -5,13 +5,13 @@
 
 import { expect, test } from "vitest";
 
-import type { CanonicalEvent, SessionEvent } from "../../src/events/index.ts";
-import { BlockList } from "../../src/fragments/index.ts";
-import { blockRows } from "../../src/tui/block-rows.ts";
-import { argumentRows, createStyle, Facts } from "../../src/tui/index.ts";
-import { sealed } from "../../src/tui/rows.ts";
-import { statusRows } from "../../src/tui/status-line.ts";
-import type { View } from "../../src/tui/view-state.ts";
+import type { CanonicalEvent, SessionEvent } from "../../src/base/events/index.ts";
+import { BlockList } from "../../src/interface/fragments/index.ts";
+import { blockRows } from "../../src/interface/tui/block-rows.ts";
+import { argumentRows, createStyle, Facts } from "../../src/interface/tui/index.ts";
+import { sealed } from "../../src/interface/tui/rows.ts";
+import { statusRows } from "../../src/interface/tui/status-line.ts";
+import type { View } from "../../src/interface/tui/view-state.ts";
 import { emulatorOf, newPlace } from "../cli/harness.ts";
 import { KEYS, onScreen } from "./screen-harness.ts";
 

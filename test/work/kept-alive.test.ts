@@ -5,9 +5,9 @@ import { runInNewContext } from "node:vm";
 
 import { expect, test } from "vitest";
 
-import type { StreamEvent } from "../../src/providers/index.ts";
-import { ResponsesDecoder } from "../../src/providers/openai-responses/stream.ts";
-import { SseDecoder } from "../../src/wire/index.ts";
+import type { StreamEvent } from "../../src/runtime/providers/index.ts";
+import { ResponsesDecoder } from "../../src/runtime/providers/openai-responses/stream.ts";
+import { SseDecoder } from "../../src/runtime/wire/index.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;

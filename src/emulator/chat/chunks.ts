@@ -5,7 +5,7 @@
  * @module
  */
 
-import { assertNever, isObject, type JsonObject, objectOf } from "../../support/index.ts";
+import { assertNever, isObject, type JsonObject, objectOf } from "../../base/support/index.ts";
 import type { Fault } from "../faults/fault.ts";
 import { pieces as tokens, type StreamEvent, type StreamForm } from "../output/stream-event.ts";
 import { hashText } from "../seal.ts";

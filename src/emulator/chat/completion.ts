@@ -4,12 +4,12 @@
  * @module
  */
 
-import { assertNever, type JsonObject } from "../../support/index.ts";
-import type { ChatToolCall } from "../../wire/index.ts";
+import { assertNever, type JsonObject } from "../../base/support/index.ts";
 import type { IssuedCall, IssuedMessage } from "./issue.ts";
 import type { Ending } from "./pieces.ts";
 import type { ChatRequest } from "./request-shape.ts";
 import { around, choiceOf, type Frame } from "./vendor-form.ts";
+import type { ChatToolCall } from "./vocabulary.ts";
 
 export function completionOf(options: {
   readonly frame: Frame;

@@ -6,7 +6,7 @@
  * @module
  */
 
-import { type JsonObject, stringOf } from "../../support/index.ts";
+import { type JsonObject, stringOf } from "../../base/support/index.ts";
 import { ciphertextRefused, duplicateItem, withoutFollower } from "../responses/judge/refusals.ts";
 import { hashText, type Sealed } from "../seal.ts";
 import type { CarriedReasoning, ChatMessage } from "./messages.ts";

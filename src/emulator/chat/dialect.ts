@@ -4,7 +4,7 @@
  * @module
  */
 
-import { stringOf } from "../../support/index.ts";
+import { stringOf } from "../../base/support/index.ts";
 import { accountOf, bearerOf } from "../accounts.ts";
 import type { Answer, Call, ComposeOptions, Dialect, JudgedRequest, ReadRequest } from "../dialect.ts";
 import type { Engine } from "../engine.ts";

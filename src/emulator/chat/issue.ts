@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assertNever, type JsonObject } from "../../support/index.ts";
+import { assertNever, type JsonObject } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
 import type { IssuedReasoning } from "../ledger.ts";
 import { hashText, type Sealed } from "../seal.ts";

@@ -5,8 +5,7 @@
  * @module
  */
 
-import { arrayOf, isObject, objectOf, stringOf } from "../../support/index.ts";
-import { CHAT_ROLES, CHAT_THINKING_PART } from "../../wire/index.ts";
+import { arrayOf, isObject, objectOf, stringOf } from "../../base/support/index.ts";
 import { invalidType, invalidValue, missingParameter } from "../responses/judge/refusals.ts";
 import type { Switches } from "../switches.ts";
 import type { ChatMessage } from "./messages.ts";
@@ -21,6 +20,7 @@ import {
 } from "./refusals.ts";
 import { emptyArray, inWordsOf } from "./request-shape.ts";
 import type { ChatTraits } from "./vendors.ts";
+import { CHAT_ROLES, CHAT_THINKING_PART } from "./vocabulary.ts";
 
 const common = ["role", "content", "name"];
 

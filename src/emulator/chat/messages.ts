@@ -7,9 +7,9 @@
 
 import { createHash } from "node:crypto";
 
-import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../support/index.ts";
-import { CHAT_REASONING_FIELDS, CHAT_THINKING_PART, type ChatReasoningField } from "../../wire/index.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import { hashText } from "../seal.ts";
+import { CHAT_REASONING_FIELDS, CHAT_THINKING_PART, type ChatReasoningField } from "./vocabulary.ts";
 
 export interface ChatCall {
   readonly id: string;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isObject, type JsonObject, objectOf, stringOf } from "../../support/index.ts";
+import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { ModelView, Seen } from "../model/view.ts";
 import type { ChatMessage } from "./messages.ts";
 import type { ReasoningAnswer } from "./reasoning.ts";

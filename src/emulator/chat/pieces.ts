@@ -5,12 +5,12 @@
  * @module
  */
 
-import type { ChatFinishReason } from "../../wire/index.ts";
 import type { Fault } from "../faults/fault.ts";
 import type { Draft, Reply } from "../output/draft.ts";
 import { draftTokens } from "../output/usage.ts";
 import { faultMessages } from "../responses/http-errors.ts";
 import type { ChatRequest } from "./request-shape.ts";
+import type { ChatFinishReason } from "./vocabulary.ts";
 
 export type Piece =
   /** One of each thought; a vendor that shows nothing still counts its tokens. */

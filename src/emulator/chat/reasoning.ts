@@ -6,7 +6,7 @@
  * @module
  */
 
-import { objectOf } from "../../support/index.ts";
+import { objectOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
 import type { IssuedReasoning } from "../ledger.ts";
 import { judgeDetails } from "./details.ts";

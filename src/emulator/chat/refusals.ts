@@ -5,10 +5,10 @@
  * @module
  */
 
-import { assertNever } from "../../support/index.ts";
-import { CHAT_REASONING_FIELDS } from "../../wire/index.ts";
+import { assertNever } from "../../base/support/index.ts";
 import { refuse, type Refusal } from "../refusal.ts";
 import type { ChatTraits, Vendor } from "./vendors.ts";
+import { CHAT_REASONING_FIELDS } from "./vocabulary.ts";
 
 /** A refusal that knows how its vendor writes it. */
 export interface ChatRefusal extends Refusal {

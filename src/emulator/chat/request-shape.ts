@@ -13,7 +13,7 @@ import {
   sliceArray,
   sliceMember,
   stringOf,
-} from "../../support/index.ts";
+} from "../../base/support/index.ts";
 import type { ModelTraits } from "../model-traits.ts";
 import { invalidType, invalidValue, missingParameter } from "../responses/judge/refusals.ts";
 import type { Switches } from "../switches.ts";

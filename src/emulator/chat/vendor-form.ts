@@ -5,7 +5,7 @@
  * @module
  */
 
-import { assertNever, type JsonObject } from "../../support/index.ts";
+import { assertNever, type JsonObject } from "../../base/support/index.ts";
 import { hashText } from "../seal.ts";
 import type { Vendor } from "./vendors.ts";
 

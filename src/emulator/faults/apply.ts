@@ -5,8 +5,8 @@
  * @module
  */
 
-import { assertNever, type JsonObject } from "../../support/index.ts";
-import { CHAT_DONE } from "../../wire/index.ts";
+import { assertNever, type JsonObject } from "../../base/support/index.ts";
+import { CHAT_DONE } from "../chat/vocabulary.ts";
 import type { StreamEvent, StreamForm } from "../output/stream-event.ts";
 import type { Outcome } from "../report.ts";
 import type { Fault, FaultPoint } from "./fault.ts";

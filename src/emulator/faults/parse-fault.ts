@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../support/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
 import type { Fault, FaultName, FaultPoint } from "./fault.ts";
 
 interface Arguments {

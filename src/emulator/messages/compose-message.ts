@@ -5,8 +5,7 @@
  * @module
  */
 
-import { isObject, type JsonObject } from "../../support/index.ts";
-import { BINDING_BETA } from "../../wire/index.ts";
+import { isObject, type JsonObject } from "../../base/support/index.ts";
 import type { Answer, ComposeOptions } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import type { StreamEvent } from "../output/stream-event.ts";
@@ -18,6 +17,7 @@ import { messageEvents, streamForm } from "./output/events.ts";
 import { issueBlocks } from "./output/issue.ts";
 import { inputTokens, outputUsage, startUsage } from "./output/usage.ts";
 import { toolId } from "./signature.ts";
+import { BINDING_BETA } from "./vocabulary.ts";
 
 /** What may be sent back whole. A refused or shortened answer may not be held for complete. */
 const completing = new Set(["end_turn", "tool_use", "stop_sequence", "pause_turn"]);

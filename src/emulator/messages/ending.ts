@@ -4,14 +4,14 @@
  * @module
  */
 
-import { arrayOf } from "../../support/index.ts";
-import { STOP_REASONS } from "../../wire/index.ts";
+import { arrayOf } from "../../base/support/index.ts";
 import type { Fault } from "../faults/fault.ts";
 import { type Draft, halved, type Reply } from "../output/draft.ts";
 import { draftTokens } from "../output/usage.ts";
 import { type ApiError, apiError } from "./http-errors.ts";
 import type { JudgedMessages } from "./judge-request.ts";
 import { invalidSignature } from "./refusals.ts";
+import { STOP_REASONS } from "./vocabulary.ts";
 
 export interface Ending {
   readonly drafts: readonly Draft[];

@@ -4,9 +4,9 @@
  * @module
  */
 
-import { ERROR_TYPES } from "../../wire/index.ts";
 import type { Fault } from "../faults/fault.ts";
 import { refuse, type Refusal } from "../refusal.ts";
+import { ERROR_TYPES } from "./vocabulary.ts";
 
 export interface ApiError {
   readonly status: number;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { arrayOf, objectOf, stringOf } from "../../support/index.ts";
+import { arrayOf, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Headers } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import type { IssuedReasoning, Standing } from "../ledger.ts";

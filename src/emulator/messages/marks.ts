@@ -5,7 +5,7 @@
  * @module
  */
 
-import { stringOf } from "../../support/index.ts";
+import { stringOf } from "../../base/support/index.ts";
 import type { IssuedReasoning, Places } from "../ledger.ts";
 import { hashText, type Seal } from "../seal.ts";
 import { type Context, isThinking, meaningOf } from "./judge/context.ts";

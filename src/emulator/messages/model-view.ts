@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, type JsonObject, objectOf, stringOf } from "../../support/index.ts";
+import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
 import type { ModelView, Seen } from "../model/view.ts";
 import type { JudgedMessages } from "./judge-request.ts";

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { BINDING_BETA } from "../../wire/index.ts";
 import { refuse, type Refusal } from "../refusal.ts";
+import { BINDING_BETA } from "./vocabulary.ts";
 
 const docs = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking";
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, type JsonObject, objectOf, stringOf } from "../../support/index.ts";
+import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import { type Hint, valueFor } from "./schema-value.ts";
 import { pathIn, placesIn, quotedIn, shortly, type Turn } from "./turn.ts";
 

@@ -2,7 +2,7 @@ import { Validator } from "@cfworker/json-schema";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import type { JsonObject } from "../../support/index.ts";
+import type { JsonObject } from "../../base/support/index.ts";
 import type { Draft } from "../output/draft.ts";
 import { answer } from "./built-in.ts";
 import { recipes } from "./recipes.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { arrayOf, isObject, numberOf, stringOf, tryParseJson } from "../../support/index.ts";
+import { arrayOf, isObject, numberOf, stringOf, tryParseJson } from "../../base/support/index.ts";
 
 export interface Note {
   readonly about: string;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, type JsonObject, stringOf } from "../../support/index.ts";
+import { isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
 import { hintsFrom } from "./arguments.ts";
 import { type Hint, valueFor } from "./schema-value.ts";
 import type { Step } from "./step.ts";

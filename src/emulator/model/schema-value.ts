@@ -5,7 +5,7 @@
  * @module
  */
 
-import { arrayOf, isObject, type JsonObject, numberOf, stringOf } from "../../support/index.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, stringOf } from "../../base/support/index.ts";
 
 /** What a property of this name probably wants; `undefined` for no idea. */
 export type Hint = (name: string) => string | undefined;

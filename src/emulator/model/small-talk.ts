@@ -5,7 +5,7 @@
  * @module
  */
 
-import { stringOf } from "../../support/index.ts";
+import { stringOf } from "../../base/support/index.ts";
 import { callOf } from "./obligations.ts";
 import type { Part, Step } from "./step.ts";
 import { numberFrom, shortly, type Turn } from "./turn.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { stringOf } from "../../support/index.ts";
+import { stringOf } from "../../base/support/index.ts";
 import { type Note, readNote } from "./notes.ts";
 import type { ModelView } from "./view.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { JsonObject } from "../../support/index.ts";
+import type { JsonObject } from "../../base/support/index.ts";
 
 export type Draft =
   | {

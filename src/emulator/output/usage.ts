@@ -7,7 +7,7 @@
 
 import { createHash } from "node:crypto";
 
-import { assertNever, type JsonObject } from "../../support/index.ts";
+import { assertNever, type JsonObject } from "../../base/support/index.ts";
 import type { Draft } from "./draft.ts";
 
 const maxLinks = 50_000;

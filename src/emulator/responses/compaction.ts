@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { JsonObject } from "../../support/index.ts";
+import type { JsonObject } from "../../base/support/index.ts";
 import { refused, type RouteRequest, type WireAnswer } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import { coveredBy, readNote, writeNote } from "../model/notes.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type JsonObject, objectOf, stringOf } from "../../support/index.ts";
+import { type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Answer, ComposeOptions } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import type { Fault } from "../faults/fault.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isObject, type JsonObject, objectOf, stringOf } from "../../support/index.ts";
+import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
 import type { IssuedReasoning, Standing } from "../ledger.ts";
 import { familyOf } from "../model-traits.ts";

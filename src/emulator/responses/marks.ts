@@ -4,7 +4,7 @@
  * @module
  */
 
-import { stringOf } from "../../support/index.ts";
+import { stringOf } from "../../base/support/index.ts";
 import type { IssuedReasoning, Places } from "../ledger.ts";
 import { hashText } from "../seal.ts";
 import { type ContextItem, messageHash } from "./judge/context.ts";

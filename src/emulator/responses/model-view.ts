@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, objectOf, stringOf } from "../../support/index.ts";
+import { isObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
 import { coveredBy } from "../model/notes.ts";
 import type { ModelView, Seen } from "../model/view.ts";

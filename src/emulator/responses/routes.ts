@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { JsonObject } from "../../support/index.ts";
+import type { JsonObject } from "../../base/support/index.ts";
 import { found, refused, type Route, type RouteRequest, type WireAnswer } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import { dialectNames, documentedModels } from "../model-traits.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, type JsonObject, stringOf } from "../../support/index.ts";
+import { isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
 import type { Refusal } from "../refusal.ts";
 import type { Seal, Sealed } from "../seal.ts";
 import { type ContextItem, toContextItem } from "./judge/context.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { isThroughlineError } from "../../support/index.ts";
+import { isThroughlineError } from "../../base/support/index.ts";
 import { loadScenario } from "./load-scenario.ts";
 
 const problemIn = (text: string): string => {

@@ -7,7 +7,7 @@
 
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";
 
-import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../support/index.ts";
+import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../base/support/index.ts";
 import type { Fault } from "../faults/fault.ts";
 import { parseFaults } from "../faults/parse-fault.ts";
 import { dialectNames, isDialectName, type ModelTraits } from "../model-traits.ts";

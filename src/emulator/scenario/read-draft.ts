@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isObject, type JsonObject, type ThroughlineError } from "../../support/index.ts";
+import { isObject, type JsonObject, type ThroughlineError } from "../../base/support/index.ts";
 import type { Draft } from "../output/draft.ts";
 
 type Path = readonly (string | number)[];

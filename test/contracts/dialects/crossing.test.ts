@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 
-import type { Settings } from "../../../src/events/index.ts";
+import type { Settings } from "../../../src/base/events/index.ts";
 import type { Answer, Piece } from "./speakers.ts";
 import { bodyOf, messagesOf, settingsOf, SpokenLog } from "./spoken-log.ts";
 

@@ -3,9 +3,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { driverOf } from "../../../src/providers/dialects.ts";
-import type { StreamEnd, StreamEvent } from "../../../src/providers/index.ts";
-import { SseDecoder } from "../../../src/wire/index.ts";
+import { driverOf } from "../../../src/runtime/providers/dialects.ts";
+import type { StreamEnd, StreamEvent } from "../../../src/runtime/providers/index.ts";
+import { SseDecoder } from "../../../src/runtime/wire/index.ts";
 import { type Answer, type Piece, SPEAKERS, type Speaker } from "./speakers.ts";
 
 const thought = (text: string, payload = `payload of ${text}`): Piece => ({ kind: "thought", text, payload });

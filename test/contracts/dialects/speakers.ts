@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Dialect } from "../../../src/events/index.ts";
+import type { Dialect } from "../../../src/base/events/index.ts";
 
 export type Piece =
   | { readonly kind: "thought"; readonly text: string; readonly payload: string }

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { EventDraft, LoggedEvent, Origin, Profile, Settings } from "../../../src/events/index.ts";
-import { type Plan, planOf } from "../../../src/fold/index.ts";
-import { driverOf } from "../../../src/providers/dialects.ts";
-import { capabilitiesOf, PROFILES, type RenderedRequest } from "../../../src/providers/index.ts";
+import type { EventDraft, LoggedEvent, Origin, Profile, Settings } from "../../../src/base/events/index.ts";
+import { type Plan, planOf } from "../../../src/runtime/fold/index.ts";
+import { driverOf } from "../../../src/runtime/providers/dialects.ts";
+import { capabilitiesOf, PROFILES, type RenderedRequest } from "../../../src/runtime/providers/index.ts";
 import { type Answer, SPEAKERS, type Speaker } from "./speakers.ts";
 
 type Dialect = Origin["dialect"];

@@ -5,8 +5,7 @@
  * @module
  */
 
-import { isObject, type JsonObject, stringOf } from "../../../support/index.ts";
-import { SERVER_BLOCKS, TOOL_ID_PATTERN } from "../../../wire/index.ts";
+import { isObject, type JsonObject, stringOf } from "../../../base/support/index.ts";
 import type { Refusal } from "../../refusal.ts";
 import type { Switches } from "../../switches.ts";
 import {
@@ -22,6 +21,7 @@ import {
   unknownTag,
   wrongType,
 } from "../refusals.ts";
+import { SERVER_BLOCKS, TOOL_ID_PATTERN } from "../vocabulary.ts";
 
 type Kind = "string" | "object" | "boolean" | "any";
 

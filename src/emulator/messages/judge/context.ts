@@ -17,7 +17,7 @@ import {
   sliceMember,
   sliceObject,
   stringOf,
-} from "../../../support/index.ts";
+} from "../../../base/support/index.ts";
 import { hashText } from "../../seal.ts";
 
 export interface PlacedBlock {

@@ -12,7 +12,7 @@ import {
   objectOf,
   sliceMember,
   stringOf,
-} from "../../../support/index.ts";
+} from "../../../base/support/index.ts";
 import type { ModelTraits } from "../../model-traits.ts";
 import type { Refusal } from "../../refusal.ts";
 import { isOfKind, type ValueKind } from "../../value-kind.ts";

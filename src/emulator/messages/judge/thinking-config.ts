@@ -5,8 +5,7 @@
  * @module
  */
 
-import { isObject, type JsonObject, objectOf, stringOf } from "../../../support/index.ts";
-import { BINDING_BETA } from "../../../wire/index.ts";
+import { isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
 import type { ModelTraits } from "../../model-traits.ts";
 import type { Refusal } from "../../refusal.ts";
 import {
@@ -17,6 +16,7 @@ import {
   unexpectedValue,
   unknownTag,
 } from "../refusals.ts";
+import { BINDING_BETA } from "../vocabulary.ts";
 
 export interface Thinking {
   readonly mode: "adaptive" | "enabled" | "between_tools" | "disabled";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { stringOf } from "../../../support/index.ts";
+import { stringOf } from "../../../base/support/index.ts";
 import { familyOf, type ModelTraits } from "../../model-traits.ts";
 import type { Refusal } from "../../refusal.ts";
 import { hashText, type Seal } from "../../seal.ts";

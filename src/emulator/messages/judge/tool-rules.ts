@@ -4,7 +4,7 @@
  * @module
  */
 
-import { stringOf } from "../../../support/index.ts";
+import { stringOf } from "../../../base/support/index.ts";
 import type { Refusal } from "../../refusal.ts";
 import { repeatedResult, repeatedToolId, resultsMissing, unexpectedResult } from "../refusals.ts";
 import type { PlacedBlock } from "./context.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { JsonObject } from "../../../support/index.ts";
+import type { JsonObject } from "../../../base/support/index.ts";
 import { pieces, type StreamEvent, type StreamForm } from "../../output/stream-event.ts";
 import type { IssuedBlock } from "./issue.ts";
 

@@ -5,7 +5,13 @@
  * @module
  */
 
-import { assertNever, isObject, type JsonObject, stringOf, tryParseJson } from "../../../support/index.ts";
+import {
+  assertNever,
+  isObject,
+  type JsonObject,
+  stringOf,
+  tryParseJson,
+} from "../../../base/support/index.ts";
 import type { Draft } from "../../output/draft.ts";
 import { hashText, type Seal, type SealedThinking } from "../../seal.ts";
 import { isThinking, nextLink } from "../judge/context.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { JsonObject } from "../../../support/index.ts";
+import type { JsonObject } from "../../../base/support/index.ts";
 import type { Draft } from "../../output/draft.ts";
 import { draftTokens } from "../../output/usage.ts";
 

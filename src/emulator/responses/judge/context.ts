@@ -7,7 +7,7 @@
 
 import { createHash } from "node:crypto";
 
-import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../../support/index.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
 import type { ModelTraits } from "../../model-traits.ts";
 import { hashText, type Seal, type Sealed, type SignedId } from "../../seal.ts";
 import type { Switches } from "../../switches.ts";

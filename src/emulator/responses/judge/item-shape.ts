@@ -5,7 +5,7 @@
  * @module
  */
 
-import { isObject, type JsonObject } from "../../../support/index.ts";
+import { isObject, type JsonObject } from "../../../base/support/index.ts";
 import type { Refusal } from "../../refusal.ts";
 import { idPrefixes } from "../../seal.ts";
 import type { Switches } from "../../switches.ts";

@@ -13,7 +13,7 @@ import {
   sliceArray,
   sliceMember,
   stringOf,
-} from "../../../support/index.ts";
+} from "../../../base/support/index.ts";
 import type { ModelTraits } from "../../model-traits.ts";
 import { refuse, type Refusal } from "../../refusal.ts";
 import { isOfKind, type ValueKind } from "../../value-kind.ts";

@@ -7,7 +7,7 @@
 
 import { createHash } from "node:crypto";
 
-import type { JsonObject } from "../../../support/index.ts";
+import type { JsonObject } from "../../../base/support/index.ts";
 import { pieces, type StreamEvent } from "../../output/stream-event.ts";
 import { type IssuedItem, messagePart } from "./issue.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { assertNever, type JsonObject, stringOf } from "../../../support/index.ts";
+import { assertNever, type JsonObject, stringOf } from "../../../base/support/index.ts";
 import type { Draft } from "../../output/draft.ts";
 import { type Follower, type ItemPlace, type Seal, type Sealed } from "../../seal.ts";
 import type { Switches } from "../../switches.ts";

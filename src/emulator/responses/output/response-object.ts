@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, type JsonObject, objectOf } from "../../../support/index.ts";
+import { isObject, type JsonObject, objectOf } from "../../../base/support/index.ts";
 import type { ParsedRequest } from "../judge/request-shape.ts";
 
 export interface ResponseState {

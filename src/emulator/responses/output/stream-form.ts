@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, type JsonObject } from "../../../support/index.ts";
+import { isObject, type JsonObject } from "../../../base/support/index.ts";
 import type { Fault } from "../../faults/fault.ts";
 import type { StreamEvent, StreamForm } from "../../output/stream-event.ts";
 

@@ -1,0 +1,171 @@
+/**
+ * `connect(url)`: the sessions of a server, as if they were here.
+ *
+ * @module
+ */
+
+import {
+  type AgentHandle,
+  HTTP_API_VERSION,
+  type OpenHandleOptions,
+  type RequestSummary,
+  type ServerInfo,
+  type SessionHandle,
+  type SessionListing,
+  type SessionState,
+} from "../../base/api/index.ts";
+import { type Clock, codeOf, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { Http } from "./http.ts";
+import { RemoteSession } from "./remote-session.ts";
+
+export interface ConnectOptions {
+  /** Not needed in the server's own page, nor with a link that was not used yet. */
+  readonly token?: string;
+  readonly fetch?: typeof fetch;
+  readonly clock?: Clock;
+}
+
+export interface ListSessionsOptions {
+  readonly limit?: number;
+  /** Only what stands behind this one: the last session of the page before. */
+  readonly before?: Pick<SessionListing, "id" | "modifiedAt">;
+  readonly search?: string;
+}
+
+export interface RemoteOpenOptions extends OpenHandleOptions {
+  /** For a new session. */
+  readonly model?: string;
+}
+
+export interface RemoteAgent extends AgentHandle {
+  readonly server: ServerInfo;
+  open(options?: RemoteOpenOptions): Promise<SessionHandle>;
+  /** All of them, newest first. */
+  sessions(): AsyncIterable<SessionListing>;
+  list(options?: ListSessionsOptions): Promise<readonly SessionListing[]>;
+  requests(id: string): Promise<readonly RequestSummary[]>;
+  remove(id: string): Promise<void>;
+  /** A link that lets one more browser in. */
+  newLink(): Promise<string>;
+}
+
+/** `address` is the server's URL, or the link it printed: the link is used up. */
+export async function connect(address: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
+  const { url, code } = readAddress(address);
+  const parts = {
+    url,
+    // Bound: a browser's fetch refuses to be called as a method of something else.
+    fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
+    clock: options.clock ?? systemClock,
+  };
+  // A link that is given is meant: one that lets nobody in is told, also where a token would have.
+  const token =
+    code === undefined ? options.token : await redeem(new Http({ ...parts, token: undefined }), code);
+  const http = new Http({ ...parts, token });
+  const server = await http.get<ServerInfo>("/api/server");
+  if (server.name !== "throughline" || server.api !== HTTP_API_VERSION) {
+    throw new ThroughlineError({
+      code: "server_version",
+      message: `${url} speaks another version of the API (${String(server.api)} instead of ${HTTP_API_VERSION}): use the same version of Throughline on both sides`,
+    });
+  }
+  return new Remote(http, server);
+}
+
+class Remote implements RemoteAgent {
+  readonly server: ServerInfo;
+  readonly #http: Http;
+
+  constructor(http: Http, server: ServerInfo) {
+    this.#http = http;
+    this.server = server;
+  }
+
+  async open(options: RemoteOpenOptions = {}): Promise<SessionHandle> {
+    const { id, model, mode } = options;
+    const known = id === undefined ? undefined : await this.#state(id, mode);
+    return new RemoteSession(this.#http, known ?? (await this.#create(id, model)));
+  }
+
+  async #create(id: string | undefined, model: string | undefined): Promise<SessionState> {
+    const body = { ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) };
+    try {
+      return await this.#http.post<SessionState>("/api/sessions", body);
+    } catch (error) {
+      // Somebody else was quicker: then it is there.
+      const known =
+        id !== undefined && codeOf(error) === "session_exists" ? await this.#state(id, "write") : undefined;
+      if (known === undefined) throw error;
+      return known;
+    }
+  }
+
+  async *sessions(): AsyncGenerator<SessionListing> {
+    let before: SessionListing | undefined;
+    for (;;) {
+      const page = await this.list({ limit: PAGE, ...(before === undefined ? {} : { before }) });
+      yield* page;
+      if (page.length < PAGE) return;
+      before = page.at(-1);
+    }
+  }
+
+  async list(options: ListSessionsOptions = {}): Promise<readonly SessionListing[]> {
+    const { limit, before, search } = options;
+    const query = new URLSearchParams({
+      ...(limit === undefined ? {} : { limit: String(limit) }),
+      ...(before === undefined ? {} : { before: `${before.modifiedAt},${before.id}` }),
+      ...(search === undefined ? {} : { search }),
+    });
+    const path = `/api/sessions?${query.toString()}`;
+    return (await this.#http.get<{ readonly sessions: readonly SessionListing[] }>(path)).sessions;
+  }
+
+  async requests(id: string): Promise<readonly RequestSummary[]> {
+    const path = `/api/sessions/${encodeURIComponent(id)}/requests`;
+    return (await this.#http.get<{ readonly requests: readonly RequestSummary[] }>(path)).requests;
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#http.delete(`/api/sessions/${encodeURIComponent(id)}`);
+  }
+
+  async newLink(): Promise<string> {
+    return (await this.#http.post<{ readonly link: string }>("/api/links")).link;
+  }
+
+  /** As locally: a session that does not exist is made, unless it is opened to read. */
+  async #state(id: string, mode: "write" | "read" | undefined): Promise<SessionState | undefined> {
+    try {
+      return await this.#http.get<SessionState>(`/api/sessions/${encodeURIComponent(id)}`);
+    } catch (error) {
+      if (codeOf(error) === "session_not_found" && mode !== "read") return undefined;
+      throw error;
+    }
+  }
+}
+
+const PAGE = 200;
+
+function readAddress(address: string): { readonly url: string; readonly code: string | undefined } {
+  let url: URL;
+  try {
+    url = new URL(address);
+  } catch {
+    throw badAddress(address);
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw badAddress(address);
+  const code = url.pathname === "/login" ? url.searchParams.get("code") : null;
+  return { url: url.origin, code: code ?? undefined };
+}
+
+function badAddress(address: string): ThroughlineError {
+  return new ThroughlineError({
+    code: "server_url_invalid",
+    message: `"${address.slice(0, 100)}" is not the address of a server: it should look like http://127.0.0.1:4319`,
+  });
+}
+
+async function redeem(http: Http, code: string): Promise<string> {
+  return (await http.post<{ readonly token: string }>("/api/login", { code })).token;
+}

@@ -1,0 +1,89 @@
+/**
+ * A session's events over a connection that may break. It is taken up again after the last canonical event that arrived:
+ * each is seen exactly once, in order, by its seq. What was open meanwhile is told anew by the server.
+ *
+ * @module
+ */
+
+import type { SessionState } from "../../base/api/index.ts";
+import { parseLine, type SessionEvent } from "../../base/events/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
+import { type Http, statusOf, waitBefore } from "./http.ts";
+import { readMessages, type SseMessage } from "./sse-reader.ts";
+
+export interface FeedOptions {
+  readonly path: string;
+  readonly after: number;
+  readonly signal: AbortSignal;
+  readonly onState: (state: SessionState) => void;
+  readonly onConnection: (open: boolean) => void;
+}
+
+/** The server says something every 15 s; a connection that is silent for longer is dead, whatever TCP thinks. */
+const SILENCE_MS = 45_000;
+
+export async function* followFeed(http: Http, options: FeedOptions): AsyncGenerator<SessionEvent> {
+  const { signal, onState, onConnection } = options;
+  let { after } = options;
+  let attempt = 0;
+  while (!signal.aborted) {
+    try {
+      for await (const { event, id, data } of connection(http, `${options.path}?after=${after}`, signal)) {
+        attempt = 0;
+        onConnection(true);
+        if (event === "state") onState(JSON.parse(data) as SessionState);
+        if (event !== "message") continue;
+        if (id === undefined) {
+          yield JSON.parse(data) as SessionEvent;
+          continue;
+        }
+        const logged = parseLine(data);
+        if (logged.seq <= after) continue;
+        if (logged.seq !== after + 1) throw outOfOrder(after, logged.seq);
+        after = logged.seq;
+        yield logged;
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      if (isFinal(error)) throw error;
+    }
+    if (signal.aborted) return;
+    attempt += 1;
+    onConnection(false);
+    await http.clock.sleep(waitBefore(attempt), signal).catch(() => undefined);
+  }
+}
+
+/** One connection, until it ends, breaks, or falls silent. */
+async function* connection(http: Http, path: string, signal: AbortSignal): AsyncGenerator<SseMessage> {
+  const own = new AbortController();
+  const stop = (): void => own.abort();
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  let timer = setTimeout(stop, SILENCE_MS);
+  const heard = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(stop, SILENCE_MS);
+  };
+  try {
+    const { body } = await http.open(path, { accept: "text/event-stream", signal: own.signal });
+    if (body !== null) yield* readMessages(body, heard, own.signal);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}
+
+/** What asking again will not change: the session is gone, or we may not see it. */
+function isFinal(error: unknown): boolean {
+  const status = statusOf(error);
+  return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
+}
+
+function outOfOrder(after: number, seq: number): ThroughlineError {
+  return new ThroughlineError({
+    code: "stream_order",
+    message: `event ${seq} came after event ${after}: something is missing`,
+  });
+}

@@ -1,0 +1,32 @@
+/**
+ * Lines of text from a stream. A stream that breaks off in the middle of a line rejects: half a history is none.
+ *
+ * @module
+ */
+
+import { ThroughlineError } from "../../base/support/index.ts";
+
+export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw cut(error);
+      });
+      if (done) break;
+      text += decoder.decode(value, { stream: true });
+      const lines = text.split("\n");
+      text = lines.pop() ?? "";
+      yield* lines;
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+  if (text !== "") throw cut();
+}
+
+function cut(cause?: unknown): ThroughlineError {
+  return new ThroughlineError({ code: "stream_cut", message: "the server's answer broke off", cause });
+}

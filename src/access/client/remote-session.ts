@@ -1,0 +1,312 @@
+/**
+ * A session behind HTTP, as a handle like any other. What it is (title, usage, model …) is what the server last said:
+ * kept fresh while somebody follows it, and by every answer.
+ *
+ * @module
+ */
+
+import type {
+  CompactOptions,
+  Cut,
+  Decision,
+  EventsOptions,
+  ExplainOptions,
+  FollowOptions,
+  ForkOptions,
+  HandleSendOptions,
+  Input,
+  ModelView,
+  RebuiltRequest,
+  RequestPreview,
+  SessionHandle,
+  SessionState,
+  SwitchPreview,
+  Turn,
+  TurnOptions,
+  TurnState,
+} from "../../base/api/index.ts";
+import {
+  type ContextUse,
+  type LoggedEvent,
+  parseLine,
+  type SessionEvent,
+  type Usage,
+} from "../../base/events/index.ts";
+import { createIdSource, type IdSource, ThroughlineError } from "../../base/support/index.ts";
+import { followFeed } from "./event-feed.ts";
+import { type Http, statusOf } from "./http.ts";
+import { readLines } from "./line-reader.ts";
+import { RemoteTurn } from "./remote-turn.ts";
+
+const ASK_SECONDS = 25;
+
+export class RemoteSession implements SessionHandle {
+  readonly #http: Http;
+  readonly #ids: IdSource;
+  readonly #path: string;
+  readonly #closing = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  #state: SessionState;
+  #lastSeq: number;
+  #lost = 0;
+
+  constructor(http: Http, state: SessionState) {
+    this.#http = http;
+    this.#ids = createIdSource(() => http.clock.now());
+    this.#path = `/api/sessions/${encodeURIComponent(state.id)}`;
+    this.#state = state;
+    this.#lastSeq = state.lastSeq;
+  }
+
+  get id(): string {
+    return this.#state.id;
+  }
+
+  get title(): string | undefined {
+    return this.#state.title;
+  }
+
+  get usage(): Usage {
+    return this.#state.usage;
+  }
+
+  get costUsd(): number | undefined {
+    return this.#state.costUsd;
+  }
+
+  get model(): ModelView {
+    return this.#state.model;
+  }
+
+  get context(): ContextUse | undefined {
+    return this.#state.context;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  get interrupted(): boolean {
+    return this.#state.interrupted;
+  }
+
+  get access(): "write" | "read" {
+    return this.#state.access;
+  }
+
+  get writer(): "live" | "none" {
+    return this.#state.writer;
+  }
+
+  get connection(): "open" | "lost" {
+    return this.#lost > 0 ? "lost" : "open";
+  }
+
+  onChange(listener: () => void): () => void {
+    const own = (): void => listener(); // the same function twice is two listeners
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  send(input: Input, options: HandleSendOptions = {}): Turn {
+    const { signal: _signal, turn: _turn, ...rest } = options;
+    return this.#start("turns", { input, ...rest }, options);
+  }
+
+  resume(options: TurnOptions = {}): Turn {
+    return this.#start("resume", undefined, options);
+  }
+
+  retry(options: TurnOptions = {}): Turn {
+    return this.#start("retry", {}, options);
+  }
+
+  edit(seq: number, input: Input, options: TurnOptions = {}): Turn {
+    return this.#start("edit", { seq, input }, options);
+  }
+
+  async cancel(): Promise<void> {
+    await this.#http.post(`${this.#path}/cancel`, {}, { again: true });
+  }
+
+  async approve(requestId: string): Promise<void> {
+    await this.#answer(requestId, { decision: "allow" });
+  }
+
+  async deny(requestId: string, reason?: string): Promise<void> {
+    await this.#answer(requestId, { decision: "deny", ...(reason === undefined ? {} : { reason }) });
+  }
+
+  async setModel(name: string): Promise<void> {
+    await this.#change("model", { model: name });
+  }
+
+  async rename(title: string): Promise<void> {
+    await this.#change("title", { title });
+  }
+
+  async undo(): Promise<void> {
+    await this.#change("undo", {});
+  }
+
+  async truncate(cut: Cut): Promise<void> {
+    await this.#change("truncate", cut);
+  }
+
+  async checkout(options: { readonly to: number }): Promise<void> {
+    await this.#change("checkout", options);
+  }
+
+  /** The signal ends the waiting; the compaction itself is the server's. */
+  async compact(options: CompactOptions = {}): Promise<void> {
+    const { signal, ...rest } = options;
+    const done = this.#change("compact", rest);
+    if (signal === undefined) return done;
+    done.catch(() => undefined);
+    const aborted = new Promise<never>((_, reject) => {
+      const stop = (): void => {
+        void this.cancel().catch(() => undefined);
+        reject(signal.reason as Error);
+      };
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
+    });
+    return Promise.race([done, aborted]);
+  }
+
+  async fork(options: ForkOptions = {}): Promise<SessionHandle> {
+    return new RemoteSession(this.#http, await this.#http.post<SessionState>(`${this.#path}/fork`, options));
+  }
+
+  previewSwitch(name: string): Promise<SwitchPreview> {
+    return this.#http.get(`${this.#path}/switch?model=${encodeURIComponent(name)}`);
+  }
+
+  preview(options: { readonly model?: string } = {}): Promise<RequestPreview> {
+    const query = options.model === undefined ? "" : `?model=${encodeURIComponent(options.model)}`;
+    return this.#http.get(`${this.#path}/preview${query}`);
+  }
+
+  async explain(options: ExplainOptions = {}): Promise<readonly Decision[]> {
+    const query = options.request === undefined ? "" : `?request=${options.request}`;
+    return (
+      await this.#http.get<{ readonly decisions: readonly Decision[] }>(`${this.#path}/explain${query}`)
+    ).decisions;
+  }
+
+  rebuild(request: number): Promise<RebuiltRequest> {
+    return this.#http.get(`${this.#path}/requests/${request}`);
+  }
+
+  async blob(name: string): Promise<Uint8Array | undefined> {
+    try {
+      const response = await this.#http.open(`${this.#path}/blobs/${encodeURIComponent(name)}`, {
+        accept: "*/*",
+      });
+      return new Uint8Array(await response.arrayBuffer());
+    } catch (error) {
+      if (statusOf(error) === 404) return undefined;
+      throw error;
+    }
+  }
+
+  async *events(options: EventsOptions = {}): AsyncGenerator<LoggedEvent> {
+    const { after = -1, path = "all" } = options;
+    const { body } = await this.#http.open(`${this.#path}/log?after=${after}&path=${path}`, {
+      accept: "application/x-ndjson",
+      signal: this.#closing.signal,
+    });
+    if (body === null) return;
+    for await (const line of readLines(body)) yield parseLine(line);
+  }
+
+  async *follow(options: FollowOptions = {}): AsyncGenerator<SessionEvent> {
+    const ended = new AbortController();
+    const stop = (): void => ended.abort();
+    const signals = [options.signal, this.#closing.signal];
+    for (const signal of signals) signal?.addEventListener("abort", stop, { once: true });
+    if (signals.some((signal) => signal?.aborted === true)) stop();
+    let lost = false;
+    const onConnection = (open: boolean): void => {
+      if (lost === !open) return;
+      lost = !open;
+      this.#lost += lost ? 1 : -1;
+      this.#changed();
+    };
+    try {
+      const feed = followFeed(this.#http, {
+        path: `${this.#path}/events`,
+        after: options.after ?? -1,
+        signal: ended.signal,
+        onState: (state) => this.#take(state),
+        onConnection,
+      });
+      for await (const event of feed) {
+        if ("seq" in event && event.seq > this.#lastSeq) this.#lastSeq = event.seq;
+        yield event;
+      }
+    } finally {
+      onConnection(true);
+      stop();
+      for (const signal of signals) signal?.removeEventListener("abort", stop);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** With an id of ours it may be sent twice. A turn that is resumed has its id already. */
+  #start(route: string, body: object | undefined, options: TurnOptions): Turn {
+    if (this.#closing.signal.aborted)
+      throw new ThroughlineError({ code: "log_closed", message: `session "${this.id}" was closed` });
+    const { turn = this.#ids.next("tn"), signal } = options;
+    const path = `${this.#path}/${route}`;
+    return new RemoteTurn({
+      id: body === undefined ? "" : turn,
+      signal,
+      after: this.#lastSeq,
+      start: () =>
+        body === undefined
+          ? this.#http.post<TurnState>(path)
+          : this.#http.post<TurnState>(path, { ...body, turn }, { again: true }),
+      ask: (id, when) => this.#ask(id, when),
+      cancel: async (id) => {
+        await this.#http.post(`${this.#path}/cancel`, { turn: id }, { again: true });
+      },
+      follow: (after, stop) => this.follow({ after, signal: stop }),
+    });
+  }
+
+  async #ask(turn: string, when: "now" | "ended"): Promise<TurnState> {
+    const query = when === "now" ? "" : `?wait=${ASK_SECONDS}`;
+    const state = await this.#http.get<TurnState>(
+      `${this.#path}/turns/${encodeURIComponent(turn)}${query}`,
+      this.#closing.signal,
+    );
+    if (state.state === "done") this.#take(await this.#http.get<SessionState>(this.#path));
+    return state;
+  }
+
+  async #answer(requestId: string, body: object): Promise<void> {
+    await this.#http.post(`${this.#path}/permissions/${encodeURIComponent(requestId)}`, body);
+  }
+
+  async #change(route: string, body: object): Promise<void> {
+    this.#take(await this.#http.post<SessionState>(`${this.#path}/${route}`, body));
+  }
+
+  #take(state: SessionState): void {
+    this.#state = state;
+    if (state.lastSeq > this.#lastSeq) this.#lastSeq = state.lastSeq;
+    this.#changed();
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * A session's events as server-sent events. `id:` is the seq of a canonical event; deltas stand in between without one,
+ * so `Last-Event-ID` always names something that can be found again. On attaching: what the client has missed, then
+ * what is open right now, then live.
+ *
+ * A client never holds anything up. History is sent as fast as it is read. Live events are written at once; a client
+ * that lets more than `MAX_BACKLOG` of them pile up is dropped, and catches up from the log when it comes back.
+ *
+ * @module
+ */
+
+import type { ServerResponse } from "node:http";
+
+import type { SessionState } from "../../base/api/index.ts";
+import type { SessionEvent } from "../../base/events/index.ts";
+import type { Session } from "../../runtime/session/index.ts";
+import { Backlog } from "./backlog.ts";
+import type { HostedSession } from "./hosted-session.ts";
+
+/** So much of live events may wait for one client; what it misses is in the log. */
+const MAX_BACKLOG = 256 * 1024;
+/** Of history, so much waits for the client at a time. */
+const HISTORY_BACKLOG = 256 * 1024;
+const KEEP_ALIVE_MS = 15_000;
+const STUCK_MS = 30_000;
+const RECONNECT_MS = 1000;
+
+export interface StreamCounters {
+  open: number;
+  dropped: number;
+}
+
+/** Resolves when the client has gone, was dropped, or the session was removed. */
+export async function streamEvents(
+  hosted: HostedSession,
+  response: ServerResponse,
+  after: number,
+  counters: StreamCounters,
+): Promise<void> {
+  // Before anything is written: a session that cannot be opened is an ordinary error, not a broken stream.
+  const state = await hosted.state();
+  response.writeHead(200, { "content-type": "text/event-stream", "x-accel-buffering": "no" });
+  response.write(`retry: ${RECONNECT_MS}\n\n`);
+  const client = new EventClient(hosted, response, after, counters);
+  counters.open += 1;
+  try {
+    await client.run(state);
+  } finally {
+    counters.open -= 1;
+    client.end();
+  }
+}
+
+class EventClient {
+  readonly #hosted: HostedSession;
+  readonly #response: ServerResponse;
+  readonly #counters: StreamCounters;
+  readonly #leave: () => void;
+  readonly #unlisten: () => void;
+  readonly #pings: NodeJS.Timeout;
+  readonly #backlog = new Backlog();
+  /** The socket takes no more for now: what comes waits here. */
+  #full = false;
+  #after: number;
+  /** Of the events it was sent: one that is larger than the limit is no sign of a slow client. */
+  #largest = 0;
+  #gone = false;
+  #sentState = "";
+  #stateWanted = false;
+  /** Ends the following that is under way. */
+  #stop: (() => void) | undefined;
+  #resume: (() => void) | undefined;
+
+  constructor(hosted: HostedSession, response: ServerResponse, after: number, counters: StreamCounters) {
+    this.#hosted = hosted;
+    this.#response = response;
+    this.#after = after;
+    this.#counters = counters;
+    this.#leave = hosted.join();
+    this.#unlisten = hosted.onChange(() => this.#wantState());
+    this.#pings = setInterval(() => this.#write(": still here\n\n"), KEEP_ALIVE_MS);
+    this.#pings.unref();
+    response.on("drain", () => this.#drained());
+    response.on("error", () => undefined); // a client that went away is no error of ours
+    response.on("close", () => this.#close());
+  }
+
+  async run(state: SessionState): Promise<void> {
+    this.#sendState(state);
+    while (!this.#gone && !this.#hosted.gone) {
+      const { session, swapped } = await this.#hosted.attach();
+      for await (const event of session.events({ after: this.#after })) {
+        if (!(await this.#hasRoom())) return;
+        this.#send(event);
+      }
+      this.#write(`event: live\ndata: {"seq":${this.#after}}\n\n`);
+      await this.#follow(session, swapped);
+    }
+  }
+
+  /** Until the session is opened anew or the client has gone. The signal outlives many clients: it must forget each. */
+  async #follow(session: Session, swapped: AbortSignal): Promise<void> {
+    const stopped = new AbortController();
+    const stop = (): void => stopped.abort();
+    this.#stop = stop;
+    swapped.addEventListener("abort", stop, { once: true });
+    try {
+      if (this.#gone || swapped.aborted) stop();
+      for await (const event of session.follow({ after: this.#after, signal: stopped.signal })) {
+        this.#send(event);
+        if (this.#behind > MAX_BACKLOG + this.#largest) this.#drop();
+        if (this.#gone) return;
+      }
+    } finally {
+      swapped.removeEventListener("abort", stop);
+    }
+  }
+
+  end(): void {
+    clearInterval(this.#pings);
+    this.#unlisten();
+    this.#leave();
+    if (this.#gone) return;
+    this.#flush();
+    this.#response.end();
+  }
+
+  #send(event: SessionEvent): void {
+    if ("seq" in event) {
+      if (event.seq <= this.#after) return; // seen before the session was opened anew
+      this.#after = event.seq;
+    }
+    const text = this.#hosted.frames.textOf(event);
+    this.#largest = Math.max(this.#largest, text.length);
+    this.#write(text);
+  }
+
+  /** Many changes at once are told once, when the work that made them is done. */
+  #wantState(): void {
+    if (this.#stateWanted || this.#gone) return;
+    this.#stateWanted = true;
+    setImmediate(() => {
+      this.#stateWanted = false;
+      if (this.#gone || this.#hosted.gone) return;
+      this.#hosted.state().then(
+        (state) => this.#sendState(state),
+        () => undefined, // it could not be opened any more: the stream itself will say so
+      );
+    });
+  }
+
+  /** The number of the last event changes with every event, which tells it by itself. */
+  #sendState(state: SessionState): void {
+    const { lastSeq: _lastSeq, ...rest } = state;
+    const text = JSON.stringify(rest);
+    if (text === this.#sentState) return;
+    this.#sentState = text;
+    this.#write(`event: state\ndata: ${JSON.stringify(state)}\n\n`);
+  }
+
+  /** Bytes that this client has not taken yet. */
+  get #behind(): number {
+    return this.#response.writableLength + this.#backlog.length;
+  }
+
+  #write(text: string): void {
+    if (this.#gone) return;
+    if (this.#full) this.#backlog.add(text);
+    else this.#full = !this.#response.write(text);
+  }
+
+  #flush(): void {
+    for (const piece of this.#backlog.take()) if (!this.#response.write(piece)) this.#full = true;
+  }
+
+  #drained(): void {
+    this.#full = false;
+    this.#flush();
+    this.#resume?.();
+  }
+
+  /** False when the client has gone, or takes nothing for so long that it is taken for gone. */
+  async #hasRoom(): Promise<boolean> {
+    while (!this.#gone && this.#behind > HISTORY_BACKLOG) {
+      const stuck = await new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(true), STUCK_MS);
+        this.#resume = () => {
+          clearTimeout(timer);
+          resolve(false);
+        };
+      });
+      if (stuck) this.#drop();
+    }
+    return !this.#gone;
+  }
+
+  #drop(): void {
+    this.#counters.dropped += 1;
+    this.#close();
+    this.#response.destroy();
+  }
+
+  #close(): void {
+    this.#gone = true;
+    this.#stop?.();
+    this.#resume?.();
+  }
+}

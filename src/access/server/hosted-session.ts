@@ -1,0 +1,234 @@
+/**
+ * One session as the server has it. It is opened to read while people only look, and to write from the first request
+ * that writes until shortly after its last turn: so a terminal can take the session over when the page is idle, and a
+ * session that a terminal is writing is shown by following its file.
+ *
+ * @module
+ */
+
+import type { SessionState } from "../../base/api/index.ts";
+import type { Settings } from "../../base/events/index.ts";
+import type { Clock } from "../../base/support/index.ts";
+import type { Store } from "../../runtime/log/index.ts";
+import type { Agent, Session } from "../../runtime/session/index.ts";
+import { EventFrames } from "./event-frames.ts";
+import { httpError } from "./http-errors.ts";
+import { type CostOf, SessionCost } from "./session-cost.ts";
+import { TurnLedger } from "./turn-ledger.ts";
+
+/** What is known of a session before it is opened: enough to choose its model and the folder of its tools. */
+export interface SessionFacts {
+  readonly id: string;
+  readonly cwd?: string;
+  readonly settings?: Settings;
+}
+
+export type AgentFor = (facts: SessionFacts) => Agent | Promise<Agent>;
+
+export interface HostedParts {
+  readonly id: string;
+  readonly store: Store;
+  readonly agentFor: AgentFor;
+  readonly clock: Clock;
+  /** So long after its last use a session is no longer held for writing. */
+  readonly releaseMs: number;
+  readonly costOf: CostOf;
+}
+
+export interface Attached {
+  readonly session: Session;
+  /** Aborted when the session was opened anew, in another mode: follow again. */
+  readonly swapped: AbortSignal;
+}
+
+export class HostedSession {
+  readonly #parts: HostedParts;
+  readonly frames = new EventFrames();
+  readonly turns = new TurnLedger(() => this.#changed());
+  readonly #listeners = new Set<() => void>();
+  #open: { readonly session: Session; readonly swap: AbortController } | undefined;
+  #facts: SessionFacts | undefined;
+  /** Chosen here; it becomes an event with the next step only, so it must survive that the session is let go. */
+  #model: string | undefined;
+  /** Opening and closing, one after the other. */
+  #turnstile: Promise<unknown> = Promise.resolve();
+  readonly #cost: SessionCost;
+  #uses = 0;
+  #lastUse: number;
+  #followers = 0;
+  #gone = false;
+
+  constructor(parts: HostedParts) {
+    this.#parts = parts;
+    this.#cost = new SessionCost(parts.costOf);
+    this.#lastUse = parts.clock.monotonic();
+  }
+
+  get id(): string {
+    return this.#parts.id;
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  /** Nobody looks, nothing runs, and nobody has asked for a while. */
+  isForgettable(afterMs: number): boolean {
+    return (
+      this.#uses === 0 &&
+      this.#followers === 0 &&
+      !this.turns.busy &&
+      this.#parts.clock.monotonic() - this.#lastUse >= afterMs
+    );
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Works with the session in the mode that is needed; it is not let go meanwhile. */
+  async withSession<T>(mode: "read" | "write", work: (session: Session) => Promise<T> | T): Promise<T> {
+    this.#uses += 1;
+    try {
+      return await work(await this.#ensure(mode));
+    } finally {
+      this.#uses -= 1;
+      this.#lastUse = this.#parts.clock.monotonic();
+    }
+  }
+
+  async chooseModel(name: string): Promise<void> {
+    await this.withSession("write", (session) => session.setModel(name));
+    this.#model = name;
+  }
+
+  state(): Promise<SessionState> {
+    return this.withSession("read", async (session) => {
+      const { id, title, usage, model, context, interrupted, writer } = session;
+      const { running, waiting } = this.turns;
+      const { cwd } = this.#facts ?? {};
+      const { target, capabilities, effort } = model.settings;
+      const costUsd = await this.#costOf(session);
+      return {
+        id,
+        ...(title === undefined ? {} : { title }),
+        ...(cwd === undefined ? {} : { cwd }),
+        usage,
+        ...(costUsd === undefined ? {} : { costUsd }),
+        model: {
+          label: model.label,
+          settings: { target, capabilities, ...(effort === undefined ? {} : { effort }) },
+        },
+        ...(context === undefined ? {} : { context }),
+        interrupted,
+        // Open to read with no writer about: the server would take the lock when asked to write.
+        access: session.access === "read" && writer === "live" ? "read" : "write",
+        writer,
+        ...(running === undefined ? {} : { turn: running }),
+        waiting,
+        lastSeq: session.lastSeq,
+      };
+    });
+  }
+
+  /** For a viewer; `detach` when it has gone. */
+  async attach(): Promise<Attached> {
+    await this.#ensure("read");
+    const open = this.#open;
+    if (open === undefined) return this.attach(); // let go between the two lines
+    return { session: open.session, swapped: open.swap.signal };
+  }
+
+  join(): () => void {
+    this.#followers += 1;
+    return () => {
+      this.#followers -= 1;
+      this.#lastUse = this.#parts.clock.monotonic();
+    };
+  }
+
+  /** Lets another process write, when nothing has been asked for a while. */
+  async release(): Promise<void> {
+    if (!this.#isIdleWriter()) return;
+    await this.#exclusive(async () => {
+      // A session without events is known to nobody but us: letting go of it would lose it.
+      if (this.#isIdleWriter() && (await this.#parts.store.exists(this.id))) await this.#close();
+    });
+  }
+
+  /** For good: cancels what runs and ends the viewers' streams. */
+  async end(): Promise<void> {
+    this.#gone = true;
+    await this.#exclusive(() => this.#close());
+    this.#changed();
+  }
+
+  /** The log only grows: what was counted is not counted again. */
+  async #costOf(session: Session): Promise<number | undefined> {
+    const cost = this.#cost;
+    for await (const event of session.events({ after: cost.lastSeq, path: "all" })) {
+      if (event.seq > cost.lastSeq) cost.see(event); // two may be counting
+    }
+    return cost.usd;
+  }
+
+  #isIdleWriter(): boolean {
+    const idle = this.#parts.clock.monotonic() - this.#lastUse >= this.#parts.releaseMs;
+    return idle && this.#uses === 0 && !this.turns.busy && this.#open?.session.access === "write";
+  }
+
+  #ensure(mode: "read" | "write"): Promise<Session> {
+    return this.#exclusive(async () => {
+      if (this.#gone)
+        throw httpError("session_gone", `session "${this.id}" was removed, or the server is stopping`);
+      const { session } = this.#open ?? {};
+      if (session !== undefined && (mode === "read" || session.access === "write")) return session;
+      const opened = await this.#openSession(mode);
+      // The reader is closed only now: had the lock been refused, everybody would go on looking.
+      await this.#close();
+      this.#open = { session: opened, swap: new AbortController() };
+      opened.onChange(() => this.#changed());
+      this.#changed();
+      return opened;
+    });
+  }
+
+  async #openSession(mode: "read" | "write"): Promise<Session> {
+    const { id, store, agentFor } = this.#parts;
+    const exists = await store.exists(id);
+    // Read anew each time: another process may have written since, with another model.
+    this.#facts = exists ? await readFacts(store, id) : { id };
+    const agent = await agentFor(this.#facts);
+    const session = await agent.open({ id, store, mode: exists ? mode : "write" });
+    if (this.#model !== undefined) await session.setModel(this.#model);
+    return session;
+  }
+
+  async #close(): Promise<void> {
+    const open = this.#open;
+    if (open === undefined) return;
+    this.#open = undefined;
+    await open.session.close();
+    open.swap.abort();
+  }
+
+  #exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turnstile.then(work, work);
+    this.#turnstile = result.catch(() => undefined);
+    return result;
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+async function readFacts(store: Store, id: string): Promise<SessionFacts> {
+  const log = await store.open(id, { mode: "read" });
+  await log.close();
+  const [first] = log.events;
+  const cwd = first?.type === "session_start" ? first.cwd : undefined;
+  const settings = log.events.findLast((event) => event.type === "settings")?.settings;
+  return { id, ...(cwd === undefined ? {} : { cwd }), ...(settings === undefined ? {} : { settings }) };
+}

@@ -1,0 +1,185 @@
+/**
+ * The sessions of a store as the server has them: opened when somebody asks, let go when nobody does.
+ *
+ * @module
+ */
+
+import type { SessionListing } from "../../base/api/index.ts";
+import { addUsage, type LoggedEvent, NO_USAGE } from "../../base/events/index.ts";
+import { type Clock, createIdSource, messageOf } from "../../base/support/index.ts";
+import { SESSION_ID, type Store, type StoredSession } from "../../runtime/log/index.ts";
+import { type AgentFor, HostedSession } from "./hosted-session.ts";
+import { httpError } from "./http-errors.ts";
+import { type CostOf, SessionCost } from "./session-cost.ts";
+
+export interface HostOptions {
+  readonly store: Store;
+  readonly agentFor: AgentFor;
+  readonly clock: Clock;
+  readonly releaseMs: number;
+  readonly costOf: CostOf;
+}
+
+export interface ListOptions {
+  readonly limit: number;
+  /** Only what stands behind this session in the list. */
+  readonly behind?: { readonly modifiedAt: number; readonly id: string };
+  /** In title, id or folder, in any case. */
+  readonly search?: string;
+}
+
+const SWEEP_MS = 1000;
+/** Opening one again costs little; keeping one costs its whole log. */
+const FORGET_MS = 15_000;
+const MAX_LISTINGS = 20_000;
+
+export class SessionHost {
+  readonly #options: HostOptions;
+  readonly #hosted = new Map<string, HostedSession>();
+  readonly #listings = new Map<string, SessionListing>();
+  readonly #sweeper: NodeJS.Timeout;
+  #stopping = false;
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+    this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_MS);
+    this.#sweeper.unref();
+  }
+
+  async get(id: string): Promise<HostedSession> {
+    assertId(id);
+    if (!this.#hosted.has(id) && !(await this.#options.store.exists(id))) throw notFound(id);
+    return this.#host(id);
+  }
+
+  async create(id: string | undefined): Promise<HostedSession> {
+    const { store, clock } = this.#options;
+    if (id === undefined) return this.#host(createIdSource(() => clock.now()).next("s"));
+    assertId(id);
+    if (this.#hosted.has(id) || (await store.exists(id)))
+      throw httpError("session_exists", `there is a session "${id}" already`);
+    return this.#host(id);
+  }
+
+  async remove(id: string): Promise<void> {
+    const hosted = await this.get(id);
+    if (hosted.turns.busy)
+      throw httpError("session_busy", `session "${id}" is in the middle of a turn: stop it first`);
+    const exists = await this.#options.store.exists(id);
+    await hosted.end();
+    this.#hosted.delete(id);
+    if (exists) await this.#options.store.remove(id);
+  }
+
+  /** Newest first. Only what is shown is opened, and what has not changed since the last time is not opened again. */
+  async list({ limit, behind, search }: ListOptions): Promise<readonly SessionListing[]> {
+    const all: StoredSession[] = [];
+    for await (const stored of this.#options.store.list()) {
+      if (behind === undefined || newestFirst(behind, stored) < 0) all.push(stored);
+    }
+    const wanted = search?.toLowerCase();
+    const found: SessionListing[] = [];
+    for (const stored of all.toSorted(newestFirst)) {
+      if (found.length >= limit) break;
+      const listing = await this.#describe(stored);
+      if (wanted === undefined || textOf(listing).includes(wanted)) found.push(listing);
+    }
+    return found;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#sweeper);
+    await Promise.all([...this.#hosted.values()].map((hosted) => hosted.end()));
+    this.#hosted.clear();
+  }
+
+  #host(id: string): HostedSession {
+    if (this.#stopping) throw httpError("server_stopping", "the server is stopping");
+    const known = this.#hosted.get(id);
+    if (known !== undefined && !known.gone) return known;
+    const hosted = new HostedSession({ id, ...this.#options });
+    this.#hosted.set(id, hosted);
+    return hosted;
+  }
+
+  async #sweep(): Promise<void> {
+    for (const [id, hosted] of this.#hosted) {
+      if (hosted.isForgettable(FORGET_MS) && (await this.#options.store.exists(id))) {
+        this.#hosted.delete(id);
+        await hosted.end();
+      } else await hosted.release();
+    }
+  }
+
+  async #describe(stored: StoredSession): Promise<SessionListing> {
+    const known = this.#listings.get(stored.id);
+    if (known?.modifiedAt === stored.modifiedAt && known.bytes === stored.bytes) return known;
+    const listing = { ...stored, ...(await this.#read(stored.id)) };
+    this.#listings.set(stored.id, listing);
+    if (this.#listings.size > MAX_LISTINGS) {
+      const [oldest] = this.#listings.keys();
+      if (oldest !== undefined) this.#listings.delete(oldest);
+    }
+    return listing;
+  }
+
+  async #read(id: string): Promise<Omit<SessionListing, keyof StoredSession>> {
+    try {
+      const log = await this.#options.store.open(id, { mode: "read" });
+      await log.close();
+      return describeEvents(log.events, this.#options.costOf);
+    } catch (error) {
+      return { problem: messageOf(error) };
+    }
+  }
+}
+
+type Place = Pick<StoredSession, "id" | "modifiedAt">;
+
+/** By id where the time is the same: a list that is read in pages misses nothing. */
+function newestFirst(a: Place, b: Place): number {
+  if (a.modifiedAt !== b.modifiedAt) return b.modifiedAt - a.modifiedAt;
+  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+}
+
+function describeEvents(
+  events: readonly LoggedEvent[],
+  costOf: CostOf,
+): Omit<SessionListing, keyof StoredSession> {
+  const cost = new SessionCost(costOf);
+  let usage = NO_USAGE;
+  let turns = 0;
+  let title: string | undefined;
+  let model: string | undefined;
+  for (const event of events) {
+    cost.see(event);
+    if (event.type === "title") ({ title } = event);
+    else if (event.type === "turn_end") turns += 1;
+    else if (event.type === "response_start") model = `${event.origin.provider}/${event.origin.model}`;
+    else if (event.type === "response_end" && event.usage !== undefined) usage = addUsage(usage, event.usage);
+  }
+  const [first] = events;
+  const cwd = first?.type === "session_start" ? first.cwd : undefined;
+  return {
+    usage,
+    ...(cost.usd === undefined ? {} : { costUsd: cost.usd }),
+    turns,
+    ...(title === undefined ? {} : { title }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+function textOf({ id, title = "", cwd = "" }: SessionListing): string {
+  return `${id}\n${title}\n${cwd}`.toLowerCase();
+}
+
+function assertId(id: string): void {
+  if (!SESSION_ID.test(id))
+    throw httpError("session_id_invalid", "a session's id is 1 to 64 letters, digits, _ or -");
+}
+
+function notFound(id: string): Error {
+  return httpError("session_not_found", `there is no session "${id}"`);
+}

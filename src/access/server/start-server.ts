@@ -1,0 +1,240 @@
+/**
+ * The server: one port, one store, one agent. Everything that comes in passes the gate first.
+ *
+ * @module
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { getRequestListener } from "@hono/node-server";
+
+import { HTTP_API_VERSION, type ServerInfo } from "../../base/api/index.ts";
+import { type Clock, codeOf, messageOf, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import type { Store } from "../../runtime/log/index.ts";
+import type { Agent } from "../../runtime/session/index.ts";
+import { AccessKeys } from "./access-keys.ts";
+import { createApp } from "./app.ts";
+import { Connections } from "./connections.ts";
+import type { ServerParts } from "./context.ts";
+import type { StreamCounters } from "./event-stream.ts";
+import { bundleExport, type ExportSession } from "./exported.ts";
+import { LOGIN_PATH, type Refusal, refusalOf, TOO_MANY_WRONG_KEYS } from "./gate.ts";
+import type { AgentFor } from "./hosted-session.ts";
+import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
+import { findPage, LOGIN_NEEDED } from "./page.ts";
+import { setSecurityHeaders } from "./security-headers.ts";
+import type { CostOf } from "./session-cost.ts";
+import { SessionHost } from "./session-host.ts";
+import { WrongKeys } from "./wrong-keys.ts";
+
+export interface ServerOptions {
+  readonly store: Store;
+  /** One for all sessions, or one by what is known of a session: its folder, its last settings. */
+  readonly agent: Agent | AgentFor;
+  /** Default 127.0.0.1. Any other address can be reached by other people: see SECURITY.md first. */
+  readonly host?: string;
+  /** Default 4319; 0 for any free one. */
+  readonly port?: number;
+  /** Further names under which it is reached, as in a Host header: "laptop.lan:4319". */
+  readonly allowHosts?: readonly string[];
+  /** 32 characters or more; default: 256 random bits. */
+  readonly token?: string;
+  /** The folder of the built page. */
+  readonly page?: string;
+  readonly info?: Partial<Pick<ServerInfo, "model" | "models" | "cwd">>;
+  /** The forms in which a session can be downloaded. Default: whole, as jsonl. */
+  readonly exportSession?: ExportSession;
+  /** What tokens cost; undefined where the price is not known. Default: nothing is known. */
+  readonly costOf?: CostOf;
+  readonly clock?: Clock;
+  /** So long after its last use a session is no longer held for writing; default 5 s. */
+  readonly releaseMs?: number;
+  readonly limits?: Partial<ServerLimits>;
+  /** What went wrong inside; the client only reads that something did. */
+  readonly onProblem?: (message: string) => void;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  readonly token: string;
+  /** Opens the page in one browser, once. */
+  newLink(): string;
+  readonly counters: Readonly<StreamCounters>;
+  /** Open at the moment. */
+  readonly connections: number;
+  /** Method and path of every route. */
+  readonly routes: readonly { readonly method: string; readonly path: string }[];
+  /** Cancels what runs, waits until it is in the log, ends every stream. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_PORT = 4319;
+const RELEASE_MS = 5000;
+/** How often connections are looked at that take too long. */
+const LOOK_MS = 1000;
+/**
+ * Longer than a person thinks between two commands. A request that goes out while the server closes its connection is
+ * lost, and not every one may be sent twice; Node's 5 s are just such a pause.
+ */
+const KEEP_ALIVE_MS = 60_000;
+/** How long streams may take to be read to their end when the server stops. */
+const GRACE_MS = 2000;
+
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const keys = new AccessKeys(options.token);
+  const problem = options.onProblem ?? (() => undefined);
+  const page = findPage(options.page);
+  const limits = { ...SERVER_LIMITS, ...options.limits };
+  const clock = options.clock ?? systemClock;
+  const server = createServer({
+    headersTimeout: limits.headMs,
+    requestTimeout: limits.requestMs,
+    maxHeaderSize: limits.headBytes,
+    connectionsCheckingInterval: Math.min(LOOK_MS, limits.headMs),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  });
+  const connections = new Connections(server, limits);
+  const { host: address, port } = await listen(server, options);
+
+  const { agent } = options;
+  const host = new SessionHost({
+    store: options.store,
+    agentFor: typeof agent === "function" ? agent : () => agent,
+    clock,
+    releaseMs: options.releaseMs ?? RELEASE_MS,
+    costOf: options.costOf ?? (() => undefined),
+  });
+  const counters: StreamCounters = { open: 0, dropped: 0 };
+  const url = `http://${bracketed(address)}:${port}`;
+  const newLink = (): string => `${url}${LOGIN_PATH}?code=${keys.newCode()}`;
+  const parts: ServerParts = {
+    host,
+    keys,
+    // Cookies do not know ports: two servers on one machine must not take each other's.
+    cookieName: `throughline_${port}`,
+    info: () => ({ name: "throughline", api: HTTP_API_VERSION, model: "", models: [], ...options.info }),
+    page,
+    counters,
+    exportSession: options.exportSession ?? bundleExport(options.store),
+    newLink,
+    wrongKeys: new WrongKeys(clock, limits.wrongKeys, problem),
+    limits,
+  };
+  const app = createApp(parts, (error) => problem(messageOf(error)));
+  const listener = getRequestListener(app.fetch, {
+    overrideGlobalObjects: false,
+    hostname: bracketed(address),
+    errorHandler: (error) => {
+      problem(messageOf(error));
+      return new Response(null, { status: 400 });
+    },
+  });
+  const rules = {
+    hosts: hostNames(address, port, options.allowHosts ?? []),
+    keys,
+    cookieName: parts.cookieName,
+  };
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    setSecurityHeaders(response);
+    const refusal = refusalOf(request, rules);
+    if (refusal === undefined) void listener(request, response);
+    else refuse(request, response, refusal, parts.wrongKeys);
+  });
+  server.on("clientError", (error, socket) => {
+    // Not left half open: whoever sends what is no request would not close its half either.
+    if (socket.writable) socket.end(answerTo(error), () => socket.destroy());
+    else socket.destroy();
+  });
+
+  return {
+    url,
+    port,
+    token: keys.token,
+    newLink,
+    counters,
+    get connections() {
+      return connections.count;
+    },
+    routes: app.routes.map(({ method, path }) => ({ method, path })),
+    async close() {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+      await host.stop();
+      connections.closeWhenIdle();
+      const late = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+      await closed;
+      clearTimeout(late);
+    },
+  };
+}
+
+async function listen(
+  server: Server,
+  { host = "127.0.0.1", port = DEFAULT_PORT }: ServerOptions,
+): Promise<{ readonly host: string; readonly port: number }> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(listenFailed(error, host, port)));
+    server.listen({ host, port }, resolve);
+  });
+  return { host, port: (server.address() as AddressInfo).port };
+}
+
+function listenFailed(error: unknown, host: string, port: number): ThroughlineError {
+  if (codeOf(error) === "EADDRINUSE")
+    return new ThroughlineError({
+      code: "port_in_use",
+      message: `port ${port} is in use: stop what listens there, or choose another with --port`,
+      cause: error,
+    });
+  return new ThroughlineError({
+    code: "listen_failed",
+    message: `cannot listen on ${host}, port ${port}: ${messageOf(error)}`,
+    cause: error,
+  });
+}
+
+/** Exact values, no patterns: names under which a browser of this machine, or of those it was opened to, asks for us. */
+function hostNames(address: string, port: number, further: readonly string[]): ReadonlySet<string> {
+  const names = [address, "127.0.0.1", "localhost", ...(address.includes(":") ? ["::1"] : [])];
+  const own = names.flatMap((name) => {
+    const host = bracketed(name).toLowerCase();
+    return port === 80 ? [host, `${host}:80`] : [`${host}:${port}`];
+  });
+  return new Set([...own, ...further.map((name) => name.toLowerCase())]);
+}
+
+function bracketed(address: string): string {
+  return address.includes(":") ? `[${address}]` : address;
+}
+
+/** What is no request, does not end, or has too much of a head. */
+function answerTo(error: Error): string {
+  const line =
+    codeOf(error) === "HPE_HEADER_OVERFLOW"
+      ? "431 Request Header Fields Too Large"
+      : codeOf(error) === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? "408 Request Timeout"
+        : "400 Bad Request";
+  return `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
+}
+
+function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  refusal: Refusal,
+  wrongKeys: WrongKeys,
+): void {
+  request.resume(); // its body is dropped; the time limit of a request ends one that never does
+  const wait = refusal.wrongKey === true ? wrongKeys.add() : undefined;
+  const { status, code, message } = wait === undefined ? refusal : TOO_MANY_WRONG_KEYS;
+  if (wait !== undefined) response.setHeader("retry-after", wait);
+  const forPeople = status === 401 && (request.headers.accept ?? "").includes("text/html");
+  response.writeHead(status, {
+    "content-type": forPeople ? "text/html; charset=utf-8" : "application/json",
+    ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
+  });
+  response.end(forPeople ? LOGIN_NEEDED : JSON.stringify({ error: { code, message } }));
+}

@@ -1,0 +1,39 @@
+/**
+ * The port between a session and anything that shows it: a terminal, a page, a script on another machine. Pure types,
+ * the same for a session in this process (`throughline`) and one behind HTTP (`throughline/client`).
+ *
+ * @module
+ */
+
+export type { Decision } from "../events/index.ts";
+export type { AgentHandle, OpenHandleOptions, SessionSummary } from "./agent-handle.ts";
+export {
+  HTTP_API_VERSION,
+  type HttpError,
+  type RequestSummary,
+  type ServerInfo,
+  type SessionListing,
+  type SessionState,
+  type TurnState,
+} from "./http.ts";
+export { diffRequests, type RequestDiff } from "./request-diff.ts";
+export type {
+  ExplainOptions,
+  PreviewItem,
+  RebuiltRequest,
+  RequestPreview,
+  SwitchPreview,
+} from "./request-views.ts";
+export type {
+  CompactOptions,
+  Cut,
+  EventsOptions,
+  FollowOptions,
+  ForkOptions,
+  HandleSendOptions,
+  Input,
+  ModelView,
+  SessionHandle,
+  TurnOptions,
+} from "./session-handle.ts";
+export type { Turn, TurnResult } from "./turn.ts";

@@ -1,0 +1,21 @@
+/**
+ * The vocabulary: pure, runs anywhere.
+ *
+ * @module
+ */
+
+export * from "./canonical.ts";
+export type { Action, Decision, Reason } from "./decision.ts";
+export { type ContextUse, type EphemeralEvent, isEphemeral, type SessionEvent } from "./ephemeral.ts";
+export { asRead, formatVersionOf, parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";
+export { type Dialect, type Origin, originDifference, sameOrigin } from "./origin.ts";
+export { type PartTitle, readPartTitle } from "./reasoning-title.ts";
+export type {
+  Capabilities,
+  ChatProfile,
+  Profile,
+  ReasoningField,
+  ReplayPolicy,
+  Settings,
+  ToolSpec,
+} from "./settings.ts";

@@ -1,0 +1,37 @@
+/**
+ * What knows nothing of the domain. Runs in a browser too: no `node:` import here.
+ *
+ * @module
+ */
+
+export { addAll } from "./add-all.ts";
+export { assertNever } from "./assert-never.ts";
+export { Broadcast } from "./async-queue.ts";
+export { type Clock, isoTime, systemClock } from "./clock.ts";
+export { codeOf, isThroughlineError, messageOf, ThroughlineError } from "./errors.ts";
+export {
+  escapeLineSeparators,
+  isOneValue,
+  jsonDepth,
+  mapStrings,
+  type Member,
+  type RawJson,
+  sliceArray,
+  sliceMember,
+  sliceObject,
+  stringValue,
+  toRawJson,
+  withoutLongStrings,
+} from "./json-slices.ts";
+export {
+  arrayOf,
+  isObject,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  stringOf,
+  tryParseJson,
+} from "./json-types.ts";
+export { inert, inertJson, inertLine } from "./inert-text.ts";
+export { createIdSource, type IdSource } from "./new-id.ts";
+export { hexHash, shortHash } from "./short-hash.ts";

@@ -1,7 +1,0 @@
-/**
- * Untrusted text for a terminal: see `support/inert-text.ts`, which the terminal interface uses too.
- *
- * @module
- */
-
-export { inert, inertJson, inertLine } from "../support/index.ts";

@@ -1,0 +1,118 @@
+/**
+ * Lint of a history of any known format: every numbered rule of the dialect it would be sent in, with the place, the error
+ * it would cause and what to do. Payloads are not decrypted and not needed.
+ *
+ * @module
+ */
+
+import { ThroughlineError } from "../../base/support/index.ts";
+import {
+  CHAT_VENDORS,
+  type ChatTraits,
+  createRequestCheck,
+  type RequestCheck,
+  type Violation,
+} from "../../runtime/rules/index.ts";
+import { type Finding, findingsOf } from "./findings.ts";
+import { openHistory } from "./formats/index.ts";
+import type { FormatName } from "./formats/names.ts";
+import type { History, HistoryDialect } from "./history.ts";
+import { textMember } from "./json-text.ts";
+
+export interface HistoryOptions {
+  /** Instead of finding out by looking. */
+  readonly format?: FormatName;
+  /** Whose chat completions it goes to: openai, deepseek, kimi, mistral, groq, openrouter … Default: told by the model's name. */
+  readonly vendor?: string;
+}
+
+export interface CheckedHistory {
+  readonly format: FormatName;
+  readonly version?: string;
+  readonly dialect: HistoryDialect;
+  /** Items or messages of the request it would become. */
+  readonly pieces: number;
+  readonly findings: readonly Finding[];
+}
+
+export function checkHistory(content: string | Uint8Array, options: HistoryOptions = {}): CheckedHistory {
+  const history = openHistory(content, options.format);
+  const { format, version, dialect, pieces } = history;
+  return {
+    format,
+    ...(version === undefined ? {} : { version }),
+    dialect,
+    pieces: pieces.length,
+    findings: [...damageFindings(history), ...findingsOf(violationsOf(history, options.vendor), pieces)],
+  };
+}
+
+export function violationsOf(history: History, vendor: string | undefined): readonly Violation[] {
+  const check = startCheck(history, vendor);
+  for (const { text, context } of history.pieces) check.push(text, context);
+  if (history.head === undefined && endsWithAnswer(history)) check.push(NEXT[history.dialect]);
+  return check.violations().filter(({ index }) => index < history.pieces.length);
+}
+
+/** A stored history is judged as it will be sent: with what the user says next. */
+const NEXT: Readonly<Record<HistoryDialect, string>> = {
+  "openai-responses": '{"role":"user","content":"Go on."}',
+  "anthropic-messages": '{"role":"user","content":"Go on."}',
+  "openai-chat": '{"role":"user","content":"Go on."}',
+};
+
+function endsWithAnswer({ pieces }: History): boolean {
+  const last = pieces.at(-1)?.text;
+  if (last === undefined) return false;
+  const role = textMember(last, "role");
+  return (
+    role === "assistant" || (role === undefined && !(textMember(last, "type") ?? "").endsWith("_output"))
+  );
+}
+
+function startCheck({ dialect, head }: History, vendor: string | undefined): RequestCheck {
+  const known = head === undefined ? {} : { head };
+  if (dialect === "openai-chat") {
+    const traits = traitsOf(vendor, head === undefined ? undefined : textMember(head, "model"));
+    return createRequestCheck("openai-chat", { traits, ...known });
+  }
+  return createRequestCheck(dialect, known);
+}
+
+/** Without a vendor and a telling name only what all of them refuse counts. */
+function traitsOf(vendor: string | undefined, model: string | undefined): ChatTraits {
+  const name = vendor ?? VENDORS.find(([pattern]) => pattern.test(model ?? ""))?.[1];
+  if (name === undefined) return ANY_VENDOR;
+  if (Object.hasOwn(CHAT_VENDORS, name)) return CHAT_VENDORS[name as keyof typeof CHAT_VENDORS];
+  throw new ThroughlineError({
+    code: "vendor_unknown",
+    message: `"${name}" is not a vendor known here: use ${Object.keys(CHAT_VENDORS).join(", ")}`,
+  });
+}
+
+const ANY_VENDOR: ChatTraits = {
+  ...CHAT_VENDORS.openai,
+  unknownField: "ignored",
+  maxCallIdLength: Number.POSITIVE_INFINITY,
+};
+
+const VENDORS: readonly (readonly [RegExp, keyof typeof CHAT_VENDORS])[] = [
+  [/^(?:emu-deepseek-old|deepseek-reasoner)/, "deepseek-old"],
+  [/deepseek/, "deepseek"],
+  [/kimi|moonshot/, "kimi"],
+  [/mistral|ministral|devstral|codestral/, "mistral"],
+  [/^emu-groq|^groq\//, "groq"],
+  [/^emu-router|^openrouter\//, "openrouter"],
+  [/^(?:emu-chat|gpt-|o\d|chatgpt-)/, "openai"],
+];
+
+export function damageFindings({ damage }: History): readonly Finding[] {
+  return damage.map(({ place, problem }) => ({
+    rule: "file",
+    title: "Every line can be read",
+    place,
+    message: problem,
+    todo: "Leave the line out: the tool that wrote it passes over it or stops there.",
+    evidence: "H08",
+  }));
+}

@@ -1,0 +1,55 @@
+/**
+ * A violation, told to a person: rule, place, the error it would cause, what to do.
+ *
+ * @module
+ */
+
+import {
+  CHAT_RULES,
+  HEAD,
+  MESSAGES_RULES,
+  RESPONSES_RULES,
+  type Violation,
+} from "../../runtime/rules/index.ts";
+import type { HistoryDialect, Piece } from "./history.ts";
+
+export interface Finding {
+  readonly rule: string;
+  readonly title: string;
+  /** Where: `input[3]`, `messages.1.content.0`, `line 12`. */
+  readonly place: string;
+  /** What the API would answer. */
+  readonly message: string;
+  readonly todo: string;
+  readonly evidence: string;
+}
+
+const RULES = new Map([...RESPONSES_RULES, ...MESSAGES_RULES, ...CHAT_RULES].map((rule) => [rule.id, rule]));
+
+/** Of a request of ours, or of a history whose pieces say where they stand. */
+export function findingsOf(
+  violations: readonly Violation[],
+  pieces: readonly Piece[] = [],
+): readonly Finding[] {
+  return violations.map((violation) => {
+    const { title = "", todo = "", evidence = "" } = RULES.get(violation.rule) ?? {};
+    const { rule, message } = violation;
+    return { rule, title, place: placeOf(violation, pieces), message, todo, evidence };
+  });
+}
+
+const KEYS: Readonly<Record<string, HistoryDialect>> = {
+  R: "openai-responses",
+  M: "anthropic-messages",
+  Q: "openai-chat",
+};
+
+function placeOf({ rule, index, part }: Violation, pieces: readonly Piece[]): string {
+  if (index === HEAD) return "the request";
+  const piece = pieces[index];
+  const dialect = KEYS[rule.slice(0, 1)] ?? "openai-responses";
+  if (part !== undefined && piece?.parts?.[part] !== undefined) return piece.parts[part];
+  const base = piece?.place ?? (dialect === "openai-responses" ? `input[${index}]` : `messages[${index}]`);
+  if (part === undefined || piece?.parts !== undefined) return base;
+  return dialect === "anthropic-messages" ? `${base}.content.${part}` : `${base}.tool_calls[${part}]`;
+}

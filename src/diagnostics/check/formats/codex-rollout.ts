@@ -1,0 +1,151 @@
+/**
+ * Codex rollouts: lines `{timestamp, type, payload}`. `response_item` lines are Responses items as they are sent; the last
+ * `compacted` line replaces what came before it.
+ *
+ * @module
+ */
+
+import { isObject, sliceArray, sliceMember, stringOf } from "../../../base/support/index.ts";
+import { editResponses } from "../edit-responses.ts";
+import type { Slot } from "../element-list.ts";
+import type { Edit, History, Piece } from "../history.ts";
+import { atPath, textMember, withMember } from "../json-text.ts";
+import { type JsonLines, jsonLines } from "../line-file.ts";
+import { inferGroups } from "./infer-groups.ts";
+
+interface ItemPlace {
+  readonly line: number;
+  /** In the replacement history of a compaction. */
+  readonly at?: number;
+  readonly text: string;
+}
+
+export function openCodexRollout(text: string): History {
+  const lines = jsonLines(text);
+  const items = itemsOf(lines);
+  const version = lines.values
+    .map((value) => (value?.["type"] === "session_meta" ? value["payload"] : undefined))
+    .find(isObject)?.["cli_version"];
+  return {
+    format: "codex-rollout",
+    ...(stringOf(version) === undefined ? {} : { version: String(version) }),
+    dialect: "openai-responses",
+    pieces: inferGroups(
+      items.map(({ line, at, text: item }): Piece => ({
+        text: item,
+        place: at === undefined ? `line ${line + 1}` : `line ${line + 1}, replacement_history[${at}]`,
+      })),
+    ),
+    damage: lines.damage,
+    apply: (edits) =>
+      edits.some((edit) => edit.do === "clean") ? lines.clean() : rewrite(text, lines, items, edits),
+  };
+}
+
+/** Types Codex keeps in its log and does not send. */
+const NOT_SENT: ReadonlySet<string> = new Set(["ghost_snapshot", "other"]);
+
+function itemsOf({ file, values }: JsonLines): readonly ItemPlace[] {
+  const items: ItemPlace[] = [];
+  for (const [line, value] of values.entries()) {
+    const text = file.elements[line] ?? "";
+    if (value?.["type"] === "compacted") {
+      const history = sliceArray(
+        sliceMember(sliceMember(text, "payload") ?? "", "replacement_history") ?? "",
+      );
+      if (history.length === 0) continue;
+      items.length = 0;
+      items.push(...history.map((item, at) => ({ line, at, text: item })));
+    } else if (value?.["type"] === "response_item") {
+      const payload = sliceMember(text, "payload") ?? "{}";
+      if (!NOT_SENT.has(textMember(payload, "type") ?? "other")) items.push({ line, text: payload });
+    }
+  }
+  return items;
+}
+
+function rewrite(
+  text: string,
+  { file }: JsonLines,
+  items: readonly ItemPlace[],
+  edits: readonly Edit[],
+): string {
+  const slots = editResponses(
+    items.map((item, element) => ({ element, text: item.text })),
+    edits,
+  );
+  const lines: (string | undefined)[] = [...file.elements];
+  const kept = new Set(slots.map(({ element }) => element));
+  const added = new Map<number, string[]>();
+  // From the end, so that indexes inside a replacement history stay true.
+  for (const [element, { line, at }] of [...items.entries()].toReversed()) {
+    if (kept.has(element)) continue;
+    lines[line] =
+      at === undefined
+        ? undefined
+        : atPath(lines[line] ?? "", ["payload", "replacement_history", at], () => undefined);
+  }
+  let before = -1;
+  let insertedIn = 0;
+  for (const slot of slots) {
+    const place = slot.element === undefined ? undefined : items[slot.element];
+    if (place === undefined) {
+      const near = file.elements[Math.max(before, 0)] ?? "{}";
+      added.set(before, [...(added.get(before) ?? []), newLine(slot, near)]);
+      continue;
+    }
+    if (place.text !== slot.text && place.at === undefined)
+      lines[place.line] = withMember(lines[place.line] ?? "{}", "payload", slot.text);
+    else if (place.text !== slot.text) {
+      const at = keptBefore(items, kept, slot.element ?? 0, place.line);
+      lines[place.line] = atPath(
+        lines[place.line] ?? "{}",
+        ["payload", "replacement_history", at],
+        () => slot.text,
+      );
+    }
+    insertedIn += place.line < before ? 1 : 0;
+    before = place.line;
+  }
+  if (insertedIn > 0) return moved(text, file, slots, items);
+  const elements = [
+    ...(added.get(-1) ?? []),
+    ...lines.flatMap((line, index) => [...(line === undefined ? [] : [line]), ...(added.get(index) ?? [])]),
+  ];
+  const same =
+    elements.length === file.elements.length && elements.every((line, at) => line === file.elements[at]);
+  return same ? text : file.join(elements);
+}
+
+function keptBefore(
+  items: readonly ItemPlace[],
+  kept: ReadonlySet<number | undefined>,
+  element: number,
+  line: number,
+): number {
+  return items.filter((item, index) => item.line === line && index < element && kept.has(index)).length;
+}
+
+/** An item changed its place: the item lines are written in the new order, in the places item lines had. */
+function moved(
+  text: string,
+  file: JsonLines["file"],
+  slots: readonly Slot[],
+  items: readonly ItemPlace[],
+): string {
+  if (items.some(({ at }) => at !== undefined)) return text;
+  const places = new Set(items.map(({ line }) => line));
+  const queue = slots.map((slot) => {
+    const old = file.elements[items[slot.element ?? -1]?.line ?? -1];
+    return old === undefined
+      ? newLine(slot, file.elements[0] ?? "{}")
+      : withMember(old, "payload", slot.text);
+  });
+  const elements = file.elements.flatMap((line, index) => (places.has(index) ? queue.splice(0, 1) : [line]));
+  return file.join([...elements, ...queue]);
+}
+
+function newLine({ text }: Slot, near: string): string {
+  const timestamp = sliceMember(near, "timestamp") ?? '""';
+  return `{"timestamp":${timestamp},"type":"response_item","payload":${text}}`;
+}

@@ -1,0 +1,75 @@
+/**
+ * Opening a history: which format it is, and what stands in it.
+ *
+ * @module
+ */
+
+import { isObject, messageOf, ThroughlineError, tryParseJson } from "../../../base/support/index.ts";
+import type { History } from "../history.ts";
+import { openAgentsSdk } from "./agents-sdk.ts";
+import { openAiSdkModel } from "./ai-sdk-model.ts";
+import { openAiSdkUi } from "./ai-sdk-ui.ts";
+import { openClaudeCode } from "./claude-code.ts";
+import { openCodexRollout } from "./codex-rollout.ts";
+import { detectFormat } from "./detect.ts";
+import { openLangchain } from "./langchain.ts";
+import type { FormatName } from "./names.ts";
+import { openPiSession } from "./pi-session.ts";
+import { openRaw } from "./raw.ts";
+import { readText } from "./read-text.ts";
+
+const OPEN: Readonly<Record<FormatName, (text: string) => History>> = {
+  responses: (text) => openRaw(text, "responses"),
+  messages: (text) => openRaw(text, "messages"),
+  chat: (text) => openRaw(text, "chat"),
+  "codex-rollout": openCodexRollout,
+  "pi-session": openPiSession,
+  "claude-code": openClaudeCode,
+  "ai-sdk-ui": openAiSdkUi,
+  "ai-sdk-model": openAiSdkModel,
+  langchain: openLangchain,
+  "agents-sdk": openAgentsSdk,
+};
+
+export interface OpenedHistory extends History {
+  /** The whole file as text. */
+  readonly text: string;
+}
+
+export function openHistory(content: string | Uint8Array, format?: FormatName): OpenedHistory {
+  const text = readText(content);
+  const name = format ?? detectFormat(text);
+  if (name === undefined) {
+    assertJson(text);
+    throw new ThroughlineError({
+      code: "input_invalid",
+      message:
+        "no history of a format known here. Say which one it is with --format, or give a request body or its array of items or messages",
+    });
+  }
+  return { ...OPEN[name](text), text };
+}
+
+/** Told from JSON of an unknown kind: a file that was cut off, or is none at all. A file of lines has one that parses. */
+function assertJson(text: string): void {
+  if (text.split("\n", 50).some((line) => isObject(tryParseJson(line)))) return;
+  let problem: string;
+  try {
+    JSON.parse(text);
+    return;
+  } catch (error) {
+    problem = messageOf(error); // it may quote the file: only the position is taken from it
+  }
+  const end = text.trimEnd().length;
+  const told = /at position (\d+)/.exec(problem)?.[1];
+  const at = told === undefined ? undefined : Number(told);
+  const cut = problem.includes("end of JSON input") || problem.includes("Unterminated") || (at ?? 0) >= end;
+  const before = text.slice(0, cut ? end : at).split("\n");
+  const place = `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
+  throw new ThroughlineError({
+    code: "input_invalid",
+    message: cut
+      ? `it is not whole JSON: it ends at ${place}, in the middle of a value. Take the file anew`
+      : `it is not JSON${at === undefined ? "" : ` (${place})`}: give a history, or a request body`,
+  });
+}

@@ -1,0 +1,82 @@
+/**
+ * Changing JSON text member by member. What is not named keeps its exact text, so no payload is ever parsed and written
+ * again.
+ *
+ * @module
+ */
+
+import { type Member, sliceArray, sliceMember, sliceObject } from "../../base/support/index.ts";
+
+export function objectText(members: readonly Member[]): string {
+  return `{${members.map(({ key, value }) => `${JSON.stringify(key)}:${value}`).join(",")}}`;
+}
+
+export function arrayText(elements: readonly string[]): string {
+  return `[${elements.join(",")}]`;
+}
+
+export function withoutMember(text: string, key: string): string {
+  const members = sliceObject(text);
+  return members.some((member) => member.key === key)
+    ? objectText(members.filter((member) => member.key !== key))
+    : text;
+}
+
+/** In place where the member exists, else at the end. `value` is JSON text. */
+export function withMember(text: string, key: string, value: string): string {
+  const members = sliceObject(text);
+  return objectText(
+    members.some((member) => member.key === key)
+      ? members.map((member) => (member.key === key ? { key, value } : member))
+      : [...members, { key, value }],
+  );
+}
+
+/** Changes a value deep inside: `change` gets its text, `undefined` where there is none; answering that removes it. */
+export function atPath(
+  text: string,
+  path: readonly (string | number)[],
+  change: (value: string | undefined) => string | undefined,
+): string {
+  const [step, ...rest] = path;
+  if (step === undefined) return change(text) ?? text;
+  if (typeof step === "number") {
+    const elements = [...sliceArray(text)];
+    const old = elements[step];
+    const value = rest.length === 0 ? change(old) : old === undefined ? undefined : atPath(old, rest, change);
+    if (value === undefined) elements.splice(step, 1);
+    else elements[step] = value;
+    return value === old ? text : arrayText(elements);
+  }
+  const old = sliceMember(text, step);
+  if (old === undefined && rest.length > 0) return text;
+  const value = rest.length === 0 ? change(old) : atPath(old ?? "", rest, change);
+  if (value === old) return text;
+  return value === undefined ? withoutMember(text, step) : withMember(text, step, value);
+}
+
+export function textMember(text: string, key: string): string | undefined {
+  const value = sliceMember(text, key);
+  return value?.startsWith('"') === true ? (JSON.parse(value) as string) : undefined;
+}
+
+/** Where the value of a member begins in the text of its object. */
+export function memberStart(text: string, key: string): number {
+  let at = text.indexOf("{") + 1;
+  let found = -1;
+  for (const member of sliceObject(text)) {
+    let quote = text.indexOf('"', text.indexOf('"', at) + 1);
+    while (isEscaped(text, quote)) quote = text.indexOf('"', quote + 1);
+    at = text.indexOf(":", quote) + 1;
+    while (text.charCodeAt(at) <= 0x20) at += 1;
+    if (member.key === key) found = at;
+    at += member.value.length;
+  }
+  return found;
+}
+
+function isEscaped(text: string, quote: number): boolean {
+  let backslashes = 0;
+  while (text[quote - 1 - backslashes] === "\\") backslashes += 1;
+  return backslashes % 2 === 1;
+}

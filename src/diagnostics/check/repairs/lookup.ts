@@ -1,0 +1,130 @@
+/**
+ * What remedies look up in a history, found once: a long history with thousands of broken places is repaired in a time that
+ * grows with its length, not with its square.
+ *
+ * @module
+ */
+
+import { sliceArray, sliceMember } from "../../../base/support/index.ts";
+import type { History, Spot } from "../history.ts";
+import { isCallType, isOutputType } from "../item-kinds.ts";
+import { textMember } from "../json-text.ts";
+
+/** The outline of a piece. */
+export interface Outline {
+  readonly type: string;
+  readonly role: string | undefined;
+  readonly id: string | undefined;
+  readonly callId: string | undefined;
+}
+
+/** Where an id of a call stands. */
+export interface IdPlaces {
+  readonly calls: readonly Spot[];
+  readonly results: readonly Spot[];
+}
+
+export class Lookup {
+  readonly #history: History;
+  readonly #outlines = new Map<number, Outline>();
+  readonly #blocks = new Map<number, readonly string[]>();
+  readonly #calls = new Map<number, readonly string[]>();
+  #runs: ReadonlyMap<string, readonly number[]> | undefined;
+  #ids: ReadonlyMap<string, IdPlaces> | undefined;
+
+  constructor(history: History) {
+    this.#history = history;
+  }
+
+  outline(index: number): Outline {
+    return kept(this.#outlines, index, () => {
+      const text = this.#text(index);
+      return {
+        type: textMember(text, "type") ?? "message",
+        role: textMember(text, "role"),
+        id: textMember(text, "id"),
+        callId: textMember(text, "call_id") ?? textMember(text, "tool_call_id"),
+      };
+    });
+  }
+
+  /** Content blocks of an Anthropic message. */
+  blocks(index: number): readonly string[] {
+    return kept(this.#blocks, index, () => sliceArray(sliceMember(this.#text(index), "content") ?? ""));
+  }
+
+  /** Calls of a chat message. */
+  calls(index: number): readonly string[] {
+    return kept(this.#calls, index, () => sliceArray(sliceMember(this.#text(index), "tool_calls") ?? ""));
+  }
+
+  run(name: string): readonly number[] {
+    this.#runs ??= grouped(
+      this.#history.pieces.flatMap(({ run }, index) => (run === undefined ? [] : [[run, index]])),
+    );
+    return this.#runs.get(name) ?? [];
+  }
+
+  /** Calls and results with this id; a missing id counts as an empty one. */
+  ids(id: string): IdPlaces {
+    this.#ids ??= this.#collectIds();
+    return this.#ids.get(id) ?? { calls: [], results: [] };
+  }
+
+  #text(index: number): string {
+    return this.#history.pieces[index]?.text ?? "";
+  }
+
+  #collectIds(): ReadonlyMap<string, IdPlaces> {
+    const found = new Map<string, { calls: Spot[]; results: Spot[] }>();
+    const add = (kind: "calls" | "results", id: string | undefined, spot: Spot): void => {
+      const places = found.get(id ?? "") ?? { calls: [], results: [] };
+      places[kind].push(spot);
+      found.set(id ?? "", places);
+    };
+    for (const index of this.#history.pieces.keys()) {
+      const { type, role, callId } = this.outline(index);
+      if (this.#history.dialect === "openai-responses") {
+        if (isCallType(type)) add("calls", callId, { index });
+        else if (isOutputType(type)) add("results", callId, { index });
+      } else if (this.#history.dialect === "openai-chat") {
+        for (const [part, call] of this.calls(index).entries())
+          add("calls", textMember(call, "id"), { index, part });
+        if (role === "tool") add("results", callId, { index });
+      } else {
+        for (const [part, block] of this.blocks(index).entries()) {
+          const kind = textMember(block, "type");
+          if (kind === "tool_use") add("calls", textMember(block, "id"), { index, part });
+          else if (kind === "tool_result") add("results", textMember(block, "tool_use_id"), { index, part });
+        }
+      }
+    }
+    return found;
+  }
+}
+
+const LOOKUPS = new WeakMap<History, Lookup>();
+
+export function lookupOf(history: History): Lookup {
+  const known = LOOKUPS.get(history) ?? new Lookup(history);
+  LOOKUPS.set(history, known);
+  return known;
+}
+
+function kept<T>(map: Map<number, T>, key: number, make: () => T): T {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+function grouped(pairs: readonly (readonly [string, number])[]): ReadonlyMap<string, readonly number[]> {
+  const groups = new Map<string, number[]>();
+  for (const [key, index] of pairs) {
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [index]);
+    else group.push(index);
+  }
+  return groups;
+}

@@ -1,0 +1,196 @@
+/**
+ * What all probes of one run share: the endpoint, the parameters it takes, and the few answers most probes look at.
+ * Everything is asked once, however many probes want it.
+ *
+ * @module
+ */
+
+import { isObject, type JsonObject, messageOf, tryParseJson } from "../../base/support/index.ts";
+import { type EndpointOptions, type Exchange, post, type PostOptions } from "./exchange.ts";
+import { userItem } from "./item-text.ts";
+import { Skip } from "./probe.ts";
+import { isDecisive, type Reception, receptionOf, refusalOf } from "./reception.ts";
+import { type StreamView, viewStream } from "./stream-view.ts";
+
+export interface Target {
+  readonly endpoint: EndpointOptions;
+  readonly model: string;
+  readonly otherModel: string | undefined;
+}
+
+/** Parameters that are not every server's: asked about once, and left out of later requests where they are refused. */
+export const OPTIONAL = {
+  store: { store: false },
+  include: { include: ["reasoning.encrypted_content"] },
+  reasoning: { reasoning: { summary: "auto" } },
+  instructions: { instructions: "You are a helpful assistant. Answer briefly." },
+  prompt_cache_key: { prompt_cache_key: "throughline-conform" },
+} as const satisfies Record<string, JsonObject>;
+
+export type Parameter = keyof typeof OPTIONAL;
+
+export const ASK = userItem(
+  "Which is larger, 9.11 or 9.9? Compare them digit by digit, then answer in one short sentence.",
+);
+export const ASK_ON = userItem("Thank you. Now say it in three words.");
+export const ASK_WEATHER = userItem("What is the weather in Paris? Use the get_weather tool.");
+const ASK_TWICE = userItem(
+  "What is the weather in Paris and in Rome? Call get_weather for both cities at once, in parallel.",
+);
+
+export const WEATHER_TOOL = {
+  type: "function",
+  name: "get_weather",
+  description: "The current weather of a city",
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string", description: "Name of the city" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
+  strict: true,
+} as const satisfies JsonObject;
+
+export class Context {
+  readonly target: Target;
+  readonly #asked = new Map<string, Promise<unknown>>();
+
+  constructor(target: Target) {
+    this.target = target;
+  }
+
+  get model(): string {
+    return this.target.model;
+  }
+
+  /** Asked once, and the same answer for everybody. */
+  once<T>(key: string, ask: () => Promise<T>): Promise<T> {
+    const known = this.#asked.get(key);
+    if (known !== undefined) return known as Promise<T>;
+    const asked = ask();
+    this.#asked.set(key, asked);
+    return asked;
+  }
+
+  /** As written. */
+  post(body: string, options?: PostOptions): Promise<Exchange> {
+    return post(this.target.endpoint, body, options);
+  }
+
+  send(input: readonly string[], fields: JsonObject, options?: PostOptions): Promise<Exchange> {
+    return this.post(bodyOf({ model: this.model, ...fields }, input), options);
+  }
+
+  /** Is it taken? With all the parameters this server takes. */
+  async offer(input: readonly string[], fields: JsonObject = {}): Promise<Reception> {
+    const base = await this.base();
+    return receptionOf(await this.send(input, { ...base, stream: true, ...fields }, { enough: isDecisive }));
+  }
+
+  /** The smallest request there is. A run begins with it, and is over where it is refused. */
+  minimal(): Promise<Reception> {
+    return this.once("minimal", async () =>
+      receptionOf(await this.send([ASK], { stream: true }, { enough: isDecisive })),
+    );
+  }
+
+  accepts(name: Parameter): Promise<Reception> {
+    return this.once(`accepts ${name}`, async () => {
+      const unstored = name !== "store" && (await this.accepts("store")).accepted ? OPTIONAL.store : {};
+      const fields = { ...unstored, ...OPTIONAL[name], stream: true };
+      return receptionOf(await this.send([ASK], fields, { enough: isDecisive }));
+    });
+  }
+
+  base(): Promise<JsonObject> {
+    return this.once("base", async () => {
+      let fields: JsonObject = {};
+      for (const name of Object.keys(OPTIONAL) as Parameter[]) {
+        if ((await this.accepts(name)).accepted) fields = { ...fields, ...OPTIONAL[name] };
+      }
+      return fields;
+    });
+  }
+
+  /** Not streamed. */
+  answer(): Promise<Exchange> {
+    return this.once("answer", async () => this.send([ASK], await this.base()));
+  }
+
+  /** Streamed, whole. */
+  textExchange(): Promise<Exchange> {
+    return this.once("text", async () => this.send([ASK], { ...(await this.base()), stream: true }));
+  }
+
+  callExchange(): Promise<Exchange> {
+    return this.once("call", async () => {
+      const fields = { ...(await this.base()), stream: true, tools: [WEATHER_TOOL] };
+      const first = await this.send([ASK_WEATHER], fields);
+      if (viewStream(first).items.some(isCall)) return first;
+      // A model may prefer to talk. Forced, it has no choice; servers that cannot force answer as before.
+      const forced = await this.send([ASK_WEATHER], { ...fields, tool_choice: "required" });
+      return viewStream(forced).items.some(isCall) ? forced : first;
+    });
+  }
+
+  parallelExchange(): Promise<Exchange> {
+    return this.once("parallel", async () =>
+      this.send([ASK_TWICE], {
+        ...(await this.base()),
+        stream: true,
+        tools: [WEATHER_TOOL],
+        parallel_tool_calls: true,
+      }),
+    );
+  }
+
+  textStream(): Promise<StreamView> {
+    return needStream(this.textExchange(), "stream.answer");
+  }
+
+  callStream(): Promise<StreamView> {
+    return needStream(this.callExchange(), "tools.call");
+  }
+
+  parallelStream(): Promise<StreamView> {
+    return needStream(this.parallelExchange(), "tools.parallel");
+  }
+
+  /** Every sample stream that came: the more are looked at, the more is seen. */
+  async streams(): Promise<readonly StreamView[]> {
+    const text = await this.textStream();
+    const call = await this.callStream().catch(() => undefined);
+    return call === undefined ? [text] : [text, call];
+  }
+
+  async object(): Promise<JsonObject> {
+    const exchange = await mustCome(this.answer(), "answer.object");
+    const body = tryParseJson(exchange.text);
+    if (!isObject(body) || refusalOf(exchange) !== undefined)
+      throw new Skip("no answer came: see answer.object");
+    return body;
+  }
+}
+
+const isCall = (item: { readonly done: string | undefined; readonly final: string | undefined }): boolean =>
+  /"type"\s*:\s*"function_call"/.test(item.done ?? item.final ?? "");
+
+export function bodyOf(fields: JsonObject, input: readonly string[]): string {
+  const head = JSON.stringify(fields);
+  return `${head.slice(0, -1)}${head === "{}" ? "" : ","}"input":[${input.join(",")}]}`;
+}
+
+/** The probe that is named says what went wrong; the others only that they had nothing to look at. */
+async function mustCome<T>(asked: Promise<T>, owner: string): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    throw new Skip(`nothing to look at (${messageOf(error)}): see ${owner}`);
+  }
+}
+
+async function needStream(asked: Promise<Exchange>, owner: string): Promise<StreamView> {
+  const exchange = await mustCome(asked, owner);
+  if (!exchange.streamed || exchange.frames.length === 0) throw new Skip(`no stream came: see ${owner}`);
+  return viewStream(exchange);
+}

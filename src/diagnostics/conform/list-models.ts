@@ -1,0 +1,41 @@
+/**
+ * Which models a server has, where it says so: one that serves a single model needs no `--model`.
+ *
+ * @module
+ */
+
+import {
+  arrayOf,
+  objectOf,
+  stringOf,
+  tryParseJson,
+  messageOf,
+  ThroughlineError,
+} from "../../base/support/index.ts";
+
+const MAX_LIST = 1024 * 1024;
+
+/** Empty: it does not say. Rejects only for the caller's own signal. */
+export async function listModels(options: {
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}): Promise<readonly string[]> {
+  try {
+    const response = await fetch(`${options.baseUrl.replace(/\/+$/, "")}/models`, {
+      redirect: "manual", // a request with a key follows nobody
+      headers: options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` },
+      signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]),
+    });
+    const text = (await response.text()).slice(0, MAX_LIST);
+    const list = arrayOf(objectOf(tryParseJson(text))["data"]);
+    return list.flatMap((model) => stringOf(objectOf(model)["id"]) ?? []);
+  } catch (error) {
+    if (options.signal.aborted) throw error;
+    throw new ThroughlineError({
+      code: "server_unreachable",
+      message: `cannot reach ${options.baseUrl}: ${messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)}`,
+    });
+  }
+}

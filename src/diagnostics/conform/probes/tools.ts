@@ -1,0 +1,198 @@
+/**
+ * Function tools and structured output, as our requests have them.
+ *
+ * @module
+ */
+
+import { isObject, objectOf, stringOf, tryParseJson } from "../../../base/support/index.ts";
+import { ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
+import type { Exchange } from "../exchange.ts";
+import { home, outputItem, textField, typeOf, without } from "../item-text.ts";
+import { brokenOff, differs, holds, type Outcome, type Probe, Skip, verdict } from "../probe.ts";
+import { describe, receptionOf, refusalOf } from "../reception.ts";
+import { keptItems, outputIndexOf, type StreamView, textOfMessage, viewStream } from "../stream-view.ts";
+
+const details = { suite: "responses", strict: true } as const;
+
+const callsIn = (view: StreamView): readonly string[] =>
+  keptItems(view).filter((item) => typeOf(item) === "function_call");
+
+export const callIdOf = (call: string): string => textField(call, "call_id") ?? "";
+
+export const RESULT = "18 degrees and sunny";
+
+/** The call and its result in the plainest form there is: no ids, no reasoning. */
+export async function plainRoundTrip(context: Context): Promise<readonly string[]> {
+  const call = callsIn(await context.callStream())[0];
+  if (call === undefined) throw new Skip("the model made no call: see tools.call");
+  return [ASK_WEATHER, without(home(call), "id", "status"), outputItem(callIdOf(call), RESULT)];
+}
+
+export function roundTrip(context: Context): Promise<Exchange> {
+  return context.once("round trip", async () => {
+    const input = await plainRoundTrip(context);
+    return context.send(input, { ...(await context.base()), stream: true, tools: [WEATHER_TOOL] });
+  });
+}
+
+const CAPITAL = {
+  type: "json_schema",
+  name: "capital",
+  strict: true,
+  schema: {
+    type: "object",
+    properties: { country: { type: "string" }, capital: { type: "string" } },
+    required: ["country", "capital"],
+    additionalProperties: false,
+  },
+} as const;
+
+export const TOOL_PROBES: readonly Probe[] = [
+  {
+    id: "tools.call",
+    ...details,
+    title: "a tool given at the top level is called, with arguments that fit its schema",
+    why: "S13",
+    async run(context) {
+      const expected = 'a function_call of get_weather with {"city": …} and a call_id';
+      const exchange = await context.callExchange();
+      const refusal = refusalOf(exchange);
+      if (refusal !== undefined) return differs(expected, describe(refusal));
+      const [call] = callsIn(viewStream(exchange));
+      if (call === undefined) {
+        return (
+          brokenOff(exchange) ?? differs(expected, "the model made no call, even with tool_choice required")
+        );
+      }
+      const problems: string[] = [];
+      const args = tryParseJson(textField(call, "arguments") ?? "");
+      if (textField(call, "name") !== "get_weather") problems.push(`name is ${textField(call, "name")}`);
+      if (callIdOf(call) === "") problems.push("call_id is missing");
+      if (!isObject(args) || typeof args["city"] !== "string") {
+        problems.push(`arguments are ${textField(call, "arguments") ?? "missing"}`);
+      }
+      return verdict(expected, problems, `get_weather(${textField(call, "arguments")}), ${callIdOf(call)}`);
+    },
+  },
+  {
+    id: "tools.arguments",
+    ...details,
+    title: "argument deltas, put together, are the arguments that are done",
+    why: "R05, T11",
+    async run(context) {
+      const view = await context.callStream();
+      if (callsIn(view).length === 0) throw new Skip("the model made no call: see tools.call");
+      return verdict("deltas = done = item", argumentProblems(view), `${callsIn(view).length} calls`);
+    },
+  },
+  {
+    id: "tools.parallel",
+    ...details,
+    title: "two calls in one response have places and call ids of their own",
+    why: "T04, T07",
+    async run(context) {
+      const exchange = await context.parallelExchange();
+      const refusal = refusalOf(exchange);
+      if (refusal !== undefined) return differs("two calls in one response", describe(refusal));
+      const calls = callsIn(await context.parallelStream());
+      if (calls.length < 2) throw new Skip(`the model made ${calls.length} calls, which is its choice`);
+      const ids = calls.map(callIdOf);
+      const expected = "a call_id of its own for each call";
+      return new Set(ids).size === ids.length
+        ? holds(ids.join(", "))
+        : differs(expected, `the call ids are ${ids.join(", ")}`);
+    },
+  },
+  {
+    id: "tools.call-ids",
+    ...details,
+    title: "call ids of different responses differ",
+    why: "T07",
+    async run(context) {
+      const first = callsIn(await context.callStream()).map(callIdOf);
+      const later = callsIn(await context.parallelStream()).map(callIdOf);
+      if (first.length === 0 || later.length === 0) throw new Skip("there are not two responses with calls");
+      const again = later.filter((id) => first.includes(id));
+      return again.length === 0
+        ? holds([...first, ...later].join(", "), { repeat: false })
+        : differs("no call id twice", `${again.join(", ")} came in two responses`, { repeat: true });
+    },
+  },
+  {
+    id: "tools.round-trip",
+    ...details,
+    title: "call, output, answer: a history in its plainest form is gone on with",
+    why: "T01, T02",
+    async run(context) {
+      const exchange = await roundTrip(context);
+      const expected = "accepted, and output after it";
+      const reception = receptionOf(exchange);
+      if (!reception.accepted) return differs(expected, describe(reception.refusal));
+      const items = keptItems(viewStream(exchange));
+      const text = items.map(textOfMessage).join(" ").trim();
+      return holds(text === "" ? items.map(typeOf).join(", ") : `“${text.slice(0, 80)}”`);
+    },
+  },
+  {
+    id: "tools.nested-schema",
+    ...details,
+    title: "a tool in the chat-completions shape is refused",
+    why: "S13",
+    async run(context): Promise<Outcome> {
+      const { type, ...inner } = WEATHER_TOOL;
+      const reception = await context.offer([ASK_WEATHER], { tools: [{ type, function: inner }] });
+      const expected =
+        "HTTP 400, code missing_required_parameter, param tools[0].name: Missing required parameter: 'tools[0].name'.";
+      if (reception.accepted) return differs(expected, "accepted", { accepted: true });
+      const { refusal } = reception;
+      const same = refusal.status === 400 && refusal.param === "tools[0].name";
+      return same ? holds(describe(refusal)) : differs(expected, describe(refusal));
+    },
+  },
+  {
+    id: "tools.structured-output",
+    ...details,
+    title: "text.format json_schema gives JSON of that schema",
+    why: "§2.1",
+    async run(context) {
+      const expected = '{"country": …, "capital": …} and nothing else';
+      const fields = { ...(await context.base()), text: { format: CAPITAL } };
+      const exchange = await context.send(
+        [JSON.stringify({ role: "user", content: "Name a country and its capital." })],
+        fields,
+      );
+      const refusal = refusalOf(exchange);
+      if (refusal !== undefined) return differs(expected, describe(refusal));
+      const broken = brokenOff(exchange);
+      if (broken !== undefined) return broken;
+      const output = objectOf(tryParseJson(exchange.text))["output"];
+      const items = Array.isArray(output) ? output.map((item) => JSON.stringify(item)) : [];
+      const text = items
+        .filter((item) => typeOf(item) === "message")
+        .map(textOfMessage)
+        .join("");
+      const value = tryParseJson(text);
+      const keys = isObject(value) ? Object.keys(value).toSorted().join() : "";
+      return keys === "capital,country" ? holds(text.slice(0, 120)) : differs(expected, text.slice(0, 200));
+    },
+  },
+];
+
+function argumentProblems(view: StreamView): readonly string[] {
+  return view.items.flatMap(({ index, done, final }) => {
+    const call = done ?? final ?? "";
+    if (typeOf(call) !== "function_call") return [];
+    const whole = textField(call, "arguments");
+    const own = view.frames.filter((frame) => outputIndexOf(frame) === index);
+    const deltas = own.filter(({ type }) => type === "response.function_call_arguments.delta");
+    const ends = own.filter(({ type }) => type === "response.function_call_arguments.done");
+    const joined = deltas.map((frame) => stringOf(frame.body?.["delta"]) ?? "").join("");
+    const problems: string[] = [];
+    if (deltas.length === 0) problems.push(`the call at ${index} has no argument deltas`);
+    else if (joined !== whole) problems.push(`the deltas of ${index} give ${joined}, the item has ${whole}`);
+    if (ends.length !== 1) problems.push(`the arguments of ${index} are done ${ends.length} times`);
+    const said = ends[0]?.body?.["arguments"];
+    if (ends.length === 1 && said !== whole) problems.push(`done of ${index} says ${JSON.stringify(said)}`);
+    return problems;
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * Was a request taken or refused? Taken as soon as output begins: the rest of the answer is not paid for.
+ *
+ * @module
+ */
+
+import { isObject, stringOf, ThroughlineError, tryParseJson } from "../../base/support/index.ts";
+import type { Exchange, Frame } from "./exchange.ts";
+
+export interface Refusal {
+  readonly status: number;
+  /** HTTP 200, and the refusal as an event of the stream (E12). */
+  readonly inStream: boolean;
+  readonly message: string;
+  readonly type: string | null;
+  readonly code: string | null;
+  readonly param: string | null;
+  /** `api`: the documented envelope. `other`: something else, quoted in `message`. */
+  readonly shape: "api" | "other";
+}
+
+export type Reception =
+  | { readonly accepted: true; readonly seen: string }
+  | { readonly accepted: false; readonly refusal: Refusal };
+
+const OUTPUT_BEGINS = /^response\.(?:output_item\.|content_part\.|completed$|incomplete$)|\.delta$/;
+
+export const isDecisive = (frame: Frame): boolean =>
+  frame.type === "error" || frame.type === "response.failed" || OUTPUT_BEGINS.test(frame.type);
+
+/** Throws what is neither: no answer at all, a web page, a redirect. */
+export function receptionOf(exchange: Exchange): Reception {
+  const refusal = refusalOf(exchange);
+  if (refusal !== undefined) return { accepted: false, refusal };
+  if (exchange.streamed) {
+    const decisive = exchange.frames.find(isDecisive);
+    if (decisive !== undefined) return { accepted: true, seen: decisive.type };
+    const { code, message } = exchange.broken ?? {
+      code: "no_answer",
+      message: `the stream ended after ${exchange.frames.length} events, without output`,
+    };
+    throw new ThroughlineError({ code, message });
+  }
+  if (exchange.broken !== undefined) throw new ThroughlineError(exchange.broken);
+  const body = tryParseJson(exchange.text);
+  if (isObject(body) && Array.isArray(body["output"])) return { accepted: true, seen: "a response object" };
+  throw new ThroughlineError({
+    code: "not_an_api",
+    message: `HTTP ${exchange.status} with ${describeBody(exchange)}: is the base URL right?`,
+  });
+}
+
+export function refusalOf(exchange: Exchange): Refusal | undefined {
+  const { status, frames, text } = exchange;
+  const failed = frames.find((frame) => frame.type === "error" || frame.type === "response.failed");
+  if (failed !== undefined) {
+    const response = failed.body?.["response"];
+    const source = isObject(response) ? response : failed.body;
+    const inner = source?.["error"];
+    return envelope(isObject(inner) ? inner : source, { status, inStream: true }, failed.data);
+  }
+  if (status >= 200 && status <= 399) {
+    const body = tryParseJson(text);
+    if (!isObject(body) || !isObject(body["error"])) return undefined;
+    return envelope(body["error"], { status, inStream: false }, text);
+  }
+  const body = tryParseJson(text);
+  return envelope(isObject(body) ? body["error"] : undefined, { status, inStream: false }, text);
+}
+
+function envelope(error: unknown, where: Pick<Refusal, "status" | "inStream">, raw: string): Refusal {
+  const fields = isObject(error) ? error : {};
+  const message = stringOf(fields["message"]);
+  return {
+    ...where,
+    message: (message ?? (raw.trim() || "no body")).slice(0, 2000),
+    type: stringOf(fields["type"]) ?? null,
+    code: stringOf(fields["code"]) ?? null,
+    param: stringOf(fields["param"]) ?? null,
+    shape: message === undefined ? "other" : "api",
+  };
+}
+
+export function describe(refusal: Refusal): string {
+  const { status, inStream, code, param, message } = refusal;
+  const fields = [`code ${code ?? "null"}`, `param ${param ?? "null"}`].join(", ");
+  return `HTTP ${status}${inStream ? ", then an error in the stream" : ""}, ${fields}: ${message}`;
+}
+
+export function describeBody({ headers, text }: Exchange): string {
+  const type = (headers["content-type"] ?? "no content type").split(";")[0] ?? "";
+  return text.trim() === "" ? `no body (${type})` : `${type}, "${text.trim().slice(0, 80)}"`;
+}

@@ -1,0 +1,202 @@
+/**
+ * Runs probes against a server, a few at a time, and tells each result as it comes. Only what makes the whole run
+ * pointless throws: no server, no key, no such model, a web page.
+ *
+ * @module
+ */
+
+import { type Clock, codeOf, messageOf, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { Context } from "./context.ts";
+import { type Facts, type Outcome, type Probe, Skip, type Suite } from "./probe.ts";
+import { PROBES } from "./probes/index.ts";
+import { describe, type Refusal } from "./reception.ts";
+import { suggestProfile, type Suggestion } from "./suggest-profile.ts";
+
+export interface ConformOptions {
+  /** With `/v1`, as clients take it. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** For the probe that sends one model's reasoning to another. */
+  readonly secondModel?: string;
+  readonly apiKey?: string;
+  readonly suite?: Suite | "all";
+  /** Ids of probes, or of their groups (the part before the dot). */
+  readonly only?: readonly string[];
+  /** For one request as a whole; default 120 000. */
+  readonly timeoutMs?: number;
+  /** Probes at a time; default 1. */
+  readonly concurrency?: number;
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  readonly onResult?: (result: ProbeResult, done: number, all: number) => void;
+}
+
+export interface ProbeResult {
+  readonly id: string;
+  readonly suite: Suite;
+  readonly title: string;
+  readonly why: string;
+  readonly strict: boolean;
+  readonly result: Outcome["result"];
+  readonly seen: string;
+  readonly expected?: string;
+  readonly code?: string;
+  readonly facts?: Facts;
+  readonly durationMs: number;
+}
+
+export interface ConformReport {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly suite: Suite | "all";
+  /** In the order of the list, whatever order they ran in. */
+  readonly results: readonly ProbeResult[];
+  readonly counts: Readonly<Record<Outcome["result"], number>>;
+  /** The run came to its end; no strict probe differs, none failed. */
+  readonly conforms: boolean;
+  readonly profile: Suggestion;
+  /** The run was stopped before its end. */
+  readonly stopped: boolean;
+}
+
+const MAX_TEXT = 600;
+
+export async function conform(options: ConformOptions): Promise<ConformReport> {
+  const suite = options.suite ?? "all";
+  const probes = selectProbes(suite, options.only ?? []);
+  const clock = options.clock ?? systemClock;
+  const signal = options.signal ?? new AbortController().signal;
+  const context = new Context({
+    endpoint: {
+      url: `${options.baseUrl.replace(/\/+$/, "")}/responses`,
+      key: options.apiKey,
+      timeoutMs: options.timeoutMs ?? 120_000,
+      signal,
+      clock,
+    },
+    model: options.model,
+    otherModel: options.secondModel,
+  });
+  const results = new Map<string, ProbeResult>();
+  try {
+    await reach(context);
+    const waiting = [...probes];
+    const work = async (): Promise<void> => {
+      for (let probe = waiting.shift(); probe !== undefined && !signal.aborted; probe = waiting.shift()) {
+        const started = clock.monotonic();
+        const outcome = await outcomeOf(probe, context);
+        if (signal.aborted) return; // what was cut off says nothing about the server
+        const durationMs = Math.round(clock.monotonic() - started);
+        const result = secretFree(toResult(probe, outcome, durationMs), options.apiKey);
+        results.set(probe.id, result);
+        options.onResult?.(result, results.size, probes.length);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.max(1, options.concurrency ?? 1) }, work));
+  } catch (error) {
+    if (!signal.aborted) throw secretFreeError(error, options.apiKey);
+  }
+  const ordered = probes.flatMap(({ id }) => results.get(id) ?? []);
+  const counts = { holds: 0, differs: 0, skipped: 0, error: 0 };
+  for (const { result } of ordered) counts[result] += 1;
+  return {
+    baseUrl: options.baseUrl,
+    model: options.model,
+    suite,
+    results: ordered,
+    counts,
+    conforms:
+      !signal.aborted &&
+      !ordered.some(({ strict, result }) => result === "error" || (strict && result === "differs")),
+    profile: suggestProfile(ordered),
+    stopped: signal.aborted,
+  };
+}
+
+const groupOf = (id: string): string => id.slice(0, id.indexOf("."));
+
+/** Throws ThroughlineError "probe_unknown" with what would be allowed. */
+export function selectProbes(suite: Suite | "all", only: readonly string[]): readonly Probe[] {
+  for (const name of only) {
+    if (PROBES.some(({ id }) => id === name || groupOf(id) === name)) continue;
+    throw new ThroughlineError({
+      code: "probe_unknown",
+      message: `there is no probe "${name}"; groups: ${[...new Set(PROBES.map(({ id }) => groupOf(id)))].join(", ")}; probes: ${PROBES.map(({ id }) => id).join(", ")}`,
+    });
+  }
+  return PROBES.filter(
+    (probe) =>
+      (suite === "all" || probe.suite === suite) &&
+      (only.length === 0 || only.includes(probe.id) || only.includes(groupOf(probe.id))),
+  );
+}
+
+/** Is there anything to talk to? */
+async function reach(context: Context): Promise<void> {
+  const plain = await context.minimal();
+  if (plain.accepted) return;
+  const [code, what] = reasonOf(plain.refusal);
+  throw new ThroughlineError({ code, message: `${what}: ${describe(plain.refusal)}` });
+}
+
+function reasonOf(refusal: Refusal): readonly [code: string, what: string] {
+  const { status, code, shape } = refusal;
+  if (status === 401 || status === 403) return ["api_key_refused", "the server wants another key"];
+  if (code === "model_not_found") return ["model_not_found", "the server does not have this model"];
+  if (status === 404) return ["not_an_api", "there is no Responses API here: is the base URL right?"];
+  if (status === 429) return ["rate_limited", "the server is busy"];
+  if (status >= 500 && shape === "other") return ["not_an_api", "the server does not answer as an API"];
+  return ["request_refused", "the server refuses the smallest request there is"];
+}
+
+async function outcomeOf(probe: Probe, context: Context): Promise<Outcome> {
+  try {
+    return await probe.run(context);
+  } catch (error) {
+    if (error instanceof Skip) return { result: "skipped", because: error.message };
+    return { result: "error", code: codeOf(error) ?? "internal", seen: messageOf(error) };
+  }
+}
+
+function toResult(probe: Probe, outcome: Outcome, durationMs: number): ProbeResult {
+  const { id, suite, title, why, strict } = probe;
+  return {
+    id,
+    suite,
+    title,
+    why,
+    strict,
+    result: outcome.result,
+    durationMs,
+    seen: bounded(outcome.result === "skipped" ? outcome.because : outcome.seen),
+    ...(outcome.result === "differs" ? { expected: bounded(outcome.expected) } : {}),
+    ...(outcome.result === "error" ? { code: outcome.code } : {}),
+    ...("facts" in outcome && outcome.facts !== undefined ? { facts: outcome.facts } : {}),
+  };
+}
+
+const bounded = (text: string): string =>
+  text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`;
+
+/** A server may quote the key it was given; nobody prints it. A short one ("x", "none") is cut out only where it stands alone. */
+function withoutKey(text: string, key: string | undefined): string {
+  if (key === undefined || key === "") return text;
+  if (key.length >= 8) return text.replaceAll(key, "[key]");
+  const literal = key.replaceAll(/[^\w]/g, String.raw`\$&`);
+  return text.replaceAll(new RegExp(`(?<![\\w-])${literal}(?![\\w-])`, "g"), "[key]");
+}
+
+function secretFree(result: ProbeResult, key: string | undefined): ProbeResult {
+  return {
+    ...result,
+    seen: withoutKey(result.seen, key),
+    ...(result.expected === undefined ? {} : { expected: withoutKey(result.expected, key) }),
+  };
+}
+
+function secretFreeError(error: unknown, key: string | undefined): unknown {
+  const message = messageOf(error);
+  const safe = withoutKey(message, key);
+  if (safe === message) return error;
+  return new ThroughlineError({ code: codeOf(error) ?? "internal", message: safe });
+}

@@ -1,0 +1,101 @@
+/**
+ * A recorded stream, put in order: which items it had and in which forms they came. Items are held together by their
+ * output index, as a client must (I08); nothing here complains, the probes do.
+ *
+ * @module
+ */
+
+import {
+  arrayOf,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  sliceArray,
+  sliceMember,
+  stringOf,
+} from "../../base/support/index.ts";
+import type { Exchange, Frame } from "./exchange.ts";
+import { fieldOf, typeOf, withField } from "./item-text.ts";
+
+export interface SeenItem {
+  readonly index: number;
+  /** Exact texts. */
+  readonly added: string | undefined;
+  readonly done: string | undefined;
+  /** In the output of the terminal event. */
+  readonly final: string | undefined;
+}
+
+export interface StreamView {
+  readonly frames: readonly Frame[];
+  /** By output index. */
+  readonly items: readonly SeenItem[];
+  readonly terminals: readonly Frame[];
+  /** The response of the first terminal event. */
+  readonly response: JsonObject | undefined;
+  readonly broken: Exchange["broken"];
+}
+
+const TERMINAL = new Set(["response.completed", "response.incomplete", "response.failed"]);
+
+export function viewStream({ frames, broken }: Exchange): StreamView {
+  const terminals = frames.filter((frame) => TERMINAL.has(frame.type));
+  const [last] = terminals;
+  const added = itemsBy(frames, "response.output_item.added");
+  const done = itemsBy(frames, "response.output_item.done");
+  const indexes = [...new Set([...added.keys(), ...done.keys()])].toSorted((a, b) => a - b);
+  const finals = sliceArray(sliceMember(sliceMember(last?.data ?? "", "response") ?? "", "output") ?? "");
+  const items = indexes.map((index) => ({ index, added: added.get(index), done: done.get(index) }));
+  const response = last?.body?.["response"];
+  return {
+    frames,
+    items: items.map((item) => ({ ...item, final: finalOf(item, items, finals) })),
+    terminals,
+    response: response === undefined ? undefined : objectOf(response),
+    broken,
+  };
+}
+
+export const outputIndexOf = (frame: Frame): number | undefined => numberOf(frame.body?.["output_index"]);
+
+function itemsBy(frames: readonly Frame[], type: string): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const frame of frames) {
+    const index = outputIndexOf(frame);
+    const item = sliceMember(frame.data, "item");
+    if (frame.type === type && index !== undefined && item !== undefined && !found.has(index)) {
+      found.set(index, item);
+    }
+  }
+  return found;
+}
+
+type Open = Omit<SeenItem, "final">;
+
+/** By id; where ids change, by type and place among its type. */
+function finalOf(item: Open, all: readonly Open[], finals: readonly string[]): string | undefined {
+  const text = item.done ?? item.added ?? "";
+  const id = fieldOf(text, "id");
+  const sameId = finals.find((final) => id !== undefined && fieldOf(final, "id") === id);
+  if (sameId !== undefined) return sameId;
+  const type = typeOf(text);
+  const place = all.filter((one) => typeOf(one.done ?? one.added ?? "") === type).indexOf(item);
+  return finals.filter((final) => typeOf(final) === type)[place];
+}
+
+/** What a client keeps of each item: `done`, with what only the end delivered (late ciphertext). */
+export function keptItems(view: StreamView): readonly string[] {
+  return view.items.flatMap(({ done, final }) => {
+    const kept = done ?? final;
+    if (kept === undefined) return [];
+    const late = final === undefined ? undefined : fieldOf(final, "encrypted_content");
+    const has = typeof fieldOf(kept, "encrypted_content") === "string";
+    return [!has && typeof late === "string" ? withField(kept, "encrypted_content", late) : kept];
+  });
+}
+
+export function textOfMessage(item: string): string {
+  return arrayOf(fieldOf(item, "content"))
+    .map((part) => stringOf(objectOf(part)["text"]) ?? "")
+    .join("");
+}

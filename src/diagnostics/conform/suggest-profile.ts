@@ -1,0 +1,141 @@
+/**
+ * From the answers to a profile: what a client should do at this endpoint. Each field says which probe it rests on, or
+ * that it was assumed.
+ *
+ * @module
+ */
+
+import { PROFILES } from "../../runtime/providers/index.ts";
+import type { Facts } from "./probe.ts";
+import type { ProbeResult } from "./run.ts";
+
+interface SuggestedField {
+  readonly field: string;
+  readonly value: string | number | boolean;
+  readonly because: string;
+}
+
+export interface Suggestion {
+  /** The built-in profile that differs in the fewest fields. */
+  readonly nearest: string;
+  /** Fields in which the suggestion departs from it. */
+  readonly departs: readonly string[];
+  readonly fields: readonly SuggestedField[];
+}
+
+const OPENAI = PROFILES["openai"] as NonNullable<(typeof PROFILES)[string]>;
+/** Built-in profiles that name a kind of endpoint. */
+const CANDIDATES = ["openai", "no-item-ids", "open-responses"] as const;
+
+export function suggestProfile(results: readonly ProbeResult[]): Suggestion {
+  const facts = (id: string): Facts | undefined => results.find((one) => one.id === id)?.facts;
+  const accepted = (id: string): boolean | undefined => facts(id)?.["accepted"] as boolean | undefined;
+  const fields: readonly SuggestedField[] = [
+    itemIds(results, accepted, facts("reasoning.payload")?.["present"] !== false),
+    limit("maxItemIdLength", "refuses.long-id", facts("refuses.long-id")),
+    limit("maxCallIdLength", "refuses.long-call-id", facts("refuses.long-call-id")),
+    known("callIdsRepeat", facts("tools.call-ids")?.["repeat"], "tools.call-ids"),
+    reasoningContent(accepted),
+    reasoningPayload(accepted, facts("reasoning.payload")?.["present"] as boolean | undefined),
+    assumed("prefixBound", "a server that drops reasoning does so in silence"),
+    known("sendInclude", accepted("request.include"), "request.include"),
+    known("sendStore", accepted("request.store"), "request.store"),
+    known("sendPromptCacheKey", accepted("request.prompt-cache-key"), "request.prompt-cache-key"),
+  ];
+  const departures = CANDIDATES.map((name) => ({ name, departs: departuresFrom(name, fields) }));
+  const [best] = departures.toSorted((a, b) => a.departs.length - b.departs.length);
+  return { nearest: best?.name ?? "openai", departs: best?.departs ?? [], fields };
+}
+
+function departuresFrom(name: string, fields: readonly SuggestedField[]): readonly string[] {
+  const profile = PROFILES[name] as unknown as Readonly<Record<string, unknown>>;
+  return fields.filter(({ field, value }) => profile[field] !== value).map(({ field }) => field);
+}
+
+function usual(field: string): string | number | boolean {
+  return (OPENAI as unknown as Readonly<Record<string, string | number | boolean>>)[field] ?? false;
+}
+
+function assumed(field: string, why: string): SuggestedField {
+  return { field, value: usual(field), because: `assumed: ${why}` };
+}
+
+function known(field: string, value: unknown, probe: string): SuggestedField {
+  return typeof value === "boolean"
+    ? { field, value, because: probe }
+    : assumed(field, `${probe} did not run`);
+}
+
+function itemIds(
+  results: readonly ProbeResult[],
+  accepted: (id: string) => boolean | undefined,
+  opaque: boolean,
+): SuggestedField {
+  const field = "itemIds";
+  if (results.some(({ id, result }) => id === "stream.ids" && result === "differs")) {
+    return { field, value: "omit", because: "stream.ids: they change within a stream" };
+  }
+  const whole = ["replay.message", "replay.call"].map((id) => [id, accepted(id)] as const);
+  const refused = whole.find(([, taken]) => taken === false);
+  // Without a payload an id is a reference to something the server would have to remember: that is why it was refused.
+  if (refused !== undefined && opaque) {
+    return { field, value: "omit", because: `${refused[0]}: refused with them` };
+  }
+  if (accepted("replay.readable") === true && !opaque) {
+    return { field, value: "omit", because: "replay.readable: accepted without them" };
+  }
+  const taken = whole.find(([, one]) => one === true);
+  if (taken !== undefined) return { field, value: "keep", because: `${taken[0]}: accepted with them` };
+  return assumed(field, "no reasoning could be sent back");
+}
+
+function limit(field: string, probe: string, facts: Facts | undefined): SuggestedField {
+  if (facts === undefined) return assumed(field, `${probe} did not run`);
+  if (facts["accepted"] === true)
+    return { field, value: 416, because: `${probe}: 416 characters were accepted` };
+  const said = facts["limit"];
+  return typeof said === "number" && said > 0
+    ? { field, value: said, because: `${probe}: the server says so` }
+    : assumed(field, `${probe} was refused without naming a limit`);
+}
+
+function reasoningContent(accepted: (id: string) => boolean | undefined): SuggestedField {
+  const field = "reasoningContent";
+  const own = accepted("replay.readable");
+  if (own !== undefined) {
+    return {
+      field,
+      value: own ? "verbatim" : "empty",
+      because: `replay.readable: ${own ? "accepted" : "refused"}`,
+    };
+  }
+  const taken = accepted("refuses.content");
+  if (taken === undefined) return assumed(field, "refuses.content did not run");
+  return taken
+    ? { field, value: "empty", because: "replay.readable: reasoning comes without content" }
+    : { field, value: "empty", because: "refuses.content: refused" };
+}
+
+function reasoningPayload(
+  accepted: (id: string) => boolean | undefined,
+  given: boolean | undefined,
+): SuggestedField {
+  const field = "reasoningPayload";
+  if (given === false) {
+    const taken = ["replay.readable", "replay.message", "replay.call"].find((id) => accepted(id) === true);
+    return taken === undefined
+      ? {
+          field,
+          value: "required",
+          because: "replay: reasoning without a payload is refused, so it stays out",
+        }
+      : { field, value: "optional", because: `${taken}: accepted without a payload` };
+  }
+  const bare = accepted("refuses.bare-id");
+  if (bare === undefined) return assumed(field, "refuses.bare-id did not run");
+  return {
+    field,
+    value: bare ? "optional" : "required",
+    because: `refuses.bare-id: ${bare ? "accepted" : "refused"}`,
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * Sees what is appended to the logs of a store, after it was written.
+ *
+ * @module
+ */
+
+import type { LoggedEvent } from "../../base/events/index.ts";
+import type { Log, Store } from "../../runtime/log/index.ts";
+
+export interface LogSink {
+  /** What the log held when it was opened, with the blobs its messages name. */
+  opened(session: string, events: readonly LoggedEvent[], blobs: ReadonlyMap<string, Uint8Array>): void;
+  appended(session: string, events: readonly LoggedEvent[]): void;
+  blob(session: string, name: string, bytes: Uint8Array): void;
+}
+
+export function tapStore(store: Store, sink: LogSink): Store {
+  return {
+    exists: (id) => store.exists(id),
+    list: () => store.list(),
+    create: (id, whole) => store.create(id, whole),
+    remove: (id) => store.remove(id),
+    async open(id, options) {
+      const log = await store.open(id, options);
+      if (options.mode === "read") return log;
+      try {
+        sink.opened(id, log.events, await blobsOf(log));
+      } catch (error) {
+        await log.close();
+        throw error;
+      }
+      return tapLog(log, sink);
+    },
+  };
+}
+
+function tapLog(log: Log, sink: LogSink): Log {
+  let told = log.events.length;
+  return {
+    session: log.session,
+    mode: log.mode,
+    place: log.place,
+    scratch: log.scratch,
+    get events() {
+      return log.events;
+    },
+    async append(drafts) {
+      const added = await log.append(drafts);
+      // The log may add a word of its own (a repaired tail): all that is new is told.
+      const fresh = log.events.slice(told);
+      told = log.events.length;
+      sink.appended(log.session, fresh);
+      return added;
+    },
+    sync: () => log.sync(),
+    refresh: () => log.refresh(),
+    hasWriter: () => log.hasWriter(),
+    async putBlob(bytes) {
+      const name = await log.putBlob(bytes);
+      sink.blob(log.session, name, bytes);
+      return name;
+    },
+    getBlob: (name) => log.getBlob(name),
+    close: () => log.close(),
+  };
+}
+
+async function blobsOf(log: Log): Promise<ReadonlyMap<string, Uint8Array>> {
+  const blobs = new Map<string, Uint8Array>();
+  for (const event of log.events) {
+    if (event.type !== "user_message") continue;
+    for (const part of event.content) {
+      if (!("blob" in part) || blobs.has(part.blob)) continue;
+      const bytes = await log.getBlob(part.blob);
+      if (bytes !== undefined) blobs.set(part.blob, bytes);
+    }
+  }
+  return blobs;
+}

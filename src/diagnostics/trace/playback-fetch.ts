@@ -1,0 +1,116 @@
+/**
+ * A `fetch` that answers from a recording: the nth request gets the nth recorded answer, byte for byte and at its pace.
+ * Nothing is sent anywhere.
+ *
+ * @module
+ */
+
+import { type Clock, ThroughlineError } from "../../base/support/index.ts";
+import type { RecordedExchange, Recording } from "./read-recording.ts";
+import { hashOf } from "./trace-writer.ts";
+import { answerOf } from "./wire-tap.ts";
+
+interface RequestDifference {
+  readonly n: number;
+  readonly recorded: { readonly path: string; readonly hash: string };
+  readonly made: { readonly path: string; readonly hash: string };
+}
+
+export interface PlaybackOptions {
+  readonly clock: Clock;
+  /** No waiting. */
+  readonly fast: boolean;
+  readonly onDifference: (difference: RequestDifference) => void;
+  /** The run asks for more than was recorded. */
+  readonly onExhausted: (recorded: number) => void;
+  /** The recorded reader stopped here. */
+  readonly onStopped: () => void;
+}
+
+export function playbackFetch(recording: Recording, options: PlaybackOptions): typeof fetch {
+  let next = 0;
+  return async (input, init = {}) => {
+    const exchange = recording.exchanges[next];
+    next += 1;
+    if (exchange === undefined) {
+      options.onExhausted(recording.exchanges.length);
+      throw new ThroughlineError({
+        code: "playback_exhausted",
+        message: `the recording holds ${recording.exchanges.length} requests; this run makes more`,
+      });
+    }
+    compare(exchange, input instanceof Request ? input.url : input.toString(), init, options);
+    const pace = new Pace(options, init.signal ?? undefined);
+    const { answer, error } = exchange;
+    if (answer === undefined) {
+      if (error?.code === "aborted") await stopHere(options, init.signal ?? undefined);
+      throw failure(error);
+    }
+    await pace.until(answer.after);
+    return answerOf(
+      answer.status,
+      answer.headers,
+      played(exchange, answer, pace, options, init.signal ?? undefined),
+    );
+  };
+}
+
+function compare(
+  { n, path, hash }: RecordedExchange,
+  url: string,
+  init: RequestInit,
+  options: PlaybackOptions,
+): void {
+  const { pathname, search } = new URL(url);
+  const body = init.body instanceof Uint8Array ? Buffer.from(init.body).toString("utf8") : "";
+  const made = { path: `${pathname}${search}`, hash: hashOf(body) };
+  // The playback has no host and no base path of its own.
+  if (made.hash !== hash || !path.endsWith(made.path))
+    options.onDifference({ n, recorded: { path, hash }, made });
+}
+
+async function* played(
+  { error }: RecordedExchange,
+  { pieces }: NonNullable<RecordedExchange["answer"]>,
+  pace: Pace,
+  options: PlaybackOptions,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  for (const { after, bytes } of pieces) {
+    await pace.until(after);
+    yield bytes;
+  }
+  if (error?.code === "aborted") await stopHere(options, signal);
+  if (error !== undefined) throw failure(error);
+}
+
+/** Asks for the stop that was recorded, and waits until it has come. */
+async function stopHere(options: PlaybackOptions, signal: AbortSignal | undefined): Promise<void> {
+  options.onStopped();
+  if (signal === undefined || signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function failure(error: RecordedExchange["error"]): ThroughlineError {
+  return new ThroughlineError(error ?? { code: "connection_lost", message: "the recording ends here" });
+}
+
+class Pace {
+  readonly #options: PlaybackOptions;
+  readonly #signal: AbortSignal | undefined;
+  readonly #started: number;
+
+  constructor(options: PlaybackOptions, signal: AbortSignal | undefined) {
+    this.#options = options;
+    this.#signal = signal;
+    this.#started = options.clock.monotonic();
+  }
+
+  async until(after: number): Promise<void> {
+    if (this.#options.fast) return;
+    const wait = after - (this.#options.clock.monotonic() - this.#started);
+    if (wait > 0) await this.#options.clock.sleep(wait, this.#signal);
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The answer on standard output, as it arrives. What an interrupted turn leaves there is what a person has seen.
+ *
+ * Text that the provider marks as commentary is progress and goes to stderr. When an attempt is cut and made again, what
+ * it had written cannot be taken back: the new one begins on a new line.
+ *
+ * @module
+ */
+
+import type { SessionEvent } from "../../base/events/index.ts";
+import { inert } from "./inert-text.ts";
+import type { Terminal } from "./terminal.ts";
+
+export class AnswerWriter {
+  readonly #terminal: Terminal;
+  /** By response and place in it: what was written of a message, and whether it is commentary. */
+  readonly #messages = new Map<string, { written: number; readonly aside: boolean }>();
+  #midLine = false;
+  #any = false;
+  /** What may be the first half of something: a surrogate, a carriage return. */
+  #held = "";
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  show(event: SessionEvent): void {
+    if (event.type === "text_start") {
+      this.#endLine();
+      this.#messages.set(keyOf(event), { written: 0, aside: event.phase === "commentary" });
+    } else if (event.type === "text_delta") this.#delta(event);
+    else if (event.type === "text_end") this.#flush();
+    else if (event.type === "assistant_message") this.#whole(event);
+    else if (event.type === "response_end" && event.status !== "completed") this.#endLine();
+  }
+
+  /** Ends the last line. True when something was written. */
+  end(): boolean {
+    this.#endLine();
+    return this.#any;
+  }
+
+  #delta(event: Extract<SessionEvent, { type: "text_delta" }>): void {
+    const message = this.#messages.get(keyOf(event));
+    if (message === undefined || message.aside) return;
+    message.written += event.delta.length;
+    this.#write(event.delta);
+  }
+
+  /** Some servers send a message without deltas, or more in the end than in its deltas. */
+  #whole(event: Extract<SessionEvent, { type: "assistant_message" }>): void {
+    if (event.phase === "commentary") return;
+    const text = event.text === "" ? (event.refusal ?? "") : event.text;
+    const written = this.#messages.get(keyOf(event))?.written ?? 0;
+    if (text.length > written) this.#write(text.slice(written));
+    this.#endLine();
+  }
+
+  #write(text: string): void {
+    if (text === "") return;
+    const all = this.#held + text;
+    const keep = /[\uD800-\uDBFF\r]$/.test(all) ? 1 : 0;
+    this.#held = keep === 0 ? "" : all.slice(-1);
+    this.#out(keep === 0 ? all : all.slice(0, -1));
+  }
+
+  #flush(): void {
+    const held = this.#held;
+    this.#held = "";
+    this.#out(held);
+  }
+
+  #out(text: string): void {
+    if (text === "") return;
+    this.#terminal.stdout.write(this.#terminal.stdout.isTTY === true ? inert(text) : text);
+    this.#midLine = !text.endsWith("\n");
+    this.#any = true;
+  }
+
+  #endLine(): void {
+    this.#flush();
+    if (this.#midLine) this.#terminal.stdout.write("\n");
+    this.#midLine = false;
+  }
+}
+
+function keyOf(event: { readonly response?: string; readonly outputIndex?: number }): string {
+  return `${event.response ?? ""} ${event.outputIndex ?? 0}`;
+}

@@ -1,0 +1,100 @@
+/**
+ * Where the sessions of a chat are: on this machine, or on a server. The interfaces work on handles and cannot tell the
+ * two apart; what differs (how a session is opened, which files an @ can mean, how to come back) stands here.
+ *
+ * @module
+ */
+
+import { homedir } from "node:os";
+import { basename } from "node:path";
+
+import type { SessionHandle } from "../../base/api/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
+import type { Tool } from "../../runtime/tools/index.ts";
+import { EFFORT_CHOICES } from "../config/index.ts";
+import type { Ports } from "../tui/index.ts";
+import { chatPorts, remotePorts } from "./chat-ports.ts";
+import { enterDirectory, openSession, type RunFlags } from "./open-session.ts";
+import { projectFiles } from "./project-files.ts";
+import { connectTo, openHandle, originOf } from "./remote-session.ts";
+import type { Terminal } from "./terminal.ts";
+
+export interface ChatPlace {
+  /** The session the flags mean. */
+  open(): Promise<SessionHandle>;
+  /** Another one, with its own model. */
+  openOther(id: string): Promise<SessionHandle>;
+  ports(): Ports;
+  /** The files a person may mean behind an @; none where they are not on this machine. */
+  files(): (() => Promise<readonly string[]>) | undefined;
+  /** Stands first in the status: the directory, or the server. */
+  name(): string;
+  /** How to go on with a session later. */
+  goOn(id: string): string;
+  /** A turn under way goes on when this process leaves. */
+  readonly outlives: boolean;
+}
+
+export function localPlace(
+  flags: RunFlags,
+  terminal: Terminal,
+  options: { readonly tools?: readonly Tool[] },
+): ChatPlace {
+  const open = async (wanted: RunFlags): Promise<SessionHandle> =>
+    (await openSession(wanted, { canAsk: true, attach: true, terminal, ...options })).session;
+  return {
+    open: () => open(flags),
+    openOther: (id) => open({ ...later(flags), resume: id }),
+    ports: () => chatPorts(process.cwd(), terminal),
+    files: () => projectFiles(process.cwd(), () => Date.now()),
+    name: () => shortDirectory(process.cwd()),
+    goOn: (id) => `throughline -r ${id}`,
+    outlives: false,
+  };
+}
+
+/** Another session has its own model, and the directory has been entered. */
+function later({
+  model: _model,
+  effort: _effort,
+  continue: _continue,
+  directory: _directory,
+  ...rest
+}: RunFlags): RunFlags {
+  return rest;
+}
+
+/** One connection for the whole chat: the link it may have been given works once. */
+export async function remotePlace(address: string, flags: RunFlags, terminal: Terminal): Promise<ChatPlace> {
+  enterDirectory(flags.directory);
+  const { effort } = flags;
+  if (effort !== undefined && !(EFFORT_CHOICES as readonly string[]).includes(effort)) {
+    throw new ThroughlineError({
+      code: "effort_unknown",
+      message: `"${effort}" is not an effort; known are ${EFFORT_CHOICES.join(", ")}`,
+    });
+  }
+  const agent = await connectTo(address);
+  const url = originOf(address);
+  return {
+    open: async () => {
+      const handle = await openHandle(agent, flags);
+      if (effort !== undefined) await handle.setModel(`${handle.model.label}:${effort}`);
+      return handle;
+    },
+    openOther: (id) => agent.open({ id, mode: "read" }),
+    ports: () => remotePorts(agent, url, terminal),
+    files: () => undefined,
+    name: () => new URL(url).host,
+    goOn: (id) => `throughline --server ${url} -r ${id}`,
+    outlives: true,
+  };
+}
+
+const LONG_DIRECTORY = 24;
+
+function shortDirectory(path: string): string {
+  const home = homedir();
+  const short = path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
+  return short.length <= LONG_DIRECTORY ? short : `…/${basename(short)}`;
+}

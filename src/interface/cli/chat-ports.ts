@@ -1,0 +1,111 @@
+/**
+ * What the composition root lends to the interfaces of the chat.
+ *
+ * @module
+ */
+
+import { extname, resolve } from "node:path";
+
+import type { RemoteAgent } from "../../access/client/index.ts";
+import type { SessionHandle, SessionSummary } from "../../base/api/index.ts";
+import { messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { fileStore, type Store, type StoredSession } from "../../runtime/log/index.ts";
+import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../runtime/models/index.ts";
+import { EFFORT_CHOICES, sessionsFolder } from "../config/index.ts";
+import type { Choice, Ports } from "../tui/index.ts";
+import type { ExportFlags } from "./commands/export.ts";
+import { costOf } from "./cost.ts";
+import type { Terminal } from "./terminal.ts";
+
+const MOST_SESSIONS = 200;
+
+export function chatPorts(cwd: string, terminal: Terminal): Ports {
+  return {
+    models: async () => modelChoices(),
+    efforts: EFFORT_CHOICES,
+    sessions: () => recentSessions(cwd),
+    exportSession: (handle, file) => writeSession(handle, file, terminal),
+    costOf,
+    whereToRead: (id) => `throughline sessions show ${id}`,
+    whereToInspect: (id) => `throughline inspect ${id}`,
+  };
+}
+
+/** The server's models and sessions; its prices are told by its handles. Files are written on this machine. */
+export function remotePorts(agent: RemoteAgent, url: string, terminal: Terminal): Ports {
+  const page = (id: string): string => `${url}/s/${id}`;
+  return {
+    models: async () => agent.server.models.map((name) => choiceOf(name, undefined)),
+    efforts: EFFORT_CHOICES,
+    sessions: () => agent.list({ limit: MOST_SESSIONS }),
+    exportSession: (handle, file) => writeSession(handle, file, terminal),
+    costOf: () => undefined,
+    whereToRead: page,
+    whereToInspect: page,
+  };
+}
+
+const FORMATS: Readonly<Record<string, ExportFlags["format"]>> = {
+  ".md": "markdown",
+  ".html": "html",
+  ".jsonl": "jsonl",
+};
+
+async function writeSession(
+  handle: SessionHandle,
+  file: string | undefined,
+  terminal: Terminal,
+): Promise<string> {
+  const output = file ?? `${handle.id}.md`;
+  const format = FORMATS[extname(output)];
+  if (format === undefined) {
+    const message = `${output}: a name that ends in ${Object.keys(FORMATS).join(", ")} says what to write`;
+    throw new ThroughlineError({ code: "format_unknown", message });
+  }
+  const { exportHandle } = await import("./commands/export.ts");
+  await exportHandle(handle, { format, output, reasoning: true }, terminal);
+  return `Written: ${resolve(output)}`;
+}
+
+/** Models with a known price of providers whose key is there, and the emulator's, which need none. */
+function modelChoices(): readonly Choice[] {
+  const real = Object.values(PROVIDERS).flatMap(({ name, keyVariable }) => {
+    if (keyVariable === undefined || (process.env[keyVariable] ?? "") === "") return [];
+    return pricedModels(name).map((model) => choiceOf(`${name}/${model}`, undefined));
+  });
+  return [
+    ...real,
+    ...EMULATED_MODELS.map((model) => choiceOf(`emulator/${model}`, "built-in stand-in, no key")),
+  ];
+}
+
+function choiceOf(name: string, note: string | undefined): Choice {
+  return { value: name, label: name, ...(note === undefined ? {} : { note }) };
+}
+
+/** The newest first, those of this directory before the others. */
+async function recentSessions(cwd: string): Promise<readonly SessionSummary[]> {
+  const store = fileStore(sessionsFolder());
+  const stored: StoredSession[] = [];
+  for await (const one of store.list()) stored.push(one);
+  const newest = stored.toSorted((a, b) => b.modifiedAt - a.modifiedAt).slice(0, MOST_SESSIONS);
+  const all: SessionSummary[] = [];
+  for (const session of newest) all.push(await describe(store, session));
+  return [...all.filter((one) => one.cwd === cwd), ...all.filter((one) => one.cwd !== cwd)];
+}
+
+async function describe(store: Store, session: StoredSession): Promise<SessionSummary> {
+  try {
+    const log = await store.open(session.id, { mode: "read" });
+    const title = log.events.findLast((event) => event.type === "title")?.title;
+    const [start] = log.events;
+    await log.close();
+    return {
+      ...session,
+      ...(title === undefined ? {} : { title }),
+      ...(start?.type === "session_start" && start.cwd !== undefined ? { cwd: start.cwd } : {}),
+    };
+  } catch (error) {
+    return { ...session, problem: messageOf(error) };
+  }
+}

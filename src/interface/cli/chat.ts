@@ -1,0 +1,185 @@
+/**
+ * The chat on a terminal: opens the session, chooses the interface a person can use, and goes on with another session
+ * when one is asked for. A session that another process writes is followed instead of refused.
+ *
+ * @module
+ */
+
+import type { SessionHandle } from "../../base/api/index.ts";
+import type { Tool } from "../../runtime/tools/index.ts";
+import { createStyle, type Outcome, runTui } from "../tui/index.ts";
+import { type ChatPlace, localPlace, remotePlace } from "./chat-place.ts";
+import { EXIT } from "./exit-codes.ts";
+import { inertLine } from "./inert-text.ts";
+import { openInputHistory } from "./input-history.ts";
+import { lineChat } from "./line-chat.ts";
+import type { RunFlags } from "./open-session.ts";
+import { rawTerminal } from "./raw-terminal.ts";
+import { stopOnSignals } from "./signals.ts";
+import type { Terminal } from "./terminal.ts";
+import { whenUnread } from "./unread-output.ts";
+import { wrapped } from "./wrapped-output.ts";
+
+export async function chat(
+  words: readonly string[],
+  flags: RunFlags,
+  terminal: Terminal,
+  options: { readonly tools?: readonly Tool[] } = {},
+): Promise<number> {
+  const told = new Diverted(terminal);
+  const place =
+    flags.server === undefined
+      ? localPlace(flags, told, options)
+      : await remotePlace(flags.server, flags, told);
+  const stop = new AbortController();
+  const signalled = stopOnSignals(() => stop.abort());
+  const unread = whenUnread(() => stop.abort()); // the terminal itself is gone
+  const chatting = new Chatting(place, told, {
+    signal: stop.signal,
+    screenReader: flags.screenReader === true,
+  });
+  let handle = await place.open();
+  let first = words.join(" ").trim();
+  let working = false;
+  try {
+    for (;;) {
+      const end = await chatting.run(handle, first);
+      first = "";
+      working = end.working;
+      if (end.outcome.type === "leave") return signalled() ?? unread() ?? EXIT.ok;
+      await handle.close();
+      handle = end.outcome.type === "opened" ? end.outcome.handle : await place.openOther(end.outcome.id);
+    }
+  } finally {
+    signalled();
+    await handle.close();
+    unread();
+    const goesOn = working && place.outlives ? "The turn goes on on the server. " : "";
+    terminal.stderr.write(terminal.dim(`${goesOn}To go on: ${place.goOn(handle.id)}\n`));
+  }
+}
+
+interface End {
+  readonly outcome: Outcome;
+  /** A turn was under way. */
+  readonly working: boolean;
+}
+
+interface ChattingOptions {
+  readonly signal: AbortSignal;
+  readonly screenReader: boolean;
+}
+
+class Chatting {
+  readonly #place: ChatPlace;
+  readonly #terminal: Diverted;
+  readonly #options: ChattingOptions;
+  readonly #history = openInputHistory();
+  #draft: string | undefined;
+
+  constructor(place: ChatPlace, terminal: Diverted, options: ChattingOptions) {
+    this.#place = place;
+    this.#terminal = terminal;
+    this.#options = options;
+  }
+
+  async run(handle: SessionHandle, first: string): Promise<End> {
+    const terminal = this.#terminal;
+    const place = this.#place;
+    const { signal } = this.#options;
+    const ports = place.ports();
+    const spoken = terminal.spoken || this.#options.screenReader;
+    const banner = bannerText(handle, place);
+    if (spoken || terminal.linesOnly) {
+      wrapped(terminal.stderr).write(`${banner}\n`);
+      const outcome = await lineChat({ handle, terminal, spoken, ports, first, signal });
+      return { outcome, working: false };
+    }
+    const files = place.files();
+    const end = await runTui({
+      handle,
+      terminal: rawTerminal(),
+      style: createStyle(terminal.colour),
+      ports,
+      ...(files === undefined ? {} : { files }),
+      history: this.#history,
+      directory: place.name(),
+      now: systemNow,
+      signal,
+      messages: (listener) => terminal.divert(listener),
+      intro: banner,
+      first,
+      ...(this.#draft === undefined ? {} : { draft: this.#draft }),
+    });
+    this.#draft = end.unsent.length === 0 ? undefined : end.unsent.join("\n\n");
+    if (end.type === "leave" && this.#draft !== undefined) this.#keepUnsent(end.unsent);
+    return { outcome: end, working: end.working };
+  }
+
+  #keepUnsent(unsent: readonly string[]): void {
+    for (const text of unsent) this.#history.add(text);
+    const texts = unsent.map((text) => `  ${inertLine(text, 200)}\n`).join("");
+    this.#terminal.stderr.write(`Not sent; Up brings it back next time:\n${texts}`);
+  }
+}
+
+function bannerText(handle: SessionHandle, place: ChatPlace): string {
+  const { label } = handle.model;
+  const standIn = label.startsWith("emulator/") ? (place.outlives ? STAND_IN_THERE : STAND_IN_HERE) : "";
+  const open = handle.interrupted
+    ? "\nThe last turn was interrupted: /resume finishes it, a new message goes on without it."
+    : "";
+  const where = place.outlives ? ` on ${place.name()}` : "";
+  return `${standIn}${inertLine(label, 200)} · session ${handle.id}${where} · /help${open}`;
+}
+
+const STAND_IN_HERE =
+  "No API key found or asked for, so this is the built-in emulator: a stand-in that follows rules, not a model.\nReal models: export OPENAI_API_KEY=…, then throughline -m openai/gpt-5.6:high\n";
+const STAND_IN_THERE =
+  "The server answers with its built-in emulator: a stand-in that follows rules, not a model.\n";
+
+function systemNow(): number {
+  return Date.now();
+}
+
+// oxlint-disable-next-line no-control-regex -- styles are for the terminal, the interface has its own
+const STYLES = /\u001B\[\d*m/g;
+
+/** While the full interface has the screen, what others say to the person becomes a note in it. */
+class Diverted implements Terminal {
+  readonly interactive: boolean;
+  readonly linesOnly: boolean;
+  readonly spoken: boolean;
+  readonly colour: boolean;
+  readonly stdout: Terminal["stdout"];
+  readonly stderr: Terminal["stderr"];
+  readonly stdin: Terminal["stdin"];
+  readonly dim: Terminal["dim"];
+  readonly bold: Terminal["bold"];
+  #listener: ((text: string) => void) | undefined;
+
+  constructor(terminal: Terminal) {
+    const { interactive, linesOnly, spoken, colour, stdout, stdin, dim, bold } = terminal;
+    this.interactive = interactive;
+    this.linesOnly = linesOnly;
+    this.spoken = spoken;
+    this.colour = colour;
+    this.stdout = stdout;
+    this.stdin = stdin;
+    this.dim = dim;
+    this.bold = bold;
+    const write = (text: string | Uint8Array): boolean => {
+      if (this.#listener === undefined) return terminal.stderr.write(text);
+      this.#listener(String(text).replaceAll(STYLES, "").trimEnd());
+      return true;
+    };
+    this.stderr = Object.assign(Object.create(terminal.stderr) as Terminal["stderr"], { write });
+  }
+
+  divert(listener: (text: string) => void): () => void {
+    this.#listener = listener;
+    return () => {
+      this.#listener = undefined;
+    };
+  }
+}

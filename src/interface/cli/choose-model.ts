@@ -1,0 +1,76 @@
+/**
+ * Which model a run uses: flag > environment > the session's own > the project's or the user's settings > a real model
+ * if there is a key > the emulator. A model whose key is missing is refused before a session is made.
+ *
+ * @module
+ */
+
+import type { Settings } from "../../base/events/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
+import type { Store } from "../../runtime/log/index.ts";
+import { PROVIDERS } from "../../runtime/models/index.ts";
+import type { Model } from "../../runtime/providers/index.ts";
+import type { ConfigValues, LoadedConfig } from "../config/index.ts";
+import type { RunFlags } from "./run-options.ts";
+import { userProviders } from "./user-providers.ts";
+
+const EMULATOR_MODEL = "emulator/emu-reasoner";
+/** The first whose key is there is what an unnamed model means. */
+const USUAL_MODELS: readonly (readonly [provider: string, model: string])[] = [
+  ["openai", "gpt-5.6"],
+  ["anthropic", "claude-opus-5"],
+];
+
+export async function chooseModel(parts: {
+  readonly flags: Pick<RunFlags, "model" | "effort">;
+  readonly config: LoadedConfig;
+  readonly modelFrom: (name: string) => Model;
+  readonly store: Store;
+  /** The session that is gone on with. */
+  readonly id: string | undefined;
+}): Promise<Model> {
+  const { flags, config, modelFrom, store, id } = parts;
+  const setting = (name: "model" | "effort") => config.settings.get(name);
+  const fromEnvironment = (name: "model" | "effort"): string | undefined =>
+    setting(name)?.layer === "environment" ? String(setting(name)?.value) : undefined;
+  const asked = flags.model ?? fromEnvironment("model");
+  const kept = asked !== undefined || id === undefined ? undefined : await lastSettings(store, id);
+  const name =
+    asked ?? (kept === undefined ? undefined : modelName(kept)) ?? config.values.model ?? usualModel();
+  const model = modelFrom(name);
+  const effort = flags.effort ?? fromEnvironment("effort");
+  if (effort !== undefined) return model.withEffort(effort);
+  // An effort of the files is for models that say none, and not for a session that has its own.
+  const usual = kept === undefined && model.settings.effort === undefined ? config.values.effort : undefined;
+  return usual === undefined ? model : model.withEffort(usual);
+}
+
+function usualModel(): string {
+  const found = USUAL_MODELS.find(([provider]) => {
+    const variable = PROVIDERS[provider]?.keyVariable;
+    return variable !== undefined && (process.env[variable] ?? "") !== "";
+  });
+  return found === undefined ? EMULATOR_MODEL : found.join("/");
+}
+
+/** Before anything is written: an unanswerable session is of no use to anybody. */
+export function requireKey(model: Model, config: ConfigValues): void {
+  const { provider, credential } = model.settings.target;
+  if (credential !== "none") return;
+  const known = userProviders(config)[provider] ?? PROVIDERS[provider];
+  throw new ThroughlineError({
+    code: "api_key_missing",
+    message: `no API key for ${model.label}: set ${known?.keyVariable ?? "its key"}, or use -m ${EMULATOR_MODEL} (no key needed)`,
+  });
+}
+
+async function lastSettings(store: Store, id: string): Promise<Settings | undefined> {
+  const log = await store.open(id, { mode: "read" });
+  const settings = log.events.findLast((event) => event.type === "settings")?.settings;
+  await log.close();
+  return settings;
+}
+
+function modelName({ target, effort }: Settings): string {
+  return `${target.provider}/${target.model}${effort === undefined ? "" : `:${effort}`}`;
+}

@@ -1,0 +1,206 @@
+/**
+ * `throughline check`: what is wrong with a history, ours or another tool's, before a provider says so.
+ *
+ * @module
+ */
+
+import { Command } from "commander";
+
+import { checkHistory, type Finding, findingsOf, FORMATS } from "../../../diagnostics/check/index.ts";
+import {
+  bundleLog,
+  damagedLog,
+  damageOf,
+  fileStore,
+  type Log,
+  parseBundle,
+} from "../../../runtime/log/index.ts";
+import { previewFromLog, rebuildRequest } from "../../../runtime/session/index.ts";
+import { loadConfig, sessionsFolder } from "../../config/index.ts";
+import { amount } from "../amount.ts";
+import { resolveSession } from "../choose-session.ts";
+import { crashLeft } from "../crash-left.ts";
+import { EXIT } from "../exit-codes.ts";
+import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
+import { inertLine } from "../inert-text.ts";
+import { eventNames, lostBefore } from "../lost-lines.ts";
+import type { Terminal } from "../terminal.ts";
+import { modelsOf } from "../user-providers.ts";
+
+interface CheckFlags {
+  readonly last?: boolean;
+  readonly model?: string;
+  readonly format?: string;
+  readonly vendor?: string;
+  readonly json?: boolean;
+}
+
+interface Report {
+  readonly checked: string;
+  readonly format: string;
+  /** What was looked at, in words. */
+  readonly what: string;
+  readonly findings: readonly Finding[];
+  /** What is worth knowing and not wrong. */
+  readonly notes?: readonly string[];
+}
+
+export function checkCommand(terminal: Terminal, finish: (code: number) => void): Command {
+  return new Command("check")
+    .description("lint a history: a session, a request, or what another tool stored")
+    .argument("[session-or-file]", "a session's id, or the path of a file")
+    .option("--last", "the last session of this directory")
+    .option(
+      "-m, --model <provider/model[:effort]>",
+      "for a session: as if the next request went to this model",
+    )
+    .option("--format <name>", `for a file, instead of looking: ${Object.keys(FORMATS).join(", ")}`)
+    .option("--vendor <name>", "for chat messages: whose rules, e.g. deepseek, kimi, mistral, groq")
+    .option("--json", "the findings as JSON")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline check request.json        a request body, or its array of items or messages
+  throughline check rollout.jsonl       a Codex rollout, a pi session, a Claude Code transcript …
+  throughline check --last              every request of the last session, and the next one
+
+Exit code 5 when something was found.`,
+    )
+    .action(async (name: string | undefined, flags: CheckFlags) => {
+      const report = await check(name, flags);
+      print(report, flags, terminal);
+      finish(report.findings.length === 0 ? EXIT.ok : EXIT.differs);
+    });
+}
+
+async function check(name: string | undefined, flags: CheckFlags): Promise<Report> {
+  if (flags.format !== undefined) parseFormat(flags.format); // also where it would not be needed
+  if (name !== undefined && looksLikeFile(name)) {
+    const file = historyFile(name);
+    if (file.log === undefined || flags.format !== undefined) return checkFile(name, file.read(), flags);
+    const exported = file.exported();
+    if (exported !== undefined) return checkLog(name, bundleLog(parseBundle(exported)), flags.model);
+    return withLog(fileStore(file.log.folder).open(file.log.id, { mode: "read" }), name, flags.model);
+  }
+  const store = fileStore(sessionsFolder());
+  const id = await resolveSession(store, { name, last: flags.last === true, orFile: true }, process.cwd());
+  return withLog(store.open(id, { mode: "read" }), id, flags.model);
+}
+
+function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report {
+  const { format, version, pieces, findings } = checkHistory(content, {
+    ...(flags.format === undefined ? {} : { format: parseFormat(flags.format) }),
+    ...(flags.vendor === undefined ? {} : { vendor: flags.vendor }),
+  });
+  const said = version === undefined ? "" : `, version ${version}`;
+  return { checked: file, format, what: `${format}${said}, ${amount(pieces, "item")}`, findings };
+}
+
+async function withLog(opening: Promise<Log>, name: string, model: string | undefined): Promise<Report> {
+  const log = await opening.catch((error: unknown) => {
+    const damage = damageOf(error);
+    // The log knows its id; what to type is what the person named it by.
+    throw damage === undefined ? error : damagedLog(damage, name, error);
+  });
+  try {
+    return await checkLog(name, log, model);
+  } finally {
+    await log.close();
+  }
+}
+
+/** Every request that was made: proven by its hash. And the next one: by the rules. */
+async function checkLog(name: string, log: Log, model: string | undefined): Promise<Report> {
+  const findings: Finding[] = [];
+  const requests = log.events.filter((event) => event.type === "response_start").length;
+  const behindLost: number[] = [];
+  const withSecret: number[] = [];
+  const erased =
+    log.events.findLast((event) => event.type === "notice" && event.code === "erased")?.seq ?? -1;
+  for (let request = 1; request <= requests; request += 1) {
+    const { proof, start } = await rebuildRequest(log, request);
+    if (proof !== "differs") continue;
+    if (lostBefore(log.events, start.seq).length > 0) {
+      behindLost.push(request);
+      continue;
+    }
+    if (start.seq < erased) {
+      withSecret.push(request);
+      continue;
+    }
+    findings.push({
+      rule: "hash",
+      title: "A request is rebuilt from the log byte for byte",
+      place: `request ${request}`,
+      message: "the log does not give the bytes that were sent",
+      todo: "The log or the program was changed since; report it with the log.",
+      evidence: "",
+    });
+  }
+  // A log that ends before its first settings has no next request yet.
+  const hasNext = model !== undefined || log.events.some((event) => event.type === "settings");
+  if (hasNext) {
+    const next = await previewFromLog(
+      log,
+      model === undefined ? undefined : modelsOf(loadConfig(process.cwd()).values)(model),
+    );
+    findings.push(...findingsOf(next.violations));
+  }
+  const left = await crashLeft(log);
+  return {
+    checked: name,
+    format: "throughline",
+    what: `${amount(log.events.length, "event")}, ${amount(requests, "request")}${hasNext ? " and the next one" : ""}`,
+    findings,
+    ...notesOf([
+      ...(left === undefined ? [] : [left]),
+      ...repairNotes(log, behindLost),
+      ...eraseNotes(erased, withSecret),
+    ]),
+  };
+}
+
+function notesOf(notes: readonly string[]): Pick<Report, "notes"> {
+  return notes.length === 0 ? {} : { notes };
+}
+
+/** What was sent held the secret: it cannot be given again, which is what was wanted. */
+function eraseNotes(erased: number, requests: readonly number[]): readonly string[] {
+  if (erased === -1) return [];
+  const cannot =
+    requests.length === 0
+      ? ""
+      : `; ${requests.length === 1 ? "request" : "requests"} ${requests.join(", ")} cannot be rebuilt as sent`;
+  return [`a secret was erased from this log${cannot}`];
+}
+
+/** What was sent behind a lost line cannot be proven any more; that is known, and nothing to mend. */
+function repairNotes(log: Log, behindLost: readonly number[]): readonly string[] {
+  const lost = lostBefore(log.events, Number.POSITIVE_INFINITY);
+  if (lost.length === 0) return [];
+  const cannot =
+    behindLost.length === 0
+      ? ""
+      : `; ${behindLost.length === 1 ? "request" : "requests"} ${behindLost.join(", ")} behind ${lost.length === 1 ? "it" : "them"} cannot be rebuilt as sent`;
+  return [`this log was repaired: ${eventNames(lost)} ${lost.length === 1 ? "is" : "are"} lost${cannot}`];
+}
+
+function print(report: Report, flags: CheckFlags, terminal: Terminal): void {
+  if (flags.json === true) {
+    terminal.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
+    return;
+  }
+  const { checked, what, findings, notes = [] } = report;
+  for (const note of notes) terminal.stdout.write(`note: ${note}\n`);
+  for (const { rule, title, place, message, todo, evidence } of findings) {
+    const source = evidence === "" ? "" : ` (${evidence})`;
+    // Nobody asks an API about the bytes that were sent: that is found by looking at the log.
+    const said = rule === "hash" ? "found" : "the API answers";
+    terminal.stdout.write(
+      `${place}: ${rule} ${title}${source}\n  ${said}: ${inertLine(message, 300)}\n  to do: ${todo}\n`,
+    );
+  }
+  const count = findings.length === 0 ? "nothing wrong" : `${findings.length} found`;
+  terminal.stdout.write(`${inertLine(checked, 200)}: ${what}: ${count}\n`);
+}

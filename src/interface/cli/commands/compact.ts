@@ -1,0 +1,98 @@
+/**
+ * `throughline compact`: the front of a session becomes a summary; nothing is removed from its log.
+ *
+ * @module
+ */
+
+import { Command } from "commander";
+
+import type { Compaction } from "../../../base/events/index.ts";
+import { ThroughlineError } from "../../../base/support/index.ts";
+import { fileStore } from "../../../runtime/log/index.ts";
+import type { Session } from "../../../runtime/session/index.ts";
+import { sessionsFolder } from "../../config/index.ts";
+import { resolveSession } from "../choose-session.ts";
+import type { Finish } from "../command-table.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inert } from "../inert-text.ts";
+import { openSession, type RunFlags } from "../open-session.ts";
+import { stopOnSignals } from "../signals.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface CompactFlags extends Pick<RunFlags, "model" | "effort"> {
+  readonly last?: boolean;
+  readonly keepTurns?: string;
+  readonly instructions?: string;
+  readonly json?: boolean;
+}
+
+export function compactCommand(terminal: Terminal, finish: Finish): Command {
+  return new Command("compact")
+    .description("summarise the front of a session, so that it fits the model again")
+    .argument("[session]", "its id, a unique beginning of it, or its title")
+    .option("--last", "the last session of this directory")
+    .option("--keep-turns <n>", "so many turns stay word for word (default: the last one)")
+    .option("--instructions <text>", "what the summary should pay attention to")
+    .option("-m, --model <provider/model[:effort]>", "who writes it (default: the session's model)")
+    .option("--effort <level>", "off, minimal, low, medium, high, xhigh, max")
+    .option("--json", "the event as JSON")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline compact --last
+  throughline compact s_1m7g --keep-turns 3 --instructions "keep every file name"`,
+    )
+    .action(async (name: string | undefined, flags: CompactFlags) => {
+      finish(await compact(name, flags, terminal));
+    });
+}
+
+async function compact(name: string | undefined, flags: CompactFlags, terminal: Terminal): Promise<number> {
+  const { model, effort, instructions } = flags;
+  const keepTurns = flags.keepTurns === undefined ? undefined : turnsFrom(flags.keepTurns);
+  const store = fileStore(sessionsFolder());
+  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+  const run: RunFlags = {
+    resume: id,
+    ...(model === undefined ? {} : { model }),
+    ...(effort === undefined ? {} : { effort }),
+  };
+  const { session } = await openSession(run, { canAsk: false, terminal });
+  const stop = new AbortController();
+  const end = stopOnSignals(() => stop.abort());
+  try {
+    if (terminal.stderr.isTTY === true) terminal.stderr.write("summarising …\n");
+    await session.compact({
+      signal: stop.signal,
+      ...(keepTurns === undefined ? {} : { keepTurns }),
+      ...(instructions === undefined ? {} : { instructions }),
+    });
+    const made = await lastCompaction(session);
+    terminal.stdout.write(
+      flags.json === true ? `${JSON.stringify(made)}\n` : `${inert(made?.summary ?? "")}\n`,
+    );
+    return end() ?? EXIT.ok;
+  } catch (error) {
+    const code = end();
+    if (code !== undefined) return code;
+    throw error;
+  } finally {
+    await session.close();
+  }
+}
+
+async function lastCompaction(session: Session): Promise<Compaction | undefined> {
+  let last: Compaction | undefined;
+  for await (const event of session.events({ path: "active" })) if (event.type === "compaction") last = event;
+  return last;
+}
+
+function turnsFrom(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new ThroughlineError({
+    code: "number_invalid",
+    message: `--keep-turns ${text}: use a whole number, 0 or more`,
+  });
+}

@@ -1,0 +1,197 @@
+/**
+ * `throughline config`: the settings in force and where each comes from, and changing the files they stand in.
+ *
+ * @module
+ */
+
+import { Command } from "commander";
+
+import { isObject, isoTime, ThroughlineError, tryParseJson } from "../../../base/support/index.ts";
+import {
+  changeConfigFile,
+  CONFIG_NAMES,
+  type ConfigName,
+  configSchema,
+  isConfigName,
+  type LoadedConfig,
+  loadConfig,
+  projectConfigFile,
+  recordTrust,
+  trustFile,
+  userConfigFile,
+  valueFromText,
+} from "../../config/index.ts";
+import type { Finish } from "../command-table.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inertLine } from "../inert-text.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface FileFlags {
+  readonly project?: boolean;
+}
+
+interface ListFlags {
+  readonly json?: boolean;
+}
+
+const KEY = "a setting, or a part of one: providers.mine.baseUrl";
+
+export function configCommand(terminal: Terminal, finish: Finish): Command {
+  const config = new Command("config")
+    .description("the settings in force, where each comes from, and changing them")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline config                                    what holds here, and why
+  throughline config set model openai/gpt-5.6:high
+  throughline config set providers.local '{"dialect":"openai-responses","baseUrl":"http://127.0.0.1:1234/v1"}'
+  throughline config unset effort --project
+
+Later layers win: usual values, user file, project file (.throughline/config.json), environment, flags.`,
+    );
+  const done = (work: () => void): void => {
+    work();
+    finish(EXIT.ok);
+  };
+  const write = (text: string): void => void terminal.stdout.write(`${text}\n`);
+  config
+    .command("list", { isDefault: true })
+    .description("every setting that holds here, and where it comes from")
+    .option("--json", "as JSON")
+    .action((flags: ListFlags) => done(() => list(flags, terminal)));
+  config
+    .command("get")
+    .description("one setting; exit code 1 when it is not set")
+    .argument("<key>", KEY)
+    .action((key: string) => finish(get(key, write)));
+  config
+    .command("set")
+    .description("write a setting into the user's file")
+    .argument("<key>", KEY)
+    .argument("<value>", "a text, a number, true or false, names separated by commas, or JSON")
+    .option("--project", "into the project's file instead")
+    .action((key: string, value: string, flags: FileFlags) => done(() => set(key, value, flags, terminal)));
+  config
+    .command("unset")
+    .description("take a setting out of the user's file")
+    .argument("<key>", KEY)
+    .option("--project", "out of the project's file instead")
+    .action((key: string, flags: FileFlags) =>
+      done(() => changeConfigFile(fileOf(flags), pathOf(key), undefined)),
+    );
+  config
+    .command("path")
+    .description("where the user's file is")
+    .option("--project", "where the project's file is")
+    .action((flags: FileFlags) => done(() => write(fileOf(flags))));
+  config
+    .command("schema")
+    .description("the JSON Schema of the files, for editors")
+    .action(() => done(() => write(JSON.stringify(configSchema(), undefined, 2))));
+  config
+    .command("trust")
+    .description("let this project's file set what needs trust: permissions, endpoints, tools, model")
+    .option("--revoke", "take that back")
+    .action((flags: { readonly revoke?: boolean }) => done(() => trust(flags, terminal)));
+  return config;
+}
+
+function list(flags: ListFlags, terminal: Terminal): void {
+  const loaded = loadConfig(process.cwd());
+  const settings = CONFIG_NAMES.flatMap((name) => {
+    const setting = loaded.settings.get(name);
+    return setting === undefined ? [] : [{ ...setting, value: shown(setting.value) }];
+  });
+  const ignored = ignoredOf(loaded);
+  if (flags.json === true) {
+    terminal.stdout.write(
+      `${JSON.stringify({ settings, project: loaded.project ?? null, ignored }, undefined, 2)}\n`,
+    );
+    return;
+  }
+  for (const { name, value, layer, place } of settings) {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    terminal.stdout.write(
+      `${name.padEnd(20)} ${inertLine(text, 200)}  (${layer}${place === "" ? "" : `: ${inertLine(place, 300)}`})\n`,
+    );
+  }
+  if (ignored.length > 0) {
+    terminal.stderr.write(
+      `${inertLine(loaded.project?.file ?? "", 300)} also sets ${ignored.join(", ")}, which needs your trust: throughline config trust\n`,
+    );
+  }
+}
+
+function ignoredOf({ project }: LoadedConfig): readonly ConfigName[] {
+  return project === undefined || project.decision === "trusted" ? [] : project.needsTrust;
+}
+
+function get(key: string, write: (text: string) => void): number {
+  const [name, ...rest] = pathOf(key);
+  let value: unknown = shown(loadConfig(process.cwd()).settings.get(name)?.value);
+  for (const step of rest) value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
+  if (value === undefined) return EXIT.turnFailed;
+  write(
+    typeof value === "string"
+      ? inertLine(value, Number.POSITIVE_INFINITY)
+      : JSON.stringify(value, undefined, 2),
+  );
+  return EXIT.ok;
+}
+
+function set(key: string, text: string, flags: FileFlags, terminal: Terminal): void {
+  const path = pathOf(key);
+  const [name, ...rest] = path;
+  const file = fileOf(flags);
+  // A part of an entry has no kind of its own: what reads as JSON is that, anything else a text. The file is checked whole.
+  const value = rest.length === 0 ? valueFromText(name, text, "config set") : (tryParseJson(text) ?? text);
+  changeConfigFile(file, path, value);
+  terminal.stderr.write(`${inertLine(key, 200)} is set in ${inertLine(file, 300)}\n`);
+}
+
+function trust(flags: { readonly revoke?: boolean }, terminal: Terminal): void {
+  const { project } = loadConfig(process.cwd());
+  if (project === undefined) {
+    throw new ThroughlineError({
+      code: "project_config_missing",
+      message: "this project has no .throughline/config.json, so there is nothing to trust",
+    });
+  }
+  const { file, sha256 } = project;
+  recordTrust(trustFile(), {
+    file,
+    sha256,
+    decision: flags.revoke === true ? "refused" : "trusted",
+    at: isoTime(Date.now()),
+  });
+  terminal.stderr.write(
+    `${inertLine(file, 300)} is ${flags.revoke === true ? "not trusted" : "trusted until it changes"}\n`,
+  );
+}
+
+function fileOf(flags: FileFlags): string {
+  return flags.project === true ? projectConfigFile(process.cwd()) : userConfigFile();
+}
+
+function pathOf(key: string): readonly [ConfigName, ...string[]] {
+  const [name = "", ...rest] = key.split(".");
+  if (isConfigName(name) && !rest.includes("")) return [name, ...rest];
+  throw new ThroughlineError({
+    code: "config_key_unknown",
+    message: `there is no setting "${inertLine(key, 60)}"; known are ${CONFIG_NAMES.join(", ")}`,
+  });
+}
+
+/** Without the values of headers: some hold what nobody should read on a screen. */
+function shown(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      name === "headers" && isObject(inner)
+        ? Object.fromEntries(Object.keys(inner).map((header) => [header, "[hidden]"]))
+        : shown(inner),
+    ]),
+  );
+}

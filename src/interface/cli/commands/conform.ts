@@ -1,0 +1,214 @@
+/**
+ * `throughline conform BASE_URL`: our requests against any Responses server. The report goes to stdout, progress to
+ * stderr. Bad input throws; the composition root prints it and exits with 2.
+ *
+ * @module
+ */
+
+import { Command, Option } from "commander";
+
+import { ThroughlineError } from "../../../base/support/index.ts";
+import type { ConformReport, ProbeResult } from "../../../diagnostics/conform/index.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inert, inertLine } from "../inert-text.ts";
+import { stopOnSignals } from "../signals.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface ConformFlags {
+  readonly model?: string;
+  readonly secondModel?: string;
+  readonly apiKeyEnv?: string;
+  readonly suite: "responses" | "reasoning" | "all";
+  readonly only?: string;
+  readonly json?: boolean;
+  readonly timeout: string;
+  readonly concurrency: string;
+}
+
+/** Where the command talks; tests give their own. */
+export interface ConformIo {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Progress may rewrite its line. */
+  readonly live: boolean;
+  readonly bold: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly finish: (code: number) => void;
+  /** Begins to watch for Ctrl-C; the result ends the watch and tells the exit code, if one came. */
+  readonly watch: (stop: () => void) => () => number | undefined;
+}
+
+const DEFAULT_KEY = "OPENAI_API_KEY";
+
+export function conformCommand(io: ConformIo): Command {
+  return new Command("conform")
+    .description("run our requests against any Responses server and tell which rules and shapes hold")
+    .argument("<base-url>", "as clients take it, with /v1")
+    .option("--model <id>", "model to ask; not needed where the server has only one")
+    .option("--second-model <id>", "another model, to see whether reasoning crosses over (E05)")
+    .option("--api-key-env <name>", `environment variable that holds the key (default: ${DEFAULT_KEY})`)
+    .addOption(
+      new Option("--suite <name>", "which probes").choices(["responses", "reasoning", "all"]).default("all"),
+    )
+    .option("--only <ids>", "only these probes or groups, separated by commas")
+    .option("--json", "the report as JSON")
+    .option("--timeout <ms>", "for one request as a whole", "120000")
+    .option("--concurrency <n>", "probes at a time", "1")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline conform http://127.0.0.1:1234/v1 --model qwen3
+  throughline conform https://api.openai.com/v1 --model gpt-5.6 --suite reasoning --json
+
+Exit codes: 0 everything that counts holds, 5 something differs, 2 usage or no such server.
+Every probe is described in docs/conform.md.`,
+    )
+    .action(async (baseUrl: string, flags: ConformFlags) => {
+      io.finish(await runConform(baseUrl, flags, io));
+    });
+}
+
+async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): Promise<number> {
+  const url = checkedUrl(baseUrl);
+  const apiKey = keyFrom(flags, io);
+  const timeoutMs = wholeNumber("--timeout", flags.timeout, 3_600_000);
+  const concurrency = wholeNumber("--concurrency", flags.concurrency, 64);
+  const only = (flags.only ?? "")
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  const { conform, selectProbes, toTable } = await import("../../../diagnostics/conform/index.ts");
+  selectProbes(flags.suite, only); // before anything is sent
+  if (apiKey !== undefined && url.protocol === "http:" && !isLoopback(url.hostname)) {
+    io.err(
+      `throughline: ${inertLine(url.host, 200)} is reached without TLS; the key can be read on the way\n`,
+    );
+  }
+  const stopping = new AbortController();
+  const stop = io.watch(() => stopping.abort(new Error("stopped")));
+  let report: ConformReport;
+  try {
+    const shared = {
+      baseUrl: url.href,
+      timeoutMs,
+      signal: stopping.signal,
+      ...(apiKey === undefined ? {} : { apiKey }),
+    };
+    const model = flags.model ?? (await onlyModel(shared));
+    report = await conform({
+      ...shared,
+      model,
+      ...(flags.secondModel === undefined ? {} : { secondModel: flags.secondModel }),
+      suite: flags.suite,
+      only,
+      concurrency,
+      onResult: (result, done, all) => io.err(progress(result, done, all, io.live)),
+    });
+  } catch (error) {
+    const code = stop();
+    if (code !== undefined) return code;
+    throw error;
+  }
+  const code = stop();
+  if (io.live) io.err("\r\u001B[K");
+  io.out(
+    flags.json === true ? toJson(report) : toTable(report, { inert: oneLine, bold: io.bold, dim: io.dim }),
+  );
+  return code ?? (report.conforms ? EXIT.ok : EXIT.differs);
+}
+
+export const plain = (text: string): string => text;
+const oneLine = (text: string): string => inertLine(text, 700);
+
+function progress({ id, result }: ProbeResult, done: number, all: number, live: boolean): string {
+  const text = `${done}/${all} ${result} ${id}`;
+  return live ? `\r\u001B[K${text}` : `${text}\n`;
+}
+
+const safe = (_key: string, value: unknown): unknown => (typeof value === "string" ? inert(value) : value);
+
+/** Every text that may come from a server is made inert here too: JSON is read on terminals. */
+function toJson(report: ConformReport): string {
+  return `${JSON.stringify({ v: 1, type: "conform", ...report }, safe, 2)}\n`;
+}
+
+async function onlyModel(options: {
+  readonly baseUrl: string;
+  readonly apiKey?: string;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}): Promise<string> {
+  const { listModels } = await import("../../../diagnostics/conform/index.ts");
+  const models = await listModels(options);
+  const [only] = models;
+  if (only !== undefined && models.length === 1) return only;
+  const names = models.slice(0, 20).map((name) => inertLine(name, 80));
+  throw usage(
+    "model_needed",
+    only === undefined
+      ? "the server does not say which models it has: name one with --model"
+      : `the server has ${models.length} models: name one with --model (${names.join(", ")}${models.length > 20 ? ", …" : ""})`,
+  );
+}
+
+function keyFrom(flags: ConformFlags, io: ConformIo): string | undefined {
+  const name = flags.apiKeyEnv ?? DEFAULT_KEY;
+  const key = io.env[name]?.trim();
+  if (key !== undefined && key !== "") {
+    if (/^[\u0021-\u007E]+$/.test(key)) return key;
+    throw usage(
+      "api_key_invalid",
+      `the value of ${name} cannot be a key: it holds spaces or other characters`,
+    );
+  }
+  if (flags.apiKeyEnv !== undefined) {
+    throw usage("api_key_missing", `the environment variable ${inertLine(name, 80)} is not set`);
+  }
+  return undefined; // many local servers want none
+}
+
+function badUrl(why: string): ThroughlineError {
+  return usage("base_url_invalid", `${why}: it should look like http://127.0.0.1:4320/v1`);
+}
+
+function checkedUrl(text: string): URL {
+  if (!URL.canParse(text)) throw badUrl(`"${inertLine(text, 200)}" is not a base URL`);
+  const url = new URL(text);
+  if (url.username !== "" || url.password !== "") {
+    throw badUrl("a base URL with a name or password is not taken: put the key into an environment variable");
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw badUrl(`"${inertLine(text, 200)}" is not a base URL`);
+  }
+  if (url.search !== "" || url.hash !== "") throw badUrl("a base URL has no ? or #");
+  return new URL(url.href.replace(/\/+$/, ""));
+}
+
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function wholeNumber(flag: string, text: string, max: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
+  throw usage("usage", `${flag} takes a whole number from 1 to ${max}, not ${JSON.stringify(text)}.`);
+}
+
+function usage(code: string, message: string): ThroughlineError {
+  return new ThroughlineError({ code, message });
+}
+
+export function conformIo(terminal: Terminal, finish: (code: number) => void): ConformIo {
+  return {
+    out: (text) => void terminal.stdout.write(text),
+    err: (text) => void terminal.stderr.write(text),
+    live: terminal.stderr.isTTY === true,
+    bold: terminal.stdout.isTTY === true ? terminal.bold : plain,
+    dim: terminal.stdout.isTTY === true ? terminal.dim : plain,
+    env: process.env,
+    finish,
+    watch: stopOnSignals,
+  };
+}

@@ -1,0 +1,236 @@
+/**
+ * `throughline emulator`: the strict stand-in for the Responses API, for any client. Bad input throws; the composition
+ * root prints it. The base URL goes to stdout, so that a script can read it; everything else goes to stderr.
+ *
+ * @module
+ */
+
+import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { isIP } from "node:net";
+
+import { Command, Option } from "commander";
+
+import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import {
+  type Emulator,
+  type Fault,
+  faultNames,
+  loadScenario,
+  parseFaults,
+  parseSwitch,
+  type RecordedExchange,
+  type RequestReport,
+  type Scenario,
+  startEmulator,
+  type Switches,
+  switchValues,
+} from "../../../emulator/index.ts";
+
+export interface EmulatorFlags {
+  readonly port: string;
+  readonly host: string;
+  readonly strict?: boolean;
+  readonly lenient?: boolean;
+  readonly scenario?: string;
+  readonly fault: readonly string[];
+  readonly record?: string;
+  readonly pace: string;
+  readonly switch: readonly string[];
+  readonly expose?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Where the command talks; tests give their own. */
+export interface EmulatorIo {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Resolves when the process should end (Ctrl-C). */
+  readonly stopped: () => Promise<void>;
+}
+
+const gather = (value: string, earlier: readonly string[]): readonly string[] => [...earlier, value];
+
+export function emulatorCommand(io: EmulatorIo = processIo): Command {
+  return new Command("emulator")
+    .description("run a strict stand-in for the Responses API on this machine; no key, no network")
+    .option("--port <number>", "port to listen on, 0 for any free one", "4320")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .addOption(new Option("--strict", "refuse what the real API refuses (default)").conflicts("lenient"))
+    .addOption(
+      new Option("--lenient", "answer where strict refuses, and say so in the report").conflicts("strict"),
+    )
+    .option("--scenario <file>", "scripted answers, JSON or YAML")
+    .addOption(
+      new Option("--fault <fault>", "fault for the next request; repeat for the ones after it")
+        .argParser(gather)
+        .default([], "none"),
+    )
+    .option("--record <file>", "append every exchange as a line of JSON")
+    .option("--pace <ms>", "milliseconds between deltas", "25")
+    .addOption(
+      new Option("--switch <name=value>", "set a disputed fact; repeatable")
+        .argParser(gather)
+        .default([], "none"),
+    )
+    .option("--expose", "allow a host other than loopback: anyone who can reach it may use it")
+    .option("--quiet", "no line per request")
+    .addHelpText("after", () => `\n${helpTail()}`)
+    .action((flags: EmulatorFlags) => runEmulator(flags, io));
+}
+
+export async function runEmulator(flags: EmulatorFlags, io: EmulatorIo): Promise<void> {
+  if (!isLoopback(flags.host) && flags.expose !== true) {
+    throw usage(
+      "host_not_loopback",
+      `--host ${flags.host} can be reached from other machines. Add --expose if you mean it.`,
+    );
+  }
+  const scenario = flags.scenario === undefined ? undefined : readScenario(flags.scenario);
+  const recorder = flags.record === undefined ? undefined : openRecorder(flags.record);
+  const mode = flags.lenient === true ? "lenient" : "strict";
+  const emulator = await startEmulator({
+    host: flags.host,
+    port: wholeNumber("--port", flags.port, 65_535),
+    paceMs: wholeNumber("--pace", flags.pace, 60_000),
+    mode,
+    switches: readSwitches(flags.switch),
+    faults: flags.fault.map(readFault),
+    ...(scenario === undefined ? {} : { scenario }),
+    record: (entry) => {
+      recorder?.write(entry);
+      if (flags.quiet !== true) io.err(lineOf(entry));
+    },
+  });
+  io.out(`${emulator.baseUrl}\n`);
+  io.err(welcome(emulator, mode));
+  await io.stopped();
+  await emulator.close();
+  recorder?.close();
+}
+
+function welcome(emulator: Emulator, mode: string): string {
+  return `Throughline emulator, ${mode}. Every key is accepted, except those that begin with sk-wrong. Ctrl-C ends it.
+
+  export OPENAI_BASE_URL=${emulator.baseUrl}
+  export OPENAI_API_KEY=sk-emulator-any-key
+  model: emu-reasoner (also emu-reasoner-mini, emu-prefix-bound, emu-plain; any other id reasons too)
+  report: ${emulator.url}/__emulator/report
+`;
+}
+
+function lineOf({ method, path, status, report }: RecordedExchange): string {
+  const what = report === null ? "" : ` ${verdictOf(report)}`;
+  return `${method} ${path} ${status}${what}\n`;
+}
+
+function verdictOf(report: RequestReport): string {
+  if (report.verdict === "refused") return `refused ${report.rule ?? ""}: ${report.message ?? ""}`;
+  if (report.verdict === "fault") return `fault ${report.faults.join(", ")}`;
+  const lost = report.missing.length > 0 ? `, ${report.missing.length} reasoning items not sent back` : "";
+  const tolerated = report.tolerated.length > 0 ? `, tolerated ${report.tolerated.join(", ")}` : "";
+  return `${report.outcome}${lost}${report.prefixStable ? "" : ", prefix changed"}${tolerated}`;
+}
+
+function readScenario(file: string): Scenario {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new ThroughlineError({
+      code: "scenario_unreadable",
+      message: `Cannot read the scenario ${file}: ${messageOf(cause)}`,
+      details: { file },
+      cause,
+    });
+  }
+  return loadScenario(text, file);
+}
+
+function readFault(text: string): Fault {
+  const faults = parseFaults(text);
+  const [first] = faults;
+  if (first === undefined) throw usage("fault_invalid", "--fault is empty.");
+  return faults.length === 1 ? first : { type: "all", faults };
+}
+
+function readSwitches(texts: readonly string[]): Partial<Switches> {
+  let all: Partial<Switches> = {};
+  for (const text of texts) {
+    const equals = text.indexOf("=");
+    if (equals === -1) throw usage("switch_invalid", `--switch ${text}: write it as name=value.`);
+    const one = parseSwitch(text.slice(0, equals), text.slice(equals + 1));
+    if ("problem" in one) throw usage("switch_invalid", `--switch ${text}: ${one.problem}.`);
+    all = { ...all, ...one };
+  }
+  return all;
+}
+
+/** One line per exchange, written at once: what is in the file survives a crash of this process. */
+function openRecorder(file: string): { write(entry: RecordedExchange): void; close(): void } {
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, "a", 0o600);
+  } catch (cause) {
+    throw new ThroughlineError({
+      code: "record_unwritable",
+      message: `Cannot write to ${file}: ${messageOf(cause)}`,
+      details: { file },
+      cause,
+    });
+  }
+  return {
+    write: (entry) => {
+      writeSync(descriptor, `${JSON.stringify(entry)}\n`);
+    },
+    close: () => closeSync(descriptor),
+  };
+}
+
+function wholeNumber(flag: string, text: string, max: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= max) return number;
+  throw usage("usage", `${flag} takes a whole number from 0 to ${max}, not ${JSON.stringify(text)}.`);
+}
+
+function isLoopback(host: string): boolean {
+  if (host === "localhost" || host === "::1") return true;
+  return isIP(host) === 4 && host.startsWith("127.");
+}
+
+function usage(code: string, message: string): ThroughlineError {
+  return new ThroughlineError({ code, message });
+}
+
+function helpTail(): string {
+  return `${wrapped("Faults", [...faultNames, "or an HTTP status"])}
+Example: --fault cut=after-item:0 --fault 429=retry-after:2
+
+${wrapped("Switches", Object.keys(switchValues))}
+
+Everything is described in docs/emulator.md.`;
+}
+
+function wrapped(title: string, names: readonly string[]): string {
+  const lines = [`${title}:`];
+  for (const name of names) {
+    const line = `${lines.at(-1)} ${name}${name === names.at(-1) ? "" : ","}`;
+    if (line.length <= 78) lines[lines.length - 1] = line;
+    else lines.push(`  ${name}${name === names.at(-1) ? "" : ","}`);
+  }
+  return lines.join("\n");
+}
+
+const processIo: EmulatorIo = {
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  stopped: () =>
+    new Promise((resolve) => {
+      const stop = (): void => {
+        process.off("SIGINT", stop);
+        process.off("SIGTERM", stop);
+        resolve();
+      };
+      process.on("SIGINT", stop);
+      process.on("SIGTERM", stop);
+    }),
+};

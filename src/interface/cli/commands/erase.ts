@@ -1,0 +1,157 @@
+/**
+ * `throughline sessions erase`: a copy of a session without a leaked secret, with a report of what was changed. Logs are
+ * only ever added to; this is the one way to get something out of one, and it writes another.
+ *
+ * @module
+ */
+
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { Command } from "commander";
+
+import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import {
+  eraseFrom,
+  type EraseReport,
+  fileStore,
+  readBundle,
+  type Replace,
+  writeSession,
+} from "../../../runtime/log/index.ts";
+import { sessionsFolder } from "../../config/index.ts";
+import { resolveSession } from "../choose-session.ts";
+import type { Finish } from "../command-table.ts";
+import { EXIT } from "../exit-codes.ts";
+import { patternReplacer, valueReplacer } from "../export/secret-patterns.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface EraseFlags {
+  readonly last?: boolean;
+  readonly secretFile?: string;
+  readonly pattern?: string;
+  readonly replace?: boolean;
+  readonly id?: string;
+  readonly json?: boolean;
+}
+
+export function eraseCommand(terminal: Terminal, finish: Finish): Command {
+  return new Command("erase")
+    .description("a copy of a session without a leaked secret, and a report")
+    .argument("[session]", "its id, a unique beginning of it, or its title")
+    .option("--last", "the last session of this directory")
+    .option(
+      "--secret-file <file>",
+      "a file that holds the secret and nothing else: a command line is seen by others",
+    )
+    .option("--pattern <regex>", "a regular expression instead")
+    .option("--replace", "put the copy in place of the session, and remove what stood beside it")
+    .option("--id <id>", "the copy's id (default: the session's with -erased)")
+    .option("--json", "the report as JSON")
+    .action(async (name: string | undefined, flags: EraseFlags) => {
+      finish(await erase(name, flags, terminal));
+    });
+}
+
+async function erase(name: string | undefined, flags: EraseFlags, terminal: Terminal): Promise<number> {
+  const replace = replacerOf(flags);
+  const store = fileStore(sessionsFolder());
+  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+  const log = await store.open(id, { mode: "read" });
+  const bundle = await readBundle(log);
+  await log.close();
+  const beside = besideWith(id, replace, new Set(bundle.blobs.keys()));
+  const { bundle: clean, report } = eraseFrom(bundle, replace);
+  if (report.events.length === 0 && report.blobs.length === 0 && beside.length === 0) {
+    terminal.stderr.write("it is nowhere in this session: nothing was written\n");
+    return EXIT.turnFailed;
+  }
+  const copy = flags.replace === true ? id : (flags.id ?? `${id}-erased`.slice(-64));
+  await writeSession(sessionsFolder(), clean, { id: copy, replace: flags.replace === true });
+  if (flags.json === true)
+    terminal.stdout.write(`${JSON.stringify({ session: id, copy, ...report, beside }, undefined, 2)}\n`);
+  else terminal.stdout.write(reportText({ id, copy, report, beside, replaced: flags.replace === true }));
+  return EXIT.ok;
+}
+
+/**
+ * What stands beside the log and is not part of a copy: the scratch journal, torn tails, and blobs that no event names,
+ * such as those of a replacement that was killed when the log was in place and its blobs were not yet gone.
+ */
+function besideWith(id: string, replace: Replace, named: ReadonlySet<string>): readonly string[] {
+  const folder = sessionsFolder();
+  const blobs = `${id}.blobs`;
+  const beside = namesIn(folder).filter((name) => name === `${id}.live` || name.startsWith(`${id}.torn-`));
+  const orphans = namesIn(join(folder, blobs)).filter((name) => !named.has(name));
+  return [...beside, ...orphans.map((name) => join(blobs, name))].filter((name) => {
+    const bytes = readFileSync(join(folder, name));
+    // As text, and one character per byte, as the blobs of a copy are looked at.
+    return [bytes.toString("utf8"), bytes.toString("latin1")].some((text) => replace(text) !== text);
+  });
+}
+
+function namesIn(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+function reportText(facts: {
+  readonly id: string;
+  readonly copy: string;
+  readonly report: EraseReport;
+  readonly beside: readonly string[];
+  readonly replaced: boolean;
+}): string {
+  const { id, copy, report, beside, replaced } = facts;
+  const lines = [
+    ...report.events.map(
+      ({ seq, type, places }) => `changed [${seq}] ${type}: ${places} ${places === 1 ? "place" : "places"}`,
+    ),
+    ...report.blobs.map(
+      ({ before, after }) => `changed blob ${before.slice(0, 12)}, now ${after.slice(0, 12)}`,
+    ),
+    ...beside.map((name) => `${replaced ? "removed" : "still holds it"}: ${name}`),
+    ...report.opaque.map(
+      ({ seq, type, model }) =>
+        `could not look into [${seq}] ${type} of ${model}: it is sealed, and is no longer sent`,
+    ),
+    replaced
+      ? `${id} is replaced. Backups and the provider may have it still: change the secret.`
+      : `written as ${copy}; ${id} holds the secret still: look at the copy, then run this again with --replace, or remove ${id}. Change the secret in any case.`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function replacerOf({ secretFile, pattern }: EraseFlags): Replace {
+  if ((secretFile === undefined) === (pattern === undefined))
+    throw new ThroughlineError({
+      code: "usage",
+      message: "what is to be erased? Give --secret-file or --pattern",
+    });
+  if (pattern !== undefined) {
+    try {
+      return patternReplacer(pattern);
+    } catch (error) {
+      throw new ThroughlineError({ code: "pattern_invalid", message: `--pattern: ${messageOf(error)}` });
+    }
+  }
+  return valueReplacer(secretIn(secretFile ?? ""));
+}
+
+const SHORTEST = 8;
+
+function secretIn(file: string): string {
+  let secret: string;
+  try {
+    secret = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  } catch (error) {
+    throw new ThroughlineError({
+      code: "file_unreadable",
+      message: `--secret-file ${file}: ${messageOf(error)}`,
+    });
+  }
+  if (secret.length >= SHORTEST) return secret;
+  throw new ThroughlineError({
+    code: "secret_too_short",
+    message: `--secret-file ${file}: fewer than ${SHORTEST} characters would hit other words too; use --pattern with what stands around it`,
+  });
+}

@@ -1,0 +1,250 @@
+/**
+ * `throughline eval PATH…`: scenarios against models, on the same code path as any run. The report is on stdout,
+ * progress on stderr.
+ *
+ * @module
+ */
+
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+
+import { Command } from "commander";
+
+import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { createRedactor, secretsOf } from "../../../runtime/log/index.ts";
+import type { Finish } from "../command-table.ts";
+import { loadScenarios } from "../eval/load-scenarios.ts";
+import { assertScript, DEFAULT_MODEL, modelNames } from "../eval/models.ts";
+import { toReport, toText } from "../eval/report.ts";
+import { type RunOutcome, type RunRequest, runScenario } from "../eval/run-scenario.ts";
+import { SCENARIO_SCHEMA } from "../eval/scenario-schema.ts";
+import type { EvalScenario } from "../eval/scenario.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inertJson, inertLine } from "../inert-text.ts";
+import { settingsWithTrust } from "../project-trust.ts";
+import { seconds } from "../show-progress.ts";
+import { stopOnSignals } from "../signals.ts";
+import type { Terminal } from "../terminal.ts";
+import { modelsOf } from "../user-providers.ts";
+import { VERSION } from "../version.ts";
+
+interface EvalFlags {
+  readonly model: readonly string[];
+  readonly models?: string;
+  readonly jobs: string;
+  readonly repeat: string;
+  readonly minPassRate: string;
+  readonly out?: string;
+  readonly json?: boolean;
+  readonly schema?: boolean;
+}
+
+const gather = (value: string, earlier: readonly string[]): readonly string[] => [...earlier, value];
+
+export function evalCommand(terminal: Terminal, finish: Finish): Command {
+  return new Command("eval")
+    .description("run scenarios against models and tell what held")
+    .argument("[path...]", "scenario files, or folders of them; quick: the suite that ships")
+    .option(
+      "-m, --model <names>",
+      "models, separated by commas; repeatable (default: the scenario's)",
+      gather,
+      [],
+    )
+    .option("--models <file>", "a file with one model a line")
+    .option("--jobs <n>", "runs at a time", String(Math.min(4, availableParallelism())))
+    .option("--repeat <n>", "runs of each scenario with each model", "1")
+    .option("--min-pass-rate <share>", "what share of its runs a scenario must pass", "1")
+    .option("--out <folder>", "a new folder for logs, transcripts and reports")
+    .option("--json", "the report as JSON")
+    .option("--schema", "print the JSON Schema of scenarios and leave")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline eval quick
+  throughline eval mine.yaml -m openai/gpt-5.6,emulator/emu-reasoner --repeat 5
+  throughline eval mine.yaml --out results --json | jq .ok
+
+Exit codes: 0 everything passed, 1 something failed, 2 usage or a scenario that cannot be read, 130 stopped.
+A scenario is code: its commands and tools are run. What it may hold is in docs/eval.md.`,
+    )
+    .action(async (paths: readonly string[], flags: EvalFlags) => {
+      if (flags.schema === true) {
+        terminal.stdout.write(`${JSON.stringify(SCENARIO_SCHEMA, undefined, 2)}\n`);
+        finish(EXIT.ok);
+      } else finish(await evaluate(paths, flags, terminal));
+    });
+}
+
+async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Terminal): Promise<number> {
+  const jobs = wholeNumber("--jobs", flags.jobs, 256);
+  const repeats = wholeNumber("--repeat", flags.repeat, 10_000);
+  const minPassRate = share(flags.minPassRate);
+  if (paths.length === 0)
+    throw new ThroughlineError({ code: "usage", message: "which scenarios? Give a file or a folder" });
+  const scenarios = loadScenarios(paths);
+  const modelFrom = modelsOf((await settingsWithTrust(process.cwd(), {}, terminal)).values);
+  for (const scenario of scenarios) assertScript(scenario, modelFrom);
+  const names = modelNames(flags.model, flags.models, modelFrom);
+  const out = flags.out === undefined ? undefined : newFolder(flags.out);
+  const stopping = new AbortController();
+  const stop = stopOnSignals(() => stopping.abort(new Error("stopped")));
+  const started = performance.now();
+  const at = new Date().toISOString();
+  const requests = plan(scenarios, names, repeats, { out, signal: stopping.signal, modelFrom });
+  const redact = createRedactor(() => secretsOf(process.env));
+  const progress = new RunProgress(requests.length, terminal);
+  const outcomes = await inParallel(requests, jobs, stopping.signal, (outcome, folder) => {
+    progress.tell(outcome);
+    if (folder !== undefined) keep(folder, outcome, redact);
+  });
+  const code = stop();
+  progress.clear();
+  const report = toReport(inOrder(outcomes, requests), {
+    program: `throughline/${VERSION}`,
+    at,
+    planned: requests.length,
+    minPassRate,
+    durationMs: Math.round(performance.now() - started),
+  });
+  const json = `${redact(JSON.stringify(report, undefined, 2))}\n`;
+  const text = redact(toText(report));
+  if (out !== undefined) {
+    writeFileSync(join(out, "report.json"), json, { mode: 0o600 });
+    writeFileSync(join(out, "report.txt"), text, { mode: 0o600 });
+  }
+  const shown = terminal.stdout.isTTY === true ? inertJson(json) : json;
+  terminal.stdout.write(flags.json === true ? shown : text);
+  return code ?? (report.ok ? EXIT.ok : EXIT.turnFailed);
+}
+
+function plan(
+  scenarios: readonly EvalScenario[],
+  names: readonly string[] | undefined,
+  repeats: number,
+  { out, signal, modelFrom }: Pick<RunRequest, "out" | "signal" | "modelFrom">,
+): readonly RunRequest[] {
+  return scenarios.flatMap((scenario) => {
+    const own = scenario.models.length === 0 ? [DEFAULT_MODEL] : scenario.models;
+    return (names ?? own).flatMap((model) =>
+      Array.from({ length: repeats }, (_, index) => ({
+        scenario,
+        model,
+        repeat: index + 1,
+        out:
+          out === undefined
+            ? undefined
+            : join(out, scenario.name, model.replaceAll(/[^A-Za-z0-9._-]+/g, "_"), String(index + 1)),
+        signal,
+        modelFrom,
+      })),
+    );
+  });
+}
+
+async function inParallel(
+  requests: readonly RunRequest[],
+  jobs: number,
+  signal: AbortSignal,
+  onOutcome: (outcome: RunOutcome, folder: string | undefined) => void,
+): Promise<readonly RunOutcome[]> {
+  const outcomes: RunOutcome[] = [];
+  const waiting = [...requests];
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined && !signal.aborted; next = waiting.shift()) {
+      const outcome = await runScenario(next);
+      outcomes.push(outcome);
+      onOutcome(outcome, next.out);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(jobs, requests.length) }, worker));
+  return outcomes;
+}
+
+/** As planned, not as they happened to end. */
+function inOrder(outcomes: readonly RunOutcome[], requests: readonly RunRequest[]): readonly RunOutcome[] {
+  return requests.flatMap(({ scenario, model, repeat }) =>
+    outcomes.filter((one) => one.scenario === scenario.name && one.model === model && one.repeat === repeat),
+  );
+}
+
+function keep(folder: string, outcome: RunOutcome, redact: (text: string) => string): void {
+  const { transcript, ...rest } = outcome;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  writeFileSync(join(folder, "transcript.txt"), `${redact(transcript)}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, "result.json"), `${redact(JSON.stringify(rest, undefined, 2))}\n`, {
+    mode: 0o600,
+  });
+}
+
+/** Empty or not there yet: nothing is overwritten, and two evaluations are never mixed. */
+function newFolder(path: string): string {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    if (readdirSync(path).length === 0) return path;
+  } catch (error) {
+    throw new ThroughlineError({
+      code: "file_unwritable",
+      message: `--out ${path}: cannot be used: ${messageOf(error)}`,
+    });
+  }
+  throw new ThroughlineError({
+    code: "file_exists",
+    message: `--out ${path}: the folder is not empty, and nothing is overwritten: choose another`,
+  });
+}
+
+/** On a terminal one line that is rewritten; elsewhere a line for each run that ended. */
+class RunProgress {
+  readonly #all: number;
+  readonly #terminal: Terminal;
+  readonly #live: boolean;
+  #done = 0;
+  #failed = 0;
+
+  constructor(all: number, terminal: Terminal) {
+    this.#all = all;
+    this.#terminal = terminal;
+    this.#live = terminal.stderr.isTTY === true;
+    if (this.#live) terminal.stderr.write(`0 of ${all} runs`);
+  }
+
+  tell({ scenario, model, repeat, ok, stopped, durationMs }: RunOutcome): void {
+    this.#done += 1;
+    if (!ok) this.#failed += 1;
+    const { stderr } = this.#terminal;
+    if (this.#live) {
+      const failed = this.#failed === 0 ? "" : `, ${this.#failed} failed`;
+      stderr.write(`\r\u001B[K${this.#done} of ${this.#all} runs${failed} · ${inertLine(scenario, 60)}`);
+      return;
+    }
+    const word = stopped ? "stopped" : ok ? "passed" : "FAILED";
+    stderr.write(
+      `${this.#done}/${this.#all} ${word} ${inertLine(`${scenario} · ${model} · run ${repeat}`, 150)} · ${seconds(durationMs)}\n`,
+    );
+  }
+
+  clear(): void {
+    if (this.#live) this.#terminal.stderr.write("\r\u001B[K");
+  }
+}
+
+function wholeNumber(flag: string, text: string, max: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
+  throw new ThroughlineError({
+    code: "number_invalid",
+    message: `${flag} ${text}: use a whole number from 1 to ${max}`,
+  });
+}
+
+function share(text: string): number {
+  const number = Number(text);
+  if (text.trim() !== "" && number >= 0 && number <= 1) return number;
+  throw new ThroughlineError({
+    code: "number_invalid",
+    message: `--min-pass-rate ${text}: use a number from 0 to 1`,
+  });
+}

@@ -1,0 +1,261 @@
+/**
+ * `throughline inspect`: what a session did, the exact request of any step, and why each item is in it. Reads only, so a
+ * session that is running can be looked at too.
+ *
+ * @module
+ */
+
+import { Command, Option } from "commander";
+// By name, not by import(): bundled CommonJS gives its names to a static import only.
+import { stringify } from "yaml";
+
+import { arrayOf, objectOf, ThroughlineError, tryParseJson } from "../../../base/support/index.ts";
+import { fileStore, type Log } from "../../../runtime/log/index.ts";
+import {
+  previewFromLog,
+  rebuildRequest,
+  type RebuiltRequest,
+  type RequestPreview,
+} from "../../../runtime/session/index.ts";
+import { loadConfig, sessionsFolder } from "../../config/index.ts";
+import { amount } from "../amount.ts";
+import { resolveSession } from "../choose-session.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inert, inertLine } from "../inert-text.ts";
+import { eventNames, lostBefore } from "../lost-lines.ts";
+import { type OpenEnd, openEndOf } from "../open-end.ts";
+import { seconds } from "../show-progress.ts";
+import type { Terminal } from "../terminal.ts";
+import { type TimelineRequest, timelineOf } from "../timeline.ts";
+import { modelsOf } from "../user-providers.ts";
+
+interface InspectFlags {
+  readonly last?: boolean;
+  readonly request?: string;
+  readonly diff?: readonly string[];
+  readonly preview?: boolean;
+  readonly model?: string;
+  readonly format: "text" | "json" | "yaml";
+  readonly json?: boolean;
+}
+
+export function inspectCommand(terminal: Terminal, finish: (code: number) => void): Command {
+  return new Command("inspect")
+    .description("what a session sent, and why each item was in it")
+    .argument("[session]", "its id, a unique beginning of it, or its title")
+    .option("--last", "the last session of this directory")
+    .addOption(
+      new Option(
+        "--request <n>",
+        "the exact body of request n, rebuilt from the log and compared with its hash",
+      ).conflicts(["diff", "preview"]),
+    )
+    .addOption(
+      new Option("--diff <n...>", "what request m has that request n had not: --diff n m").conflicts(
+        "preview",
+      ),
+    )
+    .option("--preview", "the next request, without sending it")
+    .option("-m, --model <provider/model[:effort]>", "with --preview: as if it went to this model")
+    .addOption(
+      new Option("--format <form>", "text, json or yaml").choices(["text", "json", "yaml"]).default("text"),
+    )
+    .option("--json", "the same as --format json")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline inspect --last                  the timeline of the last session of this directory
+  throughline inspect s_1m7g --request 3      the exact third request
+  throughline inspect s_1m7g --diff 2 3       what the third added to the second
+  throughline inspect --last --preview -m openai/gpt-5.6   what a switch would send`,
+    )
+    .action(async (name: string | undefined, flags: InspectFlags) => {
+      finish(await inspect(name, flags, terminal));
+    });
+}
+
+async function inspect(name: string | undefined, flags: InspectFlags, terminal: Terminal): Promise<number> {
+  const store = fileStore(sessionsFolder());
+  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+  const log = await store.open(id, { mode: "read" });
+  const form = flags.json === true ? "json" : flags.format;
+  const write = (text: string): void => void terminal.stdout.write(`${text}\n`);
+  const print = (value: unknown, text: () => string): void => {
+    if (form === "json") write(JSON.stringify(value, undefined, 2));
+    else if (form === "yaml") write(stringify(value).trimEnd());
+    else write(terminal.stdout.isTTY === true ? inert(text()) : text());
+  };
+  try {
+    if (flags.request !== undefined) {
+      const rebuilt = await rebuildRequest(log, numberFrom("--request", flags.request));
+      print(requestView(rebuilt), () => requestText(rebuilt, lostBefore(log.events, rebuilt.start.seq)));
+    } else if (flags.diff !== undefined) {
+      const difference = await diffRequests(log, flags.diff);
+      print(difference, () => diffText(difference));
+    } else if (flags.preview === true) {
+      const preview = await previewFromLog(
+        log,
+        flags.model === undefined ? undefined : modelsOf(loadConfig(process.cwd()).values)(flags.model),
+      );
+      print(previewView(preview), () => previewText(preview));
+    } else {
+      const open = await openEndOf(log);
+      const turns = timelineOf(log.events);
+      print({ session: id, place: log.place, turns }, () => timelineText(id, log.place, turns, open));
+    }
+  } finally {
+    await log.close();
+  }
+  return EXIT.ok;
+}
+
+function numberFrom(flag: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new ThroughlineError({
+    code: "number_invalid",
+    message: `${flag} ${text}: use a whole number above 0`,
+  });
+}
+
+function requestView(rebuilt: RebuiltRequest): object {
+  const { request, start, proof, body, decisions } = rebuilt;
+  return { request, seq: start.seq, proof, bodyHash: start.bodyHash, body: tryParseJson(body), decisions };
+}
+
+const PROOFS: Readonly<Record<RebuiltRequest["proof"], string>> = {
+  same: "proven: the same bytes as were sent",
+  differs: "NOT proven: the log gives other bytes than were sent",
+  other_renderer: "not comparable: it was rendered by another version",
+};
+
+function requestText(rebuilt: RebuiltRequest, lost: readonly number[]): string {
+  const { request, start, proof, body, decisions } = rebuilt;
+  const proven =
+    proof === "differs" && lost.length > 0
+      ? `not provable: the log was repaired, and ${eventNames(lost)} before it ${lost.length === 1 ? "is" : "are"} lost`
+      : PROOFS[proof];
+  const head = `request ${request} → ${start.origin.provider}/${start.origin.model} · step ${start.step}, attempt ${start.attempt} · ${Buffer.byteLength(body)} bytes · ${proven}`;
+  return [head, ...decisionLines(decisions), "", JSON.stringify(tryParseJson(body), undefined, 2)].join("\n");
+}
+
+function previewView({ bodyHash, body, decisions, violations }: RequestPreview): object {
+  return { bodyHash, body: tryParseJson(body), decisions, violations };
+}
+
+function previewText({ body, items, decisions, violations }: RequestPreview): string {
+  return [
+    `the next request · ${amount(items.length, "item")} · ${Buffer.byteLength(body)} bytes`,
+    ...decisionLines(decisions),
+    ...(violations.length === 0
+      ? ["  rules: all hold"]
+      : violations.map((one) => `  rule ${one.rule}: ${one.message}`)),
+    "",
+    JSON.stringify(tryParseJson(body), undefined, 2),
+  ].join("\n");
+}
+
+function decisionLines(decisions: RequestPreview["decisions"]): readonly string[] {
+  return decisions.map(
+    ({ seq, type, action, why }) =>
+      `  ${String(seq).padStart(5)}  ${type.padEnd(18)} ${action.padEnd(10)} ${inertLine(why, 70)}`,
+  );
+}
+
+interface Difference {
+  readonly from: number;
+  readonly to: number;
+  readonly sameItems: number;
+  readonly removed: readonly unknown[];
+  readonly added: readonly unknown[];
+  readonly changedFields: readonly string[];
+}
+
+async function diffRequests(log: Log, pair: readonly string[]): Promise<Difference> {
+  const [first, second, ...more] = pair;
+  if (first === undefined || second === undefined || more.length > 0) {
+    throw new ThroughlineError({
+      code: "diff_invalid",
+      message: "--diff takes two request numbers: --diff 2 3",
+    });
+  }
+  const [from, to] = [numberFrom("--diff", first), numberFrom("--diff", second)];
+  const bodies = await Promise.all(
+    [from, to].map(async (n) => objectOf(tryParseJson((await rebuildRequest(log, n)).body))),
+  );
+  const [before, after] = bodies.map((body) => arrayOf(body["input"] ?? body["messages"]));
+  const sameItems = commonPrefix(before ?? [], after ?? []);
+  const fields = new Set(
+    bodies.flatMap((body) => Object.keys(body)).filter((key) => key !== "input" && key !== "messages"),
+  );
+  return {
+    from,
+    to,
+    sameItems,
+    removed: (before ?? []).slice(sameItems),
+    added: (after ?? []).slice(sameItems),
+    changedFields: [...fields].filter(
+      (key) => JSON.stringify(bodies[0]?.[key]) !== JSON.stringify(bodies[1]?.[key]),
+    ),
+  };
+}
+
+function commonPrefix(a: readonly unknown[], b: readonly unknown[]): number {
+  let count = 0;
+  while (count < a.length && count < b.length && JSON.stringify(a[count]) === JSON.stringify(b[count]))
+    count += 1;
+  return count;
+}
+
+function diffText({ from, to, sameItems, removed, added, changedFields }: Difference): string {
+  return [
+    `request ${from} → ${to}: ${sameItems === 1 ? "the first item is" : `the first ${sameItems} items are`} the same`,
+    ...(changedFields.length === 0 ? [] : [`changed fields: ${changedFields.join(", ")}`]),
+    ...removed.map((item) => `- ${oneLine(item)}`),
+    ...added.map((item) => `+ ${oneLine(item)}`),
+  ].join("\n");
+}
+
+function oneLine(item: unknown): string {
+  return inertLine(JSON.stringify(item), 160);
+}
+
+function timelineText(
+  id: string,
+  place: string,
+  turns: ReturnType<typeof timelineOf>,
+  open: OpenEnd | undefined,
+): string {
+  const lines = [`session ${id} · ${place}`];
+  for (const { turn, seq, text, status, durationMs, usage, requests } of turns) {
+    const cost =
+      usage === undefined
+        ? ""
+        : ` · ↑${usage.inputTokens} (${usage.cachedTokens} cached) ↓${usage.outputTokens} (${usage.reasoningTokens} reasoning)`;
+    const time = durationMs === undefined ? "" : ` · ${seconds(durationMs)}`;
+    lines.push(
+      "",
+      `› ${inertLine(text, 90)}  [${seq}]`,
+      ...requests.flatMap(requestLines),
+      `  ${turn === open?.turn ? open.text : status}${time}${cost}`,
+    );
+  }
+  return lines.join("\n");
+}
+
+function requestLines(one: TimelineRequest): readonly string[] {
+  const attempt = one.attempt === 1 ? "" : ` · attempt ${one.attempt}`;
+  const time = one.durationMs === undefined ? "" : ` · ${seconds(one.durationMs)}`;
+  return [
+    `  request ${one.request} · step ${one.step}${attempt} · ${one.model} · ${one.status}${time}`,
+    ...(one.error === undefined ? [] : [`    ! ${inertLine(one.error, 120)}`]),
+    ...one.leftOut.map(
+      ({ reason, items }) => `    left out: ${items} item${items === 1 ? "" : "s"} (${reason})`,
+    ),
+    ...one.tools.map(
+      ({ name, status, durationMs }) =>
+        `    ${status === "ok" ? "✓" : "✗"} ${name} · ${status}${durationMs === undefined ? "" : ` · ${durationMs} ms`}`,
+    ),
+  ];
+}

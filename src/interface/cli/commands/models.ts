@@ -1,0 +1,165 @@
+/**
+ * `throughline models`: what can be asked: providers, whether their key is there, how they depart from their dialect,
+ * models whose price is known, efforts. A key is never shown.
+ *
+ * @module
+ */
+
+import { Command } from "commander";
+
+import { ThroughlineError } from "../../../base/support/index.ts";
+import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
+import { type Model, type Price, PROFILES } from "../../../runtime/providers/index.ts";
+import { type ConfigValues, EFFORT_CHOICES, loadConfig } from "../../config/index.ts";
+import type { Finish } from "../command-table.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inertLine } from "../inert-text.ts";
+import type { Terminal } from "../terminal.ts";
+import { modelsOf, profileNamed, userProviders } from "../user-providers.ts";
+
+interface ProviderView {
+  readonly provider: string;
+  readonly from: "built-in" | "config";
+  readonly dialect: string;
+  readonly profile: string;
+  /** Fields of the profile that nobody has confirmed. */
+  readonly assumed: readonly string[];
+  readonly baseUrl: string | null;
+  readonly keyVariable: string | null;
+  readonly key: "present" | "missing" | "not needed";
+  readonly models: readonly ModelView[];
+}
+
+interface ModelView {
+  readonly model: string;
+  readonly capabilities: Model["settings"]["capabilities"];
+  readonly price: Price | null;
+}
+
+export function modelsCommand(terminal: Terminal, finish: Finish): Command {
+  return new Command("models")
+    .description("providers, whether their key is there, models, prices, efforts")
+    .argument("[name]", "only this provider, or one model as -m takes it")
+    .option("--json", "as JSON")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline models                      every provider
+  throughline models anthropic            one of them
+  throughline models openai/gpt-5.6       what one model can do and costs
+
+Any other model of a provider can be asked too: these are the ones whose price is known.`,
+    )
+    .action((name: string | undefined, flags: { readonly json?: boolean }) => {
+      models(name, flags, terminal);
+      finish(EXIT.ok);
+    });
+}
+
+function models(name: string | undefined, flags: { readonly json?: boolean }, terminal: Terminal): void {
+  const { values } = loadConfig(process.cwd());
+  if (name?.includes("/") === true) {
+    const view = modelView(modelsOf(values)(name));
+    terminal.stdout.write(
+      flags.json === true ? `${JSON.stringify(view, undefined, 2)}\n` : `${modelText(view)}\n`,
+    );
+    return;
+  }
+  const views = providersOf(values).filter(({ provider }) => name === undefined || provider === name);
+  if (views.length === 0) {
+    const names = providersOf(values).map(({ provider }) => provider);
+    throw new ThroughlineError({
+      code: "model_invalid",
+      message: `there is no provider "${name ?? ""}"; there are ${names.join(", ")}. A model is told as provider/model`,
+    });
+  }
+  if (flags.json === true) {
+    const view = {
+      providers: views,
+      efforts: EFFORT_CHOICES,
+      profiles: Object.keys({ ...PROFILES, ...values.profiles }),
+    };
+    terminal.stdout.write(`${JSON.stringify(view, undefined, 2)}\n`);
+    return;
+  }
+  for (const view of views) terminal.stdout.write(`${providerText(view)}\n`);
+  terminal.stdout.write(
+    `efforts: ${EFFORT_CHOICES.join(", ")} (which of them a model takes is its own business)\n`,
+  );
+}
+
+function providersOf(config: ConfigValues): readonly ProviderView[] {
+  const own = userProviders(config);
+  const modelFrom = modelsOf(config);
+  const named = { ...PROVIDERS, ...own };
+  const emulator: ProviderView = {
+    provider: "emulator",
+    from: "built-in",
+    dialect: "openai-responses, openai-chat, anthropic-messages",
+    profile: "emulator",
+    assumed: [],
+    baseUrl: null,
+    keyVariable: null,
+    key: "not needed",
+    models: EMULATED_MODELS.map((id) => modelView(modelFrom(`emulator/${id}`))),
+  };
+  return [
+    emulator,
+    ...Object.values(named).map(
+      ({ name, profile, baseUrl, baseUrlVariable, keyVariable, keyOptional }): ProviderView => {
+        const used = typeof profile === "string" ? profileNamed(profile, config) : profile;
+        const set = baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable] || undefined;
+        const url = set ?? baseUrl;
+        const present = keyVariable !== undefined && (process.env[keyVariable] ?? "") !== "";
+        const ids = Object.hasOwn(own, name) ? (config.providers?.[name]?.models ?? []) : pricedModels(name);
+        return {
+          provider: name,
+          from: Object.hasOwn(own, name) ? "config" : "built-in",
+          dialect: used.dialect,
+          profile: used.name,
+          assumed: Object.keys(used.evidence).filter(
+            (field) => used.evidence[field]?.startsWith("assumed") === true,
+          ),
+          baseUrl: url === undefined ? null : withoutSecrets(url),
+          keyVariable: keyVariable ?? null,
+          key: present ? "present" : keyOptional === true ? "not needed" : "missing",
+          models: url === undefined ? [] : ids.map((id) => modelView(modelFrom(`${name}/${id}`))),
+        };
+      },
+    ),
+  ];
+}
+
+/** A base URL of the environment may hold what does not belong there; it is refused when it is used. */
+function withoutSecrets(url: string): string {
+  if (!URL.canParse(url)) return "(not a URL)";
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`.replace(/\/$/, "");
+}
+
+function modelView(model: Model): ModelView {
+  return { model: model.label, capabilities: model.settings.capabilities, price: model.price ?? null };
+}
+
+function providerText(view: ProviderView): string {
+  const { provider, key, keyVariable, dialect, profile, baseUrl, models: known, from } = view;
+  const keyText = keyVariable === null ? key : `${keyVariable} ${key}`;
+  const head = `${provider} · key: ${keyText} · ${dialect} · profile ${profile}${from === "config" ? " · of your settings" : ""}`;
+  return [
+    inertLine(head, 200),
+    ...(baseUrl === null ? [] : [`  ${inertLine(baseUrl, 200)}`]),
+    ...known.map((one) => `  ${modelText(one)}`),
+    "",
+  ].join("\n");
+}
+
+function modelText({ model, capabilities, price }: ModelView): string {
+  const cost =
+    price === null
+      ? "price unknown"
+      : `$${price.input} in, $${price.cachedInput} cached, $${price.output} out per million tokens (${price.asOf})`;
+  const { contextTokens, vision } = capabilities;
+  const context = contextTokens === undefined ? "" : ` · ${contextTokens} tokens of context`;
+  return inertLine(`${model} · ${cost}${context}${vision ? " · images" : ""}`, 300);
+}

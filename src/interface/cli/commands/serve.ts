@@ -1,0 +1,274 @@
+/**
+ * `throughline serve`: the sessions of this machine in a browser, and over HTTP for programs. The link goes to stdout,
+ * so that a script can read it; everything else goes to stderr.
+ *
+ * @module
+ */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { setFlagsFromString } from "node:v8";
+
+import { Command } from "commander";
+
+import { type AgentFor, type RunningServer, startServer } from "../../../access/server/index.ts";
+import { ThroughlineError } from "../../../base/support/index.ts";
+import { fileStore, type Store } from "../../../runtime/log/index.ts";
+import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
+import type { Model } from "../../../runtime/providers/index.ts";
+import { createAgent } from "../../../runtime/session/index.ts";
+import { readProjectInstructions, sessionsFolder } from "../../config/index.ts";
+import { chooseModel } from "../choose-model.ts";
+import { costOf } from "../cost.ts";
+import { EXIT } from "../exit-codes.ts";
+import { sessionDownload } from "../export/session-download.ts";
+import { inertLine } from "../inert-text.ts";
+import { chooseTools, enterDirectory, systemText } from "../open-session.ts";
+import { settingsWithTrust } from "../project-trust.ts";
+import type { RunFlags } from "../run-options.ts";
+import { runSettings } from "../run-settings.ts";
+import { stopOnSignals } from "../signals.ts";
+import type { Terminal } from "../terminal.ts";
+import { headerSecrets, modelsOf } from "../user-providers.ts";
+
+interface ServeFlags extends Pick<
+  RunFlags,
+  | "model"
+  | "effort"
+  | "tools"
+  | "allowTools"
+  | "permissions"
+  | "maxSteps"
+  | "maxCost"
+  | "system"
+  | "projectInstructions"
+  | "trust"
+  | "directory"
+> {
+  readonly port: string;
+  readonly host: string;
+  readonly allowHost: readonly string[];
+  readonly expose?: boolean;
+  readonly open?: boolean;
+}
+
+const gather = (value: string, earlier: readonly string[]): readonly string[] => [...earlier, value];
+
+export function serveCommand(terminal: Terminal, finish: (code: number) => void): Command {
+  return new Command("serve")
+    .description("sessions in the browser, and over HTTP for programs")
+    .option("--port <number>", "port to listen on, 0 for any free one", "4319")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--expose", "allow a host other than loopback: whoever has the token can run commands here")
+    .option(
+      "--allow-host <name:port>",
+      "a further name under which browsers reach it; repeatable",
+      gather,
+      [] as readonly string[],
+    )
+    .option("--open", "open the page in the browser")
+    .option("-m, --model <provider/model[:effort]>", "the model of new sessions, and of all others too")
+    .option("--effort <level>", "off, none, minimal, low, medium, high, xhigh, max")
+    .option("--system <text>", "instructions for the model")
+    .option("--tools <file>", "a JavaScript module that exports tools")
+    .option("--allow-tools <names>", "only these tools, separated by commas")
+    .option("--permissions <mode>", "ask, auto, read-only or deny")
+    .option("--max-steps <n>", "at most n requests in a turn")
+    .option("--max-cost <usd>", "stop a turn that has cost this much; only where the price is known")
+    .option("--no-project-instructions", "do not read AGENTS.md")
+    .option("--trust", "trust this project's .throughline/config.json as it is now")
+    .option("-C, --directory <dir>", "work in this directory")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline serve --open                 the page, in your browser
+  throughline serve --port 0               on any free port; the link is the only line of stdout
+  THROUGHLINE_TOKEN=… throughline serve    with a token of your own (openssl rand -hex 32)
+
+Everything is described in docs/http-api.md.`,
+    )
+    .action(async (flags: ServeFlags) => finish(await serve(flags, terminal)));
+}
+
+async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
+  if (!isLoopback(flags.host) && flags.expose !== true) {
+    throw new ThroughlineError({
+      code: "host_not_loopback",
+      message: `--host ${flags.host} can be reached from other machines: whoever gets the token can read every session and run its tools as you, and what is sent can be read on the way. Add --expose if you mean it`,
+    });
+  }
+  keepHeapSmall();
+  enterDirectory(flags.directory);
+  const store = fileStore(sessionsFolder());
+  await assertReadable(store);
+  const { agentFor, model } = await agents(flags, store, terminal);
+  const token = process.env["THROUGHLINE_TOKEN"];
+  const page = pageFolder();
+  const stopping = new AbortController();
+  const ended = stopOnSignals(() => stopping.abort());
+  const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
+  const server = await startServer({
+    store,
+    agent: agentFor,
+    host: flags.host,
+    port: portFrom(flags.port),
+    allowHosts: flags.allowHost,
+    ...(token === undefined || token === "" ? {} : { token }),
+    ...(page === undefined ? {} : { page }),
+    info: { model, models: modelNames(model), cwd: process.cwd() },
+    costOf,
+    exportSession: sessionDownload(store),
+    onProblem: say,
+  });
+  const link = server.newLink();
+  terminal.stdout.write(`${link}\n`);
+  terminal.stderr.write(welcome(server, flags, page !== undefined));
+  const opened = flags.open === true ? openBrowser(link, say) : undefined;
+  if (!stopping.signal.aborted) await once(stopping.signal, "abort");
+  terminal.stderr.write("stopping: turns under way are cancelled and kept\n");
+  await server.close();
+  opened?.();
+  ended();
+  return EXIT.ok;
+}
+
+/**
+ * It runs for days beside other work: garbage is collected when there is a third as much of it as there is to keep. Left
+ * to itself the heap took three times what it held (166 MB for 45 under bench/load-sse.mjs).
+ */
+function keepHeapSmall(): void {
+  setFlagsFromString("--heap-growing-percent=30");
+}
+
+/** One agent per session: its own folder for its tools, its own model unless one was asked for. */
+async function agents(
+  flags: ServeFlags,
+  store: Store,
+  terminal: Terminal,
+): Promise<{ readonly agentFor: AgentFor; readonly model: string }> {
+  const start = process.cwd();
+  const config = await settingsWithTrust(start, flags, terminal);
+  const settings = runSettings(flags, config.values);
+  const { permissions, maxSteps, maxCostUsd } = settings;
+  const modelFrom = remembered(modelsOf(config.values));
+  const usual = await chooseModel({ flags, config, modelFrom, store, id: undefined });
+  await chooseTools(settings, start, []); // a bad --tools is told now, not to the first browser
+  const agentFor: AgentFor = async ({ id, cwd = start, settings: last }) => {
+    const folder = isFolder(cwd) ? cwd : start;
+    const found = settings.projectInstructions ? readProjectInstructions(folder) : undefined;
+    const system = systemText(settings.system, found, folder);
+    return createAgent({
+      model:
+        last === undefined ? usual : await modelOfSession({ flags, config, modelFrom, store, id }, usual),
+      modelFrom,
+      tools: await chooseTools(settings, folder, []),
+      ...(system === undefined ? {} : { system }),
+      permissions,
+      canAsk: true,
+      limits: {
+        ...(maxSteps === undefined ? {} : { maxSteps }),
+        ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+      },
+      cwd: folder,
+      secrets: headerSecrets(config.values),
+    });
+  };
+  return { agentFor, model: usual.label };
+}
+
+/** A session whose model nobody here knows can be looked at all the same. */
+async function modelOfSession(parts: Parameters<typeof chooseModel>[0], usual: Model): Promise<Model> {
+  try {
+    return await chooseModel(parts);
+  } catch {
+    return usual;
+  }
+}
+
+/** The same name is the same model: the built-in emulator is a server of its own, and one is enough. */
+function remembered(modelFrom: (name: string) => Model): (name: string) => Model {
+  const known = new Map<string, Model>();
+  return (name) => {
+    const model = known.get(name) ?? modelFrom(name);
+    known.set(name, model);
+    return model;
+  };
+}
+
+/** Names to offer: the one in use, the emulator, and of every provider whose key is there the models with a known price. */
+function modelNames(usual: string): readonly string[] {
+  const usable = Object.entries(PROVIDERS).flatMap(([provider, { keyVariable }]) =>
+    keyVariable !== undefined && (process.env[keyVariable] ?? "") !== ""
+      ? pricedModels(provider).map((model) => `${provider}/${model}`)
+      : [],
+  );
+  return [...new Set([usual, ...usable, ...EMULATED])];
+}
+
+const EMULATED = EMULATED_MODELS.map((name) => `emulator/${name}`);
+
+async function assertReadable(store: Store): Promise<void> {
+  for await (const _ of store.list()) return;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Beside the bundled command line, or in the repository's build. */
+function pageFolder(): string | undefined {
+  return ["../web", "../../web", "../../../../dist/web"]
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((folder) => existsSync(join(folder, "index.html")));
+}
+
+function portFrom(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
+  throw new ThroughlineError({
+    code: "number_invalid",
+    message: `--port ${text}: use a whole number from 0 to 65535`,
+  });
+}
+
+function isLoopback(host: string): boolean {
+  if (host === "localhost" || host === "::1") return true;
+  return isIP(host) === 4 && host.startsWith("127.");
+}
+
+function welcome({ url }: RunningServer, { host }: ServeFlags, hasPage: boolean): string {
+  const open = isLoopback(host)
+    ? ""
+    : `\n  ${inertLine(host, 100)} can be reached from other machines, without encryption: use it behind a tunnel or a proxy with TLS.`;
+  const page = hasPage ? "" : "\n  The page is not built (npm run build); the API answers all the same.";
+  return `Throughline serves ${url}. The link above lets one browser in, once. Ctrl-C ends it.${open}${page}\n`;
+}
+
+/**
+ * By a file only this user can read: arguments of a process can be read by every user of the machine, and the link's
+ * code lets in whoever is first.
+ */
+function openBrowser(link: string, say: (text: string) => void): () => void {
+  const folder = mkdtempSync(join(tmpdir(), "throughline-"));
+  const file = join(folder, "open.html");
+  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">`, { mode: 0o600 });
+  const [command, ...args] =
+    process.platform === "darwin"
+      ? ["open"]
+      : process.platform === "win32"
+        ? ["cmd", "/c", "start", ""]
+        : ["xdg-open"];
+  const child = spawn(command ?? "", [...args, pathToFileURL(file).href], {
+    stdio: "ignore",
+    detached: true,
+  });
+  child.on("error", () => say(`no browser could be opened (${command}): open the link yourself`));
+  child.unref();
+  return () => rmSync(folder, { recursive: true, force: true });
+}

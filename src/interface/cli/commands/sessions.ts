@@ -1,0 +1,273 @@
+/**
+ * `throughline sessions`: find, read, rename and remove what was kept.
+ *
+ * @module
+ */
+
+import { Command, Option } from "commander";
+
+import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { fileStore, type Store } from "../../../runtime/log/index.ts";
+import { sessionsFolder } from "../../config/index.ts";
+import { blocksOf } from "../../fragments/index.ts";
+import { resolveSession } from "../choose-session.ts";
+import { crashLeft } from "../crash-left.ts";
+import { excerptAt } from "../excerpt.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inertLine } from "../inert-text.ts";
+import { openEndOf } from "../open-end.ts";
+import { newestFirst, rowsOf, rowText, type SessionRow, titleOf } from "../session-rows.ts";
+import { stopOnSignals } from "../signals.ts";
+import type { Terminal } from "../terminal.ts";
+import { transcript, type TranscriptOptions } from "../transcript.ts";
+import { eraseCommand } from "./erase.ts";
+import { exportCommand } from "./export.ts";
+import { importCommand } from "./import.ts";
+
+export function sessionsCommand(terminal: Terminal, finish: (code: number) => void): Command {
+  const sessions = new Command("sessions")
+    .description("list, read, search, rename and remove sessions")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline sessions                       the newest 20
+  throughline sessions show --last           the last one of this directory, as text
+  throughline sessions search "build fails"
+  throughline sessions rename --last "fix the build"
+  throughline sessions rm s_1m7g --yes`,
+    );
+  const done = (work: Promise<number | void>): Promise<void> => work.then((code) => finish(code ?? EXIT.ok));
+  sessions
+    .command("list", { isDefault: true })
+    .description("the newest sessions")
+    .option("-n, --number <n>", "how many", "20")
+    .option("--here", "only those of this directory")
+    .option("--server <url>", "those of a server: its URL, or the link it printed")
+    .option("--json", "as JSON")
+    .action((flags: ListFlags) => done(list(flags, terminal)));
+  sessions
+    .command("show")
+    .description("a session as text")
+    .argument("[session]", "its id, a unique beginning of it, or its title")
+    .option("--last", "the last session of this directory")
+    .addOption(
+      new Option("--reasoning <how>", "full, title or none")
+        .choices(["full", "title", "none"])
+        .default("title"),
+    )
+    .option("--json", "its blocks as JSON")
+    .action((name: string | undefined, flags: ShowFlags) => done(show(name, flags, terminal)));
+  sessions
+    .command("search")
+    .description("sessions whose messages contain a text")
+    .argument("<text>", "what to look for, in any case")
+    .option("--json", "as JSON")
+    .action((text: string, flags: { readonly json?: boolean }) => done(search(text, flags, terminal)));
+  sessions
+    .command("rename")
+    .description("give a session another title")
+    .usage("[options] <session> <title>")
+    .argument("<session>", "its id, a unique beginning of it, or its title; not with --last")
+    .argument("[title]", "the new title")
+    .option("--last", "the last session of this directory")
+    .action((name: string, title: string | undefined, flags: LastFlag) => done(rename(name, title, flags)));
+  sessions
+    .command("rm")
+    .description("remove sessions with everything beside them")
+    .argument("[session...]", "ids, unique beginnings of them, or titles")
+    .option("--last", "the last session of this directory")
+    .option("--yes", "do it; without it, it only says what would go")
+    .action((names: readonly string[], flags: LastFlag & { readonly yes?: boolean }) =>
+      done(remove(names, flags, terminal)),
+    );
+  sessions
+    .command("path")
+    .description("where a session's log is, or where all are")
+    .argument("[session]", "its id, a unique beginning of it, or its title")
+    .option("--last", "the last session of this directory")
+    .action((name: string | undefined, flags: LastFlag) => done(path(name, flags, terminal)));
+  sessions.addCommand(exportCommand(terminal, finish));
+  sessions.addCommand(importCommand(terminal, finish));
+  sessions.addCommand(eraseCommand(terminal, finish));
+  return sessions;
+}
+
+interface LastFlag {
+  readonly last?: boolean;
+}
+
+interface ListFlags {
+  readonly number: string;
+  readonly here?: boolean;
+  readonly server?: string;
+  readonly json?: boolean;
+}
+
+const openStore = (): Store => fileStore(sessionsFolder());
+
+/** Only what is shown is opened: a folder of ten thousand sessions costs its listing and a screenful. */
+async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
+  const most = Number(flags.number);
+  if (!Number.isSafeInteger(most) || most < 1) {
+    throw new ThroughlineError({
+      code: "number_invalid",
+      message: `-n ${flags.number}: use a whole number above 0`,
+    });
+  }
+  const rows: SessionRow[] = [];
+  const cwd = flags.here === true ? process.cwd() : undefined;
+  const found =
+    flags.server === undefined
+      ? rowsOf(openStore(), cwd)
+      : (await import("../remote-session.ts")).remoteRows(flags.server, cwd);
+  for await (const row of found) {
+    rows.push(row);
+    if (rows.length >= most) break;
+  }
+  if (flags.json === true) {
+    terminal.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
+    return;
+  }
+  if (rows.length === 0)
+    terminal.stderr.write(
+      flags.here === true
+        ? "There are no sessions of this directory.\n"
+        : "There are no sessions yet: throughline starts one.\n",
+    );
+  const longest = Math.max(0, ...rows.map(({ id }) => id.length));
+  for (const row of rows) terminal.stdout.write(`${row.id.padEnd(longest)}  ${rowText(row)}\n`);
+}
+
+interface ShowFlags extends TranscriptOptions {
+  readonly last?: boolean;
+  readonly json?: boolean;
+}
+
+async function show(name: string | undefined, flags: ShowFlags, terminal: Terminal): Promise<void> {
+  const store = openStore();
+  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+  const log = await store.open(id, { mode: "read" });
+  const open = await openEndOf(log);
+  const empty = log.events.length === 0 ? await crashLeft(log) : undefined;
+  await log.close();
+  const blocks = blocksOf(open?.events ?? log.events, { writerAlive: open?.live === true });
+  const head = `${titleOf(log) ?? ""} · ${id}`;
+  const text =
+    flags.json === true
+      ? JSON.stringify(blocks, undefined, 2)
+      : `${inertLine(head, 100)}\n${empty ?? transcript(blocks, flags)}${open === undefined ? "" : `\n─ ${open.text}`}`;
+  terminal.stdout.write(`${text}\n`);
+}
+
+interface Hit {
+  readonly id: string;
+  readonly seq: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+async function search(text: string, flags: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
+  if (text.trim() === "")
+    throw new ThroughlineError({ code: "usage", message: "search for what? Give a word or a sentence" });
+  const store = openStore();
+  const wanted = text.toLowerCase();
+  let stopped = false;
+  const end = stopOnSignals(() => {
+    stopped = true;
+  });
+  const all = await newestFirst(store);
+  const hits: Hit[] = [];
+  for (const [index, { id }] of all.entries()) {
+    if (stopped) break;
+    if (terminal.stderr.isTTY === true && index % 50 === 49)
+      terminal.stderr.write(`searched ${index + 1} of ${all.length}\n`);
+    const found = await hitsIn(store, id, wanted, terminal);
+    hits.push(...found);
+    if (flags.json === true) continue;
+    for (const hit of found)
+      terminal.stdout.write(`${hit.id}  [${hit.seq}] ${hit.type}: ${inertLine(hit.text, 120)}\n`);
+  }
+  if (flags.json === true) terminal.stdout.write(`${JSON.stringify(hits, undefined, 2)}\n`);
+  return end() ?? EXIT.ok;
+}
+
+async function hitsIn(store: Store, id: string, wanted: string, terminal: Terminal): Promise<readonly Hit[]> {
+  try {
+    const log = await store.open(id, { mode: "read" });
+    await log.close();
+    return log.events.flatMap((event): readonly Hit[] => {
+      const text =
+        event.type === "user_message"
+          ? event.content.map((part) => (part.type === "text" ? part.text : "")).join(" ")
+          : event.type === "assistant_message"
+            ? event.text
+            : "";
+      const at = text.toLowerCase().indexOf(wanted);
+      return at === -1
+        ? []
+        : [{ id, seq: event.seq, type: event.type, text: excerptAt(text, at, wanted.length) }];
+    });
+  } catch (error) {
+    terminal.stderr.write(`${id}: ${inertLine(messageOf(error), 200)}\n`);
+    return [];
+  }
+}
+
+async function rename(first: string, second: string | undefined, flags: LastFlag): Promise<void> {
+  const [name, title] = flags.last === true ? [undefined, first] : [first, second];
+  if (title === undefined || (flags.last === true && second !== undefined)) {
+    throw new ThroughlineError({
+      code: "usage",
+      message: "rename takes a session (or --last) and a title; a title of several words needs quotes",
+    });
+  }
+  const clean = inertLine(title, 200);
+  if (clean === "") throw new ThroughlineError({ code: "title_empty", message: "the title is empty" });
+  const store = openStore();
+  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+  const log = await store.open(id, { mode: "write" });
+  try {
+    await log.append([{ type: "title", title: clean }]);
+    await log.sync();
+  } finally {
+    await log.close();
+  }
+}
+
+async function remove(
+  names: readonly string[],
+  flags: LastFlag & { readonly yes?: boolean },
+  terminal: Terminal,
+): Promise<number> {
+  const store = openStore();
+  // All are found before any is removed: a typing error in the last name removes nothing.
+  const ids: string[] = [];
+  const last = flags.last === true;
+  for (const name of last && names.length === 0 ? [undefined] : names) {
+    ids.push(await resolveSession(store, { name, last }, process.cwd()));
+  }
+  if (ids.length === 0)
+    throw new ThroughlineError({ code: "usage", message: "which session? Give its id, or --last" });
+  if (flags.yes !== true) {
+    terminal.stderr.write(`would remove ${ids.join(", ")}; add --yes to do it\n`);
+    return EXIT.usage;
+  }
+  for (const id of ids) {
+    await store.remove(id);
+    terminal.stderr.write(`removed ${id}\n`);
+  }
+  return EXIT.ok;
+}
+
+async function path(name: string | undefined, flags: LastFlag, terminal: Terminal): Promise<void> {
+  if (name === undefined && flags.last !== true) {
+    terminal.stdout.write(`${sessionsFolder()}\n`);
+    return;
+  }
+  const store = openStore();
+  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+  const log = await store.open(id, { mode: "read" });
+  await log.close();
+  terminal.stdout.write(`${log.place}\n`);
+}

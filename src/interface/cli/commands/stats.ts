@@ -1,0 +1,101 @@
+/**
+ * `throughline stats`: what the sessions of this machine used, and what was left out of their requests.
+ *
+ * @module
+ */
+
+import { setImmediate } from "node:timers/promises";
+
+import { Command } from "commander";
+
+import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { fileStore, type StoredSession } from "../../../runtime/log/index.ts";
+import { sessionsFolder } from "../../config/index.ts";
+import type { Finish } from "../command-table.ts";
+import { costOf } from "../cost.ts";
+import { EXIT } from "../exit-codes.ts";
+import { ProgressLine } from "../progress-line.ts";
+import { stopOnSignals } from "../signals.ts";
+import { type Scope, toJson, toText } from "../stats/render.ts";
+import { Tally } from "../stats/tally.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface StatsFlags {
+  readonly days: string;
+  readonly all?: boolean;
+  readonly here?: boolean;
+  readonly json?: boolean;
+}
+
+export function statsCommand(terminal: Terminal, finish: Finish): Command {
+  return new Command("stats")
+    .description("tokens, cost, tools, errors and what was left out of requests, per day and model")
+    .option("--days <n>", "of the last n days", "30")
+    .option("--all", "of all days")
+    .option("--here", "only sessions of this directory")
+    .option("--json", "as JSON")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline stats
+  throughline stats --days 7 --here
+  throughline stats --all --json | jq .total`,
+    )
+    .action(async (flags: StatsFlags) => finish(await stats(flags, terminal)));
+}
+
+const DAY_MS = 86_400_000;
+
+async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
+  const days = daysOf(flags);
+  const now = Date.now();
+  const from = days === undefined ? "" : new Date(now - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+  const store = fileStore(sessionsFolder());
+  const found: StoredSession[] = [];
+  for await (const stored of store.list()) {
+    // What was not written to since then has nothing to add.
+    if (days === undefined || stored.modifiedAt >= Date.parse(from)) found.push(stored);
+  }
+  const tally = new Tally(costOf, from);
+  const unreadable: { id: string; problem: string }[] = [];
+  const progress = new ProgressLine(terminal);
+  let stopped = false;
+  const end = stopOnSignals(() => {
+    stopped = true;
+  });
+  let read = 0;
+  for (const { id } of found) {
+    // Reading is synchronous underneath: without a pause no signal would be heard.
+    if (read % 16 === 0) await setImmediate();
+    if (stopped) break;
+    read += 1;
+    try {
+      const log = await store.open(id, { mode: "read" });
+      await log.close();
+      const [first] = log.events;
+      const cwd = first?.type === "session_start" ? first.cwd : undefined;
+      if (flags.here !== true || cwd === process.cwd()) tally.add(log.events);
+    } catch (error) {
+      unreadable.push({ id, problem: messageOf(error) });
+    }
+    progress.tell(read, found.length, "sessions read");
+  }
+  progress.clear();
+  const what = `${days === undefined ? "all days" : days === 1 ? "today" : `the last ${days} days`}${flags.here === true ? ", this directory" : ""}`;
+  const scope: Scope = { what, unreadable, left: found.length - read };
+  terminal.stdout.write(
+    flags.json === true ? toJson(tally, scope) : toText(tally, scope, process.stdout.columns ?? 80),
+  );
+  return end() ?? EXIT.ok;
+}
+
+function daysOf(flags: StatsFlags): number | undefined {
+  if (flags.all === true) return undefined;
+  const days = Number(flags.days);
+  if (Number.isSafeInteger(days) && days >= 1 && days <= 36_500) return days;
+  throw new ThroughlineError({
+    code: "number_invalid",
+    message: `--days ${flags.days}: use a whole number from 1 to 36500, or --all`,
+  });
+}

@@ -1,0 +1,86 @@
+/**
+ * `throughline tree`: the branches of a session, and the way to another one.
+ *
+ * @module
+ */
+
+import { Command } from "commander";
+
+import { ThroughlineError } from "../../../base/support/index.ts";
+import { fileStore } from "../../../runtime/log/index.ts";
+import { emulator } from "../../../runtime/models/index.ts";
+import { createAgent, type TreeTurn, treeOf } from "../../../runtime/session/index.ts";
+import { sessionsFolder } from "../../config/index.ts";
+import { resolveSession } from "../choose-session.ts";
+import type { Finish } from "../command-table.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inertLine } from "../inert-text.ts";
+import type { Terminal } from "../terminal.ts";
+
+interface TreeFlags {
+  readonly last?: boolean;
+  readonly to?: string;
+  readonly json?: boolean;
+}
+
+export function treeCommand(terminal: Terminal, finish: Finish): Command {
+  return new Command("tree")
+    .description("the branches of a session; --to goes to another one")
+    .argument("[session]", "its id, a unique beginning of it, or its title")
+    .option("--last", "the last session of this directory")
+    .option("--to <seq>", "go on from the end of the turn with this event")
+    .option("--json", "as JSON")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  throughline tree --last                  turns and branches, the active ones marked *
+  throughline tree s_1m7g --to 41          go on from the turn that event 41 belongs to`,
+    )
+    .action(async (name: string | undefined, flags: TreeFlags) => {
+      const store = fileStore(sessionsFolder());
+      const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
+      if (flags.to !== undefined) await goTo(id, seqFrom(flags.to));
+      const log = await store.open(id, { mode: "read" });
+      await log.close();
+      const tree = treeOf(log.events);
+      if (flags.json === true) terminal.stdout.write(`${JSON.stringify(tree, undefined, 2)}\n`);
+      else if (tree.length === 0) terminal.stderr.write("There are no turns yet.\n");
+      else terminal.stdout.write(`${linesOf(tree, "").join("\n")}\n`);
+      finish(EXIT.ok);
+    });
+}
+
+/** Nothing is asked of a model: the built-in one stands in, and is never started. */
+async function goTo(id: string, to: number): Promise<void> {
+  const session = await createAgent({ model: emulator() }).open({ id, store: fileStore(sessionsFolder()) });
+  try {
+    await session.checkout({ to });
+  } finally {
+    await session.close();
+  }
+}
+
+/** Turns that follow one another stand below each other; only where branches part they are set in. */
+function linesOf(turns: readonly TreeTurn[], indent: string): readonly string[] {
+  return turns.flatMap((turn, index) => {
+    const parts = turns.length > 1;
+    const mark = parts ? (index === turns.length - 1 ? "└ " : "├ ") : "";
+    const below = parts ? (index === turns.length - 1 ? "  " : "│ ") : "";
+    const how = [
+      ...(turn.why === "message" ? [] : [turn.why]),
+      ...(turn.status === "completed" ? [] : [turn.status]),
+      ...(turn.compacted ? ["after a compaction"] : []),
+    ];
+    const line = `${indent}${mark}${turn.active ? "*" : " "} [${turn.seq}–${turn.end}] ${inertLine(turn.text, 70)}${
+      how.length === 0 ? "" : ` (${how.join(", ")})`
+    }`;
+    return [line, ...linesOf(turn.children, `${indent}${below}`)];
+  });
+}
+
+function seqFrom(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== "" && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new ThroughlineError({ code: "number_invalid", message: `--to ${text}: use the number of an event` });
+}

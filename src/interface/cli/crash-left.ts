@@ -1,0 +1,27 @@
+/**
+ * What a crash left of a log and nobody has to mend, in the same words wherever a session is looked at: an end that was
+ * not finished, or nothing at all because the process ended before its first event was whole.
+ *
+ * @module
+ */
+
+import { readFileSync } from "node:fs";
+
+import { type Log, tailOf, type UnfinishedTail } from "../../runtime/log/index.ts";
+
+/** Undefined: nothing. A log that somebody writes right now may end in the middle of a line. */
+export async function crashLeft(log: Log): Promise<string | undefined> {
+  if (log.place === "memory" || (await log.hasWriter())) return undefined;
+  const tail = tailOf(readFileSync(log.place));
+  if (log.events.length === 0) return emptyText(tail);
+  return tail === undefined ? undefined : tailText(tail);
+}
+
+export function tailText({ line, byte, bytes }: UnfinishedTail): string {
+  return `line ${line}, byte ${byte}: ${bytes} bytes of a write that was not finished and never acknowledged; the next message moves them aside`;
+}
+
+export function emptyText(tail?: UnfinishedTail): string {
+  const left = tail === undefined ? "" : ` (${tail.bytes} bytes of it are there)`;
+  return `the log is empty: the process ended before its first event was written${left}. Nothing is lost; go on with the session, or remove it`;
+}

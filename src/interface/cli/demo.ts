@@ -1,0 +1,96 @@
+/**
+ * The demo: one complete conversation on the built-in emulator, with thinking, tool calls and a follow-up that needs the
+ * earlier thoughts. Played where there is no terminal to chat on.
+ *
+ * @module
+ */
+
+import { fileStore } from "../../runtime/log/index.ts";
+import { emulator } from "../../runtime/models/index.ts";
+import { createAgent, type Session } from "../../runtime/session/index.ts";
+import { tool, type Tool } from "../../runtime/tools/index.ts";
+import { sessionsFolder } from "../config/index.ts";
+import { EXIT } from "./exit-codes.ts";
+import { inert } from "./inert-text.ts";
+import { ProgressLines } from "./show-progress.ts";
+import { stopOnSignals } from "./signals.ts";
+import type { Terminal } from "./terminal.ts";
+import { whenUnread } from "./unread-output.ts";
+
+/** A tool with nothing behind it, so that the demo reads and writes nothing of the user's. */
+export const weatherTool: Tool = tool({
+  name: "get_weather",
+  description: "The weather of a city (made up, for the demo)",
+  input: {
+    type: "object",
+    properties: { city: { type: "string", description: "The city's name" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
+  access: "read",
+  idempotent: true,
+  run: (input) => {
+    const city = String((input as { readonly city?: unknown }).city);
+    const degrees = 12 + (Buffer.from(city).reduce((sum, byte) => sum + byte, 0) % 16);
+    return `${degrees} °C and ${degrees % 2 === 0 ? "sunny" : "cloudy"} in ${city}`;
+  },
+});
+
+/** The number is only in the encrypted reasoning: the last answer is right only if that came back. */
+const PROMPTS = [
+  "What is the weather in Paris and in Rome?",
+  "Think of a number.",
+  "Which number did you think of?",
+];
+const PACE_MS = 2;
+
+export async function demo(terminal: Terminal): Promise<number> {
+  const { stdout } = terminal;
+  const agent = createAgent({
+    model: emulator({ paceMs: PACE_MS }),
+    tools: [weatherTool],
+    cwd: process.cwd(),
+  });
+  const session = await agent.open({ store: fileStore(sessionsFolder()) });
+  stdout.write(
+    "A conversation on the built-in emulator (no key, no network): thinking, tools, and a follow-up.\n",
+  );
+  try {
+    for (const prompt of PROMPTS) {
+      stdout.write(`\n› ${prompt}\n`);
+      const code = await play(session, prompt, { ...terminal, stderr: stdout });
+      if (code !== undefined) return code;
+    }
+    await proof(session, stdout);
+    return EXIT.ok;
+  } finally {
+    await session.close();
+  }
+}
+
+async function play(session: Session, prompt: string, terminal: Terminal): Promise<number | undefined> {
+  const turn = session.send(prompt);
+  const stop = stopOnSignals(() => turn.cancel());
+  const unread = whenUnread(() => turn.cancel());
+  const progress = new ProgressLines(terminal);
+  for await (const event of turn) progress.show(event);
+  const { status, text, error } = await turn.result();
+  terminal.stdout.write(`${inert(text)}\n`);
+  if (status !== "completed") {
+    terminal.stdout.write(`the turn ended ${status}${error === undefined ? "" : `: ${error.message}`}\n`);
+  }
+  return stop() ?? unread() ?? (status === "completed" ? undefined : EXIT.turnFailed);
+}
+
+/** What the demo is for: every thought goes back to the model that had it. */
+async function proof(session: Session, out: NodeJS.WritableStream): Promise<void> {
+  const reasoning = (await session.explain()).filter(({ type }) => type === "reasoning");
+  const kept = reasoning.filter(({ action }) => action === "replay").length;
+  out.write(`\nThe next request would hand back ${kept} of ${reasoning.length} thoughts, byte for byte.\n`);
+  out.write(`Log: ${session.place}\nGo on: ${startedBy()} -r ${session.id} on a terminal\n`);
+}
+
+/** As the person called it: in the repository there may be no `throughline` to call. */
+function startedBy(): string {
+  return process.env["npm_lifecycle_event"] === "start" ? "npm start --" : "throughline";
+}

@@ -1,0 +1,78 @@
+/**
+ * Whether endpoints can be reached, and whether their clock agrees with ours. One request without a key each; any answer
+ * at all is good news.
+ *
+ * @module
+ */
+
+import { messageOf } from "../../../base/support/index.ts";
+import type { Provider } from "../../../runtime/models/index.ts";
+import type { ConfigValues } from "../../config/index.ts";
+import { usableProviders } from "./check-settings.ts";
+import { bad, type Finding, ok } from "./finding.ts";
+
+const PATIENCE_MS = 5000;
+/** Signed requests and certificates stop working somewhere beyond this. */
+const MOST_SKEW_MS = 5 * 60_000;
+
+export async function checkEndpoints(
+  config: ConfigValues,
+  now: () => number,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const providers = usableProviders(config);
+  return (await Promise.all(providers.map((provider) => checkEndpoint(provider, now, signal)))).flat();
+}
+
+async function checkEndpoint(
+  { name, baseUrl, baseUrlVariable }: Provider,
+  now: () => number,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const set = baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable] || undefined;
+  const text = set ?? baseUrl;
+  const variable = set === undefined ? "its baseUrl" : (baseUrlVariable ?? "its baseUrl");
+  if (text === undefined || !URL.canParse(text)) {
+    return [
+      bad("endpoints", `${name} has no usable base URL`, `set ${baseUrlVariable ?? "its baseUrl"} to one`),
+    ];
+  }
+  const url = new URL(text);
+  const place = `${name} at ${url.protocol}//${url.host}`;
+  try {
+    const response = await fetch(`${url.protocol}//${url.host}${url.pathname}`, {
+      method: "HEAD",
+      redirect: "manual",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
+    });
+    return [ok("endpoints", `${place} answers`), ...skew(place, response.headers.get("date"), now())];
+  } catch (error) {
+    const why = error instanceof Error && error.name === "TimeoutError" ? "no answer in 5 s" : reason(error);
+    return [
+      bad(
+        "endpoints",
+        `${place} cannot be reached: ${why}`,
+        `look at the network, the proxy and ${variable}`,
+      ),
+    ];
+  }
+}
+
+/** fetch hides what happened behind "fetch failed". */
+function reason(error: unknown): string {
+  return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
+}
+
+function skew(place: string, date: string | null, now: number): readonly Finding[] {
+  const theirs = date === null ? Number.NaN : Date.parse(date);
+  if (Number.isNaN(theirs)) return [];
+  const seconds = Math.round((now - theirs) / 1000);
+  if (Math.abs(now - theirs) <= MOST_SKEW_MS) return [ok("clock", `${seconds} s apart from ${place}`)];
+  return [
+    bad(
+      "clock",
+      `this machine's clock is ${seconds} s apart from ${place}`,
+      "set the clock, for example by NTP",
+    ),
+  ];
+}

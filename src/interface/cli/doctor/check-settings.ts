@@ -1,0 +1,105 @@
+/**
+ * Versions, settings, keys, profiles: what can be told without a network. Keys are looked at and never shown.
+ *
+ * @module
+ */
+
+import { statSync } from "node:fs";
+
+import { codeOf, messageOf } from "../../../base/support/index.ts";
+import { type Provider, PROVIDERS } from "../../../runtime/models/index.ts";
+import { type ConfigValues, type LoadedConfig, loadConfig, userConfigFile } from "../../config/index.ts";
+import { profileNamed, userProviders } from "../user-providers.ts";
+import { VERSION } from "../version.ts";
+import { bad, type Finding, note, ok } from "./finding.ts";
+
+const OLDEST_NODE = [20, 19];
+
+export function checkVersions(): readonly Finding[] {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const [oldMajor = 0, oldMinor = 0] = OLDEST_NODE;
+  const fits = major > oldMajor || (major === oldMajor && minor >= oldMinor);
+  const message = `throughline ${VERSION}, Node ${process.versions.node}, ${process.platform} ${process.arch}`;
+  return [fits ? ok("versions", message) : bad("versions", message, "use Node 20.19 or newer")];
+}
+
+/** The settings, where they can be read; what is wrong with them otherwise. */
+export function checkSettings(cwd: string): {
+  readonly config: ConfigValues;
+  readonly findings: readonly Finding[];
+} {
+  let loaded: LoadedConfig;
+  try {
+    loaded = loadConfig(cwd);
+    userProviders(loaded.values);
+  } catch (error) {
+    const fix = `correct it; throughline config schema tells what it may hold (${codeOf(error) ?? "unknown"})`;
+    return { config: {}, findings: [bad("settings", messageOf(error), fix)] };
+  }
+  const findings = [ok("settings", settingsText(loaded)), ...modeOfUserFile()];
+  const { project } = loaded;
+  if (project !== undefined && project.needsTrust.length > 0 && project.decision !== "trusted") {
+    const message = `${project.file} sets ${project.needsTrust.join(", ")} and is not trusted, so that is ignored`;
+    findings.push(note("trust", message, "throughline config trust accepts the file as it is now"));
+  }
+  return { config: loaded.values, findings };
+}
+
+function settingsText({ settings }: LoadedConfig): string {
+  const own = [...settings.values()].filter(({ layer }) => layer !== "usual");
+  if (own.length === 0) return "all usual";
+  return own.map(({ name, layer }) => `${name} (${layer})`).join(", ");
+}
+
+/** Whoever can write the file decides where conversations go. */
+function modeOfUserFile(): readonly Finding[] {
+  const file = userConfigFile();
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined || process.platform === "win32" || (found.mode & 0o022) === 0) return [];
+  return [bad("settings", `${file} can be written by other users`, `chmod go-w ${file}`)];
+}
+
+export function checkKeys(config: ConfigValues): readonly Finding[] {
+  const providers = [...Object.values(PROVIDERS), ...Object.values(userProviders(config))];
+  const byVariable = new Map<string, string[]>();
+  for (const { name, keyVariable } of providers) {
+    if (keyVariable !== undefined)
+      byVariable.set(keyVariable, [...(byVariable.get(keyVariable) ?? []), name]);
+  }
+  const present = [...byVariable].filter(([variable]) => (process.env[variable] ?? "") !== "");
+  if (present.length === 0) {
+    return [
+      note(
+        "keys",
+        "no key is set: only the built-in emulator can be asked",
+        "export OPENAI_API_KEY=…, or another of throughline models",
+      ),
+    ];
+  }
+  return present.map(([variable, names]) => {
+    const who = `${variable} is set (${names.join(", ")})`;
+    return /\s/.test(process.env[variable] ?? "")
+      ? bad("keys", `${who}, with white space in it`, `set ${variable} again, without line breaks or blanks`)
+      : ok("keys", who);
+  });
+}
+
+/** Providers that could be asked now: their key is there, or they are the user's own. */
+export function usableProviders(config: ConfigValues): readonly Provider[] {
+  const own = userProviders(config);
+  const withKey = Object.values(PROVIDERS).filter(
+    ({ keyVariable }) => keyVariable !== undefined && (process.env[keyVariable] ?? "") !== "",
+  );
+  return [...withKey.filter(({ name }) => !Object.hasOwn(own, name)), ...Object.values(own)];
+}
+
+/** What a profile takes for granted without anybody having seen it. Not wrong; the first place to look when something is. */
+export function checkProfiles(config: ConfigValues): readonly Finding[] {
+  return usableProviders(config).flatMap(({ name, profile }) => {
+    const { name: called, evidence } = typeof profile === "string" ? profileNamed(profile, config) : profile;
+    const assumed = Object.keys(evidence).filter((field) => evidence[field]?.startsWith("assumed") === true);
+    if (assumed.length === 0) return [];
+    const message = `${name}: the profile ${called} assumes ${assumed.join(", ")}`;
+    return [note("profiles", message, "throughline conform BASE_URL tells what a Responses server does")];
+  });
+}

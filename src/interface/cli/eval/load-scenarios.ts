@@ -1,0 +1,200 @@
+/**
+ * Scenario files to scenarios. Everything is checked before anything runs: a misspelt expectation that checks nothing
+ * would be a test that cannot fail.
+ *
+ * @module
+ */
+
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, dirname, extname, isAbsolute, join, normalize, resolve } from "node:path";
+
+import { parseDocument } from "yaml";
+
+import {
+  arrayOf,
+  isObject,
+  type JsonObject,
+  messageOf,
+  numberOf,
+  objectOf,
+  stringOf,
+  ThroughlineError,
+} from "../../../base/support/index.ts";
+import { jsonSchemaValidator } from "../../../runtime/tools/index.ts";
+import { readProblem } from "../read-problem.ts";
+import { SCENARIO_SCHEMA } from "./scenario-schema.ts";
+import type { EvalScenario, ScenarioTurn } from "./scenario.ts";
+
+const FORMS: ReadonlySet<string> = new Set([".yaml", ".yml", ".json"]);
+const DEFAULT_SECONDS = 300;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export function loadScenarios(paths: readonly string[]): readonly EvalScenario[] {
+  const scenarios = paths.flatMap((path) => filesOf(shipped(path) ?? path)).map((file) => loadScenario(file));
+  const names = new Map<string, string>();
+  for (const { name, file } of scenarios) {
+    const other = names.get(name);
+    if (other !== undefined && other !== file)
+      throw invalid(file, `it has the name ${name}, and so has ${other}`);
+    names.set(name, file);
+  }
+  return [...new Map(scenarios.map((one) => [one.file, one])).values()];
+}
+
+/** `quick`, where there is nothing of that name here: the suite that comes with the package, wherever that is. */
+function shipped(path: string): string | undefined {
+  if (path !== "quick" || existsSync(path)) return undefined;
+  for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
+    const suite = join(folder, "evals", path);
+    if (existsSync(suite) && existsSync(join(folder, "package.json"))) return suite;
+  }
+  return undefined;
+}
+
+/** A file, or the scenario files right inside a folder: folders below it are fixtures. */
+function filesOf(path: string): readonly string[] {
+  let folder: boolean;
+  try {
+    folder = statSync(path).isDirectory();
+  } catch (error) {
+    throw new ThroughlineError({
+      code: "file_unreadable",
+      message: `cannot read ${path}: ${readProblem(error)}`,
+    });
+  }
+  if (!folder) return [resolve(path)];
+  const files = readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && FORMS.has(extname(entry.name).toLowerCase()))
+    .filter(({ name }) => !name.endsWith(".schema.json"))
+    .map(({ name }) => resolve(path, name))
+    .toSorted();
+  if (files.length === 0)
+    throw new ThroughlineError({
+      code: "scenario_missing",
+      message: `there is no scenario (.yaml, .json) in ${path}`,
+    });
+  return files;
+}
+
+const fits = jsonSchemaValidator(SCENARIO_SCHEMA);
+
+function loadScenario(file: string): EvalScenario {
+  const value = parse(file);
+  const verdict = fits(value);
+  if (!verdict.ok || !isObject(value))
+    throw invalid(file, verdict.ok ? "it must hold an object" : verdict.message);
+  const folder = dirname(file);
+  const limits = objectOf(value["limits"]);
+  const steps = numberOf(limits["steps"]);
+  const costUsd = numberOf(limits["costUsd"]);
+  const fixture = stringOf(value["fixture"]);
+  const tools = stringOf(value["tools"]) ?? "builtin";
+  const scenario: EvalScenario = {
+    name: stringOf(value["name"]) ?? basename(file, extname(file)),
+    file,
+    about: stringOf(value["about"]) ?? "",
+    models: arrayOf(value["models"]).map(String),
+    fixture: fixture === undefined ? undefined : folderAt(file, resolve(folder, fixture)),
+    files: filesIn(file, objectOf(value["files"])),
+    tools: tools === "builtin" || tools === "none" ? tools : resolve(folder, tools),
+    allowTools: value["allowTools"] === undefined ? undefined : arrayOf(value["allowTools"]).map(String),
+    system: stringOf(value["system"]),
+    permissions: permissionsOf(value["permissions"]),
+    limits: {
+      ...(steps === undefined ? {} : { steps }),
+      seconds: numberOf(limits["seconds"]) ?? DEFAULT_SECONDS,
+      ...(costUsd === undefined ? {} : { costUsd }),
+    },
+    emulator: isObject(value["emulator"]) ? value["emulator"] : undefined,
+    turns: arrayOf(value["turns"]).map((turn) => turnOf(objectOf(turn))),
+    expect: objectOf(value["expect"]),
+  };
+  checkPatterns(file, scenario);
+  return scenario;
+}
+
+function parse(file: string): unknown {
+  let text: string;
+  try {
+    if (statSync(file).size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ThroughlineError({
+      code: "file_unreadable",
+      message: `cannot read ${file}: ${readProblem(error)}`,
+    });
+  }
+  const document = parseDocument(text, { prettyErrors: false });
+  const [broken] = document.errors;
+  if (broken !== undefined) throw invalid(file, `it is neither YAML nor JSON: ${broken.message}`);
+  try {
+    return document.toJS({ maxAliasCount: 100 }) as unknown;
+  } catch (error) {
+    throw invalid(file, messageOf(error));
+  }
+}
+
+function turnOf(turn: JsonObject): ScenarioTurn {
+  const model = stringOf(turn["model"]);
+  return {
+    send: String(turn["send"]),
+    ...(model === undefined ? {} : { model }),
+    ...(isObject(turn["output"]) ? { output: turn["output"] } : {}),
+    expect: objectOf(turn["expect"]),
+  };
+}
+
+function permissionsOf(value: unknown): EvalScenario["permissions"] {
+  return value === "read-only" || value === "deny" ? value : "auto";
+}
+
+function folderAt(file: string, path: string): string {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw invalid(file, `its fixture ${path} is not a folder`);
+  return path;
+}
+
+function filesIn(file: string, files: JsonObject): Readonly<Record<string, string>> {
+  for (const path of Object.keys(files)) assertInside(file, path);
+  return files as Readonly<Record<string, string>>;
+}
+
+function assertInside(file: string, path: string): void {
+  const clean = normalize(path);
+  if (isAbsolute(path) || clean === ".." || clean.startsWith(`..${join("/")}`) || clean === ".")
+    throw invalid(file, `the path ${path} leaves the folder of the run`);
+}
+
+/** A pattern or schema that cannot be used is found now, not as a failure of the model. */
+function checkPatterns(file: string, { turns, expect }: EvalScenario): void {
+  const texts = [
+    ...turns.map(({ expect: one }) => one.text),
+    ...(expect.files ?? []),
+    ...(expect.commands ?? []).map(({ output }) => output),
+  ];
+  for (const path of (expect.files ?? []).map((one) => one.path)) assertInside(file, path);
+  for (const pattern of texts.flatMap((one) => (one?.matches === undefined ? [] : [one.matches]))) {
+    try {
+      void new RegExp(pattern, "u");
+    } catch (error) {
+      throw invalid(file, messageOf(error));
+    }
+  }
+  for (const { expect: one, output } of turns) {
+    for (const schema of [one.json, output]) {
+      try {
+        if (schema !== undefined) jsonSchemaValidator(schema);
+      } catch (error) {
+        throw invalid(file, messageOf(error));
+      }
+    }
+  }
+}
+
+function invalid(file: string, why: string): ThroughlineError {
+  return new ThroughlineError({
+    code: "scenario_invalid",
+    message: `${file}: ${why} (docs/eval.md says what a scenario holds)`,
+    details: { file },
+  });
+}

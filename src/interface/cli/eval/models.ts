@@ -1,0 +1,108 @@
+/**
+ * The models of an evaluation: from `-m a,b`, from a file, or the scenario's own.
+ *
+ * @module
+ */
+
+import { readFileSync } from "node:fs";
+
+import { type JsonObject, messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { type Emulator, loadScenario as loadEmulatorScript, parseFaults } from "../../../emulator/index.ts";
+import { emulator } from "../../../runtime/models/index.ts";
+import { EFFORTS, type Model } from "../../../runtime/providers/index.ts";
+import { readProblem } from "../read-problem.ts";
+import type { EvalScenario } from "./scenario.ts";
+
+export const DEFAULT_MODEL = "emulator/emu-reasoner";
+const EMULATED = "emulator/";
+
+/** A model by its name, with the user's own providers. */
+export type ModelFrom = (name: string) => Model;
+
+/** Names in order, each once; undefined: each scenario's own. */
+export function modelNames(
+  named: readonly string[],
+  file: string | undefined,
+  modelFrom: ModelFrom,
+): readonly string[] | undefined {
+  const names = [...named.flatMap((list) => list.split(",")), ...(file === undefined ? [] : linesOf(file))]
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+  if (names.length === 0 && file === undefined && named.length === 0) return undefined;
+  if (names.length === 0)
+    throw new ThroughlineError({
+      code: "model_invalid",
+      message: "no model is named: -m a,b or --models FILE",
+    });
+  for (const name of names) createModelOf(name, undefined, modelFrom); // a wrong name is told before anything runs
+  return [...new Set(names)];
+}
+
+/** One model a line; what follows a # is a remark. */
+function linesOf(file: string): readonly string[] {
+  try {
+    return readFileSync(file, "utf8")
+      .split("\n")
+      .map((line) => line.replace(/#.*/, ""));
+  } catch (error) {
+    throw new ThroughlineError({
+      code: "file_unreadable",
+      message: `--models ${file}: cannot be read: ${readProblem(error)}`,
+    });
+  }
+}
+
+/** As production makes it; an emulated one answers without its human pace, and with the scenario's script. */
+export function createModelOf(
+  name: string,
+  script: JsonObject | undefined,
+  modelFrom: ModelFrom,
+  onStart?: (emulator: Emulator) => void,
+): Model {
+  if (!name.startsWith(EMULATED)) return modelFrom(name);
+  const id = name.slice(EMULATED.length);
+  const colon = id.lastIndexOf(":");
+  const effort = colon > 0 && EFFORTS.has(id.slice(colon + 1)) ? id.slice(colon + 1) : undefined;
+  const model = effort === undefined ? id : id.slice(0, colon);
+  if (model === "") return modelFrom(name);
+  return emulator({
+    model,
+    ...(effort === undefined ? {} : { effort }),
+    ...(onStart === undefined ? {} : { onStart }),
+    ...scriptOf(script),
+  });
+}
+
+function scriptOf(script: JsonObject | undefined): Parameters<typeof emulator>[0] {
+  if (script === undefined) return {};
+  const { faults, ...rest } = script;
+  const list = Array.isArray(faults) ? faults.map(String) : [];
+  return {
+    faults: list.map((text) => {
+      const parsed = parseFaults(text);
+      const [first] = parsed;
+      return parsed.length === 1 && first !== undefined ? first : { type: "all", faults: parsed };
+    }),
+    ...(Object.keys(rest).length === 0
+      ? {}
+      : { scenario: loadEmulatorScript(JSON.stringify({ steps: [], ...rest }), "emulator") }),
+  };
+}
+
+/** A script that cannot be played is told before anything runs, with the file it stands in. */
+export function assertScript(
+  { emulator: script, file, turns, models }: EvalScenario,
+  modelFrom: ModelFrom,
+): void {
+  try {
+    scriptOf(script);
+    for (const name of [...models, ...turns.map(({ model }) => model)])
+      if (name !== undefined && name !== "first") createModelOf(name, undefined, modelFrom);
+  } catch (error) {
+    throw new ThroughlineError({
+      code: "scenario_invalid",
+      message: `${file}: ${messageOf(error)}`,
+      cause: error,
+    });
+  }
+}

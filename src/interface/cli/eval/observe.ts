@@ -1,0 +1,131 @@
+/**
+ * What a run looked like from outside: its requests as they were sent, the emulator's own verdicts where one answered,
+ * and the log. Recall and prefix stability come from the judge if there is one, otherwise from what we saw ourselves.
+ *
+ * @module
+ */
+
+import {
+  type LoggedEvent,
+  type Reasoning,
+  type ResponseStart,
+  sameOrigin,
+} from "../../../base/events/index.ts";
+import { isObject, tryParseJson } from "../../../base/support/index.ts";
+import type { SeenRequest, WireSink } from "../../../diagnostics/trace/index.ts";
+import type { Emulator } from "../../../emulator/index.ts";
+import { leftOutOf } from "../timeline.ts";
+
+export interface Observed {
+  readonly events: readonly LoggedEvent[];
+  /** Refusals, as text, one per request. */
+  readonly refused: readonly string[];
+  /** 1 when nothing could have gone back. */
+  readonly recall: number;
+  readonly recallFrom: "the emulator" | "the log";
+  /** Requests that did not begin as the one before. */
+  readonly prefixBreaks: number;
+}
+
+interface Sent {
+  readonly url: string;
+  readonly body: unknown;
+}
+
+export class Observer implements WireSink {
+  readonly #sent: Sent[] = [];
+
+  request(_n: number, { url, body }: SeenRequest): void {
+    this.#sent.push({ url, body: tryParseJson(Buffer.from(body).toString("utf8")) });
+  }
+
+  response(): void {
+    // The log tells what became of it.
+  }
+
+  data(): void {
+    // Only the requests are of interest.
+  }
+
+  end(): void {
+    // Only the requests are of interest.
+  }
+
+  observe(events: readonly LoggedEvent[], emulators: readonly Emulator[]): Observed {
+    const judged = emulators.flatMap((one) => one.report().requests);
+    const origins = new Set(emulators.map(({ url }) => new URL(url).origin));
+    const foreign = this.#sent.filter(({ url }) => !origins.has(new URL(url).origin));
+    const accepted = judged.filter(({ verdict }) => verdict === "accepted");
+    const acceptable = accepted.reduce((sum, one) => sum + one.acceptable.length, 0);
+    const missing = accepted.reduce((sum, one) => sum + one.missing.length, 0);
+    const fromJudge = judged.length > 0 && foreign.length === 0;
+    return {
+      events,
+      refused: refusalsIn(events),
+      recall: fromJudge ? (acceptable === 0 ? 1 : (acceptable - missing) / acceptable) : recallIn(events),
+      recallFrom: fromJudge ? "the emulator" : "the log",
+      prefixBreaks: accepted.filter(({ prefixStable }) => !prefixStable).length + breaksIn(foreign),
+    };
+  }
+}
+
+/** Says nothing about what was sent. */
+const NOT_ABOUT_THE_REQUEST: ReadonlySet<string> = new Set(["RATE", "TRUNC"]);
+/** May be about it: the status decides. */
+const UNCLEAR: ReadonlySet<string> = new Set(["OTHER", "FATAL"]);
+
+/** A request that was turned down, also inside a stream, also one that was healed afterwards; a full server is none. */
+function refusalsIn(events: readonly LoggedEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.type !== "response_end" || event.error === undefined) return [];
+    const { code, message, status = 0, class: kind = "OTHER" } = event.error;
+    if (NOT_ABOUT_THE_REQUEST.has(kind)) return [];
+    const refused = !UNCLEAR.has(kind) || (status >= 400 && status < 500);
+    return refused ? [`[${code}] ${message}`] : [];
+  });
+}
+
+/** Of the reasoning with a payload that stood before each request of its own origin: what share was not left out. */
+function recallIn(events: readonly LoggedEvent[]): number {
+  const origins = new Map<string, ResponseStart>();
+  const completed = new Set<string>();
+  const thoughts: Reasoning[] = [];
+  let could = 0;
+  let left = 0;
+  for (const event of events) {
+    if (event.type === "response_end" && event.status === "completed") completed.add(event.response);
+    if (event.type === "reasoning" && event.opaque) thoughts.push(event);
+    if (event.type !== "response_start") continue;
+    const out = leftOutOf(event, events).flatMap(({ seqs }) => seqs);
+    for (const { seq, response } of thoughts) {
+      const start = origins.get(response);
+      if (start === undefined || !completed.has(response) || !sameOrigin(start.origin, event.origin))
+        continue;
+      could += 1;
+      if (out.some(([from, to]) => seq >= from && seq <= to)) left += 1;
+    }
+    origins.set(event.response, event);
+  }
+  return could === 0 ? 1 : (could - left) / could;
+}
+
+/** Cache marks move; everything else of the earlier list must begin the later one. */
+function breaksIn(sent: readonly Sent[]): number {
+  const last = new Map<string, readonly string[]>();
+  let breaks = 0;
+  for (const { url, body } of sent) {
+    if (!isObject(body)) continue;
+    const list = body["input"] ?? body["messages"];
+    if (!Array.isArray(list)) continue;
+    const lines = list.map((one) => JSON.stringify(one, withoutMarks));
+    const key = `${url} ${String(body["model"])}`;
+    const before = last.get(key) ?? [];
+    if (before.some((line, index) => line !== lines[index])) breaks += 1;
+    last.set(key, lines);
+  }
+  return breaks;
+}
+
+function withoutMarks(key: string, value: unknown): unknown {
+  return key === "cache_control" ? undefined : value;
+}

@@ -1,0 +1,231 @@
+/**
+ * One scenario with one model, once: an agent as the command line makes it, a folder of its own, a log of its own.
+ *
+ * @module
+ */
+
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+import { addUsage, type LoggedEvent, NO_USAGE, type Usage } from "../../../base/events/index.ts";
+import { messageOf } from "../../../base/support/index.ts";
+import { tapFetch } from "../../../diagnostics/trace/index.ts";
+import type { Emulator } from "../../../emulator/index.ts";
+import { fileStore } from "../../../runtime/log/index.ts";
+import { secretsOf } from "../../../runtime/log/index.ts";
+import type { Model } from "../../../runtime/providers/index.ts";
+import { createAgent, type Session, type TurnResult } from "../../../runtime/session/index.ts";
+import { builtinTools, type Tool } from "../../../runtime/tools/index.ts";
+import { blocksOf } from "../../fragments/index.ts";
+import { costOf } from "../cost.ts";
+import { loadTools } from "../load-tools.ts";
+import { transcript } from "../transcript.ts";
+import { type Check, checkRun, checkTurn } from "./expectations.ts";
+import { createModelOf, type ModelFrom } from "./models.ts";
+import { Observer } from "./observe.ts";
+import type { EvalScenario } from "./scenario.ts";
+
+export interface RunOutcome {
+  readonly scenario: string;
+  readonly model: string;
+  readonly repeat: number;
+  readonly ok: boolean;
+  /** Stopped by a person before its end: neither passed nor failed. */
+  readonly stopped: boolean;
+  readonly checks: readonly Check[];
+  readonly steps: number;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  readonly durationMs: number;
+  readonly transcript: string;
+  /** The log, where it is kept. */
+  readonly log?: string;
+}
+
+export interface RunRequest {
+  readonly scenario: EvalScenario;
+  readonly model: string;
+  readonly repeat: number;
+  /** Where the log is kept; otherwise it goes with the run's folder. */
+  readonly out: string | undefined;
+  readonly signal: AbortSignal;
+  readonly modelFrom: ModelFrom;
+}
+
+export async function runScenario(request: RunRequest): Promise<RunOutcome> {
+  const started = performance.now();
+  const root = mkdtempSync(join(tmpdir(), "throughline-eval-"));
+  try {
+    return await inFolder(request, root, started);
+  } catch (error) {
+    // What goes wrong around a run is a failure of this run, and the others go on.
+    const { scenario, model, repeat, signal } = request;
+    return {
+      scenario: scenario.name,
+      model,
+      repeat,
+      ok: false,
+      stopped: signal.aborted,
+      checks: [{ what: "the run begins", ok: false, detail: messageOf(error) }],
+      steps: 0,
+      usage: NO_USAGE,
+      costUsd: null,
+      durationMs: Math.round(performance.now() - started),
+      transcript: "",
+    };
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+async function inFolder(request: RunRequest, root: string, started: number): Promise<RunOutcome> {
+  const { scenario, model: name, repeat, out, signal } = request;
+  const folder = join(root, "work");
+  prepare(folder, scenario);
+  const limit = AbortSignal.timeout(Math.ceil(scenario.limits.seconds * 1000));
+  const both = AbortSignal.any([signal, limit]);
+  const models = new Models(scenario, name, request.modelFrom);
+  const first = models.get("first");
+  const observer = new Observer();
+  const agent = createAgent({
+    model: first,
+    tools: await toolsOf(scenario, folder),
+    ...(scenario.system === undefined ? {} : { system: scenario.system }),
+    permissions: scenario.permissions,
+    canAsk: false,
+    limits: scenario.limits.steps === undefined ? {} : { maxSteps: scenario.limits.steps },
+    cwd: folder,
+    fetch: tapFetch(observer),
+    secrets: secretsOf(process.env),
+  });
+  const session = await agent.open({ store: fileStore(out ?? join(root, "sessions")), id: "session" });
+  const checks: Check[] = [];
+  let figures = { steps: 0, usage: NO_USAGE };
+  let events: readonly LoggedEvent[] = [];
+  try {
+    for (const [index, turn] of scenario.turns.entries()) {
+      if (both.aborted || overBudget(scenario, costIn(events))) break;
+      if (turn.model !== undefined) await session.setModel(models.get(turn.model));
+      const before = events.length;
+      const result = await session
+        .send(turn.send, { signal: both, ...(turn.output === undefined ? {} : { output: turn.output }) })
+        .result();
+      events = await eventsOf(session);
+      figures = sum(figures, result);
+      checks.push(...checkTurn(turn.expect, result, events.slice(before), index + 1));
+      if (result.status !== (turn.expect.status ?? "completed")) break; // what follows would fail for the same reason
+    }
+    if (limit.aborted)
+      checks.push({ what: `ends within ${scenario.limits.seconds} s`, ok: false, detail: "it did not" });
+    const costUsd = costIn(events);
+    if (overBudget(scenario, costUsd))
+      checks.push({ what: `costs at most $${scenario.limits.costUsd}`, ok: false, detail: `$${costUsd}` });
+    const observed = observer.observe(events, models.emulators);
+    checks.push(
+      ...(await checkRun(scenario.expect, { folder, ...figures, costUsd, observed, signal: both })),
+    );
+    const blocks = blocksOf(events, { writerAlive: false });
+    return {
+      scenario: scenario.name,
+      model: name,
+      repeat,
+      ok: checks.every(({ ok }) => ok) && !signal.aborted,
+      stopped: signal.aborted,
+      checks,
+      ...figures,
+      costUsd: costUsd ?? null,
+      durationMs: Math.round(performance.now() - started),
+      transcript: transcript(blocks, { reasoning: "title" }),
+      ...(out === undefined ? {} : { log: session.place }),
+    };
+  } finally {
+    await session.close();
+    await models.close();
+  }
+}
+
+function prepare(folder: string, { fixture, files }: EvalScenario): void {
+  mkdirSync(folder, { mode: 0o700 });
+  if (fixture !== undefined) cpSync(fixture, folder, { recursive: true, verbatimSymlinks: true });
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+}
+
+async function toolsOf({ tools, allowTools, file }: EvalScenario, cwd: string): Promise<readonly Tool[]> {
+  const all = tools === "none" ? [] : tools === "builtin" ? builtinTools({ cwd }) : await loadTools(tools);
+  const unknown = (allowTools ?? []).filter((name) => !all.some((tool) => tool.name === name));
+  if (unknown.length > 0)
+    throw new Error(`${file}: allowTools names ${unknown.join(", ")}, which is not there`);
+  return allowTools === undefined ? all : all.filter(({ name }) => allowTools.includes(name));
+}
+
+/** Each model of a run is made once: switching back is going home. */
+class Models {
+  readonly #scenario: EvalScenario;
+  readonly #first: string;
+  readonly #modelFrom: ModelFrom;
+  readonly #made = new Map<string, Model>();
+  readonly #emulators: Emulator[] = [];
+
+  constructor(scenario: EvalScenario, first: string, modelFrom: ModelFrom) {
+    this.#scenario = scenario;
+    this.#first = first;
+    this.#modelFrom = modelFrom;
+  }
+
+  get(named: string): Model {
+    const name = named === "first" ? this.#first : named;
+    const model = this.#made.get(name) ?? this.#make(name);
+    this.#made.set(name, model);
+    return model;
+  }
+
+  #make(name: string): Model {
+    return createModelOf(name, this.#scenario.emulator, this.#modelFrom, (server) => {
+      this.#emulators.push(server);
+    });
+  }
+
+  /** The servers behind the emulated ones, so far. */
+  get emulators(): readonly Emulator[] {
+    return this.#emulators;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#emulators.map((one) => one.close()));
+  }
+}
+
+async function eventsOf(session: Session): Promise<readonly LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  for await (const event of session.events()) events.push(event);
+  return events;
+}
+
+function sum(
+  before: { readonly steps: number; readonly usage: Usage },
+  { steps, usage }: TurnResult,
+): { readonly steps: number; readonly usage: Usage } {
+  return { steps: before.steps + steps, usage: addUsage(before.usage, usage) };
+}
+
+/** Undefined as soon as one price is not known. */
+function costIn(events: readonly LoggedEvent[]): number | undefined {
+  let total = 0;
+  for (const event of events) {
+    if (event.type !== "response_end" || event.usage === undefined) continue;
+    const start = events.find((one) => one.type === "response_start" && one.response === event.response);
+    const origin = start?.type === "response_start" ? start.origin : undefined;
+    const cost = origin === undefined ? undefined : costOf(origin, event.usage);
+    if (cost === undefined) return undefined;
+    total += cost;
+  }
+  return total;
+}
+
+function overBudget({ limits }: EvalScenario, cost: number | undefined): boolean {
+  return limits.costUsd !== undefined && cost !== undefined && cost > limits.costUsd;
+}

@@ -1,0 +1,43 @@
+/**
+ * What a secret looks like, for `--redact` and for erasing: the values this environment holds under telling names, and
+ * the forms that the usual issuers give theirs.
+ *
+ * @module
+ */
+
+import { createRedactor, secretsOf } from "../../../runtime/log/index.ts";
+
+const SHAPES: readonly RegExp[] = [
+  /\bsk-[A-Za-z0-9_-]{16,}/g,
+  /\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{20,}/g,
+  /\bgithub_pat_[A-Za-z0-9_]{20,}/g,
+  /\bxox[abprs]-[A-Za-z0-9-]{10,}/g,
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
+  /\bAIza[A-Za-z0-9_-]{30,}/g,
+  /\bglpat-[A-Za-z0-9_-]{16,}/g,
+  /\beyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{5,}/g,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  /(?<=[Bb]earer )[A-Za-z0-9._~+/-]{16,}=*/g,
+  /(?<=[a-z][a-z0-9+.-]{0,20}:\/\/[^\s/:@]{0,100}:)[^\s/@]{3,}(?=@)/g,
+];
+
+const REDACTED = "[redacted]";
+
+export function secretReplacer(env: Readonly<Record<string, string | undefined>>): (text: string) => string {
+  const exact = createRedactor(() => secretsOf(env));
+  return (text) => SHAPES.reduce((clean, shape) => clean.replaceAll(shape, REDACTED), exact(text));
+}
+
+/** One value in every form it may stand in; bytes of a blob come one character each. */
+export function valueReplacer(secret: string): (text: string) => string {
+  const bytes = Buffer.from(secret).toString("latin1");
+  const exact = createRedactor(() => [secret, bytes]);
+  return (text) => exact(text);
+}
+
+/** A pattern that matches nothing-at-all everywhere would erase the session. */
+export function patternReplacer(source: string): (text: string) => string {
+  const pattern = new RegExp(source, "gu");
+  if (pattern.test("")) throw new Error("it matches an empty text");
+  return (text) => text.replaceAll(pattern, REDACTED);
+}

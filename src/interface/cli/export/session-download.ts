@@ -1,0 +1,27 @@
+/**
+ * What `sessions export` writes, as the server's download.
+ *
+ * @module
+ */
+
+import type { ExportSession } from "../../../access/server/index.ts";
+import { ThroughlineError } from "../../../base/support/index.ts";
+import { readBundle, type Store } from "../../../runtime/log/index.ts";
+import { EXPORT_FORMATS, exportForm, FORM_FILES } from "./export-forms.ts";
+
+export function sessionDownload(store: Store): ExportSession {
+  return async (id, options) => {
+    const format = EXPORT_FORMATS.find((one) => one === options.format);
+    if (format === undefined)
+      throw new ThroughlineError({
+        code: "format_unknown",
+        message: `there is no such format: use ${EXPORT_FORMATS.join(", ")}`,
+      });
+    const log = await store.open(id, { mode: "read" });
+    const bundle = await readBundle(log);
+    await log.close();
+    const { extension, mediaType } = FORM_FILES[format];
+    const { pieces } = exportForm(bundle, id, { ...options, format });
+    return { mediaType, fileName: `${id}.${extension}`, body: pieces };
+  };
+}

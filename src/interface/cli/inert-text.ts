@@ -1,0 +1,7 @@
+/**
+ * Untrusted text for a terminal: see `support/inert-text.ts`, which the terminal interface uses too.
+ *
+ * @module
+ */
+
+export { inert, inertJson, inertLine } from "../../base/support/index.ts";

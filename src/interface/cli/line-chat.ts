@@ -1,0 +1,277 @@
+/**
+ * A plain chat: one line in, a turn told in lines, the answer as it comes. It needs nothing but lines and works
+ * everywhere; choices are numbered. What a command does is the same as in the full interface.
+ *
+ * @module
+ */
+
+import { createInterface, type Interface } from "node:readline/promises";
+
+import type { SessionHandle, Turn } from "../../base/api/index.ts";
+import type { PermissionRequest } from "../../base/events/index.ts";
+import { isThroughlineError, messageOf } from "../../base/support/index.ts";
+import {
+  type Choice,
+  type CommandHost,
+  Facts,
+  helpText,
+  type Outcome,
+  type Ports,
+  runCommand,
+} from "../tui/index.ts";
+import { amount } from "./amount.ts";
+import { inert, inertLine } from "./inert-text.ts";
+import { ProgressLines } from "./show-progress.ts";
+import { SpokenLines } from "./spoken-lines.ts";
+import type { Terminal } from "./terminal.ts";
+import { wrapped } from "./wrapped-output.ts";
+
+export interface LineChatOptions {
+  readonly handle: SessionHandle;
+  readonly terminal: Terminal;
+  /** Sentences and numbered answers. */
+  readonly spoken: boolean;
+  readonly ports: Ports;
+  readonly first: string;
+  readonly signal: AbortSignal;
+}
+
+export async function lineChat(options: LineChatOptions): Promise<Outcome> {
+  const chat = new LineChat(options);
+  try {
+    return await chat.run();
+  } finally {
+    chat.close();
+  }
+}
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["Enter", "send the line; a line typed while a turn runs is sent after it"],
+  ["Ctrl-C stops a turn", "at the prompt it leaves, like Ctrl-D"],
+];
+
+class LineChat {
+  readonly #options: LineChatOptions;
+  readonly #terminal: Terminal;
+  readonly #lines: Interface;
+  readonly #facts: Facts;
+  readonly #host: CommandHost;
+  #turn: Turn | undefined;
+  /** Aborted by Ctrl-C in the turn under way: a question that stands is withdrawn. */
+  #stopped = new AbortController();
+  #outcome: Outcome | undefined;
+  /** Lines typed while a turn ran: sent when it is over, never taken as the answer to a question. */
+  readonly #typedAhead: string[] = [];
+
+  constructor(options: LineChatOptions) {
+    const { terminal, signal } = options;
+    this.#options = options;
+    this.#terminal = terminal;
+    this.#facts = new Facts(options.ports.costOf);
+    this.#lines = createInterface({ input: terminal.stdin, output: terminal.stdout });
+    this.#lines.on("SIGINT", () => this.#interrupt());
+    this.#lines.on("line", (line) => this.#typedAhead.push(line.trim())); // only what no question asked for
+    signal.addEventListener("abort", () => this.#leave(), { once: true });
+    this.#host = this.#createHost();
+  }
+
+  async run(): Promise<Outcome> {
+    const { handle, first } = this.#options;
+    for await (const event of handle.events()) this.#facts.add(event);
+    if (handle.access === "read") return this.#watch();
+    let line: string | undefined = first;
+    while (line !== undefined) {
+      if (line !== "") await this.#handle(line);
+      line =
+        this.#outcome === undefined ? (this.#nextTyped() ?? (await this.#ask(this.#prompt()))) : undefined;
+    }
+    return this.#outcome ?? { type: "leave" };
+  }
+
+  close(): void {
+    this.#lines.close();
+  }
+
+  #prompt(): string {
+    return this.#options.spoken ? "You: " : "› ";
+  }
+
+  /** Another process writes: what it does is told until it is over or the person leaves. */
+  async #watch(): Promise<Outcome> {
+    const { handle, signal } = this.#options;
+    this.#say("Another process writes this session; following it. Ctrl-C leaves.");
+    const stop = new AbortController();
+    this.#lines.once("close", () => stop.abort());
+    const show = this.#teller();
+    const after = await lastSeq(handle);
+    for await (const event of handle.follow({ after, signal: AbortSignal.any([signal, stop.signal]) })) {
+      if (event.type === "user_message") this.#say(`› ${this.#textOf(event.content)}`);
+      if (event.type === "assistant_message") this.#terminal.stdout.write(`${inert(event.text)}\n`);
+      show(event);
+    }
+    return { type: "leave" };
+  }
+
+  #textOf(content: readonly { readonly type: string; readonly text?: string }[]): string {
+    return content.map(({ type, text }) => text ?? `[${type}]`).join(" ");
+  }
+
+  #nextTyped(): string | undefined {
+    const line = this.#typedAhead.shift();
+    if (line !== undefined) this.#terminal.stdout.write(`${this.#prompt()}${inertLine(line, 200)}\n`);
+    return line;
+  }
+
+  /** Undefined at the end of the input (Ctrl-D, a closed terminal), or when the question is withdrawn. */
+  async #ask(prompt: string, withdrawn?: AbortSignal): Promise<string | undefined> {
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    this.#lines.once("close", end);
+    try {
+      const signal = withdrawn === undefined ? ended.signal : AbortSignal.any([ended.signal, withdrawn]);
+      return (await this.#lines.question(prompt, { signal })).trim();
+    } catch {
+      return undefined;
+    } finally {
+      this.#lines.off("close", end);
+    }
+  }
+
+  #interrupt(): void {
+    if (this.#turn !== undefined) {
+      this.#turn.cancel();
+      this.#stopped.abort();
+      return;
+    }
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#outcome ??= { type: "leave" };
+    this.#turn?.cancel();
+    this.#terminal.stdout.write("\n");
+    this.#lines.close();
+  }
+
+  async #handle(line: string): Promise<void> {
+    try {
+      if (!(await runCommand(line, this.#host))) this.#turn = this.#options.handle.send(line);
+      if (this.#turn !== undefined) await this.#show(this.#turn);
+    } catch (error) {
+      this.#turn = undefined;
+      if (!isThroughlineError(error)) throw error;
+      this.#say(`${error.message} [${error.code}]`);
+    }
+  }
+
+  #createHost(): CommandHost {
+    const { handle, ports } = this.#options;
+    const facts = this.#facts;
+    return {
+      handle,
+      ports,
+      busy: false, // a line is read when nothing is under way
+      get lastMessage() {
+        return facts.lastMessage;
+      },
+      say: (text) => this.#say(text),
+      help: () => this.#say(`Type a message and press Enter. Commands:\n${helpText(KEYS, 80)}`),
+      // What is to be known about a choice is told with its outcome.
+      choose: (title, choices) => this.#choose(title, choices),
+      started: (turn) => {
+        this.#turn = turn;
+      },
+      rewrite: ({ text }) => this.#say(`Last message: ${text}\nWrite the new one behind it: /edit NEW TEXT`),
+      leave: (outcome) => {
+        this.#outcome = outcome;
+      },
+    };
+  }
+
+  async #choose(title: string, choices: readonly Choice[]): Promise<string | undefined> {
+    this.#say(`${title}:`);
+    for (const [at, { label, note }] of choices.entries())
+      this.#say(`  ${at + 1} ${label}${note === undefined ? "" : `, ${note}`}`);
+    const answer = await this.#ask(`Number, 1 to ${choices.length}; nothing leaves it: `);
+    return choices[Number(answer) - 1]?.value;
+  }
+
+  #teller(): (event: Parameters<ProgressLines["show"]>[0]) => void {
+    const lines = this.#options.spoken
+      ? new SpokenLines((line) => wrapped(this.#terminal.stderr).write(`${line}\n`))
+      : new ProgressLines(this.#terminal);
+    return (event) => lines.show(event);
+  }
+
+  async #show(turn: Turn): Promise<void> {
+    this.#turn = turn;
+    this.#stopped = new AbortController();
+    const show = this.#teller();
+    let midLine = false;
+    for await (const event of turn) {
+      this.#facts.add(event);
+      if (event.type === "text_delta") {
+        this.#terminal.stdout.write(inert(event.delta));
+        midLine = true;
+        continue;
+      }
+      if (midLine && event.type === "text_end") {
+        this.#terminal.stdout.write("\n");
+        midLine = false;
+      }
+      show(event);
+      if (event.type === "permission_request") await this.#permission(event);
+    }
+    this.#turn = undefined;
+    this.#tellEnd(await turn.result(), midLine);
+  }
+
+  #tellEnd(
+    { status, reason, error, usage, steps }: Awaited<ReturnType<Turn["result"]>>,
+    midLine: boolean,
+  ): void {
+    const why = error === undefined ? (reason ?? "") : `[${error.code}] ${error.message}`;
+    const end = status === "completed" ? "" : `${status}${why === "" ? "" : `: ${why}`}`;
+    const { inputTokens, outputTokens, reasoningTokens } = usage;
+    // Stopped before its first answer ended: nobody has counted.
+    const counted = inputTokens > 0 || outputTokens > 0;
+    const spokenTokens = counted ? `, ${amount(inputTokens, "token")} in, ${outputTokens} out` : "";
+    const spoken = `${end === "" ? "Done" : `Ended: ${end}`}, ${amount(steps, "request")}${spokenTokens}.`;
+    const tokens = counted ? ` · ↑${inputTokens} ↓${outputTokens} (${reasoningTokens} reasoning)` : "";
+    const short = `─ ${end === "" ? "" : `${end} · `}${amount(steps, "request")}${tokens}`;
+    this.#say(`${midLine ? "\n" : ""}${this.#options.spoken ? spoken : short}`);
+  }
+
+  /**
+   * Default: no. The arguments are shown escaped, so that they cannot redraw the question, and whole: what is cut off
+   * is approved unseen.
+   */
+  async #permission(request: PermissionRequest): Promise<void> {
+    const call = inertLine(`${request.tool}(${request.arguments})`, Number.POSITIVE_INFINITY);
+    const { signal } = this.#stopped;
+    const { spoken, handle } = this.#options;
+    const how = spoken ? "Type 1 for yes, 2 for no (nothing is no): " : "[y/N] ";
+    const answer = await this.#ask(`Allow ${request.access}: ${call} ? ${how}`, signal);
+    if (signal.aborted) {
+      this.#terminal.stdout.write("\n");
+      return;
+    }
+    try {
+      if (/^(?:y|yes|1)$/i.test(answer ?? "")) await handle.approve(request.requestId);
+      else await handle.deny(request.requestId);
+    } catch (error) {
+      // Ended while the question stood: nobody waits for the answer any more.
+      this.#say(messageOf(error));
+    }
+  }
+
+  #say(text: string): void {
+    wrapped(this.#terminal.stderr).write(`${this.#terminal.dim(inert(text))}\n`);
+  }
+}
+
+async function lastSeq(handle: SessionHandle): Promise<number> {
+  let last = -1;
+  for await (const { seq } of handle.events()) last = seq;
+  return last;
+}

@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+/**
+ * The composition root: flags in, exit code out. Errors are one line with a code and what to do, never a stack trace.
+ *
+ * @module
+ */
+
+import { type Command, CommanderError } from "commander";
+
+import { codeOf, isThroughlineError, messageOf } from "../../base/support/index.ts";
+import { EXIT } from "./exit-codes.ts";
+import { inertLine } from "./inert-text.ts";
+import { addNamedCommand, createProgram } from "./program.ts";
+import { systemTerminal } from "./terminal.ts";
+import { watchOutput } from "./unread-output.ts";
+import { commandOf, usageText } from "./usage-words.ts";
+import { wrapped } from "./wrapped-output.ts";
+
+const terminal = systemTerminal();
+
+watchOutput();
+// Code of a tools file that fails on its own time. What was acknowledged is written; the session can be resumed.
+process.on("uncaughtException", (error) => {
+  report(error);
+  process.exit(EXIT.turnFailed);
+});
+
+const program = createProgram(terminal, finish);
+try {
+  const args = await addNamedCommand(program, process.argv.slice(2), terminal, finish);
+  for (const command of everyCommand(program)) {
+    command.exitOverride().configureOutput({ outputError: () => undefined }); // `report` tells it
+  }
+  await program.parseAsync(args, { from: "user" });
+} catch (error) {
+  process.exitCode = report(error);
+}
+
+function everyCommand(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap((one) => everyCommand(one))];
+}
+
+function finish(code: number): void {
+  process.exitCode = code;
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return usage(error);
+  const code = isThroughlineError(error) ? error.code : (codeOf(error) ?? "internal");
+  wrapped(terminal.stderr).write(`throughline: ${inertLine(messageOf(error), 1000)} [${code}]\n`);
+  const debug = process.env["THROUGHLINE_DEBUG"] !== undefined || process.argv.includes("--debug");
+  if (debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
+  return EXIT.usage;
+}
+
+function usage(error: CommanderError): number {
+  if (error.exitCode === 0) return EXIT.ok; // help or version, printed by now
+  const message = inertLine(usageText(error.message, commandOf(program, process.argv.slice(2))), 1000);
+  wrapped(terminal.stderr).write(`throughline: ${message} [usage]\n`);
+  return EXIT.usage;
+}

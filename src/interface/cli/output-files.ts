@@ -1,0 +1,88 @@
+/**
+ * `--output-schema FILE` and `-o FILE`: both are looked at before anything is sent, so that a wrong name costs nothing.
+ *
+ * @module
+ */
+
+import { randomUUID } from "node:crypto";
+import { accessSync, closeSync, constants, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+import { replaceFile } from "../../base/files/index.ts";
+import {
+  isObject,
+  type JsonObject,
+  messageOf,
+  ThroughlineError,
+  tryParseJson,
+} from "../../base/support/index.ts";
+import { tool } from "../../runtime/tools/index.ts";
+import { jsonProblem } from "../config/index.ts";
+import { readProblem } from "./read-problem.ts";
+import { writeProblem } from "./write-problem.ts";
+
+const MAX_SCHEMA_BYTES = 1024 * 1024;
+
+export function readOutputSchema(file: string): JsonObject {
+  const fail = (why: string): never => {
+    throw new ThroughlineError({ code: "schema_file_invalid", message: `--output-schema ${file}: ${why}` });
+  };
+  let text = "";
+  try {
+    const found = statSync(file);
+    if (!found.isFile()) fail("it is not a file");
+    if (found.size > MAX_SCHEMA_BYTES) fail(`it is larger than ${MAX_SCHEMA_BYTES} bytes`);
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof ThroughlineError) throw error;
+    fail(`it cannot be read: ${readProblem(error)}`);
+  }
+  const schema = tryParseJson(text);
+  const problem = jsonProblem(text);
+  if (problem !== undefined) return fail(problem);
+  if (!isObject(schema) || schema["type"] !== "object")
+    return fail('it must be a JSON Schema of an object ({"type":"object", …})');
+  try {
+    // A tool's input is described in the same words; what is wrong with it is found there.
+    tool({ name: "output", description: "the answer", input: schema, run: () => undefined });
+  } catch (error) {
+    fail(messageOf(error));
+  }
+  return schema;
+}
+
+/** A file the answer is written to as a whole, once the turn has completed. */
+export class AnswerFile {
+  readonly #path: string;
+  readonly #name: string;
+
+  constructor(name: string) {
+    this.#name = name;
+    this.#path = resolve(name);
+    this.#try(() => {
+      const found = statSync(this.#path, { throwIfNoEntry: false });
+      if (found?.isFile() === false) throw new Error("it is not a file");
+      if (found !== undefined) accessSync(this.#path, constants.W_OK);
+      // Permissions do not tell everything: only making a file there shows that one can be made.
+      const probe = join(dirname(this.#path), `.throughline-${randomUUID()}.tmp`);
+      closeSync(openSync(probe, "wx", 0o600));
+      rmSync(probe);
+    });
+  }
+
+  write(text: string): void {
+    this.#try(() => replaceFile(this.#path, text.endsWith("\n") ? text : `${text}\n`, { mode: 0o666 }));
+  }
+
+  #try(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      throw new ThroughlineError({
+        code: "output_unwritable",
+        message: `-o ${this.#name}: it cannot be written: ${writeProblem(error, this.#path)}`,
+        cause: error,
+      });
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Are two lists of events the same but for ids and times? Results of tools that ran side by side may come in another
+ * order, which is chance. Pure.
+ *
+ * @module
+ */
+
+import { type LoggedEvent, toLine } from "../../../base/events/index.ts";
+
+export interface EventDifference {
+  /** Counts the events of the run, from 1. */
+  readonly place: number;
+  readonly recorded: string;
+  readonly played: string;
+}
+
+/** What differs from run to run by nature. */
+const CHANCE: ReadonlySet<string> = new Set([
+  "id",
+  "seq",
+  "at",
+  "epoch",
+  "turn",
+  "response",
+  "startedAt",
+  "durationMs",
+  "idempotencyKey",
+  "cwd",
+  "writer",
+  "blob",
+]);
+
+export function compareEvents(
+  recorded: readonly LoggedEvent[],
+  played: readonly LoggedEvent[],
+): EventDifference | undefined {
+  const [a, b] = [masked(recorded), masked(played)];
+  for (let at = 0; at < Math.max(a.length, b.length); at += 1) {
+    if (a[at] !== b[at])
+      return { place: at + 1, recorded: a[at] ?? "(nothing)", played: b[at] ?? "(nothing)" };
+  }
+  return undefined;
+}
+
+function masked(events: readonly LoggedEvent[]): readonly string[] {
+  const ordinals = ordinalsOf(events);
+  const lines: string[] = [];
+  let results: string[] = [];
+  for (const event of events) {
+    const line = maskedLine(event, ordinals);
+    if (event.type === "tool_result") {
+      results.push(line);
+      continue;
+    }
+    lines.push(...results.toSorted(), line);
+    results = [];
+  }
+  return [...lines, ...results.toSorted()];
+}
+
+/** An event may name another (what a correction is about): by its place among the ids, not by the id. */
+function ordinalsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, string> {
+  const ids = new Set(
+    events.flatMap(({ turn, response }) => [turn, response]).filter((id) => id !== undefined),
+  );
+  return new Map([...ids].map((id, index) => [id, `#${index + 1}`]));
+}
+
+function maskedLine(event: LoggedEvent, ordinals: ReadonlyMap<string, string>): string {
+  if (event.type === "unknown") return event.unknownType;
+  const permission = event.type === "permission_request" || event.type === "permission_decision";
+  const kept = Object.entries(event).filter(
+    ([name]) => !CHANCE.has(name) && !(permission && name === "requestId"),
+  );
+  // Through the line, so that raw JSON is compared as its text.
+  const line = toLine(Object.fromEntries(kept) as unknown as LoggedEvent);
+  return line.replaceAll(/\b(?:rsp|tn)_\w+/g, (id) => ordinals.get(id) ?? id);
+}

@@ -1,0 +1,277 @@
+/**
+ * `--playback FILE`: a recorded run once more, through the same decoder and the same loop, without a key, a network or
+ * a tool being run; and the word whether it came out the same.
+ *
+ * @module
+ */
+
+import { readFileSync, statSync } from "node:fs";
+
+import type { InputPart, LoggedEvent, Settings, UserMessage } from "../../../base/events/index.ts";
+import { type Clock, systemClock, ThroughlineError } from "../../../base/support/index.ts";
+import { playbackFetch, readRecording, type Recording } from "../../../diagnostics/trace/index.ts";
+import { memoryStore, type Store } from "../../../runtime/log/index.ts";
+import { createAgent, type Session, type Turn } from "../../../runtime/session/index.ts";
+import type { PermissionMode } from "../../../runtime/tools/index.ts";
+import { amount } from "../amount.ts";
+import { EXIT } from "../exit-codes.ts";
+import { inertLine } from "../inert-text.ts";
+import { enterDirectory } from "../open-session.ts";
+import type { RunFlags } from "../open-session.ts";
+import { readProblem } from "../read-problem.ts";
+import { promptFrom } from "../read-stdin.ts";
+import { tellTurn } from "../run-once.ts";
+import type { Terminal } from "../terminal.ts";
+import { compareEvents } from "./compare-events.ts";
+import { recordedModel } from "./recorded-model.ts";
+import { recordedTools } from "./recorded-tools.ts";
+
+export interface PlaybackFlags extends RunFlags {
+  readonly playback: string;
+}
+
+export async function playBack(
+  words: readonly string[],
+  flags: PlaybackFlags,
+  terminal: Terminal,
+): Promise<number> {
+  enterDirectory(flags.directory);
+  const recording = readFile(flags.playback);
+  const own = words.length === 0 ? undefined : await promptFrom(words, terminal);
+  const run = new PlaybackRun(recording, flags, terminal);
+  return run.play(own);
+}
+
+const MAX_BYTES = 512 * 1024 * 1024;
+
+function readFile(file: string): Recording {
+  let text: string;
+  try {
+    const { size } = statSync(file);
+    if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ThroughlineError({
+      code: "file_unreadable",
+      message: `--playback ${file}: cannot be read: ${readProblem(error)}`,
+    });
+  }
+  return readRecording(text, file);
+}
+
+class PlaybackRun {
+  readonly #recording: Recording;
+  readonly #flags: PlaybackFlags;
+  readonly #terminal: Terminal;
+  readonly #problems: string[] = [];
+  #turn: Turn | undefined;
+
+  constructor(recording: Recording, flags: PlaybackFlags, terminal: Terminal) {
+    this.#recording = recording;
+    this.#flags = flags;
+    this.#terminal = terminal;
+  }
+
+  /** `own`: another prompt than the recorded ones. */
+  async play(own: string | undefined): Promise<number> {
+    const { events, program, at, exchanges } = this.#recording;
+    this.#say(
+      `playing back ${amount(exchanges.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tool is run`,
+    );
+    const store = await this.#store();
+    const first = firstSettings(this.#recording);
+    const session = await this.#open(store, first);
+    const before = this.#recording.earlier.length;
+    let code: number = EXIT.ok;
+    let played: LoggedEvent[] = [];
+    try {
+      let model = first;
+      for (const { input, settings } of own === undefined
+        ? turnsOf(events, first)
+        : [{ input: own, settings: first }]) {
+        if (settings !== model) await session.setModel(recordedModel(settings));
+        model = settings;
+        const output = settings.output === undefined ? {} : { output: settings.output.schema };
+        this.#turn = input === undefined ? session.retry() : session.send(input, output);
+        code = await this.#tell(session, this.#turn);
+        if (code === EXIT.interrupted && this.#problems.length > 0) break;
+      }
+      played = await collect(session, before);
+    } finally {
+      await session.close();
+    }
+    if (own === undefined) this.#judge(played);
+    if (this.#problems.length === 0) return code;
+    return this.#flags.strict === true ? EXIT.differs : code;
+  }
+
+  async #store(): Promise<Store> {
+    const { run, earlier, blobs } = this.#recording;
+    const store = memoryStore();
+    const log = await store.open(run.session, { mode: "write" });
+    try {
+      for (const bytes of blobs.values()) await log.putBlob(bytes);
+      const drafts = earlier.map((event) => {
+        if (event.type === "unknown") throw unsupported(`an event "${event.unknownType}"`);
+        return event;
+      });
+      if (drafts.length > 0) await log.append(drafts);
+    } finally {
+      await log.close();
+    }
+    return store;
+  }
+
+  #open(store: Store, settings: Settings): Promise<Session> {
+    const { events, run } = this.#recording;
+    const onStopped = (): void => this.#turn?.cancel();
+    const fast = this.#flags.fast === true;
+    const clock = fast ? FAST : systemClock;
+    const agent = createAgent({
+      model: recordedModel(settings),
+      tools: recordedTools({ specs: settings.tools, access: run.access, events, onStopped }),
+      ...(settings.system === undefined ? {} : { system: settings.system }),
+      replay: {
+        reasoning: settings.replay,
+        ...(settings.foreign === undefined ? {} : { foreign: settings.foreign }),
+      },
+      permissions: modeOf(run.permissions),
+      canAsk: run.canAsk,
+      limits: {
+        ...(run.maxSteps === undefined ? {} : { maxSteps: run.maxSteps }),
+        ...(run.maxCostUsd === undefined ? {} : { maxCostUsd: run.maxCostUsd }),
+      },
+      clock,
+      fetch: playbackFetch(this.#recording, {
+        clock,
+        fast,
+        onStopped,
+        onDifference: ({ n, recorded, made }) => {
+          const where = recorded.path.endsWith(made.path) ? "" : `${made.path} instead of ${recorded.path}, `;
+          this.#problem(
+            `request ${n} differs from the recorded one: ${where}hash ${made.hash.slice(0, 12)} instead of ${recorded.hash.slice(0, 12)}`,
+          );
+          if (this.#flags.strict !== true) return;
+          this.#turn?.cancel();
+          throw new ThroughlineError({ code: "playback_differs", message: "the request differs" });
+        },
+        onExhausted: (recorded) => {
+          this.#problem(`the recording holds ${amount(recorded, "request")}; this run makes more`);
+          this.#turn?.cancel();
+        },
+      }),
+    });
+    return agent.open({ store, id: run.session });
+  }
+
+  async #tell(session: Session, turn: Turn): Promise<number> {
+    const answers = this.#recording.events.filter((event) => event.type === "permission_decision");
+    const asked = (async () => {
+      for await (const event of turn) {
+        if (event.type !== "permission_request" || !this.#recording.run.canAsk) continue;
+        const answer = answers.find(({ callId }) => callId === event.callId);
+        if (answer?.decision === "allow") await session.approve(event.requestId);
+        else await session.deny(event.requestId, answer?.reason);
+      }
+    })();
+    const code = await tellTurn(
+      session,
+      turn,
+      { ...this.#flags, permissions: this.#recording.run.permissions },
+      this.#terminal,
+    );
+    await asked;
+    return code;
+  }
+
+  #judge(played: readonly LoggedEvent[]): void {
+    const { events } = this.#recording;
+    const difference = compareEvents(events, played);
+    if (difference === undefined) {
+      this.#say(`the same ${amount(events.length, "event")} as recorded, but for ids and times`);
+      return;
+    }
+    const { place, recorded, played: got } = difference;
+    this.#problem(
+      `event ${place} of the run differs: recorded ${inertLine(recorded, 160)}, played ${inertLine(got, 160)}`,
+    );
+  }
+
+  #problem(text: string): void {
+    this.#problems.push(text);
+    this.#say(`${text} [playback_differs]`);
+  }
+
+  #say(text: string): void {
+    this.#terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
+  }
+}
+
+const FAST: Clock = { ...systemClock, sleep: async () => undefined };
+
+interface RecordedTurn {
+  /** Undefined: the last message is answered again. */
+  readonly input: readonly InputPart[] | string | undefined;
+  readonly settings: Settings;
+}
+
+/** What the person did, in order. */
+function turnsOf(events: readonly LoggedEvent[], first: Settings): readonly RecordedTurn[] {
+  const turns: RecordedTurn[] = [];
+  let settings = first;
+  const seen = new Set<string>();
+  for (const [index, event] of events.entries()) {
+    if (event.type === "compaction" || (event.type === "branch" && event.why !== "retry"))
+      throw unsupported(event.type === "branch" ? `"${event.why}"` : "a compaction");
+    if (event.turn === undefined || seen.has(event.turn)) continue;
+    const isMessage = event.type === "user_message" && event.by === "person";
+    if (!isMessage && event.type !== "branch") continue;
+    seen.add(event.turn);
+    const message = isMessage ? event : undefined;
+    settings = settingsOfTurn(events, index, event.turn) ?? settings;
+    turns.push({ input: inputOf(message), settings });
+  }
+  if (turns.length === 0) throw unsupported("no message of a person");
+  return turns;
+}
+
+function inputOf(message: UserMessage | undefined): RecordedTurn["input"] {
+  if (message === undefined) return undefined;
+  const [only, ...more] = message.content;
+  return more.length === 0 && only?.type === "text" ? only.text : message.content;
+}
+
+/** The settings of the turn's first request, where they changed. */
+function settingsOfTurn(events: readonly LoggedEvent[], from: number, turn: string): Settings | undefined {
+  for (const event of events.slice(from)) {
+    if (event.turn !== undefined && event.turn !== turn) return undefined;
+    if (event.type === "settings") return event.settings;
+    if (event.type === "response_start") return undefined;
+  }
+  return undefined;
+}
+
+function firstSettings({ earlier, events }: Recording): Settings {
+  const request = events.findIndex((event) => event.type === "response_start");
+  const before = [...earlier, ...events.slice(0, request === -1 ? events.length : request)];
+  const found = before.findLast((event) => event.type === "settings");
+  if (found?.type === "settings") return found.settings;
+  throw unsupported("no settings: the run ended before its first request");
+}
+
+async function collect(session: Session, before: number): Promise<LoggedEvent[]> {
+  const events: LoggedEvent[] = [];
+  for await (const event of session.events({ after: before - 1 })) events.push(event);
+  return events;
+}
+
+function modeOf(text: string): PermissionMode {
+  return text === "ask" || text === "auto" || text === "read-only" ? text : "deny";
+}
+
+function unsupported(what: string): ThroughlineError {
+  return new ThroughlineError({
+    code: "playback_unsupported",
+    message: `the recording holds ${what}, which cannot be played back`,
+  });
+}

@@ -1,0 +1,64 @@
+/**
+ * The tools of a recording: each call gets the result it got then. Nothing is run: a recording comes from somebody else,
+ * and what its model asks for must not happen on this machine.
+ *
+ * @module
+ */
+
+import type { LoggedEvent, ToolCall, ToolResult, ToolSpec } from "../../../base/events/index.ts";
+import { tryParseJson } from "../../../base/support/index.ts";
+import type { Tool, ToolAccess } from "../../../runtime/tools/index.ts";
+
+export interface RecordedToolsOptions {
+  readonly specs: readonly ToolSpec[];
+  readonly access: Readonly<Record<string, string>>;
+  readonly events: readonly LoggedEvent[];
+  /** The turn was stopped while this tool ran. */
+  readonly onStopped: () => void;
+}
+
+export function recordedTools(options: RecordedToolsOptions): readonly Tool[] {
+  const { events } = options;
+  const calls = events.filter((event): event is ToolCall => event.type === "tool_call");
+  const results = new Map(
+    events
+      .filter((event): event is ToolResult => event.type === "tool_result")
+      .map((event) => [event.callId, event]),
+  );
+  return options.specs.map(({ name, description, parameters, strict }) => ({
+    name,
+    description,
+    parameters,
+    strict,
+    access: accessOf(options.access[name]),
+    idempotent: false,
+    async validate(input) {
+      const call = calls.find(
+        (one) => one.name === name && JSON.stringify(tryParseJson(one.arguments)) === JSON.stringify(input),
+      );
+      const text = call === undefined ? "" : (results.get(call.callId)?.text ?? "");
+      const misfit = `not executed: the arguments do not fit "${name}": `;
+      return text.startsWith(misfit)
+        ? { ok: false, message: text.slice(misfit.length) }
+        : { ok: true, value: input };
+    },
+    async run(_input, { callId, signal }) {
+      const result = results.get(callId);
+      if (result === undefined) throw new Error("the recording holds no result of this call");
+      if (result.status === "ok") return result.text;
+      if (result.status === "cancelled") {
+        options.onStopped();
+        await new Promise<void>((resolve) => {
+          if (signal.aborted) resolve();
+          else signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+      }
+      const failed = `the tool "${name}" failed: `;
+      throw new Error(result.text.startsWith(failed) ? result.text.slice(failed.length) : result.text);
+    },
+  }));
+}
+
+function accessOf(text: string | undefined): ToolAccess {
+  return text === "read" || text === "write" ? text : "execute";
+}

@@ -1,0 +1,113 @@
+/**
+ * `--server URL`: sessions on a server, told like local ones. The token is in THROUGHLINE_TOKEN, or the URL is the link
+ * the server printed.
+ *
+ * @module
+ */
+
+import {
+  connect,
+  type HandleSendOptions,
+  type RemoteAgent,
+  type SessionHandle,
+} from "../../access/client/index.ts";
+import { codeOf, isoTime, ThroughlineError } from "../../base/support/index.ts";
+import type { TellOptions, TellSession } from "./run-once.ts";
+import type { RunFlags } from "./run-options.ts";
+import type { SessionRow } from "./session-rows.ts";
+
+export interface RemoteRun extends TellSession {
+  readonly handle: SessionHandle;
+  readonly options: HandleSendOptions;
+  readonly told: TellOptions;
+}
+
+export async function connectTo(address: string): Promise<RemoteAgent> {
+  const token = process.env["THROUGHLINE_TOKEN"];
+  try {
+    return await connect(address, token === undefined || token === "" ? {} : { token });
+  } catch (error) {
+    if (codeOf(error) === "code_used") throw usedLink(address, error);
+    if (codeOf(error) !== "unauthorized") throw error;
+    const given = token === undefined || token === "" ? "none was given" : "the one given is another";
+    throw new ThroughlineError({
+      code: "unauthorized",
+      message: `${originOf(address)} wants its token, and ${given}: set THROUGHLINE_TOKEN to the one the server was started with, or give the link it printed as --server`,
+      cause: error,
+    });
+  }
+}
+
+function usedLink(address: string, cause: unknown): ThroughlineError {
+  return new ThroughlineError({
+    code: "code_used",
+    message: `the link lets nobody in: it was used already, or is not from this server. Give a new one, or --server ${originOf(address)} with THROUGHLINE_TOKEN set to the token of the server`,
+    cause,
+  });
+}
+
+/** Without the code of a link: that one is used up, and it is a secret until it is. */
+export function originOf(address: string): string {
+  return new URL(address).origin;
+}
+
+export async function openRemote(address: string, flags: RunFlags): Promise<RemoteRun> {
+  const handle = await openHandle(await connectTo(address), flags);
+  return {
+    handle,
+    id: handle.id,
+    place: originOf(address),
+    model: handle.model,
+    options: flags.effort === undefined ? {} : { effort: flags.effort },
+    told: {
+      ...(flags.showReasoning === undefined ? {} : { showReasoning: flags.showReasoning }),
+      ...(flags.output === undefined ? {} : { output: flags.output }),
+    },
+  };
+}
+
+/** The session the flags mean, with the model they name. */
+export async function openHandle(agent: RemoteAgent, flags: RunFlags): Promise<SessionHandle> {
+  const id = await chosen(agent, flags);
+  const handle = await agent.open({
+    ...(id === undefined ? {} : { id }),
+    ...(flags.model === undefined ? {} : { model: flags.model }),
+  });
+  if (id !== undefined && flags.model !== undefined) await handle.setModel(flags.model);
+  return handle;
+}
+
+/** By id, a unique beginning of it, or its title; `-c` is the newest of the server. */
+async function chosen(agent: RemoteAgent, flags: RunFlags): Promise<string | undefined> {
+  const name = flags.resume;
+  if (name === undefined && flags.continue !== true) return undefined;
+  if (name === undefined) {
+    const [newest] = await agent.list({ limit: 1 });
+    if (newest !== undefined) return newest.id;
+    throw new ThroughlineError({ code: "session_not_found", message: "the server has no sessions yet" });
+  }
+  const found = await agent.list({ search: name, limit: 1000 });
+  const exact = found.filter(({ id, title }) => id === name || title === name);
+  const fitting = exact.length > 0 ? exact : found.filter(({ id }) => id.startsWith(name));
+  const [only, ...more] = fitting;
+  if (only !== undefined && more.length === 0) return only.id;
+  throw new ThroughlineError({
+    code: only === undefined ? "session_not_found" : "session_ambiguous",
+    message:
+      only === undefined
+        ? `the server has no session "${name.slice(0, 80)}"`
+        : `"${name.slice(0, 80)}" fits ${fitting.length} sessions: ${fitting
+            .map(({ id }) => id)
+            .slice(0, 5)
+            .join(", ")}`,
+  });
+}
+
+/** As the local list has them. */
+export async function* remoteRows(address: string, cwd: string | undefined): AsyncGenerator<SessionRow> {
+  for await (const one of (await connectTo(address)).sessions()) {
+    if (cwd !== undefined && one.cwd !== cwd) continue;
+    const { id, bytes, title, turns = 0, problem } = one;
+    yield { id, modifiedAt: isoTime(one.modifiedAt), bytes, title, cwd: one.cwd, turns, problem };
+  }
+}

@@ -1,0 +1,239 @@
+/**
+ * One shot: a prompt in, an answer on stdout, progress on stderr, an exit code.
+ *
+ * @module
+ */
+
+import { isEphemeral, type SessionEvent, toLine } from "../../base/events/index.ts";
+import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import type { Turn, TurnResult } from "../../runtime/session/index.ts";
+import { AnswerWriter } from "./answer-writer.ts";
+import { CostMeter } from "./cost-meter.ts";
+import { EXIT, exitCodeOf } from "./exit-codes.ts";
+import { inert, inertJson, inertLine } from "./inert-text.ts";
+import { enterDirectory, openSession } from "./open-session.ts";
+import { AnswerFile, readOutputSchema } from "./output-files.ts";
+import { promptFrom } from "./read-stdin.ts";
+import type { RunFlags, ShowReasoning } from "./run-options.ts";
+import { ProgressLines } from "./show-progress.ts";
+import { stopOnSignals } from "./signals.ts";
+import type { Terminal } from "./terminal.ts";
+import { whenUnread } from "./unread-output.ts";
+
+export async function runOnce(
+  words: readonly string[],
+  flags: RunFlags,
+  terminal: Terminal,
+): Promise<number> {
+  const prompt = await promptFrom(words, terminal);
+  const mayResume = flags.continue === true || flags.resume !== undefined;
+  if (prompt === "" && !mayResume) throw noPrompt();
+  enterDirectory(flags.directory);
+  const schema = flags.outputSchema === undefined ? undefined : readOutputSchema(flags.outputSchema);
+  if (schema !== undefined && prompt === "") throw noPrompt();
+  const { directory: _entered, ...rest } = flags;
+  if (flags.server !== undefined) {
+    const { openRemote } = await import("./remote-session.ts");
+    const remote = await openRemote(flags.server, flags);
+    if (prompt === "" && !remote.handle.interrupted) throw noPrompt();
+    const turn =
+      prompt === ""
+        ? remote.handle.resume()
+        : remote.handle.send(prompt, {
+            ...remote.options,
+            ...(schema === undefined ? {} : { output: schema }),
+          });
+    const options = { ...remote.told, json: flags.json === true, whole: schema !== undefined };
+    if (flags.json !== true)
+      terminal.stderr.write(
+        terminal.dim(`${inertLine(`session ${remote.handle.id} on ${remote.place}`, 200)}\n`),
+      );
+    try {
+      return await tellTurn(remote, turn, options, terminal);
+    } finally {
+      await remote.handle.close();
+    }
+  }
+  const { session, model, settings, instructions } = await openSession(rest, { canAsk: false, terminal });
+  try {
+    if (prompt === "" && !session.interrupted) throw noPrompt();
+    const kept = flags.ephemeral === true ? " · not kept" : "";
+    if (flags.json !== true) {
+      terminal.stderr.write(
+        terminal.dim(`${inertLine(`${model.label} · session ${session.id}${kept}`, 200)}\n`),
+      );
+    }
+    const turn =
+      prompt === "" ? session.resume() : session.send(prompt, schema === undefined ? {} : { output: schema });
+    return await tellTurn(
+      session,
+      turn,
+      {
+        json: flags.json === true,
+        ...settings,
+        // What does not fit is answered again: only the answer that fits is the answer.
+        whole: schema !== undefined,
+        ...(flags.output === undefined ? {} : { output: flags.output }),
+        ...(instructions === undefined ? {} : { instructions }),
+      },
+      terminal,
+    );
+  } finally {
+    await session.close();
+  }
+}
+
+/** What is told of the session beside its turn. */
+export interface TellSession {
+  readonly id: string;
+  readonly place: string;
+  readonly model: ConstructorParameters<typeof CostMeter>[0] & { readonly label: string };
+}
+
+export interface TellOptions {
+  readonly json?: boolean;
+  readonly permissions?: string;
+  readonly showReasoning?: ShowReasoning;
+  /** The answer is written at the end, not as it arrives. */
+  readonly whole?: boolean;
+  /** A file for the answer. */
+  readonly output?: string;
+  /** The project's instructions that are part of the request. */
+  readonly instructions?: string;
+}
+
+/** A turn told to its end; resolves to the exit code. */
+export async function tellTurn(
+  session: TellSession,
+  turn: Turn,
+  options: TellOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const file = options.output === undefined ? undefined : new AnswerFile(options.output);
+  const stop = stopOnSignals(() => turn.cancel());
+  const unread = whenUnread(() => turn.cancel());
+  const { result, denied } =
+    options.json === true
+      ? await asJson(session, turn, options, terminal)
+      : await asText(turn, options, terminal);
+  const kept = result.status !== "completed" || file === undefined || writes(file, result.text, terminal);
+  // Only "ask" needed somebody; under the other modes a denial is what was asked for.
+  const neededPermission = denied && (options.permissions ?? "ask") === "ask";
+  if (options.json !== true) reportEnd(result, neededPermission, terminal);
+  return stop() ?? unread() ?? (kept ? exitCodeOf(result, neededPermission) : EXIT.turnFailed);
+}
+
+/** The answer is there; that its file is not is a failure all the same, and no usage error. */
+function writes(file: AnswerFile, text: string, terminal: Terminal): boolean {
+  try {
+    file.write(text);
+    return true;
+  } catch (error) {
+    terminal.stderr.write(
+      `throughline: ${inertLine(messageOf(error), 500)} [${codeOf(error) ?? "internal"}]\n`,
+    );
+    return false;
+  }
+}
+
+function noPrompt(): ThroughlineError {
+  return new ThroughlineError({
+    code: "no_prompt",
+    message: 'there is nothing to do: give a prompt (throughline -p "…"), or pipe one in',
+  });
+}
+
+interface Shown {
+  readonly result: TurnResult;
+  /** A call was denied by the policy. */
+  readonly denied: boolean;
+}
+
+async function asText(turn: Turn, options: TellOptions, terminal: Terminal): Promise<Shown> {
+  const progress = new ProgressLines(terminal, progressOptions(options));
+  const answer = new AnswerWriter(terminal);
+  for await (const event of turn) {
+    if (options.whole !== true) answer.show(event);
+    progress.show(event);
+  }
+  const result = await turn.result();
+  // Nothing arrived in this process: a turn that was interrupted after its answer only ends here.
+  if (!answer.end() && result.text !== "") {
+    const text = terminal.stdout.isTTY === true ? inert(result.text) : result.text;
+    terminal.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
+  }
+  return { result, denied: progress.denied };
+}
+
+function progressOptions({ showReasoning }: TellOptions): { readonly reasoning?: ShowReasoning } {
+  return showReasoning === undefined ? {} : { reasoning: showReasoning };
+}
+
+function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Terminal): void {
+  if (result.status === "completed") {
+    if (neededPermission) terminal.stderr.write(`throughline: ${NEEDED}\n`);
+    return;
+  }
+  const why =
+    result.error === undefined ? (result.reason ?? "") : `[${result.error.code}] ${result.error.message}`;
+  terminal.stderr.write(
+    `throughline: the turn ended ${result.status}${why === "" ? "" : `: ${inertLine(why, 500)}`}\n`,
+  );
+  if (result.reason === "context") terminal.stderr.write("throughline undo --last takes the message back.\n");
+}
+
+const NEEDED =
+  "a tool needed permission and there was nobody to ask; --permissions auto runs tools unasked [permission_needed]";
+
+/** The log's own events, plus deltas; first line `session`, last line `result`. */
+async function asJson(
+  session: TellSession,
+  turn: Turn,
+  options: TellOptions,
+  terminal: Terminal,
+): Promise<Shown> {
+  const started = performance.now();
+  const safe = terminal.stdout.isTTY === true ? inertJson : (line: string): string => line;
+  const write = (line: string): void => void terminal.stdout.write(`${safe(line)}\n`);
+  write(
+    JSON.stringify({
+      v: 1,
+      type: "session",
+      session: session.id,
+      model: session.model.label,
+      place: session.place,
+      ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+    }),
+  );
+  const progress = new ProgressLines({ ...terminal, stderr: nowhere });
+  const meter = new CostMeter(session.model);
+  for await (const event of turn) {
+    progress.show(event);
+    meter.see(event);
+    write(lineOf(event));
+  }
+  const result = await turn.result();
+  const { status, text, output, steps, usage, reason, error } = result;
+  write(
+    JSON.stringify({
+      v: 1,
+      type: "result",
+      status,
+      text,
+      ...(output === undefined ? {} : { output }),
+      steps,
+      usage,
+      costUsd: meter.usd ?? null,
+      durationMs: Math.round(performance.now() - started),
+      ...(reason === undefined ? {} : { reason }),
+      ...(error === undefined ? {} : { error }),
+    }),
+  );
+  return { result, denied: progress.denied };
+}
+
+function lineOf(event: SessionEvent): string {
+  return isEphemeral(event) ? JSON.stringify(event) : toLine(event);
+}
+
+const nowhere = { write: () => true } as unknown as Terminal["stderr"];

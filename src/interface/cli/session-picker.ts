@@ -1,0 +1,135 @@
+/**
+ * Choosing a session from a numbered list, by number or by searching. Lines only: it reads the same to a screen reader,
+ * and in a terminal that cannot move its cursor.
+ *
+ * @module
+ */
+
+import { createInterface, type Interface } from "node:readline/promises";
+
+import type { Store } from "../../runtime/log/index.ts";
+import { inertLine } from "./inert-text.ts";
+import { rowsOf, rowText, type SessionRow } from "./session-rows.ts";
+import type { Terminal } from "./terminal.ts";
+
+const PAGE = 10;
+/** Sessions looked through for one page of a search before the person is asked again. */
+const MOST_SEARCHED = 2000;
+
+/** Undefined when the person leaves without choosing. */
+export async function pickSession(
+  store: Store,
+  cwd: string | undefined,
+  terminal: Terminal,
+): Promise<string | undefined> {
+  const lines = createInterface({ input: terminal.stdin, output: terminal.stderr });
+  const ended = new AbortController();
+  lines.once("close", () => ended.abort());
+  lines.once("SIGINT", () => lines.close());
+  try {
+    return await new Picker(store, cwd, terminal, lines, ended.signal).pick();
+  } finally {
+    lines.close();
+  }
+}
+
+class Picker {
+  readonly #store: Store;
+  readonly #terminal: Terminal;
+  readonly #lines: Interface;
+  readonly #ended: AbortSignal;
+  #cwd: string | undefined;
+  #query = "";
+  #rows: AsyncGenerator<SessionRow>;
+  #shown: SessionRow[] = [];
+  #more = true;
+
+  constructor(
+    store: Store,
+    cwd: string | undefined,
+    terminal: Terminal,
+    lines: Interface,
+    ended: AbortSignal,
+  ) {
+    this.#store = store;
+    this.#cwd = cwd;
+    this.#terminal = terminal;
+    this.#lines = lines;
+    this.#ended = ended;
+    this.#rows = rowsOf(store, cwd);
+  }
+
+  async pick(): Promise<string | undefined> {
+    await this.#page();
+    if (this.#shown.length === 0 && this.#cwd !== undefined) {
+      this.#say("There are no sessions of this directory; these are all.");
+      await this.#restart("", undefined);
+    }
+    for (;;) {
+      if (this.#shown.length === 0 && this.#query === "") {
+        this.#say("There are no sessions yet: throughline starts one.");
+        return undefined;
+      }
+      const answer = await this.#ask();
+      if (answer === undefined || answer === "q") return undefined;
+      const chosen = /^\d+$/.test(answer) ? this.#shown[Number(answer) - 1] : undefined;
+      if (chosen !== undefined) return chosen.id;
+      await this.#next(answer);
+    }
+  }
+
+  async #next(answer: string): Promise<void> {
+    if (answer === "") await this.#page();
+    else if (/^\d+$/.test(answer)) this.#say(`There is no number ${inertLine(answer, 20)}.`);
+    else if (answer === "*") await this.#restart("", undefined);
+    else await this.#restart(answer, this.#cwd);
+  }
+
+  async #restart(query: string, cwd: string | undefined): Promise<void> {
+    await this.#rows.return(undefined);
+    this.#query = query;
+    this.#cwd = cwd;
+    this.#shown = [];
+    this.#more = true;
+    this.#rows = rowsOf(this.#store, cwd);
+    await this.#page();
+    if (this.#shown.length === 0 && query !== "") this.#say(`No title or id has "${inertLine(query, 60)}".`);
+  }
+
+  async #page(): Promise<void> {
+    const from = this.#shown.length;
+    for (
+      let looked = 0;
+      this.#more && this.#shown.length < from + PAGE && looked < MOST_SEARCHED;
+      looked += 1
+    ) {
+      const { value, done } = await this.#rows.next();
+      if (done === true) this.#more = false;
+      else if (matches(value, this.#query)) this.#shown.push(value);
+    }
+    for (const [index, row] of this.#shown.slice(from).entries()) {
+      this.#say(`${String(from + index + 1).padStart(3)}  ${rowText(row)}`);
+    }
+    if (!this.#more && this.#shown.length === from && from > 0) this.#say("That is all.");
+  }
+
+  async #ask(): Promise<string | undefined> {
+    const more = this.#more ? ", Enter for more" : "";
+    const all = this.#cwd === undefined ? "" : ", * for every directory";
+    try {
+      const question = `Number to choose, words to search${more}${all}, q to leave: `;
+      return (await this.#lines.question(question, { signal: this.#ended })).trim();
+    } catch {
+      return undefined;
+    }
+  }
+
+  #say(text: string): void {
+    this.#terminal.stderr.write(`${text}\n`);
+  }
+}
+
+function matches({ id, title }: SessionRow, query: string): boolean {
+  const wanted = query.toLowerCase();
+  return wanted === "" || id.startsWith(query) || (title ?? "").toLowerCase().includes(wanted);
+}

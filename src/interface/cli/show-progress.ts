@@ -1,0 +1,85 @@
+/**
+ * A turn told in lines on stderr: titles of thoughts, tools, waits. No cursor movement, so it reads the same in a log.
+ *
+ * @module
+ */
+
+import type { Reasoning, SessionEvent } from "../../base/events/index.ts";
+import { formatDuration } from "../fragments/index.ts";
+import { inert, inertLine } from "./inert-text.ts";
+import type { ShowReasoning } from "./run-options.ts";
+import type { Terminal } from "./terminal.ts";
+
+const WIDTH = 100;
+/** What went wrong is a sentence, and what to do about it stands at its end. */
+const SENTENCE = 2000;
+
+export interface ProgressOptions {
+  /** `auto` is `title`: the title when it is known, how long it took when it is over. */
+  readonly reasoning?: ShowReasoning;
+}
+
+export class ProgressLines {
+  readonly #terminal: Terminal;
+  readonly #reasoning: ShowReasoning;
+  readonly #tools = new Map<string, string>();
+  /** A call was denied by the policy, not by a person. */
+  denied = false;
+
+  constructor(terminal: Terminal, options: ProgressOptions = {}) {
+    this.#terminal = terminal;
+    this.#reasoning = options.reasoning ?? "auto";
+  }
+
+  show(event: SessionEvent): void {
+    if (event.type === "tool_call") this.#tools.set(event.callId, event.name);
+    if (event.type === "permission_decision" && event.decision === "deny" && event.by === "policy") {
+      this.denied = true;
+    }
+    for (const line of this.#tell(event)) this.#line(line);
+    if (event.type === "reasoning" && this.#reasoning === "full") this.#thought(event);
+  }
+
+  #tell(event: SessionEvent): readonly string[] {
+    if (event.type === "reasoning_part_start" || event.type === "reasoning") {
+      return this.#reasoning === "none" ? [] : [thoughtLine(event)];
+    }
+    // A remark on the way; the answer itself is on stdout.
+    if (event.type === "assistant_message" && event.phase === "commentary") return [`» ${event.text}`];
+    if (event.type === "tool_call") return [`→ ${event.name}(${event.arguments})`];
+    if (event.type === "tool_result") {
+      const name = this.#tools.get(event.callId) ?? event.callId;
+      return [`${event.status === "ok" ? "✓" : "✗"} ${name}: ${event.text}`];
+    }
+    if (event.type === "retry")
+      return [`! ${event.error.message}; trying again in ${formatDuration(event.delayMs)}`];
+    return event.type === "notice" ? [`! ${event.message}`] : [];
+  }
+
+  #thought({ parts }: Reasoning): void {
+    for (const { text } of parts) {
+      for (const line of inert(text).trim().split("\n")) {
+        this.#terminal.stderr.write(`${this.#terminal.dim(`  ${line}`)}\n`);
+      }
+    }
+  }
+
+  #line(text: string): void {
+    this.#terminal.stderr.write(
+      `${this.#terminal.dim(inertLine(text, text.startsWith("! ") ? SENTENCE : WIDTH))}\n`,
+    );
+  }
+}
+
+function thoughtLine(event: Extract<SessionEvent, { type: "reasoning_part_start" | "reasoning" }>): string {
+  if (event.type === "reasoning_part_start") return `· ${event.title ?? "Thinking…"}`;
+  return `· Thought for ${formatDuration(event.durationMs)}${event.parts.length === 0 ? " · no summary" : ""}`;
+}
+
+/** For tables, where tenths are compared; what is told in a sentence has `formatDuration`. */
+export function seconds(ms: number): string {
+  if (ms > 0 && ms < 50) return "<0.1s";
+  return ms < 60_000
+    ? `${Math.round(ms / 100) / 10}s`
+    : `${Math.floor(ms / 60_000)}m${Math.round((ms % 60_000) / 1000)}s`;
+}

@@ -1,0 +1,54 @@
+/**
+ * A turn told in sentences, for a screen reader: no signs, no boxes, no seconds that tick.
+ *
+ * @module
+ */
+
+import type { SessionEvent, ToolStatus } from "../../base/events/index.ts";
+import { amount } from "./amount.ts";
+import { inertLine } from "./inert-text.ts";
+
+const LENGTH = 300;
+
+const STATUS_WORDS: Readonly<Record<ToolStatus, string>> = {
+  ok: "done",
+  error: "failed",
+  denied: "denied",
+  timeout: "timed out",
+  cancelled: "stopped",
+  not_executed: "not executed",
+  outcome_unknown: "outcome unknown",
+};
+
+export class SpokenLines {
+  readonly #write: (line: string) => void;
+  readonly #tools = new Map<string, string>();
+
+  constructor(write: (line: string) => void) {
+    this.#write = write;
+  }
+
+  show(event: SessionEvent): void {
+    if (event.type === "tool_call") this.#tools.set(event.callId, event.name);
+    const line = this.#tell(event);
+    if (line !== undefined) this.#write(inertLine(line, LENGTH));
+  }
+
+  #tell(event: SessionEvent): string | undefined {
+    if (event.type === "reasoning_part_start")
+      return event.title === undefined ? "Thinking." : `Thinking: ${event.title}.`;
+    if (event.type === "reasoning") {
+      const parts = event.parts.length === 0 ? "no summary" : amount(event.parts.length, "part");
+      const seconds = Math.round(event.durationMs / 1000);
+      return `Thought for ${seconds < 1 ? "less than a second" : amount(seconds, "second")}, ${parts}.`;
+    }
+    if (event.type === "tool_call") return `Tool ${event.name}: ${event.arguments}.`;
+    if (event.type === "tool_result") {
+      const said = event.status === "ok" ? "" : `: ${event.text}`;
+      return `Tool ${this.#tools.get(event.callId) ?? ""}: ${STATUS_WORDS[event.status]}${said}.`;
+    }
+    if (event.type === "retry")
+      return `Waiting ${amount(Math.ceil(event.delayMs / 1000), "second")} before another attempt: ${event.error.message}.`;
+    return event.type === "notice" ? `Note: ${event.message}.` : undefined;
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * `--trace FILE` and `--record FILE`: what a run sends, gets and logs, written down as it happens. Off unless asked for,
+ * and said on the screen.
+ *
+ * @module
+ */
+
+import { extname } from "node:path";
+
+import { systemClock, ThroughlineError } from "../../base/support/index.ts";
+import {
+  createPrivateFile,
+  type LogSink,
+  tapFetch,
+  tapStore,
+  TraceWriter,
+  type TraceWriterOptions,
+  type WireSink,
+} from "../../diagnostics/trace/index.ts";
+import { secretsOf, type Store } from "../../runtime/log/index.ts";
+import type { Tool } from "../../runtime/tools/index.ts";
+import { inertLine } from "./inert-text.ts";
+import type { Terminal } from "./terminal.ts";
+import { VERSION } from "./version.ts";
+
+export interface TraceFlags {
+  readonly trace?: string;
+  readonly record?: string;
+}
+
+export interface TracedRun {
+  readonly permissions: string;
+  readonly canAsk: boolean;
+  readonly maxSteps: number | undefined;
+  readonly maxCostUsd: number | undefined;
+  readonly tools: readonly Tool[];
+  /** Keys of the models in use. */
+  readonly secrets: () => readonly string[];
+}
+
+export interface Tracing {
+  /** For the agent; empty when nothing is written down. */
+  readonly agent: { readonly fetch?: typeof fetch };
+  readonly store: Store;
+}
+
+export function startTracing(flags: TraceFlags, store: Store, run: TracedRun, terminal: Terminal): Tracing {
+  const sinks: (WireSink & LogSink)[] = [];
+  if (flags.trace !== undefined) {
+    const form = formOf(flags.trace);
+    const what = "every request, answer and event";
+    sinks.push(new TraceWriter(writerOptions("trace", form, flags.trace, what, run, terminal)));
+  }
+  if (flags.record !== undefined) {
+    const what = "every answer and event for --playback";
+    sinks.push(new TraceWriter(writerOptions("recording", "jsonl", flags.record, what, run, terminal)));
+  }
+  if (sinks.length === 0) return { agent: {}, store };
+  const all = together(sinks);
+  return { agent: { fetch: tapFetch(all) }, store: tapStore(store, all) };
+}
+
+function writerOptions(
+  kind: TraceWriterOptions["kind"],
+  form: TraceWriterOptions["form"],
+  path: string,
+  what: string,
+  { permissions, canAsk, maxSteps, maxCostUsd, tools, secrets }: TracedRun,
+  terminal: Terminal,
+): TraceWriterOptions {
+  const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
+  return {
+    kind,
+    form,
+    program: `throughline/${VERSION}`,
+    clock: systemClock,
+    secrets: () => [...secrets(), ...secretsOf(process.env)],
+    run: {
+      permissions,
+      canAsk,
+      ...(maxSteps === undefined ? {} : { maxSteps }),
+      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+      access: Object.fromEntries(tools.map(({ name, access }) => [name, access])),
+    },
+    open() {
+      const flag = kind === "trace" ? "--trace" : "--record";
+      const file = createPrivateFile(path, flag, (error) => say(`${error.message} [${error.code}]`));
+      say(`writing ${what} to ${path}: keys are taken out, what was said is not`);
+      return file;
+    },
+  };
+}
+
+function formOf(path: string): "jsonl" | "yaml" {
+  const extension = extname(path).toLowerCase();
+  if (extension === ".yaml" || extension === ".yml") return "yaml";
+  if (extension === ".jsonl" || extension === ".ndjson") return "jsonl";
+  throw new ThroughlineError({
+    code: "trace_form_unknown",
+    message: `--trace ${path}: the name says how it is written: use .jsonl or .yaml`,
+  });
+}
+
+function together(sinks: readonly (WireSink & LogSink)[]): WireSink & LogSink {
+  return {
+    request: (...args) => sinks.forEach((sink) => sink.request(...args)),
+    response: (...args) => sinks.forEach((sink) => sink.response(...args)),
+    data: (...args) => sinks.forEach((sink) => sink.data(...args)),
+    end: (...args) => sinks.forEach((sink) => sink.end(...args)),
+    opened: (...args) => sinks.forEach((sink) => sink.opened(...args)),
+    appended: (...args) => sinks.forEach((sink) => sink.appended(...args)),
+    blob: (...args) => sinks.forEach((sink) => sink.blob(...args)),
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * One config file: read, checked, changed. An error names the file and the key, and never repeats what stands there.
+ *
+ * @module
+ */
+
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+import { replaceFile } from "../../base/files/index.ts";
+import {
+  codeOf,
+  isObject,
+  type JsonObject,
+  messageOf,
+  ThroughlineError,
+  tryParseJson,
+} from "../../base/support/index.ts";
+import { complaintAbout } from "./check-value.ts";
+import { CONFIG_NAMES, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";
+import { jsonProblem } from "./json-problem.ts";
+
+const MAX_BYTES = 1024 * 1024;
+
+export interface ConfigFile {
+  readonly file: string;
+  /** Exactly as it stands; empty when there is none. */
+  readonly text: string;
+  readonly values: ConfigValues;
+}
+
+/** Undefined when there is no such file. */
+export function readConfigFile(file: string): ConfigFile | undefined {
+  let text: string;
+  try {
+    const { size } = regularFile(file);
+    if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return undefined;
+    throw new ThroughlineError({
+      code: "config_unreadable",
+      message: `cannot read ${file}: ${messageOf(error)}`,
+      cause: error,
+    });
+  }
+  return { file, text, values: checked(file, parse(file, text)) };
+}
+
+/** Never a pipe or a device: reading one could wait for ever. */
+function regularFile(file: string): { readonly size: number } {
+  const found = statSync(file);
+  if (!found.isFile()) throw new Error("it is not a file");
+  return found;
+}
+
+function parse(file: string, text: string): JsonObject {
+  // JSON.parse tells a piece of the text in its error; the file may hold what nobody should read on a screen.
+  const value = text.trim() === "" ? {} : tryParseJson(text.replace(/^\uFEFF/, ""));
+  if (isObject(value)) return value;
+  const problem = jsonProblem(text.replace(/^\uFEFF/, "")) ?? "it is not a JSON object";
+  throw new ThroughlineError({
+    code: "config_invalid",
+    message: `${file}: ${problem}; throughline config schema tells what it may hold`,
+  });
+}
+
+function checked(file: string, object: JsonObject): ConfigValues {
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(object)) {
+    if (name === "$schema") continue;
+    if (!isConfigName(name)) {
+      throw new ThroughlineError({
+        code: "config_key_unknown",
+        message: `${file}: there is no setting ${JSON.stringify(name.slice(0, 60))}; known are ${CONFIG_NAMES.join(", ")}`,
+      });
+    }
+    const complaint = complaintAbout(keyOf(name), value);
+    if (complaint !== undefined) throw invalidValue(file, name, complaint.at, complaint.why);
+    values[name] = name === "tools" ? resolve(dirname(file), String(value)) : value;
+  }
+  return values;
+}
+
+export function invalidValue(place: string, name: string, at: string, why: string): ThroughlineError {
+  return new ThroughlineError({
+    code: "config_value_invalid",
+    message: `${place}: ${name}${at === "" ? "" : `.${at}`}: ${why}`,
+  });
+}
+
+/** Writes the file with one value changed (undefined: taken out), after the whole was checked. */
+export function changeConfigFile(file: string, path: readonly string[], value: unknown): void {
+  const current = readConfigFile(file);
+  const object = parse(file, current?.text ?? "");
+  const changed = withValue(object, path, value);
+  checked(file, changed);
+  try {
+    replaceFile(file, `${JSON.stringify(changed, undefined, 2)}\n`, { makeFolder: true });
+  } catch (error) {
+    throw new ThroughlineError({
+      code: "config_unwritable",
+      message: `cannot write ${file}: ${messageOf(error)}`,
+      cause: error,
+    });
+  }
+}
+
+function withValue(object: JsonObject, [first, ...rest]: readonly string[], value: unknown): JsonObject {
+  if (first === undefined) return object;
+  const copy = Object.fromEntries(Object.entries(object).filter(([name]) => name !== first));
+  const inner = Object.hasOwn(object, first) ? object[first] : undefined;
+  const next = rest.length === 0 ? value : withValue(isObject(inner) ? inner : {}, rest, value);
+  const gone =
+    next === undefined ||
+    (rest.length > 0 && value === undefined && isObject(next) && Object.keys(next).length === 0);
+  return gone ? copy : { ...copy, [first]: next };
+}

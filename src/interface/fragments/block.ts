@@ -1,0 +1,88 @@
+/**
+ * Blocks: what a viewer draws. `generating` says that something is still coming; whether a block is unfolded is the
+ * viewer's own business and not here (law 9).
+ *
+ * @module
+ */
+
+import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
+
+interface Base {
+  readonly id: string;
+  /** Its response is open, or its tool is running, and a writer is alive. */
+  readonly generating: boolean;
+  /** A later attempt took its place: fold it away. */
+  readonly superseded: boolean;
+}
+
+export interface BlockPart {
+  readonly title: string | undefined;
+  readonly body: string;
+}
+
+export interface UserBlock extends Base {
+  readonly kind: "user";
+  readonly seq: number;
+  readonly text: string;
+  readonly by: "person" | "runtime";
+}
+
+/** A run of adjacent reasoning items of one response. */
+export interface ReasoningBlock extends Base {
+  readonly kind: "reasoning";
+  readonly seqs: readonly number[];
+  readonly model: string;
+  readonly startedAt: string | undefined;
+  readonly durationMs: number | undefined;
+  /** What it cost, where the response says so and has no other thought to share it with. */
+  readonly tokens: number | undefined;
+  readonly parts: readonly BlockPart[];
+  /** It never finished. */
+  readonly cut: boolean;
+  /** Not sent to the model in use now: kept in the log for `model`. */
+  readonly keptBack: boolean;
+}
+
+export interface TextBlock extends Base {
+  readonly kind: "text";
+  readonly seq: number | undefined;
+  readonly text: string;
+  readonly phase: string | undefined;
+  readonly cut: boolean;
+}
+
+export interface ToolBlock extends Base {
+  readonly kind: "tool";
+  readonly seq: number | undefined;
+  readonly callId: string | undefined;
+  readonly name: string;
+  readonly arguments: string;
+  readonly progress: string;
+  readonly permission:
+    | { readonly requestId: string; readonly decision: "allow" | "deny" | undefined }
+    | undefined;
+  readonly result:
+    | { readonly status: ToolStatus; readonly text: string; readonly durationMs: number | undefined }
+    | undefined;
+  readonly cut: boolean;
+}
+
+export interface NoticeBlock extends Base {
+  readonly kind: "notice";
+  readonly code: string;
+  readonly text: string;
+  /** For a wait that is counted down; live only. */
+  readonly waitMs: number | undefined;
+}
+
+export interface TurnEndBlock extends Base {
+  readonly kind: "turn_end";
+  readonly status: TurnStatus;
+  readonly reason: string | undefined;
+  readonly error: ErrorInfo | undefined;
+  readonly steps: number;
+  readonly usage: Usage;
+  readonly durationMs: number;
+}
+
+export type Block = UserBlock | ReasoningBlock | TextBlock | ToolBlock | NoticeBlock | TurnEndBlock;

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+
+import { weatherTool } from "../../../test/support/weather-tool.ts";
+import type { LoggedEvent, SessionEvent } from "../../base/events/index.ts";
+import { systemClock } from "../../base/support/index.ts";
+import { type Emulator, type Fault, startEmulator } from "../../emulator/index.ts";
+import { memoryStore } from "../../runtime/log/index.ts";
+import { openai } from "../../runtime/models/index.ts";
+import { createAgent, type Session } from "../../runtime/session/index.ts";
+import { BlockList, blocksOf, reasoningLabel } from "./index.ts";
+
+const CUT: Fault = { type: "cut", at: { where: "after", unit: "item", index: 0 } };
+
+interface Played {
+  readonly live: readonly SessionEvent[];
+  readonly logged: readonly LoggedEvent[];
+}
+
+/** Plays turns and returns what a live viewer heard and what the log holds. */
+async function play(
+  prompts: readonly string[],
+  faults: readonly Fault[],
+  during?: (session: Session, event: SessionEvent) => void,
+): Promise<Played> {
+  const emulator: Emulator = await startEmulator({ faults });
+  const clock = { ...systemClock, sleep: async () => undefined };
+  const agent = createAgent({
+    model: openai("emu-reasoner", { apiKey: "key-for-tests", baseUrl: emulator.baseUrl }),
+    tools: [weatherTool],
+    clock,
+  });
+  const session = await agent.open({ store: memoryStore() });
+  const live: SessionEvent[] = [];
+  for (const prompt of prompts) {
+    const turn = session.send(prompt);
+    for await (const event of turn) {
+      live.push(event);
+      during?.(session, event);
+    }
+  }
+  const logged: LoggedEvent[] = [];
+  for await (const event of session.events()) logged.push(event);
+  await session.close();
+  await emulator.close();
+  return { live, logged };
+}
+
+describe("a reload shows what was shown", () => {
+  const cases: readonly (readonly [string, readonly string[], readonly Fault[]])[] = [
+    ["a tool turn and a follow-up", ["What is the weather in Paris and in Rome?", "Think of a number."], []],
+    ["a stream cut after its first item, then retried", ["What is the weather in Paris?"], [CUT]],
+    [
+      "an incomplete response",
+      ["Tell me a long story"],
+      [{ type: "incomplete", reason: "max_output_tokens", items: 1 }],
+    ],
+  ];
+  test.each(cases)("%s", async (_name, prompts, faults) => {
+    const { live, logged } = await play(prompts, faults);
+    expect(live.length).toBeGreaterThan(logged.length);
+    expect(blocksOf(live, { writerAlive: true })).toEqual(blocksOf(logged, { writerAlive: false }));
+  });
+
+  test("also for a stream cut after any event", async () => {
+    for (let index = 0; index < 60; index += 4) {
+      const fault: Fault = { type: "end", at: { where: "after", unit: "event", index } };
+      const { live, logged } = await play(["What is the weather in Paris?"], [fault]);
+      expect(blocksOf(live, { writerAlive: true }), `cut after event ${index}`).toEqual(
+        blocksOf(logged, { writerAlive: false }),
+      );
+    }
+  });
+
+  test("also when a person stops the turn at any live event", async () => {
+    const whole = await play(["What is the weather in Paris?"], []);
+    for (let at = 0; at < whole.live.length; at += 7) {
+      let heard = 0;
+      const { live, logged } = await play(["What is the weather in Paris?"], [], (session, event) => {
+        heard += 1;
+        if (heard === at + 1 && event.type !== "turn_end") void session.close();
+      });
+      expect(blocksOf(live, { writerAlive: true }), `stopped at event ${at}`).toEqual(
+        blocksOf(logged, { writerAlive: false }),
+      );
+    }
+  });
+});
+
+describe("generating", () => {
+  test("is true while the response is open and a writer lives, and at no other time", async () => {
+    const { live } = await play(["What is the weather in Paris?"], []);
+    const list = new BlockList();
+    let sawGenerating = 0;
+    for (const event of live) {
+      list.add([event]);
+      const blocks = list.view({ writerAlive: true });
+      if (blocks.some(({ generating }) => generating)) sawGenerating += 1;
+      // The same events with the writer dead: no spinner is left turning.
+      expect(list.view({ writerAlive: false }).some(({ generating }) => generating)).toBe(false);
+    }
+    expect(sawGenerating).toBeGreaterThan(3);
+    expect(list.view({ writerAlive: true }).some(({ generating }) => generating)).toBe(false);
+  });
+
+  test("says nothing about being unfolded: a block has no such field", async () => {
+    const { logged } = await play(["What is the weather in Paris?"], []);
+    for (const block of blocksOf(logged, { writerAlive: true })) {
+      expect(Object.keys(block)).not.toContain("expanded");
+      expect(Object.keys(block)).not.toContain("collapsed");
+    }
+  });
+});
+
+test("a superseded attempt is marked, and its retry countdown is gone", async () => {
+  const { live } = await play(["What is the weather in Paris?"], [CUT]);
+  expect(live.some(({ type }) => type === "retry")).toBe(true);
+  const blocks = blocksOf(live, { writerAlive: true });
+  expect(blocks.some(({ superseded }) => superseded)).toBe(true);
+  expect(blocks.some((block) => block.kind === "notice" && block.code === "retry")).toBe(false);
+});
+
+test("a path that was left is shown again when the session goes back to it", async () => {
+  const emulator = await startEmulator();
+  const agent = createAgent({
+    model: openai("emu-reasoner", { apiKey: "key-for-tests", baseUrl: emulator.baseUrl }),
+  });
+  const session = await agent.open({ store: memoryStore() });
+  const shown = async (): Promise<readonly string[]> => {
+    const events: LoggedEvent[] = [];
+    for await (const event of session.events()) events.push(event);
+    return blocksOf(events, { writerAlive: true }).map(({ id }) => id);
+  };
+  await session.send("Hello").result();
+  const before = await shown();
+  const message = Number(before[0]?.slice("user/".length));
+  await session.edit(message, "Good evening").result();
+  const edited = await shown();
+  expect(edited).not.toEqual(before);
+  await session.checkout({ to: message });
+  expect(await shown()).toEqual(before);
+  await session.checkout({ to: Number(edited[0]?.slice("user/".length)) });
+  expect(await shown()).toEqual(edited);
+  await session.close();
+  await emulator.close();
+});
+
+test("labels: the current title while generating, the time afterwards", async () => {
+  const { live, logged } = await play(["What is the weather in Paris?"], []);
+  const list = new BlockList();
+  const titles = new Set<string>();
+  for (const event of live) {
+    list.add([event]);
+    for (const block of list.view({ writerAlive: true })) {
+      if (block.kind === "reasoning" && block.generating) titles.add(reasoningLabel(block));
+    }
+  }
+  expect([...titles]).toEqual(
+    expect.arrayContaining(["Thinking…", "Checking the weather", "Choosing the tool"]),
+  );
+  const done = blocksOf(logged, { writerAlive: false }).find((block) => block.kind === "reasoning");
+  expect(done?.kind === "reasoning" ? reasoningLabel(done) : "").toMatch(
+    /^Thought for <?\d+s · 2 parts · \d+ tokens$/,
+  );
+});

@@ -1,0 +1,189 @@
+/**
+ * Events → fragments, canonical and ephemeral alike. Stateless: each event tells all it has to tell.
+ *
+ * @module
+ */
+
+import type {
+  AssistantMessage,
+  CanonicalEvent,
+  EphemeralEvent,
+  InputPart,
+  Partial_,
+  Reasoning,
+  SessionEvent,
+  ToolCall,
+} from "../../base/events/index.ts";
+import { isEphemeral } from "../../base/events/index.ts";
+import { assertNever } from "../../base/support/index.ts";
+import { formatDuration } from "./duration.ts";
+import { type Fragment, itemKey } from "./fragment.ts";
+import { splitPart } from "./reasoning-text.ts";
+
+export function fragmentsOf(event: SessionEvent): readonly Fragment[] {
+  if (event.type === "unknown") return [];
+  return isEphemeral(event) ? live(event) : history(event);
+}
+
+function live(event: EphemeralEvent): readonly Fragment[] {
+  const item = "outputIndex" in event ? itemKey(event.response, event.outputIndex) : "";
+  switch (event.type) {
+    case "reasoning_start":
+      return [{ type: "reasoning_start", item, response: event.response, final: false }];
+    case "reasoning_part_start":
+      return [{ type: "reasoning_part_start", item, part: event.part, title: event.title }];
+    case "reasoning_delta":
+      return [{ type: "reasoning_delta", item, part: event.part, text: event.delta }];
+    case "reasoning_end":
+      return [
+        { type: "reasoning_end", item, seq: undefined, startedAt: undefined, durationMs: event.durationMs },
+      ];
+    case "text_start":
+      return [{ type: "text_start", item, response: event.response, final: false, phase: event.phase }];
+    case "text_delta":
+      return [{ type: "text_delta", item, text: event.delta }];
+    case "text_end":
+      return [{ type: "text_end", item, seq: undefined }];
+    case "tool_call_start":
+      return [{ type: "tool_call_start", item, response: event.response, final: false, name: event.name }];
+    case "tool_call_delta":
+      return [{ type: "tool_call_delta", item, text: event.delta }];
+    case "tool_progress":
+      return [{ type: "tool_progress", response: event.response, callId: event.callId, text: event.text }];
+    case "retry": {
+      const text = `${event.error.message}; attempt ${event.attempt} in ${formatDuration(event.delayMs)}`;
+      const key = `retry/${event.response}`;
+      return [{ type: "notice", seq: undefined, key, code: "retry", text, waitMs: event.delayMs }];
+    }
+    case "usage":
+      return []; // the canonical response_end carries it
+    default:
+      return assertNever(event, "live event");
+  }
+}
+
+function history(event: CanonicalEvent): readonly Fragment[] {
+  switch (event.type) {
+    case "user_message":
+      return [{ type: "user", seq: event.seq, at: event.at, text: textOf(event.content), by: event.by }];
+    case "response_start": {
+      const { seq, response, turn, step, attempt, origin } = event;
+      const leftOut =
+        event.leftOutAs === undefined
+          ? (event.leftOut ?? []).flatMap(({ reason, seqs }) => (reason === "foreign_origin" ? seqs : []))
+          : undefined;
+      return [{ type: "response_start", seq, response, turn, step, attempt, model: origin.model, leftOut }];
+    }
+    case "reasoning":
+      return reasoning(event);
+    case "assistant_message":
+      return message(event);
+    case "tool_call":
+      return toolCall(event);
+    case "partial":
+      return partial(event);
+    case "response_end":
+      return [{ type: "response_end", response: event.response, status: event.status, usage: event.usage }];
+    case "permission_request": {
+      const { response, callId, requestId } = event;
+      return [{ type: "permission_request", response, callId, requestId }];
+    }
+    case "permission_decision": {
+      const { response, callId, decision } = event;
+      return [{ type: "permission_decision", response, callId, decision }];
+    }
+    case "tool_start":
+      return [{ type: "tool_start", response: event.response, callId: event.callId, at: event.at }];
+    case "tool_result": {
+      const { response, callId, status, text, durationMs } = event;
+      return [{ type: "tool_output", response, callId, status, text, durationMs }];
+    }
+    case "notice":
+      return [{ type: "notice", seq: event.seq, key: event.id, code: event.code, text: event.message }];
+    case "compaction": {
+      const text =
+        event.summary === "" ? "earlier messages are no longer sent" : "earlier messages were summarised";
+      return [{ type: "notice", seq: event.seq, key: event.id, code: "compaction", text }];
+    }
+    case "branch":
+      return [{ type: "branch", seq: event.seq, to: event.to }];
+    case "turn_end": {
+      const { seq, turn, status, reason, error, steps, usage, durationMs } = event;
+      return [{ type: "turn_end", seq, turn, status, reason, error, steps, usage, durationMs }];
+    }
+    case "hosted_item":
+      return [{ type: "notice", seq: event.seq, key: event.id, code: "hosted_item", text: event.itemType }];
+    case "session_start":
+    case "settings":
+    case "title":
+    case "other_item":
+    case "replay_override":
+      return []; // for programs; a notice tells people what they need to know
+    default:
+      return assertNever(event, "event");
+  }
+}
+
+function reasoning(event: Reasoning): readonly Fragment[] {
+  const item = itemKey(event.response, event.outputIndex);
+  return [
+    { type: "reasoning_start", item, response: event.response, final: true },
+    ...event.parts.flatMap(({ text }, part) => partFragments(item, part, text)),
+    { type: "reasoning_end", item, seq: event.seq, startedAt: event.startedAt, durationMs: event.durationMs },
+  ];
+}
+
+function partFragments(item: string, part: number, text: string): readonly Fragment[] {
+  return [
+    { type: "reasoning_part_start", item, part, title: splitPart(text, true).title },
+    { type: "reasoning_delta", item, part, text },
+  ];
+}
+
+function message(event: AssistantMessage): readonly Fragment[] {
+  const item = itemKey(event.response, event.outputIndex);
+  return [
+    { type: "text_start", item, response: event.response, final: true, phase: event.phase },
+    { type: "text_delta", item, text: event.text === "" ? (event.refusal ?? "") : event.text },
+    { type: "text_end", item, seq: event.seq },
+  ];
+}
+
+function toolCall(event: ToolCall): readonly Fragment[] {
+  const item = itemKey(event.response, event.outputIndex);
+  return [
+    { type: "tool_call_start", item, response: event.response, final: true, name: event.name },
+    { type: "tool_call_delta", item, text: event.arguments },
+    { type: "tool_call_end", item, seq: event.seq, callId: event.callId },
+  ];
+}
+
+/** What was seen of an item that never finished: begun, told, and left open for the end of its response. */
+function partial(event: Partial_): readonly Fragment[] {
+  const item = itemKey(event.response, event.outputIndex);
+  const { response } = event;
+  const whole = event.parts.join("");
+  switch (event.kind) {
+    case "reasoning":
+      return [
+        { type: "reasoning_start", item, response, final: true },
+        ...event.parts.flatMap((text, part) => partFragments(item, part, text)),
+      ];
+    case "text":
+      return [
+        { type: "text_start", item, response, final: true, phase: undefined },
+        { type: "text_delta", item, text: whole },
+      ];
+    case "tool_call":
+      return [
+        { type: "tool_call_start", item, response, final: true, name: event.name ?? "" },
+        { type: "tool_call_delta", item, text: whole },
+      ];
+    default:
+      return assertNever(event.kind, "kind of item");
+  }
+}
+
+function textOf(content: readonly InputPart[]): string {
+  return content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join("\n");
+}

@@ -1,0 +1,325 @@
+/**
+ * The blocks of one response while fragments come in.
+ *
+ * @module
+ */
+
+import type { Usage } from "../../base/events/index.ts";
+import type { Block, BlockPart, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";
+import type { Fragment } from "./fragment.ts";
+import { splitPart } from "./reasoning-text.ts";
+
+interface ReasoningItem {
+  readonly kind: "reasoning";
+  readonly parts: Map<number, string>;
+  seq: number | undefined;
+  startedAt: string | undefined;
+  durationMs: number | undefined;
+}
+
+interface TextItem {
+  readonly kind: "text";
+  readonly phase: string | undefined;
+  text: string;
+  seq: number | undefined;
+}
+
+interface ToolItem {
+  readonly kind: "tool";
+  readonly name: string;
+  arguments: string;
+  seq: number | undefined;
+  callId: string | undefined;
+  running: boolean;
+  progress: string;
+  permission: ToolBlock["permission"];
+  result: ToolBlock["result"];
+}
+
+type Item = (ReasoningItem | TextItem | ToolItem) & { readonly final: boolean; done: boolean };
+
+export interface ViewOptions {
+  readonly writerAlive: boolean;
+  /** What the last request left out, as ranges of seq. */
+  readonly leftOut: readonly (readonly [from: number, to: number])[];
+}
+
+type Start = Extract<Fragment, { readonly type: "response_start" }>;
+
+export class ResponseBlocks {
+  readonly start: Start;
+  readonly #items = new Map<string, Item>();
+  #open = true;
+  #superseded = false;
+  #reasoningTokens: number | undefined;
+  /** The last view, while nothing has changed: a viewer that draws often pays only for what is open. */
+  #drawn: { readonly options: ViewOptions; readonly blocks: readonly Block[] } | undefined;
+
+  constructor(start: Start) {
+    this.start = start;
+  }
+
+  /** What was streamed and never became an event is not shown after a reload, so it is not shown now either. */
+  close(usage: Usage | undefined): void {
+    this.#drawn = undefined;
+    this.#open = false;
+    this.#reasoningTokens = usage?.reasoningTokens;
+    for (const [key, item] of this.#items) if (!item.final) this.#items.delete(key);
+  }
+
+  /** The turn is over: no tool is running any more. */
+  stop(): void {
+    this.#drawn = undefined;
+    this.#open = false;
+    for (const item of this.#items.values()) if (item.kind === "tool") item.running = false;
+  }
+
+  /** A later attempt of the same step took its place. */
+  supersede(): void {
+    this.#drawn = undefined;
+    this.#superseded = true;
+  }
+
+  apply(fragment: Fragment): void {
+    this.#drawn = undefined;
+    switch (fragment.type) {
+      case "reasoning_start":
+        this.#begin(fragment.item, {
+          kind: "reasoning",
+          parts: new Map(),
+          seq: undefined,
+          startedAt: undefined,
+          durationMs: undefined,
+          final: fragment.final,
+          done: false,
+        });
+        break;
+      case "text_start":
+        this.#begin(fragment.item, {
+          kind: "text",
+          phase: fragment.phase,
+          text: "",
+          seq: undefined,
+          final: fragment.final,
+          done: false,
+        });
+        break;
+      case "tool_call_start":
+        this.#begin(fragment.item, {
+          kind: "tool",
+          name: fragment.name,
+          arguments: "",
+          seq: undefined,
+          callId: undefined,
+          running: false,
+          progress: "",
+          permission: undefined,
+          result: undefined,
+          final: fragment.final,
+          done: false,
+        });
+        break;
+      case "reasoning_part_start":
+        this.#reasoning(fragment.item)?.parts.set(fragment.part, "");
+        break;
+      case "reasoning_delta": {
+        const parts = this.#reasoning(fragment.item)?.parts;
+        parts?.set(fragment.part, (parts.get(fragment.part) ?? "") + fragment.text);
+        break;
+      }
+      case "reasoning_end": {
+        const item = this.#reasoning(fragment.item);
+        if (item !== undefined)
+          Object.assign(item, {
+            done: true,
+            seq: fragment.seq,
+            startedAt: fragment.startedAt,
+            durationMs: fragment.durationMs,
+          });
+        break;
+      }
+      case "text_delta": {
+        const item = this.#items.get(fragment.item);
+        if (item?.kind === "text") item.text += fragment.text;
+        break;
+      }
+      case "text_end": {
+        const item = this.#items.get(fragment.item);
+        if (item?.kind === "text") Object.assign(item, { done: true, seq: fragment.seq });
+        break;
+      }
+      case "tool_call_delta": {
+        const item = this.#items.get(fragment.item);
+        if (item?.kind === "tool") item.arguments += fragment.text;
+        break;
+      }
+      case "tool_call_end": {
+        const item = this.#items.get(fragment.item);
+        if (item?.kind === "tool")
+          Object.assign(item, { done: true, seq: fragment.seq, callId: fragment.callId });
+        break;
+      }
+      case "permission_request":
+        this.#tool(fragment.callId, { permission: { requestId: fragment.requestId, decision: undefined } });
+        break;
+      case "permission_decision":
+        this.#decide(fragment.callId, fragment.decision);
+        break;
+      case "tool_start":
+        this.#tool(fragment.callId, { running: true });
+        break;
+      case "tool_progress":
+        this.#tool(fragment.callId, { progress: fragment.text });
+        break;
+      case "tool_output": {
+        const { status, text, durationMs } = fragment;
+        this.#tool(fragment.callId, { running: false, progress: "", result: { status, text, durationMs } });
+        break;
+      }
+      case "user":
+      case "notice":
+      case "branch":
+      case "response_start":
+      case "response_end":
+      case "turn_end":
+        break; // of the whole list, not of one response
+    }
+  }
+
+  view(options: ViewOptions): readonly Block[] {
+    const before = this.#drawn;
+    if (before?.options.writerAlive === options.writerAlive && before.options.leftOut === options.leftOut) {
+      return before.blocks;
+    }
+    const blocks = this.#withTokens(this.#draw(options));
+    this.#drawn = { options, blocks };
+    return blocks;
+  }
+
+  #withTokens(blocks: readonly Block[]): readonly Block[] {
+    const tokens = this.#reasoningTokens;
+    if (tokens === undefined || blocks.filter(({ kind }) => kind === "reasoning").length !== 1) return blocks;
+    return blocks.map((block) => (block.kind === "reasoning" ? { ...block, tokens } : block));
+  }
+
+  #draw(options: ViewOptions): readonly Block[] {
+    const blocks: Block[] = [];
+    const sorted = [...this.#items].toSorted(([a], [b]) => indexOf(a) - indexOf(b));
+    for (const [key, item] of sorted) {
+      const last = blocks.at(-1);
+      if (item.kind === "reasoning") {
+        const block = this.#reasoningBlock(key, item, options);
+        if (last?.kind === "reasoning") blocks[blocks.length - 1] = joined(last, block);
+        else blocks.push(block);
+      } else {
+        blocks.push(
+          item.kind === "text" ? this.#textBlock(key, item, options) : this.#toolBlock(key, item, options),
+        );
+      }
+    }
+    return blocks;
+  }
+
+  #begin(key: string, item: Item): void {
+    const before = this.#items.get(key);
+    // The finished item takes the place of what was streamed, never the other way round.
+    if (before?.final === true && !item.final) return;
+    this.#items.set(key, item);
+  }
+
+  #reasoning(key: string): (ReasoningItem & { done: boolean }) | undefined {
+    const item = this.#items.get(key);
+    return item?.kind === "reasoning" ? item : undefined;
+  }
+
+  #tool(callId: string, change: Partial<ToolItem>): void {
+    for (const item of this.#items.values()) {
+      if (item.kind !== "tool" || item.callId !== callId) continue;
+      // The first result counts: a later one is a notice.
+      if (change.result !== undefined && item.result !== undefined) continue;
+      Object.assign(item, change);
+    }
+  }
+
+  #decide(callId: string, decision: "allow" | "deny"): void {
+    for (const item of this.#items.values()) {
+      if (item.kind === "tool" && item.callId === callId && item.permission !== undefined) {
+        item.permission = { ...item.permission, decision };
+      }
+    }
+  }
+
+  #base(
+    key: string,
+    generating: boolean,
+  ): { readonly id: string; readonly generating: boolean; readonly superseded: boolean } {
+    return { id: key, generating, superseded: this.#superseded };
+  }
+
+  #reasoningBlock(
+    key: string,
+    item: ReasoningItem & { done: boolean },
+    options: ViewOptions,
+  ): ReasoningBlock {
+    const generating = options.writerAlive && this.#open && !item.done;
+    const parts = [...item.parts.values()].map((text): BlockPart => splitPart(text, !generating));
+    return {
+      ...this.#base(key, generating),
+      kind: "reasoning",
+      seqs: item.seq === undefined ? [] : [item.seq],
+      model: this.start.model,
+      startedAt: item.startedAt,
+      durationMs: item.durationMs,
+      tokens: undefined,
+      parts: parts.filter(({ title, body }) => title !== undefined || body !== ""),
+      cut: !item.done && !this.#open,
+      keptBack: options.leftOut.some(
+        ([from, to]) => item.seq !== undefined && item.seq >= from && item.seq <= to,
+      ),
+    };
+  }
+
+  #textBlock(key: string, item: TextItem & { done: boolean }, options: ViewOptions): TextBlock {
+    const { text, phase, seq } = item;
+    const generating = options.writerAlive && this.#open && !item.done;
+    return { ...this.#base(key, generating), kind: "text", seq, text, phase, cut: !item.done && !this.#open };
+  }
+
+  #toolBlock(key: string, item: ToolItem & { done: boolean }, options: ViewOptions): ToolBlock {
+    const { seq, callId, name, progress, permission, result } = item;
+    const generating = options.writerAlive && ((this.#open && !item.done) || item.running);
+    const cut = !item.done && !this.#open;
+    return {
+      ...this.#base(key, generating),
+      kind: "tool",
+      seq,
+      callId,
+      name,
+      arguments: item.arguments,
+      progress,
+      permission,
+      result,
+      cut,
+    };
+  }
+}
+
+function indexOf(key: string): number {
+  return Number(key.slice(key.lastIndexOf("/") + 1));
+}
+
+/** Adjacent thoughts of one response are one block: five rows of "Thinking…" say no more than one (failures.md U04). */
+function joined(a: ReasoningBlock, b: ReasoningBlock): ReasoningBlock {
+  return {
+    ...a,
+    generating: a.generating || b.generating,
+    seqs: [...a.seqs, ...b.seqs],
+    parts: [...a.parts, ...b.parts],
+    durationMs:
+      a.durationMs === undefined && b.durationMs === undefined
+        ? undefined
+        : (a.durationMs ?? 0) + (b.durationMs ?? 0),
+    cut: a.cut || b.cut,
+    keptBack: a.keptBack || b.keptBack,
+  };
+}

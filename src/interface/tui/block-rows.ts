@@ -1,0 +1,127 @@
+/**
+ * One block as rows, by value: the same block, width and view give the same rows.
+ *
+ * @module
+ */
+
+import { assertNever, inert, inertLine } from "../../base/support/index.ts";
+import {
+  type Block,
+  formatDuration,
+  type NoticeBlock,
+  type TextBlock,
+  type TurnEndBlock,
+  type UserBlock,
+} from "../fragments/index.ts";
+import { reasoningRows } from "./reasoning-rows.ts";
+import { count, head, indent, type Rows, short } from "./rows.ts";
+import { markdownRows, widthOf, wrap } from "./terminal-library.ts";
+import { toolRows } from "./tool-rows.ts";
+import type { View } from "./view-state.ts";
+
+export function blockRows(block: Block, width: number, view: View): Rows {
+  switch (block.kind) {
+    case "user":
+      return userRows(block, width, view);
+    case "reasoning":
+      return reasoningRows(block, width, view);
+    case "text":
+      return answerRows(block, block.text, width, view);
+    case "tool":
+      return toolRows(block, width, view);
+    case "notice":
+      return noticeRows(block, width, view);
+    case "turn_end":
+      return turnEndRows(block, width, view);
+    default:
+      return assertNever(block, "block");
+  }
+}
+
+function userRows(block: UserBlock, width: number, { style }: View): Rows {
+  const who = block.by === "person" ? "" : "(runtime) ";
+  const whole = wrap(inert(`${who}${block.text}`), width - 2);
+  const paint = block.by === "person" ? style.bold : style.dim;
+  // What the runtime asks of the model is the same each time: its beginning tells which it is.
+  const rows = block.by === "person" ? whole : head(whole, 3, (more) => `… ${count(more, "more row")}`);
+  return rows.map((row, at) => `${style.accent(at === 0 ? "› " : "  ")}${paint(row)}`);
+}
+
+/** A piece of an answer. Commentary is dimmed, never hidden (failures.md U07). */
+export function answerRows(block: TextBlock, text: string, width: number, { style }: View): Rows {
+  const rows = markdownRows(inert(text), width, style);
+  return block.phase === "commentary" ? rows.map((row) => style.dim(row)) : rows;
+}
+
+export function noticeRows(block: NoticeBlock, width: number, view: View): Rows {
+  const { style } = view;
+  const text = inertLine(block.text, 2000);
+  if (block.waitMs !== undefined) {
+    const left = Math.max(0, block.waitMs - (view.now - view.since(block.id)));
+    const told = left < 1000 ? "trying again" : `trying again in ${formatDuration(left)}`;
+    return marked("↻", `${text} · ${told}`, width, style.warn);
+  }
+  return marked("!", text, width, style.warn);
+}
+
+export function marked(mark: string, text: string, width: number, paint: (text: string) => string): Rows {
+  return wrap(inert(text), width - 2).map((row, at) => paint(`${at === 0 ? `${mark} ` : "  "}${row}`));
+}
+
+function turnEndRows(block: TurnEndBlock, width: number, { style }: View): Rows {
+  const { usage } = block;
+  const facts = [
+    `Worked for ${formatDuration(block.durationMs)}`,
+    count(block.steps, "request"),
+    // A turn that was stopped before its first answer ended has counted nothing: no figure is better than a wrong one.
+    usage.inputTokens === 0 && usage.outputTokens === 0
+      ? undefined
+      : `↑${short(usage.inputTokens)} ↓${short(usage.outputTokens)}`,
+    usage.reasoningTokens > 0 ? `${short(usage.reasoningTokens)} reasoning` : undefined,
+  ].filter((fact) => fact !== undefined);
+  const row = `─ ${facts.join(" · ")}`;
+  const told = wrap(widthOf(row) + 2 <= width ? `${row} ─` : row, width).map((one) => style.dim(one));
+  const why = whyOf(block);
+  if (why === undefined) return told;
+  const paint = block.status === "failed" ? style.bad : style.warn;
+  return [...marked(block.status === "failed" ? "✗" : "■", why, width, paint), ...told];
+}
+
+function whyOf({ status, reason, error }: TurnEndBlock): string | undefined {
+  const because = error === undefined ? (reason ?? "") : `${error.message} [${error.code}]`;
+  switch (status) {
+    case "completed":
+      return undefined;
+    case "cancelled":
+      return "Stopped. What was written stays; the next message goes on from here.";
+    case "interrupted":
+      return "Interrupted: the process that worked on it ended.";
+    case "incomplete":
+      return `Ended at a limit${because === "" ? "" : `: ${because}`}.`;
+    case "failed":
+      return `Failed: ${because}. /retry asks again.`;
+    default:
+      return assertNever(status, "status");
+  }
+}
+
+export const NOTE_MARGIN = 2;
+
+/** A note of the interface itself: help, answers to commands, errors of commands. */
+export function noteRows(text: string, width: number, { style }: View): Rows {
+  const rows = inert(text)
+    .split("\n")
+    .flatMap((line) => tableRows(line, width - NOTE_MARGIN));
+  return indent(rows, " ".repeat(NOTE_MARGIN)).map((row) => style.dim(row));
+}
+
+const LEAST_COLUMN = 20;
+
+/** A line of two columns stays one: the second is wrapped in its place, or stands below where it has no room. */
+function tableRows(line: string, width: number): Rows {
+  const [, left = "", right = ""] = /^(.*\S {2,})(\S.*)$/.exec(line) ?? [];
+  if (left === "" || widthOf(line) <= width) return wrap(line, width);
+  const room = width - widthOf(left);
+  if (room < LEAST_COLUMN) return [...wrap(left.trimEnd(), width), ...indent(wrap(right, width - 2), "  ")];
+  return wrap(right, room).map((row, at) => (at === 0 ? left + row : " ".repeat(widthOf(left)) + row));
+}

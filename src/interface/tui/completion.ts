@@ -1,0 +1,70 @@
+/**
+ * What can be completed: a command at the start of the message, a file behind an @.
+ *
+ * @module
+ */
+
+import { inert, inertLine } from "../../base/support/index.ts";
+
+export interface CompletionItem {
+  readonly value: string;
+  readonly label: string;
+  readonly description?: string;
+}
+
+export interface Completed {
+  /** The text before the cursor that is replaced. */
+  readonly prefix: string;
+  readonly items: readonly CompletionItem[];
+}
+
+export type Completion = (
+  before: string,
+  where: { readonly firstLine: boolean; readonly signal: AbortSignal },
+) => Promise<Completed | undefined>;
+
+const MAX_FILES = 20;
+
+export function createCompletion(
+  commands: readonly { readonly name: string; readonly about: string }[],
+  files: (signal: AbortSignal) => Promise<readonly string[]>,
+): Completion {
+  return async (before, { firstLine, signal }) => {
+    const command = firstLine ? /^\/[a-z]*$/.exec(before)?.[0] : undefined;
+    if (command !== undefined) {
+      const items = commands
+        .filter(({ name }) => name.startsWith(command))
+        .map(({ name, about }) => ({ value: name, label: name, description: about }));
+      return { prefix: command, items };
+    }
+    const mention = /(?:^|\s)(@\S*)$/.exec(before)?.[1];
+    if (mention === undefined) return undefined;
+    const found = rankFiles(await files(signal), mention.slice(1));
+    return {
+      prefix: mention,
+      items: found.map((file) => ({ value: `@${file} `, label: inertLine(file, 200) })),
+    };
+  };
+}
+
+/** Names that begin with it, then paths that have it, then paths that have its letters in order. */
+export function rankFiles(files: readonly string[], wanted: string): readonly string[] {
+  const lower = wanted.toLowerCase();
+  const ranked = files
+    .filter((file) => inert(file) === file && !/[\s]/.test(file)) // such a name could not be typed back
+    .map((file) => ({ file, rank: rankOf(file.toLowerCase(), lower) }))
+    .filter(({ rank }) => rank < 4);
+  return ranked
+    .toSorted((a, b) => a.rank - b.rank || a.file.length - b.file.length || (a.file < b.file ? -1 : 1))
+    .slice(0, MAX_FILES)
+    .map(({ file }) => file);
+}
+
+function rankOf(file: string, wanted: string): number {
+  if (file.startsWith(wanted)) return 0;
+  if (file.slice(file.lastIndexOf("/") + 1).startsWith(wanted)) return 1;
+  if (file.includes(wanted)) return 2;
+  let at = 0;
+  for (const char of file) if (char === wanted[at]) at += 1;
+  return at === wanted.length ? 3 : 4;
+}

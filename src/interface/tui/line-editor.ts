@@ -1,0 +1,176 @@
+/**
+ * The input: pi-tui's editor (several lines, undo, kill ring, history, completion, large pastes as a marker) without its
+ * frame and with the terminal's own cursor. No character a terminal could obey gets into its text.
+ *
+ * @module
+ */
+
+import {
+  type AutocompleteProvider,
+  CURSOR_MARKER,
+  Editor,
+  type EditorTheme,
+  type TUI,
+} from "@earendil-works/pi-tui";
+
+import { inert } from "../../base/support/index.ts";
+import type { Completion } from "./completion.ts";
+import type { Rows } from "./rows.ts";
+import type { Style } from "./style.ts";
+import { fit, isKey, widthOf } from "./terminal-library.ts";
+
+export interface LineEditorOptions {
+  readonly style: Style;
+  /** Rows of the terminal. */
+  readonly height: () => number;
+  readonly onSubmit: (text: string) => void;
+  /** Something changed on its own time: a list of completions came. */
+  readonly onChange: () => void;
+  readonly complete: Completion;
+}
+
+export interface EditorView {
+  readonly rows: Rows;
+  readonly cursor: { readonly row: number; readonly column: number };
+}
+
+const PROMPT = "❯ ";
+/** Marks the rows of the library's frame; cannot be in a text. */
+const FRAME = "\u0000";
+// oxlint-disable-next-line no-control-regex -- that is what it looks for
+const FAKE_CURSOR = /\u001B\[7m([^]*?)\u001B\[0m/;
+
+/** What can have a list: the name of a command, or of a file behind an @ (completion.ts). */
+const COMPLETABLE = /^\/[a-z]*$|(?:^|\s)@\S*$/;
+
+export class LineEditor {
+  readonly #editor: Editor;
+  readonly #style: Style;
+  readonly #provider: AutocompleteProvider;
+  /** Text and cursor the list on the screen was made for. */
+  #listedFor: string | undefined;
+
+  constructor(options: LineEditorOptions) {
+    this.#style = options.style;
+    // The editor asks its screen for two things only.
+    const screen = {
+      terminal: {
+        get rows() {
+          return options.height();
+        },
+      },
+      requestRender: () => options.onChange(),
+    };
+    this.#editor = new Editor(screen as unknown as TUI, themeOf(options.style), {
+      autocompleteMaxVisible: 8,
+    });
+    this.#editor.focused = true;
+    this.#editor.onSubmit = (text) => options.onSubmit(text);
+    this.#provider = this.#providerOf(options.complete);
+    this.#editor.setAutocompleteProvider(this.#provider);
+  }
+
+  /** Pastes are written out. */
+  get text(): string {
+    return this.#editor.getExpandedText();
+  }
+
+  set text(text: string) {
+    this.#editor.setText(clean(text));
+  }
+
+  get completing(): boolean {
+    return this.#editor.isShowingAutocomplete();
+  }
+
+  remember(text: string): void {
+    this.#editor.addToHistory(clean(text));
+  }
+
+  key(data: string): void {
+    // The library takes from the list it shows, also when the keys before came faster than the list for them.
+    if (this.completing && isKey(data, "enter", "tab") && this.#listedFor !== this.#place()) {
+      this.#editor.setAutocompleteProvider(this.#provider); // closes the list
+    }
+    // Alt and a key come with an escape; everything else that is no sequence is text and must be harmless.
+    this.#editor.handleInput(data.startsWith("\u001B") || data.length === 1 ? data : clean(data));
+    // Cutting, pasting and undoing change the text under a list that the library leaves open.
+    if (this.completing && !COMPLETABLE.test(this.#before())) {
+      this.#editor.setAutocompleteProvider(this.#provider); // closes the list
+    }
+  }
+
+  #before(): string {
+    const { line, col } = this.#editor.getCursor();
+    return (this.#editor.getLines()[line] ?? "").slice(0, col);
+  }
+
+  paste(text: string): void {
+    this.#editor.handleInput(`\u001B[200~${clean(text)}\u001B[201~`);
+  }
+
+  render(width: number): EditorView {
+    const inner = Math.max(2, width - PROMPT.length);
+    const drawn = this.#editor.render(inner);
+    const end = drawn.findLastIndex((row) => row.startsWith(FRAME));
+    const typed = drawn.slice(1, end);
+    let cursor = { row: 0, column: PROMPT.length };
+    const rows = typed.map((row, at) => {
+      const mark = row.indexOf(CURSOR_MARKER);
+      if (mark !== -1) cursor = { row: at, column: PROMPT.length + widthOf(row.slice(0, mark)) };
+      const text = row.replace(CURSOR_MARKER, "").replace(FAKE_CURSOR, "$1").trimEnd();
+      return `${at === 0 ? this.#style.accent(PROMPT) : "  "}${text}`;
+    });
+    const list = drawn.slice(end + 1).map((row) => fit(`  ${row.trimEnd()}`, width));
+    return { rows: [...rows, ...list], cursor: { ...cursor, column: Math.min(cursor.column, width - 1) } };
+  }
+
+  #place(): string {
+    const { line, col } = this.#editor.getCursor();
+    return `${line}:${col}:${this.#editor.getText()}`;
+  }
+
+  #providerOf(complete: Completion): AutocompleteProvider {
+    return {
+      getSuggestions: async (lines, line, column, { signal }) => {
+        const askedFor = this.#place();
+        const before = (lines[line] ?? "").slice(0, column);
+        const found = await complete(before, { firstLine: line === 0, signal });
+        // The library drops an answer that comes too late, and goes on showing the list it has.
+        if (!signal.aborted && this.#place() === askedFor) this.#listedFor = askedFor;
+        return found === undefined || found.items.length === 0
+          ? null
+          : { prefix: found.prefix, items: found.items.map((item) => ({ ...item })) };
+      },
+      applyCompletion,
+    };
+  }
+}
+
+function clean(text: string): string {
+  // Terminals send the line ends of a paste as CR, as if Enter had been pressed.
+  const lines = text.replaceAll(/\r\n?/g, "\n");
+  // `inert` shows what it finds; here nothing was written by somebody else, so it is just left out.
+  return inert(lines).replaceAll(/[\u2400-\u2421\uFFFD]/g, "");
+}
+
+function themeOf(style: Style): EditorTheme {
+  return {
+    borderColor: (text) => FRAME + text,
+    selectList: {
+      selectedPrefix: style.accent,
+      selectedText: style.accent,
+      description: style.dim,
+      scrollInfo: style.dim,
+      noMatch: style.dim,
+    },
+  };
+}
+
+const applyCompletion: AutocompleteProvider["applyCompletion"] = (lines, line, column, item, prefix) => {
+  const row = lines[line] ?? "";
+  const before = row.slice(0, column - prefix.length) + item.value;
+  const changed = [...lines];
+  changed[line] = before + row.slice(column);
+  return { lines: changed, cursorLine: line, cursorCol: before.length };
+};

@@ -1,0 +1,91 @@
+import { expect, test } from "vitest";
+
+import type { PermissionRequest } from "../../base/events/index.ts";
+import { type Answer, argumentRows, PermissionPrompt } from "./permission-prompt.ts";
+import { createStyle } from "./style.ts";
+
+const request: PermissionRequest = {
+  v: 1,
+  seq: 1,
+  id: "e",
+  at: "2026-01-01T00:00:00.000Z",
+  epoch: 1,
+  type: "permission_request",
+  response: "r",
+  requestId: "p",
+  callId: "c",
+  tool: "run_command",
+  access: "execute",
+  arguments: '{"command":"ls"}',
+  argumentsHash: "",
+};
+const style = createStyle(false);
+
+function prompt(text = request.arguments): {
+  readonly asked: PermissionPrompt;
+  readonly answers: Answer[];
+  readonly texts: string[];
+} {
+  const answers: Answer[] = [];
+  const texts: string[] = [];
+  const asked = new PermissionPrompt({
+    request: { ...request, arguments: text },
+    onAnswer: (answer) => answers.push(answer),
+    onText: (typed) => texts.push(typed),
+  });
+  asked.render(60, 10, style);
+  return { asked, answers, texts };
+}
+
+test.for([
+  ["", "deny"],
+  ["n", "deny"],
+  ["NO", "deny"],
+  ["y", "allow"],
+  ["Yes", "allow"],
+] as const)("%j and Enter is %s", ([typed, answer]) => {
+  const { asked, answers } = prompt();
+  for (const char of typed) asked.key(char);
+  asked.key("\r");
+  expect(answers).toEqual([answer]);
+});
+
+test("anything else is a message, and no answer", () => {
+  const { asked, answers, texts } = prompt();
+  for (const char of "why, yes") asked.key(char);
+  asked.key("\r");
+  expect([answers, texts]).toEqual([[], ["why, yes"]]);
+});
+
+test("what has not been seen cannot be allowed", () => {
+  const { asked, answers } = prompt(JSON.stringify({ command: "x\n".repeat(30) }));
+  const { rows } = asked.render(60, 10, style);
+  expect(rows.length).toBeLessThanOrEqual(10);
+  expect(rows.at(-2)).toContain("see all of it first");
+  asked.key("y");
+  asked.key("\r");
+  expect(answers).toEqual([]);
+  for (let page = 0; page < 10; page += 1) {
+    asked.key("\u001B[6~");
+    asked.render(60, 10, style);
+  }
+  asked.key("y");
+  asked.key("\r");
+  expect(answers).toEqual(["allow"]);
+});
+
+test("arguments are exact and cannot look like one another", () => {
+  expect(argumentRows('{"path":"a b","n":[1,"x"],"deep":{"k":true}}', 40)).toEqual([
+    "path: a b",
+    'n: [1,"x"]',
+    'deep: {"k":true}',
+  ]);
+  expect(argumentRows(JSON.stringify({ text: "one\npath: /etc/passwd", path: "ok" }), 40)).toEqual([
+    "text:",
+    "│ one",
+    "│ path: /etc/passwd",
+    "path: ok",
+  ]);
+  expect(argumentRows("{}", 40)).toEqual(["(no arguments)"]);
+  expect(argumentRows("{broken", 40)).toEqual(["│ {broken"]);
+});

@@ -1,0 +1,131 @@
+/**
+ * May this call run? Stands where a person types, so it cannot scroll away; shows the exact arguments, escaped, and all
+ * of them: what has not been seen cannot be allowed. The answer is a word and Enter; without a word it is no. A key that
+ * was meant for the message therefore never allows anything.
+ *
+ * @module
+ */
+
+import type { PermissionRequest } from "../../base/events/index.ts";
+import { inert, inertLine, isObject, tryParseJson } from "../../base/support/index.ts";
+import type { EditorView } from "./line-editor.ts";
+import { count, type Rows } from "./rows.ts";
+import type { Style } from "./style.ts";
+import { fit, isKey, widthOf, wrap } from "./terminal-library.ts";
+
+export type Answer = "allow" | "deny";
+
+export interface PermissionPromptOptions {
+  readonly request: PermissionRequest;
+  readonly onAnswer: (answer: Answer) => void;
+  /** It was no answer: the text belongs to the message. */
+  readonly onText: (text: string) => void;
+}
+
+const ACCESS_WORDS = { read: "read", write: "write", execute: "run" } as const;
+
+const SEEN = "y + Enter allows · Enter denies · Esc stops";
+const NOT_SEEN = "see all of it first: ↓ PageDown · Enter denies";
+/** In a lower window every row is needed for the arguments. */
+const ROOMY = 12;
+
+export interface PromptView extends EditorView {
+  /** The question without the place for its answer. */
+  readonly asked: Rows;
+}
+
+export class PermissionPrompt {
+  readonly #options: PermissionPromptOptions;
+  #typed = "";
+  #from = 0;
+  #seenTo = 0;
+  #total = 0;
+  #room = 1;
+
+  constructor(options: PermissionPromptOptions) {
+    this.#options = options;
+  }
+
+  get request(): PermissionRequest {
+    return this.#options.request;
+  }
+
+  /** What was typed and is no answer yet. */
+  get typed(): string {
+    return this.#typed;
+  }
+
+  get #allSeen(): boolean {
+    return this.#seenTo >= this.#total;
+  }
+
+  key(data: string): void {
+    if (isKey(data, "enter")) this.#enter();
+    else if (isKey(data, "backspace")) this.#typed = this.#typed.slice(0, -1);
+    else if (isKey(data, "ctrl+u")) this.#typed = "";
+    else if (isKey(data, "down", "pageDown")) this.#scroll(isKey(data, "down") ? 1 : this.#room);
+    else if (isKey(data, "up", "pageUp")) this.#scroll(isKey(data, "up") ? -1 : -this.#room);
+    else if (!data.startsWith("\u001B") && inert(data) === data && data !== "\n") this.#typed += data;
+  }
+
+  /** `most` rows at the most, whatever the arguments are. */
+  render(width: number, most: number, style: Style): PromptView {
+    const { request } = this.#options;
+    const verb = ACCESS_WORDS[request.access];
+    const title = fit(style.warn(`? Allow ${inertLine(request.tool, 60)} (${verb})?`), width);
+    const all = argumentRows(request.arguments, width - 2);
+    this.#total = all.length;
+    // Wrapped, not cut, where there is room: how to say no stands at its end.
+    const hinted = (hint: string): Rows => wrap(hint, width - 2).slice(0, most < ROOMY ? 1 : 3);
+    this.#room = Math.max(1, Math.min(all.length, most - 3 - hinted(NOT_SEEN).length));
+    this.#from = Math.max(0, Math.min(this.#from, all.length - this.#room));
+    this.#seenTo = Math.max(this.#seenTo, this.#from + this.#room);
+    const shown = all.slice(this.#from, this.#from + this.#room).map((row) => `  ${row}`);
+    const below = all.length - this.#from - this.#room;
+    const scroll = all.length > this.#room ? [style.dim(fit(this.#scrollHint(below), width))] : [];
+    const hint = hinted(this.#allSeen ? SEEN : NOT_SEEN).map((row) => style.dim(`  ${row}`));
+    const asked = [title, ...shown, ...scroll];
+    const rows = [...asked, ...hint, fit(`❯ ${this.#typed}`, width)];
+    const column = Math.min(width - 1, 2 + widthOf(this.#typed));
+    return { asked, rows, cursor: { row: rows.length - 1, column } };
+  }
+
+  #scrollHint(below: number): string {
+    return below === 0 ? `  (end; ${count(this.#from, "row")} above)` : `  ↓ ${count(below, "more row")}`;
+  }
+
+  #scroll(by: number): void {
+    this.#from = Math.max(0, this.#from + by);
+  }
+
+  #enter(): void {
+    const word = this.#typed.trim().toLowerCase();
+    const text = this.#typed;
+    this.#typed = "";
+    if (word === "" || word === "n" || word === "no") this.#options.onAnswer("deny");
+    else if (word !== "y" && word !== "yes") this.#options.onText(text);
+    else if (this.#allSeen) this.#options.onAnswer("allow");
+    else this.#scroll(this.#room);
+  }
+}
+
+/**
+ * As the tool will get them. A value that needs more than one row stands behind a bar, so that nothing in it can look
+ * like another argument or like the question itself.
+ */
+export function argumentRows(text: string, width: number): Rows {
+  const parsed = tryParseJson(text);
+  if (!isObject(parsed)) return barred(text, width);
+  const entries = Object.entries(parsed);
+  if (entries.length === 0) return ["(no arguments)"];
+  return entries.flatMap(([name, value]) => {
+    const shown = typeof value === "string" ? value : JSON.stringify(value);
+    const row = `${inertLine(name, 100)}: ${inert(shown)}`;
+    if (!row.includes("\n") && widthOf(row) <= width) return [row];
+    return [fit(`${inertLine(name, 100)}:`, width), ...barred(shown, width)];
+  });
+}
+
+function barred(text: string, width: number): Rows {
+  return wrap(inert(text), width - 2).map((row) => `│ ${row}`);
+}

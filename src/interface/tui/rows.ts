@@ -1,0 +1,103 @@
+/**
+ * Rows: what a component renders to. A row is text with styles, at most as wide as the terminal, without a line feed.
+ *
+ * `sealed` is the last gate before the terminal: whatever a component did, only text and styles pass it.
+ *
+ * @module
+ */
+
+import { inert } from "../../base/support/index.ts";
+import { fit, wrap } from "./terminal-library.ts";
+
+export type Rows = readonly string[];
+
+export interface Component {
+  render(width: number): Rows;
+}
+
+// oxlint-disable-next-line no-control-regex -- that is what it looks for
+const STYLES = /(\u001B\[(?:(?:0|1|2|3|4|9|2[2349]|3[1-369])(?:;(?=\d)|(?=m)))*m)/;
+
+export function sealed(row: string, width: number): string {
+  const parts = row.split(STYLES);
+  const safe = parts.map((part, at) => (at % 2 === 1 ? part : inert(part).replaceAll(/[\n\t]/g, " ")));
+  return fit(safe.join(""), width);
+}
+
+/** Drawn by us, and different at another width: no part of the text. */
+const DRAWN = /[\s\u2500-\u257F]/u;
+
+/** What is said in rows, whatever their width: characters that are neither space nor frame. */
+export function charactersIn(rows: Rows): number {
+  let found = 0;
+  for (const row of rows) {
+    for (const [at, part] of row.split(STYLES).entries()) {
+      if (at % 2 === 0) for (const char of part) if (!DRAWN.test(char)) found += 1;
+    }
+  }
+  return found;
+}
+
+/** Without the first characters, counted as `charactersIn` does, and without the rows they filled. */
+export function without(rows: Rows, characters: number): Rows {
+  let left = characters;
+  for (const [index, row] of rows.entries()) {
+    if (left === 0) return rows.slice(index);
+    const here = charactersIn([row]);
+    if (here > left) return [behind(row, left), ...rows.slice(index + 1)];
+    left -= here;
+  }
+  return [];
+}
+
+/** The rest of a row, in the style that holds there. */
+function behind(row: string, characters: number): string {
+  let left = characters;
+  let rest = "";
+  for (const [at, part] of row.split(STYLES).entries()) {
+    if (at % 2 === 1 || left === 0) {
+      rest += part;
+      continue;
+    }
+    const chars = Array.from(part);
+    let from = 0;
+    while (from < chars.length && left > 0) if (!DRAWN.test(chars[from++] ?? "")) left -= 1;
+    rest += chars.slice(from).join("").trimStart();
+  }
+  return rest;
+}
+
+/** Untrusted text, wrapped, each row behind a margin. */
+export function textRows(text: string, width: number, margin = ""): Rows {
+  return indent(wrap(inert(text), width - margin.length), margin);
+}
+
+export function indent(rows: Rows, margin: string): Rows {
+  return rows.map((row) => margin + row);
+}
+
+/** The last rows, with a word about those before them. */
+export function tail(rows: Rows, most: number, mark: (hidden: number) => string): Rows {
+  if (rows.length <= most) return rows;
+  const shown = Math.max(1, most - 1);
+  return [mark(rows.length - shown), ...rows.slice(-shown)];
+}
+
+/** The first rows, with a word about those behind them. */
+export function head(rows: Rows, most: number, mark: (hidden: number) => string): Rows {
+  if (rows.length <= most) return rows;
+  const shown = Math.max(1, most - 1);
+  return [...rows.slice(0, shown), mark(rows.length - shown)];
+}
+
+/** "1 request", "2 requests". */
+export function count(amount: number, one: string): string {
+  return `${amount.toLocaleString("en")} ${one}${amount === 1 ? "" : "s"}`;
+}
+
+/** 950, 1.2k, 34k, 1.5M. */
+export function short(amount: number): string {
+  if (amount < 1000) return String(amount);
+  const [value, unit] = amount < 999_500 ? [amount / 1000, "k"] : [amount / 1_000_000, "M"];
+  return `${value < 10 ? value.toFixed(1) : String(Math.round(value))}${unit}`;
+}

@@ -1,0 +1,158 @@
+/**
+ * A call and its result: one row folded; unfolded the exact arguments and the result.
+ *
+ * @module
+ */
+
+import type { ToolStatus } from "../../base/events/index.ts";
+import { inert, inertLine, isObject, stringOf, tryParseJson } from "../../base/support/index.ts";
+import { formatDuration, type ToolBlock } from "../fragments/index.ts";
+import { count, head, indent, type Rows, tail, textRows } from "./rows.ts";
+import { fit } from "./terminal-library.ts";
+import { growingRows, type View } from "./view-state.ts";
+
+const MARGIN = "    ";
+
+export function toolRows(block: ToolBlock, width: number, view: View): Rows {
+  const { style } = view;
+  const [mark, paint] = markOf(block, view);
+  const name = inertLine(block.name, 60);
+  const tailText = tailOf(factsOf(block, view), width - 2 - name.length);
+  const space = width - 2 - tailText.length;
+  const title = fit(`${name} ${summaryOf(block)}`.trim(), Math.max(8, space));
+  const row = fit(`${paint(mark)} ${title}${style.dim(tailText)}`, width);
+  if (view.toolsOpen) return [row, ...indent(detailRows(block, width - MARGIN.length, view), MARGIN)];
+  return [row, ...indent(worthSeeing(block, width - MARGIN.length, view), MARGIN)];
+}
+
+function markOf(block: ToolBlock, { style }: View): readonly [string, (text: string) => string] {
+  if (block.result !== undefined) return RESULT_MARKS[block.result.status](style);
+  if (block.permission?.decision === undefined && block.permission !== undefined) return ["?", style.warn];
+  return [block.generating ? "▸" : "·", style.accent];
+}
+
+const RESULT_MARKS: Readonly<
+  Record<ToolStatus, (style: View["style"]) => readonly [string, (text: string) => string]>
+> = {
+  ok: (style) => ["✓", style.good],
+  error: (style) => ["✗", style.bad],
+  denied: (style) => ["✗", style.warn],
+  timeout: (style) => ["✗", style.bad],
+  cancelled: (style) => ["■", style.warn],
+  not_executed: (style) => ["·", style.dim],
+  outcome_unknown: (style) => ["?", style.warn],
+};
+
+const STATUS_WORDS: Readonly<Partial<Record<ToolStatus, string>>> = {
+  error: "failed",
+  denied: "denied",
+  timeout: "timed out",
+  cancelled: "stopped",
+  not_executed: "not executed",
+  outcome_unknown: "outcome unknown",
+};
+
+/** From the most to the least important; beside the tool's name, what has no room is left out. */
+function tailOf(facts: readonly string[], room: number): string {
+  const tails = facts.map((_, at) => ` · ${facts.slice(0, facts.length - at).join(" · ")}`);
+  return tails.find((one) => one.length <= room) ?? "";
+}
+
+function factsOf(block: ToolBlock, view: View): readonly string[] {
+  const { result, permission } = block;
+  if (result !== undefined) {
+    const lines = result.text === "" ? 0 : result.text.trimEnd().split("\n").length;
+    return [
+      STATUS_WORDS[result.status],
+      result.durationMs === undefined ? undefined : durationOf(result.durationMs),
+      lines > 1 ? count(lines, "line") : undefined,
+    ].filter((fact) => fact !== undefined);
+  }
+  if (permission !== undefined && permission.decision === undefined) return ["waits for your answer"];
+  if (block.cut) return ["interrupted"];
+  if (!block.generating) return [];
+  const ms = view.now - view.since(block.id);
+  if (block.callId === undefined) return ["being written"];
+  return [ms < 1000 ? "running" : `running ${formatDuration(ms)}`];
+}
+
+function durationOf(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : formatDuration(ms);
+}
+
+/** The one argument that says most, else all of them. */
+function summaryOf(block: ToolBlock): string {
+  const parsed = tryParseJson(block.arguments);
+  if (!isObject(parsed)) return inertLine(block.arguments, 200);
+  const names = Object.keys(parsed);
+  const telling = ["path", "command", "pattern", "query", "url"].find(
+    (name) => stringOf(parsed[name]) !== undefined,
+  );
+  if (telling !== undefined) {
+    const more = names.length > 1 ? ` (+${names.length - 1})` : "";
+    return inertLine(stringOf(parsed[telling]) ?? "", 200) + more;
+  }
+  return names.length === 0 ? "" : inertLine(block.arguments, 200);
+}
+
+/** Folded, a person still sees what runs now and why something failed. */
+function worthSeeing(block: ToolBlock, width: number, view: View): Rows {
+  const { result, progress } = block;
+  if (result === undefined) {
+    const last = progress.trimEnd().split("\n").at(-1) ?? "";
+    return last === "" ? [] : [view.style.dim(fit(inertLine(last, 500), width))];
+  }
+  if (result.status === "ok" || result.text === "") return [];
+  return head(textRows(result.text, width), 3, (more) => `… ${count(more, "more row")}`).map((row) =>
+    view.style.dim(row),
+  );
+}
+
+/** As much as fits on the screen beside the rest: more could not be folded again. */
+function mostRows(view: View): number {
+  return Math.max(8, view.height - 12);
+}
+
+function detailRows(block: ToolBlock, width: number, view: View): Rows {
+  const { style } = view;
+  const { result, progress } = block;
+  const shown: string[] = [...argumentRows(block.arguments, width, view)];
+  if (result !== undefined) {
+    const rows = textRows(result.text === "" ? "(no output)" : result.text, width);
+    shown.push(
+      ...head(rows, mostRows(view), (more) => style.dim(`… ${count(more, "more row")}`)).map((row) =>
+        style.dim(row),
+      ),
+    );
+  } else if (progress !== "") {
+    const rows = textRows(progress.trimEnd(), width);
+    shown.push(
+      ...tail(rows, growingRows(view), (hidden) => `… ${count(hidden, "row")} above`).map((row) =>
+        style.dim(row),
+      ),
+    );
+  }
+  return shown;
+}
+
+/** An edit as what goes and what comes; anything else one argument a line, exactly. */
+function argumentRows(text: string, width: number, { style }: View): Rows {
+  const parsed = tryParseJson(text);
+  if (!isObject(parsed)) return text === "" ? [] : textRows(text, width);
+  const find = stringOf(parsed["find"]);
+  const replace = stringOf(parsed["replace"]);
+  if (find !== undefined && replace !== undefined) {
+    const rest = Object.entries(parsed).filter(([name]) => name !== "find" && name !== "replace");
+    return [
+      ...rest.flatMap(([name, value]) => valueRows(name, value, width)),
+      ...textRows(find, width - 2, "").map((row) => style.bad(`- ${row}`)),
+      ...textRows(replace, width - 2, "").map((row) => style.good(`+ ${row}`)),
+    ];
+  }
+  return Object.entries(parsed).flatMap(([name, value]) => valueRows(name, value, width));
+}
+
+function valueRows(name: string, value: unknown, width: number): Rows {
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return textRows(`${inert(name)}: ${text}`, width);
+}

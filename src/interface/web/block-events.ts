@@ -1,0 +1,81 @@
+/**
+ * Which events of the log a block stands for, and a block as Markdown. Pure.
+ *
+ * @module
+ */
+
+import type { LoggedEvent } from "../../base/events/index.ts";
+import { type Block, reasoningLabel } from "../fragments/index.ts";
+
+export function eventsOf(block: Block, events: readonly LoggedEvent[]): readonly LoggedEvent[] {
+  const seqs = new Set<number>(
+    block.kind === "reasoning" ? block.seqs : "seq" in block && block.seq !== undefined ? [block.seq] : [],
+  );
+  const callId = block.kind === "tool" ? block.callId : undefined;
+  return events.filter(
+    (event) =>
+      seqs.has(event.seq) ||
+      (callId !== undefined && "callId" in event && event.callId === callId) ||
+      (block.kind === "notice" && event.id === block.id) ||
+      (block.kind === "turn_end" && event.type === "turn_end" && block.id === `turn_end/${event.turn}`),
+  );
+}
+
+/** The block an event is shown in, if it is shown. */
+export function blockOfSeq(
+  seq: number,
+  blocks: readonly Block[],
+  events: readonly LoggedEvent[],
+): Block | undefined {
+  const event = events.find((one) => one.seq === seq);
+  if (event === undefined) return undefined;
+  return blocks.find((block) => eventsOf(block, [event]).length > 0);
+}
+
+/** Events that lie on no path in use: what an edit, a retry or an undo has left. */
+export function leftBehind(events: readonly LoggedEvent[]): ReadonlySet<number> {
+  const left: { readonly until: number; readonly path: readonly number[] }[] = [];
+  let path: number[] = [];
+  for (const event of events) {
+    if (event.type === "branch") {
+      const from = left.find(({ until }) => until > event.to)?.path ?? path;
+      left.push({ until: event.seq, path });
+      path = from.filter((seq) => seq <= event.to);
+    }
+    path.push(event.seq);
+  }
+  const used = new Set(path);
+  return new Set(events.filter(({ seq, type }) => !used.has(seq) && type !== "branch").map(({ seq }) => seq));
+}
+
+export function markdownOf(block: Block): string {
+  switch (block.kind) {
+    case "user":
+    case "text":
+    case "notice":
+      return block.text;
+    case "reasoning":
+      return block.parts.length === 0
+        ? reasoningLabel(block)
+        : block.parts
+            .map(({ title, body }) => (title === undefined ? body : `**${title}**\n\n${body}`))
+            .join("\n\n");
+    case "tool":
+      return [
+        `\`${block.name}\``,
+        fenced(block.arguments, "json"),
+        ...(block.result === undefined ? [] : [fenced(block.result.text, "")]),
+      ].join("\n\n");
+    case "turn_end":
+      return block.error === undefined ? block.status : `${block.status}: ${block.error.message}`;
+    default:
+      return block satisfies never;
+  }
+}
+
+/** The fence is longer than any inside. */
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}

@@ -1,0 +1,32 @@
+/**
+ * What a screen reader is told while a turn runs: each title once, and the end. The transcript itself is no live region:
+ * it would be read out token by token.
+ *
+ * @module
+ */
+
+import { reasoningLabel } from "../../fragments/index.ts";
+import type { SessionView } from "../session-view.ts";
+
+export function Announcer({ view }: { readonly view: SessionView }) {
+  return (
+    <p class="visually-hidden" role="status">
+      {words(view)}
+    </p>
+  );
+}
+
+function words(view: SessionView): string {
+  const { blocks } = view;
+  const last = blocks.findLast(({ superseded }) => !superseded);
+  if (view.busy) {
+    const asks = blocks.find(
+      (block) => block.kind === "tool" && block.permission?.decision === undefined && block.permission,
+    );
+    if (asks?.kind === "tool" && asks.result === undefined) return `${asks.name} asks for permission.`;
+    if (last?.kind === "reasoning" && last.generating) return `Thinking: ${reasoningLabel(last)}`;
+    return last?.kind === "tool" ? `Tool ${last.name}.` : "";
+  }
+  if (last?.kind !== "turn_end") return "";
+  return last.status === "completed" ? "The answer is ready." : `The turn was ${last.status}.`;
+}

@@ -1,0 +1,238 @@
+/**
+ * One block, by its kind. Whether it is unfolded is this view's own state and nobody else's (law 9).
+ *
+ * @module
+ */
+
+import { useState } from "preact/hooks";
+
+import { messageOf } from "../../../base/support/index.ts";
+import {
+  type Block,
+  formatDuration,
+  type NoticeBlock,
+  type ReasoningBlock,
+  reasoningLabel,
+  type TextBlock,
+  type ToolBlock,
+  type TurnEndBlock,
+  type UserBlock,
+} from "../../fragments/index.ts";
+import { compact } from "../numbers.ts";
+import type { SessionView } from "../session-view.ts";
+import { useNow } from "../use-now.ts";
+import { useToggle } from "../use-toggle.ts";
+import { Markdown } from "./markdown.tsx";
+
+export function BlockItem({ block, view }: { readonly block: Block; readonly view: SessionView }) {
+  switch (block.kind) {
+    case "user":
+      return <User block={block} view={view} />;
+    case "reasoning":
+      return <Reasoning block={block} view={view} />;
+    case "text":
+      return <Text block={block} />;
+    case "tool":
+      return <Tool block={block} view={view} />;
+    case "notice":
+      return <Notice block={block} />;
+    case "turn_end":
+      return <TurnEnd block={block} />;
+    default:
+      return block satisfies never;
+  }
+}
+
+function User({ block, view }: { readonly block: UserBlock; readonly view: SessionView }) {
+  const [draft, setDraft] = useState<string>();
+  if (draft !== undefined) {
+    return (
+      <form
+        class="edit"
+        aria-label="Edit message"
+        onSubmit={(event) => {
+          event.preventDefault();
+          setDraft(undefined);
+          void view.handle.edit(block.seq, draft).result();
+        }}
+      >
+        <textarea
+          aria-label="Edited message"
+          value={draft}
+          onInput={(event) => setDraft(event.currentTarget.value)}
+        />
+        <button type="submit" class="primary">
+          Send on a new branch
+        </button>
+        <button type="button" onClick={() => setDraft(undefined)}>
+          Keep as it is
+        </button>
+      </form>
+    );
+  }
+  return (
+    <div class="bubble">
+      <p class="who">{block.by === "person" ? "You" : "Throughline"}</p>
+      <p class="plain">{block.text}</p>
+      {block.by === "person" && view.handle.access === "write" ? (
+        <button type="button" class="quiet" onClick={() => setDraft(block.text)}>
+          Edit
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
+function Reasoning({ block, view }: { readonly block: ReasoningBlock; readonly view: SessionView }) {
+  const [open, setOpen] = useToggle(view.handle.id, block.id);
+  const last = block.parts.length - 1;
+  return (
+    <details
+      open={open}
+      class={block.generating ? "reasoning generating" : "reasoning"}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>
+        {block.generating ? <span class="dot" aria-hidden="true" /> : null}
+        <span>{reasoningLabel(block)}</span>
+      </summary>
+      {block.parts.length === 0 ? (
+        <p class="empty">
+          {block.generating ? "Nothing to read yet." : "The model gave no summary of this thought."}
+        </p>
+      ) : null}
+      {block.parts.map((part, index) =>
+        block.generating && index < last ? (
+          <p key={index} class="ticked">
+            ✓ {part.title ?? "Thought"}
+          </p>
+        ) : (
+          <section key={index}>
+            {part.title === undefined ? null : <h3>{part.title}</h3>}
+            <Markdown text={part.body} />
+          </section>
+        ),
+      )}
+    </details>
+  );
+}
+
+function Text({ block }: { readonly block: TextBlock }) {
+  return (
+    <div class="answer">
+      <Markdown text={block.text} />
+      {block.cut ? <p class="cut">interrupted</p> : null}
+    </div>
+  );
+}
+
+function Tool({ block, view }: { readonly block: ToolBlock; readonly view: SessionView }) {
+  const [open, setOpen] = useToggle(view.handle.id, block.id);
+  const asks =
+    block.permission !== undefined && block.permission.decision === undefined && block.result === undefined;
+  const state =
+    block.result?.status ?? (asks ? "asks for permission" : block.generating ? "running" : "not finished");
+  const time = block.result?.durationMs === undefined ? "" : ` · ${formatDuration(block.result.durationMs)}`;
+  return (
+    <>
+      <details open={open} class="tool" onToggle={(event) => setOpen(event.currentTarget.open)}>
+        <summary>
+          {block.generating ? <span class="dot" aria-hidden="true" /> : null}
+          <span>
+            <code>{block.name}</code> <span class="arguments">{shortened(block.arguments)}</span> · {state}
+            {time}
+          </span>
+        </summary>
+        <h3>Arguments</h3>
+        <pre tabIndex={0}>{block.arguments}</pre>
+        {block.progress === "" ? null : <pre tabIndex={0}>{block.progress}</pre>}
+        {block.result === undefined ? null : (
+          <>
+            <h3>Result</h3>
+            <pre tabIndex={0}>{block.result.text}</pre>
+          </>
+        )}
+      </details>
+      {asks && block.permission !== undefined ? (
+        <Permission block={block} requestId={block.permission.requestId} view={view} />
+      ) : null}
+    </>
+  );
+}
+
+interface PermissionProps {
+  readonly block: ToolBlock;
+  readonly requestId: string;
+  readonly view: SessionView;
+}
+
+function Permission({ block, requestId, view }: PermissionProps) {
+  const [problem, setProblem] = useState<string>();
+  const answer = (work: Promise<void>): void => {
+    work.catch((error: unknown) => setProblem(messageOf(error)));
+  };
+  return (
+    <div class="permission" role="group" aria-label={`Permission for ${block.name}`}>
+      <p>
+        May <code>{block.name}</code> run with exactly these arguments?
+      </p>
+      <pre tabIndex={0}>{block.arguments}</pre>
+      <div class="composer-buttons">
+        <button type="button" class="primary" onClick={() => answer(view.handle.deny(requestId))}>
+          Deny
+        </button>
+        <button type="button" onClick={() => answer(view.handle.approve(requestId))}>
+          Allow
+        </button>
+      </div>
+      {problem === undefined ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function Notice({ block }: { readonly block: NoticeBlock }) {
+  const [since] = useState(() => Date.now());
+  const { waitMs } = block;
+  const now = useNow(waitMs !== undefined);
+  const left = waitMs === undefined ? 0 : Math.max(0, waitMs - (now - since));
+  return (
+    <p class="notice-line">
+      {block.text}
+      {waitMs === undefined ? null : (
+        <span class="countdown">{left < 1000 ? " · now" : ` · ${formatDuration(left)} left`}</span>
+      )}
+    </p>
+  );
+}
+
+function TurnEnd({ block }: { readonly block: TurnEndBlock }) {
+  const { usage } = block;
+  const facts = [
+    block.status === "completed"
+      ? undefined
+      : `${block.status}${block.reason === undefined ? "" : `: ${block.reason}`}`,
+    `${block.steps} ${block.steps === 1 ? "step" : "steps"}`,
+    formatDuration(block.durationMs),
+    `↑${compact(usage.inputTokens)} ↓${compact(usage.outputTokens)}`,
+    usage.reasoningTokens === 0 ? undefined : `${compact(usage.reasoningTokens)} reasoning`,
+  ].filter((fact) => fact !== undefined);
+  return (
+    <div class={`turn-line ${block.status}`}>
+      <p>{facts.join(" · ")}</p>
+      {block.error === undefined ? null : (
+        <p class="problem">
+          {block.error.code}: {block.error.message}
+        </p>
+      )}
+    </div>
+  );
+}
+
+function shortened(text: string): string {
+  const line = text.replaceAll(/\s+/g, " ");
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
+}

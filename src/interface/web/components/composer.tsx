@@ -1,0 +1,98 @@
+/**
+ * Where a person writes. Typed text is never lost: it stays until the server has taken it.
+ *
+ * @module
+ */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import { messageOf } from "../../../base/support/index.ts";
+import type { SessionView } from "../session-view.ts";
+import { useVersion } from "../use-version.ts";
+
+export function Composer({ view }: { readonly view: SessionView }) {
+  useVersion(view);
+  const { handle, busy } = view;
+  const key = `draft/${handle.id}`;
+  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? "");
+  const [problem, setProblem] = useState<string>();
+  const field = useRef<HTMLTextAreaElement>(null);
+  // A session that was opened is to be written in.
+  useEffect(() => field.current?.focus(), [handle]);
+  const keep = (value: string): void => {
+    setText(value);
+    sessionStorage.setItem(key, value);
+  };
+  const send = async (): Promise<void> => {
+    const words = text.trim();
+    if (words === "") return;
+    keep("");
+    setProblem(undefined);
+    const result = await handle.send(words).result();
+    // The server never had it: what was typed comes back, unless something else was typed since.
+    if (result.status === "failed" && result.steps === 0 && result.error !== undefined) {
+      setProblem(result.error.message);
+      if ((sessionStorage.getItem(key) ?? "") === "") keep(words);
+    }
+  };
+  const run = (work: () => Promise<unknown>): void => {
+    work().catch((error: unknown) => {
+      setProblem(messageOf(error));
+    });
+  };
+  const blocked = handle.access !== "write";
+  return (
+    <form
+      class="composer"
+      aria-label="Message"
+      onSubmit={(event) => {
+        event.preventDefault();
+        run(send);
+      }}
+    >
+      {handle.interrupted ? (
+        <p class="lost" role="status">
+          The last turn was interrupted.{" "}
+          <button type="button" onClick={() => run(() => handle.resume().result())}>
+            Finish it
+          </button>
+        </p>
+      ) : null}
+      {problem === undefined ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <textarea
+        ref={field}
+        aria-label="Your message"
+        placeholder={
+          busy
+            ? "Goes out when this turn has ended (Esc stops it)"
+            : "Message (Enter sends, Shift+Enter begins a line)"
+        }
+        rows={3}
+        value={text}
+        disabled={blocked}
+        onInput={(event) => keep(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+            event.preventDefault();
+            run(send);
+          }
+          if (event.key === "Escape" && busy) run(() => handle.cancel());
+        }}
+      />
+      <div class="composer-buttons">
+        {busy ? (
+          <button type="button" class="stop" onClick={() => run(() => handle.cancel())}>
+            Stop
+          </button>
+        ) : null}
+        <button type="submit" class="primary" disabled={blocked || text.trim() === ""}>
+          {busy ? "Queue" : "Send"}
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,69 @@
+/**
+ * The log, event by event, as it grows.
+ *
+ * @module
+ */
+
+import { useState } from "preact/hooks";
+
+import { messageOf } from "../../../base/support/index.ts";
+import { leftBehind } from "../block-events.ts";
+import type { SessionView } from "../session-view.ts";
+import { Raw } from "./raw.tsx";
+
+/** Older ones are in the export; a page with all of a long log would not move. */
+const SHOWN = 300;
+
+export function EventList({ view }: { readonly view: SessionView }) {
+  const [open, setOpen] = useState<number>();
+  const [problem, setProblem] = useState<string>();
+  const { events, handle } = view;
+  const left = leftBehind(events);
+  const live = handle.writer === "live";
+  const goTo = (to: number): void => {
+    handle.checkout({ to }).then(
+      () => setProblem(undefined),
+      (error: unknown) => setProblem(messageOf(error)),
+    );
+  };
+  const shown = events.slice(-SHOWN);
+  return (
+    <section>
+      <h2>Events {live ? <span class="live">live ●</span> : null}</h2>
+      {events.length > SHOWN ? (
+        <p class="empty">
+          The last {SHOWN} of {events.length}.
+        </p>
+      ) : null}
+      {events.length === 0 ? <p class="empty">No event yet.</p> : null}
+      {problem === undefined ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <ol class="events">
+        {shown.map((event) => (
+          <li key={event.seq}>
+            <button
+              type="button"
+              aria-expanded={open === event.seq}
+              onClick={() => setOpen(open === event.seq ? undefined : event.seq)}
+            >
+              <span class="seq">{event.seq}</span> {event.type}
+              {left.has(event.seq) ? <span class="left"> · on a branch that was left</span> : null}
+            </button>
+            {open === event.seq &&
+            left.has(event.seq) &&
+            event.turn !== undefined &&
+            handle.access === "write" ? (
+              <button type="button" onClick={() => goTo(event.seq)}>
+                Go back to this branch
+              </button>
+            ) : null}
+            {open === event.seq ? <Raw value={event} label={`Event ${event.seq}`} /> : null}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

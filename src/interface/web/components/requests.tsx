@@ -1,0 +1,142 @@
+/**
+ * Every request of the session, rebuilt from the log and proven by its hash, and what one has that another had not.
+ *
+ * @module
+ */
+
+import { useEffect, useState } from "preact/hooks";
+
+import type { RebuiltRequest, RemoteAgent, RequestSummary } from "../../../access/client/index.ts";
+import { messageOf } from "../../../base/support/index.ts";
+import { compact } from "../numbers.ts";
+import type { SessionView } from "../session-view.ts";
+import { Raw } from "./raw.tsx";
+
+interface Props {
+  readonly agent: RemoteAgent;
+  readonly view: SessionView;
+}
+
+export function Requests({ agent, view }: Props) {
+  const [list, setList] = useState<readonly RequestSummary[]>([]);
+  const [chosen, setChosen] = useState<number>();
+  const [problem, setProblem] = useState<string>();
+  const count = view.events.filter(({ type }) => type === "response_start" || type === "response_end").length;
+  useEffect(() => {
+    if (count === 0) return;
+    agent.requests(view.handle.id).then(setList, (error: unknown) => setProblem(messageOf(error)));
+  }, [agent, view, count]);
+  if (list.length === 0) return <p class="empty">No request has been sent yet.</p>;
+  return (
+    <section>
+      <h2>Requests</h2>
+      <ol class="requests">
+        {list.map((one) => (
+          <li key={one.request}>
+            <button
+              type="button"
+              aria-pressed={one.request === chosen}
+              onClick={() => setChosen(one.request)}
+            >
+              {one.request} · {one.model} · step {one.step}
+              {one.attempt > 1 ? ` attempt ${one.attempt}` : ""} · {one.status}
+              {one.usage === undefined
+                ? ""
+                : ` · ↑${compact(one.usage.inputTokens)}${one.usage.cachedTokens === 0 ? "" : ` (${compact(one.usage.cachedTokens)} cached)`} ↓${compact(one.usage.outputTokens)}`}
+            </button>
+          </li>
+        ))}
+      </ol>
+      {problem === undefined ? null : (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {chosen === undefined ? null : <Request key={chosen} view={view} request={chosen} />}
+    </section>
+  );
+}
+
+function Request({ view, request }: { readonly view: SessionView; readonly request: number }) {
+  const [other, setOther] = useState(request - 1);
+  const [rebuilt, setRebuilt] = useState<RebuiltRequest>();
+  const [before, setBefore] = useState<RebuiltRequest>();
+  const [problem, setProblem] = useState<string>();
+  useEffect(() => {
+    const failed = (error: unknown): void => setProblem(messageOf(error));
+    view.handle.rebuild(request).then(setRebuilt, failed);
+  }, [view, request]);
+  useEffect(() => {
+    if (other < 1) return undefined;
+    let stale = false;
+    const take = (found: RebuiltRequest): void => {
+      if (!stale) setBefore(found);
+    };
+    view.handle.rebuild(other).then(take, (error: unknown) => setProblem(messageOf(error)));
+    return () => {
+      stale = true;
+    };
+  }, [view, other]);
+  if (problem !== undefined) return <p class="problem">{problem}</p>;
+  if (rebuilt === undefined) return <p class="empty">Rebuilding…</p>;
+  return (
+    <section aria-label={`Request ${request}`}>
+      <p>{PROOFS[rebuilt.proof]}</p>
+      {request < 3 ? null : (
+        <label>
+          Compare with request{" "}
+          <select value={other} onChange={(event) => setOther(Number(event.currentTarget.value))}>
+            {Array.from({ length: request - 1 }, (_, at) => (
+              <option key={at} value={at + 1}>
+                {at + 1}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      {before === undefined ? null : <Difference from={before} to={rebuilt} />}
+      <Raw value={JSON.parse(rebuilt.body)} label="The body" />
+    </section>
+  );
+}
+
+const PROOFS: Readonly<Record<RebuiltRequest["proof"], string>> = {
+  same: "Rebuilt from the log: exactly the bytes that were sent ✓",
+  differs: "Rebuilt from the log, but these are not the bytes that were sent.",
+  other_renderer: "Sent by another version; rebuilt by this one.",
+};
+
+/** Items that both begin with are the prefix the provider's cache sees. */
+function Difference({ from, to }: { readonly from: RebuiltRequest; readonly to: RebuiltRequest }) {
+  const old = itemsOf(from.body);
+  const now = itemsOf(to.body);
+  let same = 0;
+  while (same < old.length && same < now.length && old[same] === now[same]) same += 1;
+  return (
+    <details class="diff">
+      <summary>
+        Since request {from.request}: {same} the same, {old.length - same} gone, {now.length - same} new
+      </summary>
+      <ul>
+        {old.slice(same).map((text, index) => (
+          <li key={`-${index}`} class="gone">
+            <pre tabIndex={0}>− {text}</pre>
+          </li>
+        ))}
+        {now.slice(same).map((text, index) => (
+          <li key={`+${index}`} class="new">
+            <pre tabIndex={0}>+ {text}</pre>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function itemsOf(body: string): readonly string[] {
+  const { input, messages } = JSON.parse(body) as {
+    readonly input?: unknown[];
+    readonly messages?: unknown[];
+  };
+  return (input ?? messages ?? []).map((item) => JSON.stringify(item));
+}

@@ -1,0 +1,202 @@
+/**
+ * What a session is and what it has used; switching the model, with what that leaves behind; changing its history.
+ *
+ * @module
+ */
+
+import { useState } from "preact/hooks";
+
+import type { RemoteAgent, SwitchPreview } from "../../../access/client/index.ts";
+import { messageOf } from "../../../base/support/index.ts";
+import { effortName, EFFORTS, effortText } from "../effort-name.ts";
+import { focusWhenShown } from "../focus-when-shown.ts";
+import { compact, dollars } from "../numbers.ts";
+import type { SessionView } from "../session-view.ts";
+import { useVersion } from "../use-version.ts";
+import { ExportPanel } from "./export-panel.tsx";
+
+interface Props {
+  readonly agent: RemoteAgent;
+  readonly view: SessionView;
+  readonly onOpen: (id: string) => void;
+  readonly onRemoved: (id: string) => Promise<void>;
+}
+
+export function SessionHeader({ agent, view, onOpen, onRemoved }: Props) {
+  useVersion(view);
+  const { handle } = view;
+  const { usage, context, model } = handle;
+  const [problem, setProblem] = useState<string>();
+  const [deleting, setDeleting] = useState(false);
+  const [exporting, setExporting] = useState(false);
+  const attempt = (work: () => Promise<unknown>): void => {
+    work().then(
+      () => setProblem(undefined),
+      (error: unknown) => setProblem(messageOf(error)),
+    );
+  };
+  const writable = handle.access === "write";
+  const still = writable && !view.busy && view.blocks.length > 0;
+  const facts = [
+    `↑${compact(usage.inputTokens)}${usage.cachedTokens === 0 ? "" : ` (${compact(usage.cachedTokens)} cached)`}`,
+    `↓${compact(usage.outputTokens)}${usage.reasoningTokens === 0 ? "" : ` (${compact(usage.reasoningTokens)} reasoning)`}`,
+    dollars(handle.costUsd),
+    typeof context?.fraction === "number" ? `context ${Math.round(context.fraction * 100)} %` : undefined,
+    `${model.label}${model.settings.effort === undefined ? "" : `:${effortName(model.settings.effort)}`}`,
+  ].filter((fact) => fact !== undefined);
+  return (
+    <header class="session-header">
+      <h1>{handle.title ?? "New session"}</h1>
+      <ModelPicker agent={agent} view={view} disabled={!writable} onProblem={setProblem} />
+      <p class="usage" aria-label="Usage">
+        {facts.join(" · ")}
+      </p>
+      <div class="actions" role="group" aria-label="History">
+        <button type="button" disabled={!still} onClick={() => attempt(() => handle.retry().result())}>
+          Retry
+        </button>
+        <button type="button" disabled={!still} onClick={() => attempt(() => handle.undo())}>
+          Undo
+        </button>
+        <button type="button" onClick={() => attempt(async () => onOpen((await handle.fork()).id))}>
+          Fork
+        </button>
+        <button type="button" disabled={!still} onClick={() => attempt(() => handle.compact())}>
+          Compact
+        </button>
+        <button
+          type="button"
+          disabled={view.blocks.length === 0}
+          aria-expanded={exporting}
+          onClick={() => setExporting(!exporting)}
+        >
+          Export
+        </button>
+        {deleting ? null : (
+          <button type="button" disabled={!writable || view.busy} onClick={() => setDeleting(true)}>
+            Delete
+          </button>
+        )}
+      </div>
+      {exporting ? <ExportPanel id={handle.id} onDone={() => setExporting(false)} /> : null}
+      {deleting ? (
+        <div class="switch" role="group" aria-label="Delete this session">
+          <span>Delete this session and its log for good?</span>
+          <button type="button" class="primary" ref={focusWhenShown} onClick={() => setDeleting(false)}>
+            Keep it
+          </button>
+          <button type="button" class="danger" onClick={() => attempt(async () => onRemoved(handle.id))}>
+            Delete for good
+          </button>
+        </div>
+      ) : null}
+      {handle.connection === "lost" ? (
+        <p class="lost" role="status">
+          Connection lost, reconnecting. Last event {handle.lastSeq}.
+        </p>
+      ) : null}
+      {writable ? null : (
+        <p class="lost" role="status">
+          Another process writes this session: it can be watched here.
+        </p>
+      )}
+      {view.problem === undefined && problem === undefined ? null : (
+        <p class="problem" role="alert">
+          {problem ?? view.problem}
+        </p>
+      )}
+    </header>
+  );
+}
+
+interface PickerProps {
+  readonly agent: RemoteAgent;
+  readonly view: SessionView;
+  readonly disabled: boolean;
+  readonly onProblem: (message: string | undefined) => void;
+}
+
+function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
+  const { handle } = view;
+  const [chosen, setChosen] = useState<string>();
+  const [left, setLeft] = useState<SwitchPreview>();
+  const { effort: asked } = handle.model.settings;
+  const effort = asked === undefined ? undefined : effortName(asked);
+  // A level that nobody here knows is shown all the same.
+  const efforts = [...new Set<string>([...EFFORTS, ...(effort === undefined ? [] : [effort])])];
+  const names = [...new Set([handle.model.label, ...agent.server.models])];
+  const choose = async (name: string): Promise<void> => {
+    setChosen(name);
+    setLeft(undefined);
+    try {
+      setLeft(await handle.previewSwitch(name));
+      onProblem(undefined);
+    } catch (error) {
+      onProblem(messageOf(error));
+      setChosen(undefined);
+    }
+  };
+  const take = async (name: string): Promise<void> => {
+    try {
+      await handle.setModel(name);
+      onProblem(undefined);
+    } catch (error) {
+      onProblem(messageOf(error));
+    }
+    setChosen(undefined);
+  };
+  return (
+    <div class="model-picker">
+      <label>
+        Model{" "}
+        <select
+          disabled={disabled}
+          value={chosen ?? handle.model.label}
+          onChange={(event) => void choose(event.currentTarget.value)}
+        >
+          {names.map((name) => (
+            <option key={name} value={name}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Effort{" "}
+        <select
+          disabled={disabled}
+          value={effort ?? ""}
+          onChange={(event) => void take(`${handle.model.label}:${event.currentTarget.value}`)}
+        >
+          <option value="" disabled>
+            default
+          </option>
+          {efforts.map((one) => (
+            <option key={one} value={one}>
+              {effortText(one)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {chosen === undefined || left === undefined ? null : (
+        <div class="switch" role="status">
+          <span>
+            {left.left === 0
+              ? `Nothing is left behind; ${thoughts(left.kept)} along.`
+              : `${thoughts(left.left, "stay", "stays")} behind, in the log for the model that made it; ${left.kept === 0 ? "none goes" : thoughts(left.kept)} along.`}
+          </span>
+          <button type="button" class="primary" onClick={() => void take(chosen)}>
+            Switch to {chosen}
+          </button>
+          <button type="button" onClick={() => setChosen(undefined)}>
+            Keep {handle.model.label}
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function thoughts(count: number, many = "go", one = "goes"): string {
+  return count === 1 ? `1 thought ${one}` : `${count} thoughts ${many}`;
+}

@@ -1,0 +1,101 @@
+/**
+ * One session as the page sees it: its events and the blocks they reduce to. History and live events go through the same
+ * reduction, so a reload shows the same thing.
+ *
+ * @module
+ */
+
+import type { SessionHandle } from "../../access/client/index.ts";
+import { isEphemeral, type LoggedEvent, type SessionEvent } from "../../base/events/index.ts";
+import { messageOf } from "../../base/support/index.ts";
+import { type Block, BlockList } from "../fragments/index.ts";
+
+export class SessionView {
+  readonly handle: SessionHandle;
+  readonly #blocks = new BlockList();
+  readonly #events: LoggedEvent[] = [];
+  readonly #listeners = new Set<() => void>();
+  readonly #stop = new AbortController();
+  #scheduled = false;
+  #problem: string | undefined;
+  #version = 0;
+  #turnsEnded = 0;
+
+  constructor(handle: SessionHandle) {
+    this.handle = handle;
+    handle.onChange(() => this.#changed());
+    void this.#follow();
+  }
+
+  get blocks(): readonly Block[] {
+    return this.#blocks.view({ writerAlive: this.handle.writer === "live" });
+  }
+
+  get events(): readonly LoggedEvent[] {
+    return this.#events;
+  }
+
+  /** Counts changes: what was computed from an older state is stale. */
+  get version(): number {
+    return this.#version;
+  }
+
+  get problem(): string | undefined {
+    return this.#problem;
+  }
+
+  /** The turn under way has not ended yet. */
+  get busy(): boolean {
+    if (this.handle.writer !== "live") return false;
+    // A retried turn begins with a branch and its first request, without a message of its own.
+    const last = this.#events.findLast(({ type }) => TURN_MARKS.has(type));
+    return last !== undefined && last.type !== "turn_end";
+  }
+
+  /** Counted, because a quick turn begins and ends between two drawings. */
+  get turnsEnded(): number {
+    return this.#turnsEnded;
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.handle.close();
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for await (const event of this.handle.follow({ signal: this.#stop.signal })) this.#take(event);
+    } catch (error) {
+      this.#problem = messageOf(error);
+      this.#changed();
+    }
+  }
+
+  #take(event: SessionEvent): void {
+    this.#blocks.add([event]);
+    if (!isEphemeral(event)) this.#events.push(event);
+    if (event.type === "turn_end") this.#turnsEnded += 1;
+    this.#changed();
+  }
+
+  /** Many deltas, one drawing. */
+  #changed(): void {
+    this.#version += 1;
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    // A hidden tab gets no animation frames; it is drawn all the same.
+    const draw = (): void => {
+      this.#scheduled = false;
+      for (const listener of this.#listeners) listener();
+    };
+    if (document.visibilityState === "visible") requestAnimationFrame(draw);
+    else setTimeout(draw, 100);
+  }
+}
+
+const TURN_MARKS: ReadonlySet<LoggedEvent["type"]> = new Set(["turn_end", "user_message", "response_start"]);

@@ -1,0 +1,91 @@
+/**
+ * The conversation as the log tells it, before anybody decides what to send: user messages and response groups, in order.
+ *
+ * @module
+ */
+
+import type {
+  Compaction,
+  ItemEvent,
+  LateItem,
+  Origin,
+  ResponseEnd,
+  ResponseStart,
+  ToolResult,
+  UserMessage,
+} from "../../base/events/index.ts";
+
+export interface UserEntry {
+  readonly kind: "user";
+  readonly event: UserMessage;
+}
+
+export interface SummaryEntry {
+  readonly kind: "summary";
+  readonly event: Compaction;
+}
+
+/** All items of one response. Kept, cut, forked and dropped whole. */
+export class Group {
+  readonly kind = "group";
+  readonly start: ResponseStart;
+  readonly #items: ItemEvent[] = [];
+  /** Made when there is something to keep: a long session has many responses without a call. */
+  #startedCalls: Set<string> | undefined;
+  #results: Map<string, ToolResult> | undefined;
+  end: ResponseEnd | undefined;
+  /** A later attempt of the same step exists. */
+  superseded = false;
+
+  constructor(start: ResponseStart) {
+    this.start = start;
+  }
+
+  get origin(): Origin {
+    return this.start.origin;
+  }
+
+  /** By output index: events interleave and indexes have gaps (failures.md R14). */
+  get items(): readonly ItemEvent[] {
+    return this.#items;
+  }
+
+  get late(): readonly LateItem[] {
+    return this.end?.late ?? [];
+  }
+
+  addItem(item: ItemEvent): void {
+    // The same slot twice is a repeated event of the stream: the first one counts (failures.md I04, H09).
+    let at = this.#items.length;
+    while (at > 0 && (this.#items[at - 1] as ItemEvent).outputIndex > item.outputIndex) at -= 1;
+    if (this.#items[at - 1]?.outputIndex !== item.outputIndex) this.#items.splice(at, 0, item);
+  }
+
+  addStart(callId: string): void {
+    (this.#startedCalls ??= new Set()).add(callId);
+  }
+
+  /** The first result counts: it may have been sent, and what was sent does not change (failures.md T10). */
+  addResult(result: ToolResult): void {
+    this.#results ??= new Map();
+    if (!this.#results.has(result.callId)) this.#results.set(result.callId, result);
+  }
+
+  wasStarted(callId: string): boolean {
+    return this.#startedCalls?.has(callId) ?? false;
+  }
+
+  resultOf(callId: string): ToolResult | undefined {
+    return this.#results?.get(callId);
+  }
+
+  /** Nothing that is still to come can change how this group is sent. */
+  get settled(): boolean {
+    if (this.end === undefined) return false;
+    // Calls of an incomplete response are answered too: with the constant result that recovery records.
+    if (this.end.status !== "completed" && this.end.status !== "incomplete") return true;
+    return this.#items.every((item) => item.type !== "tool_call" || this.resultOf(item.callId) !== undefined);
+  }
+}
+
+export type Entry = UserEntry | SummaryEntry | Group;

@@ -1,0 +1,280 @@
+/**
+ * The fold: log → plan. Pure and deterministic: time, ids, options and tables play no part.
+ *
+ * Incremental: events are taken one by one, and what was planned for settled entries is kept, so a step costs what is
+ * new. Whatever can change an earlier decision (settings, override, branch, compaction, a second attempt) starts a new
+ * revision. `planOf(events)` from scratch and the incremental plan are the same; a property test holds them together.
+ *
+ * @module
+ */
+
+import {
+  type Compaction,
+  type LoggedEvent,
+  type ReplayOverride,
+  sameOrigin,
+  type Settings,
+  type ToolCall,
+} from "../../base/events/index.ts";
+import { activePath, leavesAside, startsAside } from "./active-path.ts";
+import { type Entry, Group } from "./entries.ts";
+import { guardGroup, isCallId, mappedCallId } from "./guard.ts";
+import { openEndOf } from "./open-ends.ts";
+import type { Plan, PlanEntry, PlannedItem, PlannedResult } from "./plan.ts";
+import { allowedGroups } from "./replay-policy.ts";
+
+export function planOf(events: readonly LoggedEvent[], settings?: Settings): Plan | undefined {
+  const fold = new Fold();
+  fold.add(events);
+  return fold.plan(settings);
+}
+
+export class Fold {
+  #events: LoggedEvent[] = [];
+  #entries: Entry[] = [];
+  #groups = new Map<string, Group>();
+  #overrides: ReplayOverride[] = [];
+  #settings: Settings | undefined;
+  #compaction: Compaction | undefined;
+  /** The turn of an exchange that stands aside, while it is open. */
+  #aside: string | undefined;
+  /** Bumped by whatever may change what was planned before. */
+  #generation = 0;
+  #cache: PlanCache | undefined;
+
+  get settings(): Settings | undefined {
+    return this.#settings;
+  }
+
+  /** The cut in force. */
+  get compaction(): Compaction | undefined {
+    return this.#compaction;
+  }
+
+  get entries(): readonly Entry[] {
+    return this.#entries;
+  }
+
+  group(response: string): Group | undefined {
+    return this.#groups.get(response);
+  }
+
+  add(events: readonly LoggedEvent[]): void {
+    for (const event of events) {
+      this.#events.push(event);
+      const left = this.#aside !== undefined && leavesAside(event, this.#aside);
+      if (left) this.#aside = undefined;
+      if (this.#aside === undefined && startsAside(event)) this.#aside = event.turn;
+      const turnsBack =
+        event.type === "branch" || event.type === "compaction" || (left && event.type === "user_message");
+      if (turnsBack) this.#rebuild();
+      else this.#take(event);
+    }
+  }
+
+  /** The plan for the settings in force, or for others (a preview). Undefined while the log has none. */
+  plan(settings: Settings | undefined = this.#settings): Plan | undefined {
+    if (settings === undefined) return undefined;
+    const cache = this.#cacheFor(settings);
+    const overrides = this.#overrides.filter((one) => sameOrigin(one.target, settings.target));
+    const allowed = allowedGroups(this.#entries, settings);
+    // A cap looks back from the end, so every new message may change what was planned before it.
+    if (allowed !== undefined) cache.reset();
+    let taken = cache.taken;
+    let settled = true;
+    const open: PlanEntry[] = [];
+    for (const entry of this.#entries.slice(cache.entries.length)) {
+      if (settled && entry.kind === "group" && !entry.settled) {
+        settled = false;
+        taken = { itemIds: new Set(taken.itemIds), callIds: new Set(taken.callIds) };
+      }
+      const planned = planEntry(entry, { settings, overrides, allowed, taken });
+      takeIds(planned, taken);
+      // Once an open group stands in between, the rest is planned anew next time.
+      (settled ? cache.entries : open).push(planned);
+    }
+    const strip = overrides.flatMap((one) => (one.what.kind === "field" ? [one.what] : []));
+    return { settings, entries: cache.entries.concat(open), revision: cache.revision, strip, overrides };
+  }
+
+  #cacheFor(settings: Settings): PlanCache {
+    if (this.#cache?.settings !== settings || this.#cache.generation !== this.#generation) {
+      this.#cache = new PlanCache(settings, this.#generation);
+    }
+    return this.#cache;
+  }
+
+  #rebuild(): void {
+    this.#entries = [];
+    this.#groups = new Map();
+    // What an origin has refused stays true on every branch and across every cut.
+    this.#overrides = this.#events.filter((event) => event.type === "replay_override");
+    this.#settings = undefined;
+    this.#generation += 1;
+    const path = activePath(this.#events);
+    const compaction = path.findLast((event): event is Compaction => event.type === "compaction");
+    this.#compaction = compaction;
+    if (compaction !== undefined && compaction.summary !== "") {
+      this.#entries.push({ kind: "summary", event: compaction });
+    }
+    for (const event of path) {
+      const cut = compaction !== undefined && event.seq < compaction.before;
+      // Settings stay in force across a cut; only the conversation before it is gone.
+      if (event.type !== "replay_override" && (!cut || event.type === "settings")) this.#take(event);
+    }
+  }
+
+  #take(event: LoggedEvent): void {
+    switch (event.type) {
+      case "settings":
+        this.#settings = event.settings;
+        this.#generation += 1;
+        break;
+      case "replay_override":
+        this.#overrides.push(event);
+        this.#generation += 1;
+        break;
+      case "user_message":
+        this.#entries.push({ kind: "user", event });
+        break;
+      case "response_start": {
+        this.#supersede(event.turn, event.step);
+        const group = new Group(event);
+        this.#groups.set(event.response, group);
+        this.#entries.push(group);
+        break;
+      }
+      case "reasoning":
+      case "assistant_message":
+      case "tool_call":
+      case "hosted_item":
+      case "other_item":
+        this.#groups.get(event.response)?.addItem(event);
+        break;
+      case "response_end": {
+        const group = this.#groups.get(event.response);
+        if (group !== undefined) group.end ??= event;
+        break;
+      }
+      case "tool_start":
+        this.#groups.get(event.response)?.addStart(event.callId);
+        break;
+      case "tool_result":
+        this.#groups.get(event.response)?.addResult(event);
+        break;
+      case "session_start":
+      case "title":
+      case "partial":
+      case "permission_request":
+      case "permission_decision":
+      case "branch":
+      case "compaction":
+      case "notice":
+      case "turn_end":
+      case "unknown":
+        break;
+    }
+  }
+
+  #supersede(turn: string | undefined, step: number): void {
+    for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
+      const entry = this.#entries[index];
+      if (entry?.kind !== "group" || entry.start.turn !== turn || entry.start.step !== step) break;
+      if (entry.superseded) continue;
+      entry.superseded = true;
+      // Only these were sent, whole or in part; the others were omitted and stay so.
+      if (entry.end?.status === "incomplete" || entry.end?.status === "completed") this.#generation += 1;
+    }
+  }
+}
+
+interface PlanContext {
+  readonly settings: Settings;
+  readonly overrides: readonly ReplayOverride[];
+  readonly allowed: ReadonlySet<Group> | undefined;
+  readonly taken: TakenIds;
+}
+
+function planEntry(entry: Entry, context: PlanContext): PlanEntry {
+  if (entry.kind === "user" || entry.kind === "summary")
+    return { kind: entry.kind, event: entry.event } as PlanEntry;
+  const { settings, overrides, allowed, taken } = context;
+  const guarded = guardGroup(entry, {
+    settings,
+    overrides,
+    policyAllows: allowed?.has(entry) ?? true,
+    sentIds: taken.itemIds,
+  });
+  const items = guarded.items.map((item) => withCallId(item, settings, taken.callIds));
+  return { kind: "group", group: entry, withIds: guarded.withIds, items, results: resultsOf(entry, items) };
+}
+
+/**
+ * Mapped where the profile says that an id is too long, and for ids that repeat abroad or where the profile says that
+ * they do; then the same way every time (failures.md T05–T07).
+ */
+function withCallId(item: PlannedItem, settings: Settings, sent: ReadonlySet<string>): PlannedItem {
+  if (item.event.type !== "tool_call" || item.action === "omit") return item;
+  const { callId } = item.event;
+  const { profile } = settings;
+  const mayRepeat = item.action === "replay" && !profile.callIdsRepeat;
+  const stays = isCallId(callId, profile) && (mayRepeat || !sent.has(callId));
+  const { event, item: text, action, reason, why } = item; // by name: a spread costs several times as much
+  return { event, item: text, action, reason, why, callId: stays ? callId : mappedCallId(event, profile) };
+}
+
+/** All calls first, then all results in call order: nothing stands between (failures.md T03, T04). */
+function resultsOf(group: Group, items: readonly PlannedItem[]): readonly PlannedResult[] {
+  return items.flatMap((item): readonly PlannedResult[] => {
+    if (item.callId === undefined || item.action === "omit") return [];
+    const call = item.event as ToolCall;
+    const result = group.resultOf(call.callId);
+    const { text, status } = result ?? openEndOf(group, call);
+    return [
+      {
+        callId: item.callId,
+        text,
+        failed: status !== "ok",
+        custom: call.custom === true && item.action === "replay",
+        seq: result?.seq,
+      },
+    ];
+  });
+}
+
+/** Ids that stand in the request already. */
+interface TakenIds {
+  readonly itemIds: Set<string>;
+  readonly callIds: Set<string>;
+}
+
+function takeIds(planned: PlanEntry, taken: TakenIds): void {
+  if (planned.kind !== "group") return;
+  for (const item of planned.items) {
+    if (item.action === "omit") continue;
+    if (planned.withIds && item.event.itemId !== undefined) taken.itemIds.add(item.event.itemId);
+    if (item.callId !== undefined) taken.callIds.add(item.callId);
+  }
+}
+
+/** What was planned for the settled entries at the front. */
+class PlanCache {
+  static #revisions = 0;
+  readonly settings: Settings;
+  readonly generation: number;
+  revision = 0;
+  entries: PlanEntry[] = [];
+  taken: TakenIds = { itemIds: new Set(), callIds: new Set() };
+
+  constructor(settings: Settings, generation: number) {
+    this.settings = settings;
+    this.generation = generation;
+    this.reset();
+  }
+
+  reset(): void {
+    this.revision = PlanCache.#revisions += 1;
+    this.entries = [];
+    this.taken = { itemIds: new Set(), callIds: new Set() };
+  }
+}

@@ -1,0 +1,260 @@
+/**
+ * The guard: per group and target `replay`, `translate` or `omit`, always with a reason. Pure.
+ *
+ * @module
+ */
+
+import {
+  type AssistantMessage,
+  type Dialect,
+  type ItemEvent,
+  originDifference,
+  type Profile,
+  type Reason,
+  type ReplayOverride,
+  type ResponseStatus,
+  sameOrigin,
+  type Settings,
+  type ToolCall,
+} from "../../base/events/index.ts";
+import { type RawJson, shortHash } from "../../base/support/index.ts";
+import type { Group } from "./entries.ts";
+import { needsIds, type PlannedItem } from "./plan.ts";
+
+export interface GuardContext {
+  readonly settings: Settings;
+  /** Overrides for this target. */
+  readonly overrides: readonly ReplayOverride[];
+  /** The replay policy lets this group's reasoning through. */
+  readonly policyAllows: boolean;
+  /** Item ids that stand in the request already. */
+  readonly sentIds: ReadonlySet<string>;
+}
+
+export interface GuardedGroup {
+  readonly items: readonly PlannedItem[];
+  readonly withIds: boolean;
+}
+
+export function guardGroup(group: Group, context: GuardContext): GuardedGroup {
+  const closed = closeReason(group);
+  if (closed?.omit === true) return { items: omitAll(group, closed.reason, closed.why), withIds: false };
+  if (closed !== undefined) return plain(group, context, closed.reason, closed.why);
+  if (!sameOrigin(group.origin, context.settings.target)) {
+    return plain(group, context, "foreign_origin", originDifference(group.origin, context.settings.target));
+  }
+  const refused = context.overrides.find((one) => one.action === "translate" && covers(one, group));
+  if (refused !== undefined) return plain(group, context, "override", `refused: ${refused.cause.message}`);
+  return atHome(group, context);
+}
+
+interface CloseReason {
+  readonly omit: boolean;
+  readonly reason: Reason;
+  readonly why: string;
+}
+
+/** The close table: only a completed response is replayed whole (law 3). */
+function closeReason(group: Group): CloseReason | undefined {
+  const closed = group.end === undefined ? undefined : CLOSE_TABLE[group.end.status];
+  // How it ended comes first: that is settled, and a plan that was made before the later attempt stays true.
+  if (closed?.omit === true) return closed;
+  if (group.superseded) return { omit: true, reason: "superseded", why: "a later attempt took its place" };
+  if (group.end === undefined)
+    return { omit: true, reason: "response_open", why: "the response never ended" };
+  return closed;
+}
+
+const CLOSE_TABLE: Readonly<Record<ResponseStatus, CloseReason | undefined>> = {
+  completed: undefined,
+  incomplete: { omit: false, reason: "response_incomplete", why: "the response is incomplete" },
+  failed: { omit: true, reason: "response_failed", why: "the response failed" },
+  cancelled: { omit: true, reason: "response_cancelled", why: "the response was cancelled" },
+  cut: { omit: true, reason: "response_cut", why: "the stream was cut" },
+};
+
+function atHome(group: Group, context: GuardContext): GuardedGroup {
+  const items = group.items.map((event) => homeItem(event, group, context));
+  const lost = reasonToDropReasoning(group, items, context);
+  if (lost === undefined)
+    return { items, withIds: context.settings.profile.itemIds === "keep" && hasIds(items) };
+  return {
+    items: items.map((item) =>
+      needsIds(item) && item.action !== "omit" ? { ...item, action: "omit", ...lost } : item,
+    ),
+    withIds: false,
+  };
+}
+
+/** Some endpoints give no ids at all: then there is nothing to keep together. */
+function hasIds(items: readonly PlannedItem[]): boolean {
+  return items.every((item) => item.action === "omit" || item.event.itemId !== undefined);
+}
+
+function homeItem(event: ItemEvent, group: Group, context: GuardContext): PlannedItem {
+  const item = lateItem(event, group) ?? event.item;
+  const omit = (reason: Reason, why: string): PlannedItem => ({ event, item, action: "omit", reason, why });
+  if (event.type === "other_item")
+    return omit("unknown_type", `"${event.itemType}" is not a known item type`);
+  if (event.type === "hosted_item" && context.settings.profile.hostedOmit.includes(event.itemType)) {
+    return omit("item_not_replayable", `${event.itemType} cannot be sent back without server state`);
+  }
+  const { dialect, itemIds } = context.settings.profile;
+  const needsId = event.type === "hosted_item" && dialect === "openai-responses";
+  if (needsId && (itemIds === "omit" || event.itemId === undefined)) {
+    return omit("item_not_replayable", `${event.itemType} cannot be sent back without its id`);
+  }
+  if (event.type === "tool_call" && isClosedByOverride(event, context)) {
+    return omit("override", CALL_REFUSED);
+  }
+  if (isNameless(event)) return omit("item_not_replayable", NAMELESS);
+  if (event.type === "assistant_message" && isEmpty(event)) return omit("empty", "no text");
+  return { event, item, action: "replay", reason: "same_origin", why: "its own origin" };
+}
+
+/** Of a log that another program wrote: here an answer with such a call counts as cut. */
+function isNameless(event: ItemEvent): boolean {
+  return event.type === "tool_call" && event.name === "";
+}
+
+const NAMELESS = "a call without the name of its tool";
+
+/** Never sent: some servers answer an empty assistant message with a 500 (failures.md S06). */
+function isEmpty(event: AssistantMessage): boolean {
+  return event.text === "" && (event.refusal ?? "") === "";
+}
+
+/** Laid over only where the finished item lacked what came late; equality of payloads means nothing (failures.md E08). */
+function lateItem(event: ItemEvent, group: Group): RawJson | undefined {
+  return group.late.find((late) => late.outputIndex === event.outputIndex)?.item;
+}
+
+/** Law 2: if any part of a group cannot go, its ids and its reasoning cannot either. */
+function reasonToDropReasoning(
+  group: Group,
+  items: readonly PlannedItem[],
+  context: GuardContext,
+): { readonly reason: Reason; readonly why: string } | undefined {
+  const { profile, capabilities } = context.settings;
+  const reasoning = items.filter((item) => item.event.type === "reasoning");
+  if (!capabilities.reasoning && reasoning.length > 0) {
+    return { reason: "not_a_reasoning_model", why: "the model takes no reasoning" };
+  }
+  const override = context.overrides.find((one) => coversGroup(one, group));
+  if (override !== undefined) return { reason: "override", why: `refused: ${override.cause.message}` };
+  if (!context.policyAllows) return { reason: "replay_policy", why: "the replay policy leaves it out" };
+  // Where items have ids they belong together; a block without words is nobody's follower and nobody's loss.
+  const counted =
+    profile.dialect === "openai-responses" ? items : items.filter((item) => item.reason !== "empty");
+  const left = counted.find((item) => item.action === "omit");
+  if (left !== undefined) return { reason: left.reason, why: left.why };
+  if (reasoning.length > 0 && lacksFollower(counted, profile.dialect)) {
+    return { reason: "no_follower", why: "nothing of the same response follows it" };
+  }
+  if (profile.reasoningPayload === "required" && reasoning.some((item) => !hasPayload(item))) {
+    return { reason: "no_payload", why: "it came without an encrypted payload" };
+  }
+  return profile.itemIds === "keep" ? idProblem(items, context) : undefined;
+}
+
+/** A chat message is one piece: its order means nothing, and thoughts alone make none. */
+function lacksFollower(items: readonly PlannedItem[], dialect: Dialect): boolean {
+  if (dialect === "openai-chat") return items.every((item) => item.event.type === "reasoning");
+  return items.at(-1)?.event.type === "reasoning";
+}
+
+/** An item is laid over by a late one only when that brought the payload (`response_end.late`). */
+function hasPayload(item: PlannedItem): boolean {
+  return (item.event.type === "reasoning" && item.event.opaque) || item.item !== item.event.item;
+}
+
+/** An id the endpoint would refuse; ids are never hashed or rewritten (failures.md I04–I07, E03). */
+function idProblem(
+  items: readonly PlannedItem[],
+  context: GuardContext,
+): { readonly reason: Reason; readonly why: string } | undefined {
+  const seen = new Set<string>();
+  const some = items.some((item) => item.event.itemId !== undefined);
+  for (const { event } of items) {
+    const id = event.itemId;
+    if (id === undefined) {
+      if (some) return { reason: "id_invalid", why: "an item of its response came without an id" };
+      continue;
+    }
+    if (id.length > context.settings.profile.maxItemIdLength || !/^[A-Za-z0-9_-]+$/.test(id)) {
+      return {
+        reason: "id_invalid",
+        why: `the id of an item of its response cannot be sent back (${id.length} characters)`,
+      };
+    }
+    if (seen.has(id) || context.sentIds.has(id)) {
+      return { reason: "id_repeated", why: `the id ${id} stands in the request already` };
+    }
+    seen.add(id);
+  }
+  return undefined;
+}
+
+function coversGroup(override: ReplayOverride, group: Group): boolean {
+  return (override.action === "omit_reasoning" || override.action === "omit_ids") && covers(override, group);
+}
+
+function covers(override: ReplayOverride, group: Group): boolean {
+  return (
+    // "all" means all that was there when it was refused: what came later was made under the new state of affairs.
+    (override.what.kind === "all" && group.start.seq < override.seq) ||
+    (override.what.kind === "group" && override.what.response === group.start.response)
+  );
+}
+
+const CALL_REFUSED = "the provider refused this call";
+
+function isClosedByOverride(call: ToolCall, context: GuardContext): boolean {
+  if (context.overrides.length === 0) return false; // nearly always; what follows is asked of every call there is
+  const sentAs = [call.callId, mappedCallId(call, context.settings.profile)];
+  return context.overrides.some(
+    (one) => one.action === "close_call" && one.what.kind === "call" && sentAs.includes(one.what.callId),
+  );
+}
+
+/** What stands for a call id that cannot be sent: made from our own id, so it never changes (T05; Mistral: nine characters). */
+export function mappedCallId(call: ToolCall, profile: Profile): string {
+  const mapped = `call_${call.id}`;
+  return isCallId(mapped, profile) ? mapped : shortHash(call.id, Math.min(profile.maxCallIdLength, 12));
+}
+
+export function isCallId(id: string, { maxCallIdLength, callIdPattern }: Profile): boolean {
+  if (id === "" || id.length > maxCallIdLength) return false;
+  return callIdPattern === undefined || new RegExp(callIdPattern).test(id);
+}
+
+/** As plain meaning: text and calls, no ids, no reasoning, nothing opaque. */
+function plain(group: Group, context: GuardContext, reason: Reason, why: string): GuardedGroup {
+  const items = group.items.map((event): PlannedItem => {
+    const base = { event, item: event.item, why };
+    if (isNameless(event)) return { ...base, action: "omit", reason: "item_not_replayable", why: NAMELESS };
+    if (event.type === "tool_call") {
+      return isClosedByOverride(event, context)
+        ? { ...base, action: "omit", reason: "override", why: CALL_REFUSED }
+        : { ...base, action: "translate", reason };
+    }
+    if (event.type === "assistant_message") {
+      return isEmpty(event)
+        ? { ...base, action: "omit", reason: "empty", why: "no text" }
+        : { ...base, action: "translate", reason };
+    }
+    const noted =
+      event.type === "reasoning" &&
+      reason === "foreign_origin" &&
+      context.settings.foreign === "note" &&
+      event.parts.some((part) => part.text !== "");
+    return noted
+      ? { ...base, action: "translate", reason, why: `${why}; its summary goes along as a note` }
+      : { ...base, action: "omit", reason };
+  });
+  return { items, withIds: false };
+}
+
+function omitAll(group: Group, reason: Reason, why: string): readonly PlannedItem[] {
+  return group.items.map((event) => ({ event, item: event.item, action: "omit", reason, why }));
+}

@@ -1,0 +1,166 @@
+/**
+ * A session as one file that can be carried away: the lines of its log exactly as they are, then a line for each blob,
+ * then a line that says how many there were. It stays greppable, and a file that lost its end is told from a whole one
+ * (docs/log-format.md, Bundles).
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
+import { isObject, type JsonObject, ThroughlineError, tryParseJson } from "../../base/support/index.ts";
+import { assertFormat, checkedLine, frameLine, frameOpen, scanLines } from "./line-framing.ts";
+import type { Log } from "./log.ts";
+
+export interface SessionBundle {
+  readonly events: readonly LoggedEvent[];
+  /** The lines of the log, exactly. */
+  readonly lines: Buffer;
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
+}
+
+/** The blobs that events name. */
+export function blobsIn(events: readonly (LoggedEvent | EventDraft)[]): readonly string[] {
+  const names = events.flatMap((event) => {
+    if (event.type === "tool_result" && event.blob !== undefined) return [event.blob];
+    if (event.type !== "user_message") return [];
+    return event.content.flatMap((part) => ("blob" in part ? [part.blob] : []));
+  });
+  return [...new Set(names)];
+}
+
+/** What a log holds right now. What a crash left unfinished at its end is not part of it. */
+export async function readBundle(log: Log): Promise<SessionBundle> {
+  const blobs = new Map<string, Uint8Array>();
+  for (const name of blobsIn(log.events)) {
+    const bytes = await log.getBlob(name);
+    if (bytes !== undefined) blobs.set(name, bytes);
+  }
+  return { events: [...log.events], lines: linesOf(log), blobs };
+}
+
+/** Lines made anew, for events that were changed. */
+export function linesFrom(events: readonly LoggedEvent[]): Buffer {
+  return Buffer.concat(events.map((event) => frameLine(event)));
+}
+
+function linesOf(log: Log): Buffer {
+  if (log.place === "memory") return linesFrom(log.events);
+  const bytes = readFileSync(log.place);
+  const { goodBytes } = scanLines(bytes, { offset: 0, firstSeq: 0, lowestEpoch: 0 });
+  return bytes.subarray(0, goodBytes);
+}
+
+export function* bundleText({ events, lines, blobs }: SessionBundle): Generator<Buffer> {
+  yield lines;
+  for (const [name, bytes] of blobs) {
+    yield frameOpen(`{"blob":"${name}","base64":"${Buffer.from(bytes).toString("base64")}"`);
+  }
+  yield frameOpen(`{"end":true,"events":${events.length},"blobs":${blobs.size}`);
+}
+
+/** Lines that only a bundle has: a log has events alone. */
+export function isBundle(bytes: Buffer): boolean {
+  return endOfLog(bytes) < bytes.length;
+}
+
+/**
+ * A log as it lies in a folder of sessions; the caller knows of its blobs. Nothing in it says where it should end, so
+ * that an export that was cut off between two lines looks the same: whoever takes it says so.
+ */
+export function parsePlainLog(bytes: Buffer, blobs: ReadonlyMap<string, Uint8Array>): SessionBundle {
+  return { events: eventsIn(bytes, bytes.length), lines: bytes, blobs };
+}
+
+/** Refuses whatever is not whole, by line and byte. */
+export function parseBundle(bytes: Buffer): SessionBundle {
+  const logEnd = endOfLog(bytes);
+  const events = eventsIn(bytes, logEnd);
+  return { events, lines: bytes.subarray(0, logEnd), blobs: readTail(bytes, logEnd, events) };
+}
+
+function eventsIn(bytes: Buffer, logEnd: number): readonly LoggedEvent[] {
+  const lines = bytes.subarray(0, logEnd);
+  const { events, goodBytes } = scanLines(lines, { offset: 0, firstSeq: 0, lowestEpoch: 0 });
+  if (goodBytes < lines.length) throw damaged("the line is not whole", events.length + 1, goodBytes);
+  const [first] = events;
+  if (first === undefined) throw damaged("there is no event in it", 1, 0);
+  assertFormat(events, first.type === "session_start" ? first.session : "");
+  if (first.type !== "session_start") throw damaged("it does not begin with session_start", 1, 0);
+  return events;
+}
+
+/** What can be had of a bundle that is not whole: the lines of its log as they are, and the blobs that are. */
+export function looseBundle(bytes: Buffer): Pick<SessionBundle, "lines" | "blobs"> {
+  const logEnd = endOfLog(bytes);
+  const blobs = new Map<string, Uint8Array>();
+  for (let at = logEnd; at < bytes.length;) {
+    const end = bytes.indexOf(0x0a, at);
+    const text = end === -1 ? undefined : checkedLine(bytes.subarray(at, end));
+    const value = text === undefined ? undefined : tryParseJson(text);
+    const found = isObject(value) ? blobIn(value) : undefined;
+    if (found !== undefined) blobs.set(found.name, found.content);
+    at = end === -1 ? bytes.length : end + 1;
+  }
+  return { lines: bytes.subarray(0, logEnd), blobs };
+}
+
+/** Undefined: its bytes do not have the hash in its name. */
+function blobIn({
+  blob,
+  base64,
+}: JsonObject): { readonly name: string; readonly content: Buffer } | undefined {
+  if (typeof blob !== "string" || typeof base64 !== "string") return undefined;
+  const content = Buffer.from(base64, "base64");
+  const whole = createHash("sha256").update(content).digest("hex") === blob;
+  return whole ? { name: blob, content } : undefined;
+}
+
+/** The first line that is not the log's. */
+function endOfLog(bytes: Buffer): number {
+  for (let at = 0; at < bytes.length;) {
+    const head = bytes.toString("latin1", at, at + 8);
+    if (head === '{"blob":' || head.startsWith('{"end":')) return at;
+    const end = bytes.indexOf(0x0a, at);
+    if (end === -1) return bytes.length;
+    at = end + 1;
+  }
+  return bytes.length;
+}
+
+function readTail(
+  bytes: Buffer,
+  from: number,
+  events: readonly LoggedEvent[],
+): ReadonlyMap<string, Uint8Array> {
+  const blobs = new Map<string, Uint8Array>();
+  let line = events.length + 1;
+  for (let at = from; at < bytes.length; line += 1) {
+    const end = bytes.indexOf(0x0a, at);
+    const text = end === -1 ? undefined : checkedLine(bytes.subarray(at, end));
+    const value = text === undefined ? undefined : tryParseJson(text);
+    if (end === -1 || !isObject(value)) throw damaged("the checksum does not match", line, at);
+    if (value["end"] === true) {
+      const whole = value["events"] === events.length && value["blobs"] === blobs.size;
+      if (!whole) throw damaged("lines are missing before it", line, at);
+      if (end + 1 < bytes.length) throw damaged("something follows the end", line + 1, end + 1);
+      return blobs;
+    }
+    const found = blobIn(value);
+    if (found === undefined) throw damaged("it is no blob with the hash in its name", line, at);
+    blobs.set(found.name, found.content);
+    at = end + 1;
+  }
+  // A bare log looks the same; whoever takes one says so (`parsePlainLog`).
+  throw damaged("the end is missing, so it was cut off or is no export", line, bytes.length);
+}
+
+function damaged(problem: string, line: number, byte: number): ThroughlineError {
+  return new ThroughlineError({
+    code: "bundle_damaged",
+    message: `the file is not a whole session: line ${line}, byte ${byte}: ${problem}. Nothing was written; export it again`,
+    details: { line, byte, problem },
+  });
+}

@@ -1,0 +1,174 @@
+/**
+ * A copy of a session without a leaked secret. Every string of every line is looked at, the provider's items included;
+ * all other bytes stay, checksums are made anew. What only the provider can read may hold the secret still: such items
+ * are named, and overrides at the end keep them and all that was changed out of later requests.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+import {
+  type EventDraft,
+  isItemEvent,
+  type LoggedEvent,
+  type Origin,
+  parseLine,
+  type ResponseStart,
+} from "../../base/events/index.ts";
+import { type Clock, mapStrings, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import type { SessionBundle } from "./bundle.ts";
+import { checkedLine, frameLine, frameOpen } from "./line-framing.ts";
+import { createStamper, nextEpoch } from "./stamp.ts";
+
+/** The text without the secret; the same text when it holds none. */
+export type Replace = (text: string) => string;
+
+export interface EraseReport {
+  /** Lines that were changed, by their seq, with the number of strings changed in each. */
+  readonly events: readonly { readonly seq: number; readonly type: string; readonly places: number }[];
+  /** Blobs that were changed: the name before and after. */
+  readonly blobs: readonly { readonly before: string; readonly after: string }[];
+  /** Items with a payload that only the provider can read, made when it had seen the secret. */
+  readonly opaque: readonly { readonly seq: number; readonly type: string; readonly model: string }[];
+}
+
+export interface Erased {
+  readonly bundle: SessionBundle;
+  readonly report: EraseReport;
+}
+
+export function eraseFrom(
+  bundle: SessionBundle,
+  replace: Replace,
+  options: { readonly clock?: Clock } = {},
+): Erased {
+  const blobs = eraseBlobs(bundle.blobs, replace);
+  const changed: EraseReport["events"][number][] = [];
+  const lines = splitLines(bundle.lines).map((line, seq) => {
+    const event = bundle.events[seq];
+    const text = checkedLine(line) ?? "";
+    let places = 0;
+    const clean = mapStrings(text, (value) => {
+      const next = replace(blobs.renamed.get(value) ?? value);
+      if (next !== value) places += 1;
+      return next;
+    });
+    if (places === 0 || event === undefined) return Buffer.concat([line, LF]);
+    assertSameEvent(clean, event);
+    changed.push({ seq, type: event.type, places });
+    return frameOpen(clean.slice(0, clean.lastIndexOf("}")));
+  });
+  const report: EraseReport = {
+    events: changed,
+    blobs: [...blobs.renamed].map(([before, after]) => ({ before, after })),
+    opaque: opaqueAfter(bundle.events, changed[0]?.seq),
+  };
+  if (changed.length === 0) return { bundle, report };
+  const added = createStamper(options.clock ?? systemClock).stamp(
+    closingDrafts(bundle.events, report),
+    bundle.events.length,
+    nextEpoch(bundle.events),
+  );
+  const text = Buffer.concat([...lines, ...added.map((event) => frameLine(event))]);
+  const events = splitLines(text).map((line) => parseLine(line.toString("utf8")));
+  return { bundle: { events, lines: text, blobs: blobs.kept }, report };
+}
+
+const LF = Buffer.from("\n");
+
+function splitLines(bytes: Buffer): readonly Buffer[] {
+  const lines: Buffer[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const end = bytes.indexOf(0x0a, at);
+    if (end === -1) break;
+    lines.push(bytes.subarray(at, end));
+    at = end + 1;
+  }
+  return lines;
+}
+
+function eraseBlobs(
+  blobs: ReadonlyMap<string, Uint8Array>,
+  replace: Replace,
+): { readonly kept: ReadonlyMap<string, Uint8Array>; readonly renamed: ReadonlyMap<string, string> } {
+  const kept = new Map<string, Uint8Array>();
+  const renamed = new Map<string, string>();
+  for (const [name, bytes] of blobs) {
+    const text = Buffer.from(bytes).toString("latin1"); // one character per byte: what is no secret stays
+    const clean = replace(text);
+    const content = clean === text ? bytes : Buffer.from(clean, "latin1");
+    const after = clean === text ? name : createHash("sha256").update(content).digest("hex");
+    if (after !== name) renamed.set(name, after);
+    kept.set(after, content);
+  }
+  return { kept, renamed };
+}
+
+/** A pattern that hits the frame of an event would make another event of it. */
+function assertSameEvent(text: string, before: LoggedEvent): void {
+  const after = readable(text);
+  const same = (["seq", "id", "type", "turn", "response", "at"] as const).every(
+    (field) => after?.[field] === before[field],
+  );
+  if (same) return;
+  throw new ThroughlineError({
+    code: "pattern_too_wide",
+    message: `what is to be erased stands in the frame of event ${before.seq} (its id, type, turn or time): give more of the secret`,
+  });
+}
+
+/** Undefined where so much of it was replaced that it is no event any more. */
+function readable(text: string): LoggedEvent | undefined {
+  try {
+    return parseLine(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** From the first place on, the model had read it. */
+function opaqueAfter(events: readonly LoggedEvent[], first: number | undefined): EraseReport["opaque"] {
+  if (first === undefined) return [];
+  const starts = startsOf(events);
+  return events.flatMap((event) => {
+    if (event.seq < first || !isItemEvent(event)) return [];
+    const opaque = event.type === "reasoning" ? event.opaque : /"encrypted_content":"/.test(event.item);
+    const model = starts.get(event.response)?.origin.model ?? "";
+    return opaque ? [{ seq: event.seq, type: event.type, model }] : [];
+  });
+}
+
+function startsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, ResponseStart> {
+  return new Map(
+    events.flatMap((event) => (event.type === "response_start" ? [[event.response, event] as const] : [])),
+  );
+}
+
+/** Each response that was changed or may hold it sealed goes on as plain text, to the origin that made it. */
+function closingDrafts(events: readonly LoggedEvent[], report: EraseReport): readonly EventDraft[] {
+  const starts = startsOf(events);
+  const seqs = new Set([...report.opaque, ...report.events].map(({ seq }) => seq));
+  const touched = new Map<string, Origin>();
+  for (const event of events) {
+    const start = event.response === undefined ? undefined : starts.get(event.response);
+    if (start !== undefined && isItemEvent(event) && seqs.has(event.seq))
+      touched.set(start.response, start.origin);
+  }
+  const places = report.events.reduce((sum, event) => sum + event.places, 0);
+  const cause = { code: "erased", message: "a secret was erased from this session" };
+  return [
+    ...[...touched].map(([response, target]): EventDraft => ({
+      type: "replay_override",
+      what: { kind: "group", response },
+      action: "omit_reasoning",
+      target,
+      cause,
+    })),
+    {
+      type: "notice",
+      code: "erased",
+      message: `a secret was erased from ${places} ${places === 1 ? "place" : "places"}; ${touched.size} responses go on without their reasoning and ids`,
+    },
+  ];
+}

@@ -1,0 +1,274 @@
+import { appendFileSync, readFileSync, statSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+
+import { countedIo, errno, temporaryFolder } from "../../../test/contracts/file-fixture.ts";
+import { fileStore, type Log } from "./index.ts";
+
+const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
+
+const messages = (log: Log): readonly string[] =>
+  log.events.map((event) => (event.type === "notice" ? event.message : event.type));
+
+async function openCounted() {
+  const folder = temporaryFolder();
+  const io = countedIo();
+  const log = await fileStore(folder, { io }).open("s", { mode: "write" });
+  const path = join(folder, "s.jsonl");
+  const reread = async (): Promise<readonly string[]> => {
+    const reader = await fileStore(folder).open("s", { mode: "read" });
+    return messages(reader);
+  };
+  return { folder, io, log, path, reread };
+}
+
+describe("a full disk", () => {
+  test.each(["ENOSPC", "EIO", "EDQUOT", "EFBIG"])(
+    "%s: nothing acknowledged is lost, the file is cut back, and it works again when space returns",
+    async (code) => {
+      const { io, log, path, reread } = await openCounted();
+      await log.append([notice("a")]);
+      const good = readFileSync(path);
+      // Some bytes of the batch reach the disk before it is full.
+      let calls = 0;
+      io.failWrite = () => {
+        calls += 1;
+        if (calls === 1) return 40;
+        throw errno(code);
+      };
+      await expect(log.append([notice("b"), notice("c")])).rejects.toMatchObject({
+        code: "log_write_failed",
+        details: { errno: code },
+        message: expect.stringContaining("Nothing that was acknowledged is lost"),
+      });
+      expect(readFileSync(path)).toEqual(good);
+      expect(messages(log)).toEqual(["a"]);
+      await expect(log.append([notice("d")])).rejects.toMatchObject({ code: "log_write_failed" });
+
+      io.failWrite = undefined;
+      const [event] = await log.append([notice("e")]);
+      expect(event).toMatchObject({ seq: 1, message: "e" });
+      await log.close();
+      expect(await reread()).toEqual(["a", "e"]);
+    },
+  );
+
+  test("at the very first append leaves an empty file that the next append fills", async () => {
+    const { io, log, reread } = await openCounted();
+    io.failWrite = () => {
+      throw errno("ENOSPC");
+    };
+    await expect(log.append([notice("a")])).rejects.toMatchObject({ code: "log_write_failed" });
+    io.failWrite = undefined;
+    await log.append([notice("b")]);
+    await log.close();
+    expect(await reread()).toEqual(["b"]);
+  });
+
+  test("does not swallow the notice of a cut tail: it comes with the append that succeeds", async () => {
+    const { log: first, folder, path } = await openCounted();
+    await first.append([notice("a")]);
+    await first.close();
+    appendFileSync(path, "torn");
+    const io = countedIo();
+    const log = await fileStore(folder, { io }).open("s", { mode: "write" });
+    io.failWrite = () => {
+      throw errno("ENOSPC");
+    };
+    await expect(log.append([notice("b")])).rejects.toMatchObject({ code: "log_write_failed" });
+    io.failWrite = undefined;
+    await log.append([notice("b")]);
+    await log.append([notice("c")]);
+    await log.close();
+    expect(log.events.map((event) => (event.type === "notice" ? event.code : ""))).toEqual([
+      "test",
+      "log_tail_cut",
+      "test",
+      "test",
+    ]);
+  });
+
+  test("that cannot even be cut back makes the log final; the next writer mends it", async () => {
+    const { io, log, folder } = await openCounted();
+    await log.append([notice("a")]);
+    let calls = 0;
+    io.failWrite = () => {
+      calls += 1;
+      if (calls === 1) return 20;
+      throw errno("EIO");
+    };
+    io.failTruncate = () => {
+      throw errno("EIO");
+    };
+    await expect(log.append([notice("b")])).rejects.toMatchObject({ code: "log_write_failed" });
+    io.failWrite = undefined;
+    await expect(log.append([notice("c")])).rejects.toMatchObject({ code: "log_failed" });
+    await expect(log.sync()).rejects.toMatchObject({ code: "log_failed" });
+    await log.close();
+
+    const next = await fileStore(folder).open("s", { mode: "write" });
+    await next.append([notice("d")]);
+    await next.close();
+    expect(messages(next)).toEqual(["a", expect.stringContaining("20 bytes of an unfinished write"), "d"]);
+  });
+});
+
+describe("short writes", () => {
+  test("of any size are gone on with: the file is the same as with whole ones", async () => {
+    const { io, log, reread } = await openCounted();
+    io.failWrite = () => 1 + (io.calls.write % 5);
+    await log.append([notice("a ü 😀"), notice("b")]);
+    await log.close();
+    expect(await reread()).toEqual(["a ü 😀", "b"]);
+    expect(io.calls.write).toBeGreaterThan(40);
+  });
+
+  test("of no bytes at all are an error, not an endless loop", async () => {
+    const { io, log } = await openCounted();
+    await log.append([notice("a")]);
+    io.failWrite = () => 0;
+    await expect(log.append([notice("b")])).rejects.toMatchObject({ code: "log_write_failed" });
+    expect(io.calls.write).toBeLessThan(5);
+  });
+});
+
+test("fail at the nth system call, any of them, in any pattern: acknowledged events are all there, in order", async () => {
+  const outcome = fc.constantFrom("ok", "short", "error");
+  await fc.assert(
+    fc.asyncProperty(fc.array(outcome, { maxLength: 12 }), async (script) => {
+      const { io, log, reread } = await openCounted();
+      const left = [...script];
+      io.failWrite = () => {
+        const next = left.shift();
+        if (next === "error") throw errno("ENOSPC");
+        return next === "short" ? 9 : 1_000_000;
+      };
+      const acknowledged: string[] = [];
+      for (let index = 0; index < 8; index += 1) {
+        const batch = [notice(`${index}a`), notice(`${index}b`)];
+        await log.append(batch).then(
+          () => acknowledged.push(`${index}a`, `${index}b`),
+          () => undefined,
+        );
+      }
+      await log.close();
+      expect(await reread()).toEqual(acknowledged);
+      expect(messages(log)).toEqual(acknowledged);
+    }),
+    { numRuns: Math.min(500, Number(process.env["THROUGHLINE_RUNS"] ?? 60)) },
+  );
+});
+
+describe("syncs", () => {
+  test("a failed one is final: the kernel may have dropped the pages, so nothing is tried again", async () => {
+    const { io, log, folder } = await openCounted();
+    await log.append([notice("a")]);
+    io.onSync = () => Promise.reject(errno("EIO"));
+    await expect(log.sync()).rejects.toMatchObject({
+      code: "log_failed",
+      message: expect.stringContaining("the disk did not confirm a write"),
+    });
+    io.onSync = undefined;
+    await expect(log.sync()).rejects.toMatchObject({ code: "log_failed" });
+    await expect(log.append([notice("b")])).rejects.toMatchObject({ code: "log_failed" });
+    expect(io.calls.sync).toBe(1);
+    await log.close();
+    expect(io.calls.sync).toBe(1);
+    const next = await fileStore(folder).open("s", { mode: "write" });
+    expect(messages(next)).toEqual(["a"]);
+    await next.close();
+  });
+
+  test("everybody who waits on a failed sync is told", async () => {
+    const { io, log } = await openCounted();
+    await log.append([notice("a")]);
+    io.onSync = () => Promise.reject(errno("EIO"));
+    const all = await Promise.allSettled([log.sync(), log.sync(), log.sync()]);
+    expect(all.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+    await log.close();
+  });
+
+  test("callers at the same time share one; what came after it began needs another, also shared", async () => {
+    const { io, log } = await openCounted();
+    const finish: (() => void)[] = [];
+    io.onSync = () =>
+      new Promise((done) => {
+        finish.push(done);
+      });
+    await log.append([notice("a")]);
+    const early = [log.sync(), log.sync(), log.sync()];
+    expect(io.calls.sync).toBe(1);
+    await log.append([notice("b")]);
+    const late = [log.sync(), log.sync()];
+    expect(io.calls.sync).toBe(1);
+    finish[0]?.();
+    await Promise.all(early);
+    expect(io.calls.sync).toBe(2);
+    finish[1]?.();
+    await Promise.all(late);
+    expect(io.calls.sync).toBe(2);
+    io.onSync = undefined;
+    await log.close();
+  });
+
+  test("nothing new costs nothing, and what was appended after a sync began is not taken for synced", async () => {
+    const { io, log } = await openCounted();
+    await log.append([notice("a")]);
+    await log.sync();
+    await log.sync();
+    expect(io.calls.sync).toBe(1);
+    let release: (() => void) | undefined;
+    io.onSync = () =>
+      new Promise((done) => {
+        release = done;
+      });
+    await log.append([notice("b")]);
+    const first = log.sync();
+    await log.append([notice("c")]);
+    release?.();
+    await first;
+    io.onSync = undefined;
+    await log.sync();
+    expect(io.calls.sync).toBe(3);
+    await log.close();
+    expect(io.calls.sync).toBe(3);
+  });
+
+  test("closing makes everything durable", async () => {
+    const { io, log } = await openCounted();
+    await log.append([notice("a")]);
+    expect(io.calls.sync).toBe(0);
+    await log.close();
+    expect(io.calls.sync).toBe(1);
+  });
+});
+
+describe("a foreign append", () => {
+  test("is noticed before the next one: nothing is interleaved, and the log is fenced for good", async () => {
+    const { log, path, folder } = await openCounted();
+    await log.append([notice("a")]);
+    const foreign = await fileStore(folder).open("s", { mode: "read" });
+    expect(messages(foreign)).toEqual(["a"]);
+    appendFileSync(path, "something else\n");
+    const bytes = readFileSync(path);
+    await expect(log.append([notice("b")])).rejects.toMatchObject({
+      code: "session_fenced",
+      message: expect.stringMatching(/has \d+ bytes, expected \d+: another process wrote to it/),
+    });
+    await expect(log.append([notice("c")])).rejects.toMatchObject({ code: "session_fenced" });
+    expect(readFileSync(path)).toEqual(bytes);
+    expect(messages(log)).toEqual(["a"]);
+    await log.close();
+  });
+
+  test("a file that became shorter is noticed as well", async () => {
+    const { log, path } = await openCounted();
+    await log.append([notice("a"), notice("b")]);
+    truncateSync(path, 10);
+    await expect(log.append([notice("c")])).rejects.toMatchObject({ code: "session_fenced" });
+    await log.close();
+    expect(statSync(path).size).toBe(10);
+  });
+});

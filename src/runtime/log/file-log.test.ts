@@ -1,0 +1,319 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { linesOf, temporaryFolder } from "../../../test/contracts/file-fixture.ts";
+import { fileStore } from "./index.ts";
+
+const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+/** A closed log with these messages; the path of its file. */
+async function written(folder: string, ...messages: readonly string[]): Promise<string> {
+  const log = await fileStore(folder).open("s", { mode: "write" });
+  for (const message of messages) await log.append([notice(message)]);
+  await log.close();
+  return join(folder, "s.jsonl");
+}
+
+async function messagesIn(folder: string, mode: "write" | "read" = "read"): Promise<readonly string[]> {
+  const log = await fileStore(folder).open("s", { mode });
+  await log.close();
+  return log.events.map((event) =>
+    event.type === "notice" ? `${event.code}: ${event.message}` : event.type,
+  );
+}
+
+describe("a torn tail", () => {
+  test("is saved aside, cut by the next writer, and said in the log with its next append", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder, "a", "b");
+    const whole = readFileSync(path);
+    const torn = Buffer.from('{"v":1,"seq":2,"id":"ev_x","at":"2026-1');
+    appendFileSync(path, torn);
+
+    expect(await messagesIn(folder)).toEqual(["test: a", "test: b"]);
+    expect(readFileSync(path)).toEqual(Buffer.concat([whole, torn])); // a reader changes nothing
+
+    const log = await fileStore(folder).open("s", { mode: "write" });
+    expect(readFileSync(path)).toEqual(whole);
+    const saved = join(folder, `s.torn-${whole.length}`);
+    expect([readFileSync(saved), modeOf(saved)]).toEqual([torn, "600"]);
+    const appended = await log.append([notice("c")]);
+    expect(appended).toMatchObject([{ seq: 3, message: "c" }]);
+    await log.close();
+    expect(await messagesIn(folder)).toEqual([
+      "test: a",
+      "test: b",
+      `log_tail_cut: ${torn.length} bytes of an unfinished write at the end of the log were moved to ${saved}`,
+      "test: c",
+    ]);
+  });
+
+  test("of every length is mended so that the log goes on", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder, "a", "b", "c");
+    const whole = readFileSync(path);
+    const last = linesOf(path).at(-1)?.length ?? 0;
+    for (let cut = 1; cut <= last; cut += 7) {
+      writeFileSync(path, whole.subarray(0, whole.length - cut));
+      const log = await fileStore(folder).open("s", { mode: "write" });
+      await log.append([notice("again")]);
+      await log.close();
+      expect((await messagesIn(folder)).filter((text) => text.startsWith("test"))).toEqual([
+        "test: a",
+        "test: b",
+        "test: again",
+      ]);
+    }
+  });
+
+  test("of zeros is saved and cut like any other", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder, "a");
+    const size = statSync(path).size;
+    appendFileSync(path, Buffer.alloc(5000));
+    const log = await fileStore(folder).open("s", { mode: "write" });
+    await log.close();
+    expect([statSync(path).size, statSync(join(folder, `s.torn-${size}`)).size]).toEqual([size, 5000]);
+  });
+
+  test("that is all there is leaves an empty log that can be written, and is told of behind its beginning", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "s.jsonl"), '{"v":1,"se');
+    const log = await fileStore(folder).open("s", { mode: "write" });
+    expect(log.events).toEqual([]);
+    expect(await log.append([notice("a")])).toMatchObject([{ seq: 0, message: "a" }]);
+    await log.append([notice("b")]);
+    await log.close();
+    const saved = join(folder, "s.torn-0");
+    expect(await messagesIn(folder)).toEqual([
+      "test: a",
+      `log_tail_cut: 10 bytes of an unfinished write at the end of the log were moved to ${saved}`,
+      "test: b",
+    ]);
+  });
+});
+
+describe("damage anywhere else", () => {
+  test("is refused to writer and reader with line and byte, and nothing on the disk changes", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder, "a", "b", "c");
+    const bytes = readFileSync(path);
+    const at = bytes.indexOf('"b"') + 1;
+    bytes[at] = "B".charCodeAt(0);
+    writeFileSync(path, bytes);
+    const byte = bytes.indexOf("\n") + 1;
+    for (const mode of ["write", "read"] as const) {
+      await expect(fileStore(folder).open("s", { mode })).rejects.toMatchObject({
+        code: "log_damaged",
+        details: { line: 2, byte, problem: "the checksum does not match" },
+      });
+    }
+    expect(readFileSync(path)).toEqual(bytes);
+    expect(readdirSync(folder)).toEqual(["s.jsonl"]);
+  });
+
+  test("a space that became NUL is damage, not a tail: nothing acknowledged is cut", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder, "a b", "c", "d");
+    const bytes = readFileSync(path);
+    bytes[bytes.indexOf("a b") + 1] = 0;
+    writeFileSync(path, bytes);
+    await expect(fileStore(folder).open("s", { mode: "write" })).rejects.toMatchObject({
+      code: "log_damaged",
+    });
+    expect(readFileSync(path)).toEqual(bytes);
+  });
+
+  test("that comes while a reader looks is named by its place in the file", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder, "a", "b");
+    const reader = await fileStore(folder).open("s", { mode: "read" });
+    const size = statSync(path).size;
+    appendFileSync(path, `${linesOf(path)[0] ?? ""}\n`);
+    await expect(reader.refresh()).rejects.toMatchObject({
+      code: "log_damaged",
+      details: { line: 3, byte: size, problem: "seq is 0, expected 2" },
+    });
+  });
+});
+
+describe("a reader beside a writer", () => {
+  test("never sees half an event, however the bytes arrive", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder, "a", "b ü 😀", "c");
+    const whole = readFileSync(path);
+    const slow = join(folder, "slow.jsonl");
+    writeFileSync(slow, "", { mode: 0o600 });
+    const reader = await fileStore(folder).open("slow", { mode: "read" });
+    const seen: string[] = [];
+    for (let at = 0; at < whole.length; at += 3) {
+      appendFileSync(slow, whole.subarray(at, at + 3));
+      for (const event of await reader.refresh()) seen.push(event.type === "notice" ? event.message : "?");
+    }
+    expect(seen).toEqual(["a", "b ü 😀", "c"]);
+  });
+});
+
+describe("modes", () => {
+  test("the folder is 0700 and every file in it 0600", async () => {
+    const folder = join(temporaryFolder(), "deep", "sessions");
+    const log = await fileStore(folder).open("s", { mode: "write" });
+    await log.append([notice("a")]);
+    const blob = await log.putBlob(Buffer.from("x"));
+    log.scratch.write("live");
+    expect({
+      folder: modeOf(folder),
+      log: modeOf(join(folder, "s.jsonl")),
+      blobs: modeOf(join(folder, "s.blobs")),
+      blob: modeOf(join(folder, "s.blobs", blob)),
+      live: modeOf(join(folder, "s.live")),
+    }).toEqual({ folder: "700", log: "600", blobs: "700", blob: "600", live: "600" });
+    await log.close();
+  });
+
+  test("a log that others could read is closed to them when its owner opens it; a shared folder stays as it is", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder, "a");
+    chmodSync(path, 0o644);
+    chmodSync(folder, 0o755);
+    expect(await messagesIn(folder)).toEqual(["test: a"]);
+    expect([modeOf(path), modeOf(folder)]).toEqual(["600", "755"]);
+  });
+});
+
+const refused = async (folder: string, why: RegExp): Promise<void> => {
+  for (const mode of ["write", "read"] as const) {
+    await expect(fileStore(folder).open("s", { mode })).rejects.toMatchObject({
+      code: "log_unreadable",
+      message: expect.stringMatching(why),
+    });
+  }
+};
+
+describe("what is not a regular file is refused", () => {
+  test("a symbolic link, also to a good log", async () => {
+    const elsewhere = temporaryFolder();
+    const path = await written(elsewhere, "a");
+    const folder = temporaryFolder();
+    symlinkSync(path, join(folder, "s.jsonl"));
+    await refused(folder, /symbolic link/);
+    expect(linesOf(path)).toHaveLength(1);
+  });
+
+  test("a pipe, without waiting for its other end", async () => {
+    const folder = temporaryFolder();
+    execFileSync("mkfifo", [join(folder, "s.jsonl")]);
+    await refused(folder, /not a regular file/);
+  });
+
+  test("a directory", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "s.jsonl"));
+    await refused(folder, /regular file|directory/);
+  });
+
+  test("a link made after opening is not written through: the first append refuses it", async () => {
+    const folder = temporaryFolder();
+    const log = await fileStore(folder).open("s", { mode: "write" });
+    const victim = join(folder, "victim");
+    writeFileSync(victim, "precious");
+    symlinkSync(victim, join(folder, "s.jsonl"));
+    await expect(log.append([notice("a")])).rejects.toMatchObject({
+      code: "log_write_failed",
+      details: { errno: "EEXIST" },
+    });
+    expect(readFileSync(victim, "utf8")).toBe("precious");
+    await log.close();
+  });
+
+  test("a hard link to another session is just a file: the log says whose it is, nothing is lost", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder, "a");
+    linkSync(path, join(folder, "t.jsonl"));
+    const log = await fileStore(folder).open("t", { mode: "read" });
+    expect(log.events).toHaveLength(1);
+  });
+});
+
+const list = async (place: string): Promise<readonly string[]> => {
+  const ids: string[] = [];
+  for await (const { id } of fileStore(place).list()) ids.push(id);
+  return ids;
+};
+
+describe("the folder", () => {
+  test("one that cannot be made is a clear error", async () => {
+    const file = join(temporaryFolder(), "file");
+    writeFileSync(file, "");
+    await expect(fileStore(join(file, "sub")).open("s", { mode: "write" })).rejects.toMatchObject({
+      code: "store_unusable",
+      message: expect.stringContaining("Choose another folder"),
+    });
+  });
+
+  test("one that is not there has no sessions; other files in it are not sessions", async () => {
+    const folder = temporaryFolder();
+    expect(await list(join(folder, "nowhere"))).toEqual([]);
+    await written(folder, "a");
+    writeFileSync(join(folder, "notes.txt"), "");
+    writeFileSync(join(folder, "-bad.jsonl"), "");
+    mkdirSync(join(folder, "dir.jsonl"));
+    symlinkSync(join(folder, "s.jsonl"), join(folder, "link.jsonl"));
+    expect(await list(folder)).toEqual(["s"]);
+  });
+});
+
+test("each line is flat JSON that jq can read, and the sum is its last field", async () => {
+  const folder = temporaryFolder();
+  const path = await written(folder, "a\u2028b");
+  const [line = ""] = linesOf(path);
+  expect(line).not.toContain("\u2028");
+  expect(Object.keys(JSON.parse(line) as object)).toEqual([
+    "v",
+    "seq",
+    "id",
+    "at",
+    "epoch",
+    "type",
+    "code",
+    "message",
+    "sum",
+  ]);
+});
+
+test("going on never rewrites what is there: old bytes stay, whatever wrote them", async () => {
+  const folder = temporaryFolder();
+  const path = await written(folder, "a");
+  const before = readFileSync(path);
+  await written(folder, "b");
+  expect(readFileSync(path).subarray(0, before.length)).toEqual(before);
+});
+
+test("the scratch is never the truth: where it cannot be written, events are written all the same", async () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, "s.live"));
+  const log = await fileStore(folder).open("s", { mode: "write" });
+  log.scratch.write("lost");
+  expect(await log.scratch.read()).toBe("");
+  log.scratch.clear();
+  await log.append([notice("a")]);
+  await log.close();
+  expect(await messagesIn(folder)).toEqual(["test: a"]);
+  expect(existsSync(join(folder, "s.jsonl"))).toBe(true);
+});

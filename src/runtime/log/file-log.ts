@@ -1,0 +1,355 @@
+/**
+ * The file-backed log: one append-only JSONL file per session.
+ * An append that has resolved survives the death of the process, a durable one the loss of power. A torn last line is
+ * saved aside and cut by the next writer (docs/log-format.md).
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
+import { addAll, type Clock, codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import type { FileIo } from "./file-io.ts";
+import { removeUnfinished, removeUnfinishedBlobs } from "./leftovers.ts";
+import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
+import type { AppendDraft, Log, Scratch } from "./log.ts";
+import { closed, readOnly } from "./memory-store.ts";
+import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
+import { syncFolder, writeWholeFile } from "./whole-file.ts";
+
+export interface FileLogOptions {
+  readonly id: string;
+  readonly path: string;
+  readonly mode: "write" | "read";
+  readonly clock: Clock;
+  readonly io: FileIo;
+  release(): Promise<void>;
+  /** Whether any process holds the writer's lock. */
+  hasWriter(): Promise<boolean>;
+}
+
+export class FileLog implements Log {
+  readonly session: string;
+  readonly mode: "write" | "read";
+  readonly place: string;
+  readonly events: LoggedEvent[] = [];
+  readonly scratch: Scratch;
+  readonly #options: FileLogOptions;
+  readonly #stamper: Stamper;
+  #epoch = 1;
+  /** Undefined until the first append makes the file. */
+  #file: number | undefined;
+  #size = 0;
+  #syncedSize = 0;
+  #syncing: Promise<void> | undefined;
+  #failure: ThroughlineError | undefined;
+  #open = true;
+  #repaired: string | undefined;
+  #blobsSwept = false;
+
+  constructor(options: FileLogOptions) {
+    this.#options = options;
+    this.session = options.id;
+    this.mode = options.mode;
+    this.place = options.path;
+    this.#stamper = createStamper(options.clock);
+    this.scratch = createFileScratch(options.path.replace(/\.jsonl$/, ".live"));
+    this.#load();
+    this.#epoch = nextEpoch(this.events);
+  }
+
+  async append(drafts: readonly AppendDraft[]): Promise<readonly LoggedEvent[]> {
+    if (this.mode === "read") throw readOnly(this.session);
+    if (!this.#open) throw closed(this.session);
+    if (this.#failure !== undefined) throw this.#failure;
+    const notice = this.#repairNotice();
+    // Nothing stands before the beginning of a session: where not even that was whole, the notice comes behind it.
+    const first = this.events.length === 0 ? [] : notice;
+    const last = this.events.length === 0 ? notice : [];
+    const stamped = this.#stamper.stamp([...first, ...drafts, ...last], this.events.length, this.#epoch);
+    if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));
+    this.#repaired = undefined;
+    addAll(this.events, stamped);
+    return stamped.slice(first.length, first.length + drafts.length);
+  }
+
+  async sync(): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure;
+    if (this.mode === "write" && this.#open) await this.#sync();
+  }
+
+  async refresh(): Promise<readonly LoggedEvent[]> {
+    if (this.mode === "write") return [];
+    const file = openRegular(this.place, constants.O_RDONLY);
+    if (file === undefined) return [];
+    try {
+      const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - this.#size));
+      readSync(file, bytes, 0, bytes.length, this.#size);
+      return this.#take(bytes);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  hasWriter(): Promise<boolean> {
+    return this.mode === "write" && this.#open ? Promise.resolve(true) : this.#options.hasWriter();
+  }
+
+  async putBlob(bytes: Uint8Array): Promise<string> {
+    const name = createHash("sha256").update(bytes).digest("hex");
+    const folder = this.#blobFolder();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (!this.#blobsSwept) removeUnfinishedBlobs(folder); // what an earlier writer was killed over
+    this.#blobsSwept = true;
+    writeWholeFile(join(folder, name), bytes);
+    return name;
+  }
+
+  async getBlob(name: string): Promise<Uint8Array | undefined> {
+    if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
+    const path = join(this.#blobFolder(), name);
+    try {
+      return verified(await readFile(path), name, path);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (!this.#open) return;
+    this.#open = false;
+    try {
+      if (this.#file !== undefined && this.#failure === undefined && this.mode === "write")
+        await this.#sync();
+    } finally {
+      if (this.#file !== undefined) closeSync(this.#file);
+      this.#file = undefined;
+      await this.#options.release();
+    }
+  }
+
+  #blobFolder(): string {
+    return this.place.replace(/\.jsonl$/, ".blobs");
+  }
+
+  #load(): void {
+    const writing = this.mode === "write";
+    const file = openRegular(this.place, writing ? constants.O_RDWR : constants.O_RDONLY);
+    if (file === undefined) return;
+    try {
+      const bytes = readFileSync(file);
+      this.#take(bytes);
+      if (!writing) return;
+      if (bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));
+      this.#file = file;
+      this.#syncedSize = this.#size;
+    } finally {
+      if (this.#file === undefined) closeSync(file);
+    }
+  }
+
+  #take(bytes: Buffer): readonly LoggedEvent[] {
+    const { events, goodBytes } = scanLines(bytes, {
+      offset: this.#size,
+      firstSeq: this.events.length,
+      lowestEpoch: this.events.at(-1)?.epoch ?? 0,
+      session: this.session,
+    });
+    if (this.events.length === 0) assertFormat(events, this.session);
+    addAll(this.events, events);
+    this.#size += goodBytes;
+    return events;
+  }
+
+  /** The copy is durable before the original is cut: killed in between, the next writer does it again. */
+  #saveTornTail(file: number, tail: Uint8Array): void {
+    removeUnfinished(dirname(this.place), this.session);
+    const saved = saveAside(this.place.replace(/\.jsonl$/, `.torn-${this.#size}`), tail);
+    this.#options.io.truncate(file, this.#size);
+    fsyncSync(file);
+    this.#repaired = `${tail.length} bytes of an unfinished write at the end of the log were moved to ${saved}`;
+  }
+
+  #repairNotice(): readonly EventDraft[] {
+    return this.#repaired === undefined
+      ? []
+      : [{ type: "notice", code: "log_tail_cut", message: this.#repaired }];
+  }
+
+  #write(bytes: Buffer): void {
+    this.#file ??= this.#create();
+    const { io } = this.#options;
+    const size = io.size(this.#file);
+    if (size !== this.#size)
+      throw this.#fail(
+        "session_fenced",
+        `the file has ${size} bytes, expected ${this.#size}: another process wrote to it`,
+      );
+    let done = 0;
+    try {
+      while (done < bytes.length) {
+        const written = io.write(this.#file, bytes, done, this.#size + done);
+        if (written === 0) throw new Error("the disk took no bytes");
+        done += written;
+      }
+      this.#size += bytes.length;
+    } catch (error) {
+      this.#cutBack(error);
+      throw this.#writeFailed(error);
+    }
+  }
+
+  /** After a failed write the file ends with the last good line again; if even that fails, nothing more is written. */
+  #cutBack(cause: unknown): void {
+    try {
+      if (this.#file !== undefined) this.#options.io.truncate(this.#file, this.#size);
+    } catch (error) {
+      this.#fail(
+        "log_failed",
+        `a write failed (${messageOf(cause)}) and could not be undone (${messageOf(error)})`,
+      );
+    }
+  }
+
+  /** Concurrent callers share a sync. After a failed one the kernel may drop dirty pages silently, so it is final. */
+  async #sync(): Promise<void> {
+    const target = this.#size;
+    while (this.#syncedSize < target) {
+      if (this.#failure !== undefined) throw this.#failure;
+      this.#syncing ??= this.#syncOnce(this.#size).finally(() => {
+        this.#syncing = undefined;
+      });
+      await this.#syncing;
+    }
+  }
+
+  async #syncOnce(covered: number): Promise<void> {
+    try {
+      await this.#options.io.sync(this.#file ?? -1);
+      this.#syncedSize = Math.max(this.#syncedSize, covered);
+    } catch (error) {
+      throw this.#fail("log_failed", `the disk did not confirm a write: ${messageOf(error)}`);
+    }
+  }
+
+  #create(): number {
+    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    try {
+      const file = openSync(this.place, flags, 0o600);
+      syncFolder(dirname(this.place));
+      return file;
+    } catch (error) {
+      throw this.#writeFailed(error);
+    }
+  }
+
+  #writeFailed(error: unknown): ThroughlineError {
+    return new ThroughlineError({
+      code: "log_write_failed",
+      message: `could not write to ${this.place}: ${messageOf(error)}. Nothing that was acknowledged is lost`,
+      details: { errno: codeOf(error) },
+      cause: error,
+    });
+  }
+
+  #fail(code: string, why: string): ThroughlineError {
+    this.#failure = new ThroughlineError({
+      code,
+      message: `session "${this.session}" cannot be written any more: ${why}. Open it again to go on`,
+    });
+    return this.#failure;
+  }
+}
+
+/** Refuses links, pipes and devices, and files other users could read. Undefined when there is none. */
+function openRegular(path: string, flags: number): number | undefined {
+  let file: number;
+  try {
+    file = openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw unreadable(path, codeOf(error) === "ELOOP" ? "it is a symbolic link" : messageOf(error), error);
+  }
+  const stat = fstatSync(file);
+  if (!stat.isFile()) {
+    closeSync(file);
+    throw unreadable(path, "it is not a regular file");
+  }
+  if ((stat.mode & 0o077) !== 0 && stat.uid === process.getuid?.()) fchmodSync(file, 0o600);
+  return file;
+}
+
+function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
+  return new ThroughlineError({ code: "log_unreadable", message: `cannot open ${path}: ${why}`, cause });
+}
+
+/** Its name is what its bytes must hash to: a changed one is never taken for what was stored. */
+function verified(bytes: Buffer, name: string, path: string): Buffer {
+  if (createHash("sha256").update(bytes).digest("hex") === name) return bytes;
+  throw new ThroughlineError({
+    code: "blob_damaged",
+    message: `${path} is not what was stored: its bytes do not have the hash in its name. Restore it from a copy, or remove it: requests then say that it is gone`,
+    details: { blob: name },
+  });
+}
+
+/** A second tear at the same byte has a file of its own; the same bytes again are the same tear, found by another try. */
+function saveAside(path: string, bytes: Uint8Array): string {
+  for (let count = 1; ; count += 1) {
+    const name = count === 1 ? path : `${path}-${count}`;
+    if (existsSync(name) && !readFileSync(name).equals(bytes)) continue;
+    writeWholeFile(name, bytes);
+    return name;
+  }
+}
+
+/** It may be lost, so nothing here fails: a full disk or a foreign file in its place must not end a turn. */
+function createFileScratch(path: string): Scratch {
+  let file: number | undefined;
+  return {
+    write(text) {
+      try {
+        file ??= openSync(path, SCRATCH_FLAGS, 0o600);
+        writeSync(file, text);
+      } catch {
+        // Lost; the log itself will say what is wrong with the disk.
+      }
+    },
+    async read() {
+      try {
+        return await readFile(path, "utf8");
+      } catch {
+        return "";
+      }
+    },
+    clear() {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+      try {
+        rmSync(path, { force: true });
+      } catch {
+        // What cannot be removed is told apart by the id of its response.
+      }
+    },
+  };
+}
+
+const SCRATCH_FLAGS =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;

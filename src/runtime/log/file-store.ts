@@ -1,0 +1,129 @@
+/**
+ * A folder of sessions: `<id>.jsonl`, and beside it `.blobs/`, `.live` and `.torn-*`. Folder 0700, files 0600.
+ *
+ * @module
+ */
+
+import { type Dirent, existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { setImmediate as breath } from "node:timers/promises";
+
+import { type Clock, codeOf, systemClock } from "../../base/support/index.ts";
+import { linesFrom } from "./bundle.ts";
+import { damagedLog, damageOf } from "./damage.ts";
+import { type FileIo, systemFileIo } from "./file-io.ts";
+import { FileLog, type FileLogOptions } from "./file-log.ts";
+import type { Log, OpenOptions, Store, StoredSession } from "./log.ts";
+import { locked, notFound } from "./memory-store.ts";
+import { holdsWholeLine } from "./salvage.ts";
+import { makeFolder, unusable } from "./session-folder.ts";
+import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
+import { writeSession } from "./write-session.ts";
+import { acquireWriterLock, isWriterLocked } from "./writer-lock.ts";
+
+export interface FileStoreOptions {
+  readonly clock?: Clock;
+  /** For tests: counts and fails the system calls. */
+  readonly io?: FileIo;
+}
+
+export function fileStore(folder: string, options: FileStoreOptions = {}): Store {
+  const root = resolve(folder);
+  const clock = options.clock ?? systemClock;
+  const io = options.io ?? systemFileIo;
+  const pathOf = (id: string): string => {
+    assertSessionId(id);
+    return join(root, `${id}.jsonl`);
+  };
+  return {
+    async open(id, openOptions) {
+      return openSession(id, pathOf(id), root, openOptions, { clock, io });
+    },
+    async create(id, { events, blobs }) {
+      const lines = linesFrom(createStamper(clock).stamp(events, 0, 1));
+      await writeSession(root, { lines, blobs }, { id });
+    },
+    async exists(id) {
+      return existsSync(pathOf(id));
+    },
+    list: () => listSessions(root),
+    async remove(id) {
+      const path = pathOf(id);
+      if (!existsSync(path)) throw notFound(id);
+      const lock = await acquireWriterLock(join(realpathSync(root), `${id}.jsonl`));
+      if (!lock.held) throw locked(id, lock.holder);
+      try {
+        const names = (await readdir(root)).filter((name) => name.startsWith(`${id}.`));
+        // The log last: killed in between, the session can still be named, and be removed again.
+        for (const name of [...names.filter((one) => one !== `${id}.jsonl`), `${id}.jsonl`])
+          await rm(join(root, name), { recursive: true, force: true });
+      } finally {
+        await lock.release();
+      }
+    },
+  };
+}
+
+async function openSession(
+  id: string,
+  path: string,
+  root: string,
+  { mode }: OpenOptions,
+  parts: { readonly clock: Clock; readonly io: FileIo },
+): Promise<Log> {
+  // The lock is named by the real folder: two links to one folder are one session.
+  const lockName = (): string => join(realpathSync(root), `${id}.jsonl`);
+  const hasWriter = async (): Promise<boolean> => isWriterLocked(lockName());
+  if (mode === "read") {
+    if (!existsSync(path)) throw notFound(id);
+    return openLog({ id, path, mode, ...parts, hasWriter, release: async () => undefined });
+  }
+  makeFolder(root);
+  const lock = await acquireWriterLock(lockName());
+  if (!lock.held) throw locked(id, lock.holder);
+  try {
+    return openLog({ id, path, mode, ...parts, hasWriter, release: () => lock.release() });
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** What can be done about damage depends on the rest of the file. */
+function openLog(options: FileLogOptions): FileLog {
+  try {
+    return new FileLog(options);
+  } catch (error) {
+    const damage = damageOf(error);
+    if (damage === undefined) throw error;
+    const salvageable = holdsWholeLine(readFileSync(options.path));
+    throw damagedLog({ ...damage, salvageable }, options.id, error);
+  }
+}
+
+/** Between two breaths for everybody else: some milliseconds of looking. */
+const STATS_AT_ONCE = 200;
+
+/**
+ * One call for the names, then stat without a round trip through the thread pool for each: 10,000 sessions cost little
+ * more than readdir and stat do (bench/list-sessions.mjs). A session that was removed meanwhile is not there.
+ */
+async function* listSessions(root: string): AsyncGenerator<StoredSession> {
+  let entries: readonly Dirent[];
+  try {
+    entries = await readdir(root, { withFileTypes: true });
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return;
+    throw unusable(root, error);
+  }
+  let looked = 0;
+  for (const entry of entries) {
+    const id = entry.name.endsWith(".jsonl") ? entry.name.slice(0, -".jsonl".length) : "";
+    if (!SESSION_ID.test(id) || !entry.isFile()) continue;
+    const found = statSync(join(root, entry.name), { throwIfNoEntry: false });
+    looked += 1;
+    if (looked % STATS_AT_ONCE === 0) await breath();
+    if (found !== undefined) yield { id, modifiedAt: found.mtimeMs, bytes: found.size };
+  }
+}

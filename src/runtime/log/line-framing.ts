@@ -1,0 +1,165 @@
+/**
+ * Lines of the file: JSON, checksum as the last field, LF. docs/log-format.md is the specification.
+ *
+ * Damage and a torn tail are told apart by where and how it is broken. A crash can only leave the end of the file
+ * unfinished: no line break, or sectors that were never written and read as zeros. Anything else is damage; it is
+ * named by line and byte and never skipped.
+ *
+ * @module
+ */
+
+import { crc32 } from "node:zlib";
+
+import { formatVersionOf, type LoggedEvent, parseCheckedLine, toOpenLine } from "../../base/events/index.ts";
+import { messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { damagedLog } from "./damage.ts";
+
+export function frameLine(event: LoggedEvent): Buffer {
+  return frameOpen(toOpenLine(event));
+}
+
+/** `text` is a JSON object without its closing brace. */
+export function frameOpen(text: string): Buffer {
+  const open = Buffer.from(text, "utf8");
+  return Buffer.concat([open, Buffer.from(`,"sum":"${checksum(open)}"}\n`, "latin1")]);
+}
+
+export interface ScannedLines {
+  readonly events: readonly LoggedEvent[];
+  /** Bytes of the complete, verified lines. */
+  readonly goodBytes: number;
+  /** Bytes after them that a crash left unfinished. */
+  readonly tornBytes: number;
+}
+
+/** Reads every line of `bytes`, which stand at `offset` of the file; `firstSeq` and `lowestEpoch` continue what was read before. */
+export function scanLines(
+  bytes: Buffer,
+  options: {
+    readonly offset: number;
+    readonly firstSeq: number;
+    readonly lowestEpoch: number;
+    /** Whose lines they are, for what to do about damage. */
+    readonly session?: string;
+  },
+): ScannedLines {
+  const { offset } = options;
+  const events: LoggedEvent[] = [];
+  let at = 0;
+  let seq = options.firstSeq;
+  let epoch = options.lowestEpoch;
+  while (at < bytes.length) {
+    const end = bytes.indexOf(0x0a, at);
+    if (end === -1) break;
+    const line = readLine(bytes, at, end);
+    if (line.ok && line.event.seq === seq && line.event.epoch >= epoch) {
+      events.push(line.event);
+      seq += 1;
+      epoch = line.event.epoch;
+      at = end + 1;
+      continue;
+    }
+    if (!line.ok && isUnwritten(bytes, { start: at, end, offset })) break;
+    const problem = line.ok ? orderProblem(line.event, seq, epoch) : line.problem;
+    const damage = { line: seq + 1, byte: offset + at, problem, salvageable: true };
+    throw damagedLog(damage, options.session ?? "FILE");
+  }
+  return { events, goodBytes: at, tornBytes: bytes.length - at };
+}
+
+const SUM_BYTES = ',"sum":"00000000"}'.length;
+
+/** The line without its checksum, or undefined if that does not match. */
+export function checkedLine(line: Buffer): string | undefined {
+  return checkedText(line, 0, line.length);
+}
+
+function checkedText(bytes: Buffer, start: number, end: number): string | undefined {
+  const openEnd = end - SUM_BYTES;
+  if (openEnd <= start) return undefined;
+  if (sumAt(bytes, openEnd) !== crc32(bytes.subarray(start, openEnd))) return undefined;
+  // One decoding and no joining: for a moment the closing brace stands where the checksum begins.
+  bytes[openEnd] = CLOSE_BRACE;
+  const text = bytes.toString("utf8", start, openEnd + 1);
+  bytes[openEnd] = COMMA;
+  return text;
+}
+
+/** The number in `,"sum":"0123abcd"}`, or -1 for anything but that. */
+function sumAt(bytes: Buffer, at: number): number {
+  for (let index = 0; index < SUM_HEAD.length; index += 1) {
+    if (bytes[at + index] !== SUM_HEAD[index]) return -1;
+  }
+  let sum = 0;
+  for (let index = at + SUM_HEAD.length; index < at + SUM_BYTES - 2; index += 1) {
+    const byte = bytes[index] ?? 0;
+    const digit =
+      byte >= 0x30 && byte <= 0x39 ? byte - 0x30 : byte >= 0x61 && byte <= 0x66 ? byte - 0x57 : 16;
+    if (digit === 16) return -1;
+    sum = sum * 16 + digit;
+  }
+  return bytes[at + SUM_BYTES - 2] === QUOTE && bytes[at + SUM_BYTES - 1] === CLOSE_BRACE ? sum : -1;
+}
+
+const SUM_HEAD = Buffer.from(',"sum":"');
+const COMMA = 0x2c;
+const QUOTE = 0x22;
+const CLOSE_BRACE = 0x7d;
+
+type ReadLine =
+  | { readonly ok: true; readonly event: LoggedEvent }
+  | { readonly ok: false; readonly problem: string };
+
+/** The first line decides the format of a log. A newer one may mean other things by the same words: nobody guesses. */
+export function assertFormat(events: readonly LoggedEvent[], session: string): void {
+  const [first] = events;
+  const version = first === undefined ? FORMAT : formatVersionOf(first);
+  if (version <= FORMAT) return;
+  throw new ThroughlineError({
+    code: "log_too_new",
+    message: `session "${session}" is kept in format ${version} of the log; this version reads up to format ${FORMAT}. Nothing was changed: update throughline to open it`,
+    details: { version, reads: FORMAT },
+  });
+}
+
+const FORMAT = 1;
+
+function readLine(bytes: Buffer, start: number, end: number): ReadLine {
+  if (end - start <= SUM_BYTES) return { ok: false, problem: "too short to be an event" };
+  const text = checkedText(bytes, start, end);
+  if (text === undefined) return { ok: false, problem: "the checksum does not match" };
+  try {
+    return { ok: true, event: parseCheckedLine(text) };
+  } catch (error) {
+    return { ok: false, problem: messageOf(error) };
+  }
+}
+
+/**
+ * Zeros in a line are sectors of the last, unsynced write that never reached the disk; later lines of that same write
+ * may be whole. They begin where a line or a sector does and end where a sector does: any other zero is a changed byte.
+ * A write is bounded, so zeros far from the end were synced long ago. Both of these are damage.
+ */
+function isUnwritten(
+  bytes: Buffer,
+  line: { readonly start: number; readonly end: number; readonly offset: number },
+): boolean {
+  const { start, end, offset } = line;
+  const zero = bytes.indexOf(0x00, start);
+  if (zero === -1 || zero > end || bytes.length - end > LAST_WRITE_BYTES) return false;
+  let after = zero;
+  while (bytes[after] === 0x00) after += 1;
+  return (zero === start || (offset + zero) % SECTOR_BYTES === 0) && (offset + after) % SECTOR_BYTES === 0;
+}
+
+const SECTOR_BYTES = 512;
+const LAST_WRITE_BYTES = 1024 * 1024;
+
+function orderProblem(event: LoggedEvent, seq: number, epoch: number): string {
+  if (event.seq !== seq) return `seq is ${event.seq}, expected ${seq}`;
+  return `epoch went down from ${epoch} to ${event.epoch}`;
+}
+
+function checksum(bytes: Buffer): string {
+  return crc32(bytes).toString(16).padStart(8, "0");
+}

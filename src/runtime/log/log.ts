@@ -1,0 +1,73 @@
+/**
+ * The Log contract. One session, one append-only list of events, one writer.
+ *
+ * - `append` stamps the drafts (`seq` contiguous from 0, `epoch` of this writer) and writes them in order, all or none.
+ *   When it has resolved, the events survive the death of the process.
+ * - When `sync` has resolved, everything appended before the call survives the loss of power too.
+ * - `events` is everything read or appended so far, in `seq` order. Nothing in it ever changes.
+ * - A second writer of the same session is refused (`session_locked`); readers never are.
+ * - A writer that was overtaken, or whose disk failed, gets an error from every further append and writes nothing.
+ * - `scratch` holds what is live and not yet an event. It may be lost; it is never the truth.
+ *
+ * Fit for a database: nothing is synchronous for the caller, and an append is one guarded statement.
+ *
+ * @module
+ */
+
+import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
+
+/** A draft, or an event copied from another log, which keeps its id and time. */
+export type AppendDraft = EventDraft & { readonly id?: string; readonly at?: string };
+
+export interface Scratch {
+  /** Adds text; cheap, not durable. */
+  write(text: string): void;
+  read(): Promise<string>;
+  clear(): void;
+}
+
+export interface Log {
+  readonly session: string;
+  readonly mode: "write" | "read";
+  /** Where a person finds it: a path, or a word for a log that has none. */
+  readonly place: string;
+  readonly events: readonly LoggedEvent[];
+  append(drafts: readonly AppendDraft[]): Promise<readonly LoggedEvent[]>;
+  sync(): Promise<void>;
+  /** Reads what another writer has added since; resolves to the new events. A writer has nothing to read. */
+  refresh(): Promise<readonly LoggedEvent[]>;
+  /** Whether a live process holds this session as its writer, this very log included. */
+  hasWriter(): Promise<boolean>;
+  readonly scratch: Scratch;
+  /** Stores bytes beside the log and resolves to their name: the SHA-256 in hex. */
+  putBlob(bytes: Uint8Array): Promise<string>;
+  getBlob(name: string): Promise<Uint8Array | undefined>;
+  close(): Promise<void>;
+}
+
+export interface OpenOptions {
+  readonly mode: "write" | "read";
+}
+
+export interface StoredSession {
+  readonly id: string;
+  readonly modifiedAt: number;
+  readonly bytes: number;
+}
+
+export interface WholeSession {
+  readonly events: readonly AppendDraft[];
+  /** By their names: what the events name must be in it. */
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
+}
+
+export interface Store {
+  /** A session that does not exist is made by its first append; opening it to read is `session_not_found`. */
+  open(id: string, options: OpenOptions): Promise<Log>;
+  /** A session with all that is to be in it: complete or not there. One of that name is `session_exists`. */
+  create(id: string, whole: WholeSession): Promise<void>;
+  exists(id: string): Promise<boolean>;
+  list(): AsyncIterable<StoredSession>;
+  /** Removes the session and everything beside it. */
+  remove(id: string): Promise<void>;
+}

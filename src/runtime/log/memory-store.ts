@@ -1,0 +1,154 @@
+/**
+ * The log in memory: the same contract, gone with the process. Nothing is written as text: events never change, so that
+ * all who open a session may share them.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+import { asRead, type LoggedEvent, toLine } from "../../base/events/index.ts";
+import { addAll, type Clock, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import type { Log, Store } from "./log.ts";
+import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
+
+interface Kept {
+  readonly events: LoggedEvent[];
+  readonly blobs: Map<string, Uint8Array>;
+  scratch: string;
+  held: boolean;
+  modifiedAt: number;
+}
+
+export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
+  const clock = options.clock ?? systemClock;
+  const kept = new Map<string, Kept>();
+  return {
+    async open(id, { mode }) {
+      assertSessionId(id);
+      let session = kept.get(id);
+      if (session === undefined) {
+        if (mode === "read") throw notFound(id);
+        session = { events: [], blobs: new Map(), scratch: "", held: false, modifiedAt: clock.now() };
+        kept.set(id, session);
+      }
+      if (mode === "write") {
+        if (session.held) throw locked(id, "this process");
+        session.held = true;
+      }
+      return openMemoryLog(id, mode, session, clock);
+    },
+    async create(id, { events, blobs }) {
+      assertSessionId(id);
+      const before = kept.get(id);
+      // Whoever holds it: that it is there already is what matters.
+      if (before !== undefined && before.events.length > 0) throw sessionExists(id);
+      if (before?.held === true) throw locked(id, "this process");
+      kept.set(id, {
+        events: createStamper(clock).stamp(events, 0, 1).map(asRead),
+        blobs: new Map([...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)])),
+        scratch: "",
+        held: false,
+        modifiedAt: clock.now(),
+      });
+    },
+    async exists(id) {
+      assertSessionId(id);
+      return (kept.get(id)?.events.length ?? 0) > 0;
+    },
+    async *list() {
+      for (const [id, { events, modifiedAt }] of kept) {
+        if (events.length === 0) continue;
+        yield { id, modifiedAt, bytes: events.reduce((sum, event) => sum + toLine(event).length + 1, 0) };
+      }
+    },
+    async remove(id) {
+      assertSessionId(id);
+      const session = kept.get(id);
+      if (session?.held === true) throw locked(id, "this process");
+      if (session === undefined || session.events.length === 0) throw notFound(id);
+      kept.delete(id);
+    },
+  };
+}
+
+export function notFound(id: string): ThroughlineError {
+  return new ThroughlineError({ code: "session_not_found", message: `there is no session "${id}"` });
+}
+
+export function sessionExists(id: string): ThroughlineError {
+  return new ThroughlineError({
+    code: "session_exists",
+    message: `there is a session "${id}" already: give the new one another id`,
+  });
+}
+
+export function locked(id: string, holder: string): ThroughlineError {
+  return new ThroughlineError({
+    code: "session_locked",
+    message: `session "${id}" is being written by ${holder}: close it there first, or open it to read`,
+    details: { holder },
+  });
+}
+
+export function readOnly(id: string): ThroughlineError {
+  return new ThroughlineError({ code: "log_read_only", message: `session "${id}" was opened to read` });
+}
+
+function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Clock): Log {
+  const events = kept.events.slice();
+  const epoch = nextEpoch(events);
+  const stamper = createStamper(clock);
+  let open = true;
+  return {
+    session: id,
+    mode,
+    place: "memory",
+    events,
+    async append(drafts) {
+      if (mode === "read") throw readOnly(id);
+      if (!open) throw closed(id);
+      const stamped = stamper.stamp(drafts, events.length, epoch);
+      addAll(kept.events, stamped.map(asRead));
+      addAll(events, stamped);
+      kept.modifiedAt = clock.now();
+      return stamped;
+    },
+    async sync() {
+      // Memory has nothing more durable to offer.
+    },
+    async refresh() {
+      const added = kept.events.slice(events.length);
+      addAll(events, added);
+      return added;
+    },
+    async hasWriter() {
+      return kept.held;
+    },
+    scratch: {
+      write: (text) => {
+        kept.scratch += text;
+      },
+      read: async () => kept.scratch,
+      clear: () => {
+        kept.scratch = "";
+      },
+    },
+    async putBlob(bytes) {
+      const name = createHash("sha256").update(bytes).digest("hex");
+      kept.blobs.set(name, Uint8Array.from(bytes));
+      return name;
+    },
+    async getBlob(name) {
+      return kept.blobs.get(name);
+    },
+    async close() {
+      if (open && mode === "write") kept.held = false;
+      open = false;
+    },
+  };
+}
+
+export function closed(id: string): ThroughlineError {
+  return new ThroughlineError({ code: "log_closed", message: `session "${id}" was closed` });
+}

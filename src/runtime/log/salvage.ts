@@ -1,0 +1,261 @@
+/**
+ * What can be saved of a damaged log: every line whose checksum holds, before the damage and after it, byte for byte. A line
+ * that is lost leaves a notice under its number, so that everything that refers to a number still means the same event. Of a
+ * response that lost a line nobody knows whether it is whole: overrides at the end keep its ids and its reasoning out of
+ * requests. The original is not touched.
+ *
+ * @module
+ */
+
+import {
+  type EventDraft,
+  isItemEvent,
+  type LoggedEvent,
+  parseLine,
+  type ResponseEnd,
+  type ResponseStart,
+} from "../../base/events/index.ts";
+import { type Clock, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { assertFormat, checkedLine, frameLine } from "./line-framing.ts";
+import { createStamper, nextEpoch } from "./stamp.ts";
+
+/** A stretch of the file that is not in the copy. */
+export interface LostStretch {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly byte: number;
+  readonly bytes: number;
+  readonly problem: string;
+  /** The numbers of the events that stood there; more may have stood at the end of the file. */
+  readonly seqs: readonly number[];
+}
+
+export interface SalvagedLog {
+  /** The copy: whole lines with contiguous numbers. The very bytes when nothing is wrong. */
+  readonly lines: Buffer;
+  readonly events: readonly LoggedEvent[];
+  readonly lost: readonly LostStretch[];
+  /** Responses that are sent on without their ids and their reasoning. */
+  readonly loosened: readonly string[];
+}
+
+interface Line {
+  readonly number: number;
+  readonly byte: number;
+  readonly raw: Buffer;
+  /** Undefined: damaged. */
+  readonly event: LoggedEvent | undefined;
+}
+
+/** Whether anything can be saved. */
+export function holdsWholeLine(bytes: Buffer): boolean {
+  return readLines(bytes).some(({ event }) => event !== undefined);
+}
+
+export function salvageLog(
+  bytes: Buffer,
+  options: { readonly session: string; readonly clock?: Clock },
+): SalvagedLog {
+  const lines = readLines(bytes);
+  const whole = lines.flatMap(({ event }) => event ?? []);
+  if (whole.length === 0) {
+    throw new ThroughlineError({
+      code: "log_unsalvageable",
+      message: "not one line of this file is a whole event: there is nothing to save",
+    });
+  }
+  assertFormat(whole, options.session);
+  const { kept, lost } = chain(lines, whole);
+  const stamper = createStamper(options.clock ?? systemClock);
+  const pieces: Buffer[] = [];
+  const events: LoggedEvent[] = [];
+  for (const { line, fill, stretch } of kept) {
+    const drafts = fill.map((seq) => stand(seq, options.session, line.event, stretch));
+    for (const event of stamper.stamp(drafts, events.length, events.at(-1)?.epoch ?? line.event.epoch)) {
+      pieces.push(frameLine(event));
+      events.push(event);
+    }
+    pieces.push(Buffer.concat([line.raw, LF]));
+    events.push(line.event);
+  }
+  const loosened = damagedResponses(events, new Set(lost.flatMap(({ seqs }) => seqs)));
+  const closing = lost.length === 0 ? [] : closingDrafts(loosened, lost);
+  for (const event of stamper.stamp(closing, events.length, nextEpoch(events))) {
+    pieces.push(frameLine(event));
+    events.push(event);
+  }
+  return {
+    lines: lost.length === 0 ? bytes : Buffer.concat(pieces),
+    events,
+    lost,
+    loosened: loosened.map(({ response }) => response),
+  };
+}
+
+const LF = Buffer.from("\n");
+
+function readLines(bytes: Buffer): readonly Line[] {
+  const lines: Line[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const end = bytes.indexOf(0x0a, at);
+    const raw = bytes.subarray(at, end === -1 ? bytes.length : end);
+    const event = end === -1 ? undefined : eventOf(raw);
+    const line = { number: (lines.at(-1)?.number ?? 0) + 1, byte: at, raw, event };
+    lines.push(line, ...(event === undefined ? wholeIn(line) : []));
+    at = end === -1 ? bytes.length : end + 1;
+  }
+  return lines;
+}
+
+/** Whole lines inside a damaged one: a line break was lost, or something was written over what stood before them. */
+function wholeIn({ number, byte, raw }: Line): readonly Line[] {
+  return [...raw.toString("latin1").matchAll(/\{"v":\d+,"seq":.*?,"sum":"[0-9a-f]{8}"\}/gs)].flatMap(
+    (match) => {
+      const part = raw.subarray(match.index, match.index + match[0].length);
+      const event = eventOf(part);
+      return event === undefined ? [] : [{ number, byte: byte + match.index, raw: part, event }];
+    },
+  );
+}
+
+function eventOf(raw: Buffer): LoggedEvent | undefined {
+  const text = checkedLine(raw);
+  if (text === undefined) return undefined;
+  try {
+    return parseLine(text);
+  } catch {
+    return undefined;
+  }
+}
+
+interface Kept {
+  readonly line: Line & { readonly event: LoggedEvent };
+  /** Numbers that are missing before it. */
+  readonly fill: readonly number[];
+  readonly stretch: LostStretch | undefined;
+}
+
+/** More lines than this cannot have stood in what is missing; such a number is from another file. */
+const LONGEST_GAP = 1_000_000;
+
+/** The lines that go on from each other; what stands between them is lost. */
+function chain(
+  lines: readonly Line[],
+  whole: readonly LoggedEvent[],
+): { readonly kept: readonly Kept[]; readonly lost: readonly LostStretch[] } {
+  const kept: Kept[] = [];
+  const lost: LostStretch[] = [];
+  let seq = 0;
+  let epoch = 0;
+  let read = 0;
+  let pending: Line[] = [];
+  const close = (seqs: readonly number[]): LostStretch | undefined => {
+    const [first] = pending;
+    if (first === undefined && seqs.length === 0) return undefined;
+    const last = pending.at(-1) ?? first;
+    const from = first ?? kept.at(-1)?.line;
+    const stretch: LostStretch = {
+      line: from?.number ?? 1,
+      byte: from?.byte ?? 0,
+      bytes: first === undefined || last === undefined ? 0 : last.byte + last.raw.length - first.byte,
+      problem: problemOf(pending, seq),
+      seqs,
+    };
+    lost.push(stretch);
+    pending = [];
+    return stretch;
+  };
+  for (const line of lines) {
+    const { event } = line;
+    if (event !== undefined) read += 1;
+    // A number ahead is right if what lies between is gone, and wrong if it is still to come.
+    const ahead =
+      event !== undefined && event.seq > seq && whole.slice(read, read + 1000).some((one) => one.seq === seq);
+    const fits =
+      event !== undefined &&
+      event.seq >= seq &&
+      event.epoch >= epoch &&
+      event.seq - seq < LONGEST_GAP &&
+      !ahead;
+    if (!fits) {
+      pending.push(line);
+      continue;
+    }
+    const fill = Array.from({ length: event.seq - seq }, (_, index) => seq + index);
+    const stretch = close(fill);
+    kept.push({ line: { ...line, event }, fill, stretch });
+    seq = event.seq + 1;
+    epoch = event.epoch;
+  }
+  close([]);
+  return { kept, lost };
+}
+
+function problemOf(pending: readonly Line[], seq: number): string {
+  const [first] = pending;
+  if (first === undefined) return `event ${seq} is missing`;
+  if (first.event !== undefined) return `event ${first.event.seq} stands where event ${seq} should`;
+  return first.raw.includes(0x00) ? "zeros stand where a line should" : "the checksum does not match";
+}
+
+/** Stands where a line was lost. The first event of a log says which session it is, so that one is made anew. */
+function stand(
+  seq: number,
+  session: string,
+  next: LoggedEvent,
+  stretch: LostStretch | undefined,
+): EventDraft & { readonly at: string } {
+  if (seq === 0)
+    return { type: "session_start", session, root: session, writer: "throughline/repair", at: next.at };
+  const where = stretch === undefined ? "" : ` at line ${stretch.line}, byte ${stretch.byte}`;
+  return {
+    type: "notice",
+    code: "line_lost",
+    message: `event ${seq} was lost: the log was damaged${where}`,
+    at: next.at,
+  };
+}
+
+/** Responses that were open when a line was lost, or whose items tell that one is missing. */
+function damagedResponses(
+  events: readonly LoggedEvent[],
+  lost: ReadonlySet<number>,
+): readonly ResponseStart[] {
+  if (lost.size === 0) return [];
+  const starts = new Map(
+    events.flatMap((event) => (event.type === "response_start" ? [[event.response, event] as const] : [])),
+  );
+  const ends = new Map(
+    events.flatMap((event): readonly (readonly [string, ResponseEnd])[] =>
+      event.type === "response_end" ? [[event.response, event]] : [],
+    ),
+  );
+  const lastItem = new Map<string, number>();
+  for (const event of events) if (isItemEvent(event)) lastItem.set(event.response, event.seq);
+  return [...starts.values()].filter(({ seq, response }) => {
+    const end = ends.get(response)?.seq ?? lastItem.get(response) ?? seq;
+    return [...lost].some((one) => one > seq && one <= end);
+  });
+}
+
+function closingDrafts(
+  loosened: readonly ResponseStart[],
+  lost: readonly LostStretch[],
+): readonly EventDraft[] {
+  const cause = { code: "log_damaged", message: "a line of this response was lost" } as const;
+  const events = lost.reduce((sum, { seqs }) => sum + seqs.length, 0);
+  return [
+    ...loosened.map(({ response, origin }): EventDraft => ({
+      type: "replay_override",
+      what: { kind: "group", response },
+      action: "omit_reasoning",
+      target: origin,
+      cause,
+    })),
+    {
+      type: "notice",
+      code: "log_repaired",
+      message: `this log is a repaired copy: ${events} events in ${lost.length} places were lost`,
+    },
+  ];
+}

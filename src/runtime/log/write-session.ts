@@ -1,0 +1,148 @@
+/**
+ * Puts a whole session into a folder of sessions: complete or not there. Blobs first, then the log under its name by a
+ * link that fails if there is one already, or by a rename that replaces it. Killed anywhere, the folder holds the session
+ * as it was before or as it is to be; what is left beside it is taken away by the next one (leftovers.ts).
+ *
+ * @module
+ */
+
+import { existsSync, linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setImmediate as breath } from "node:timers/promises";
+
+import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import type { SessionBundle } from "./bundle.ts";
+import { NEW, removeUnfinished, sweepFolder } from "./leftovers.ts";
+import { locked, sessionExists } from "./memory-store.ts";
+import { makeFolder } from "./session-folder.ts";
+import { assertSessionId } from "./stamp.ts";
+import { beginFile, syncFolder, UNFINISHED, type UnfinishedFile, writeWholeFile } from "./whole-file.ts";
+import { acquireWriterLock } from "./writer-lock.ts";
+
+export interface WriteSessionOptions {
+  readonly id: string;
+  /** The session of this name goes, with everything beside it, when the new one is in place. */
+  readonly replace?: boolean;
+  /** Stops it before the session is in place; then nothing is there. */
+  readonly signal?: AbortSignal;
+  /** How many bytes are written, of how many. */
+  readonly onProgress?: (done: number, all: number) => void;
+}
+
+type Whole = Pick<SessionBundle, "lines" | "blobs">;
+
+export async function writeSession(
+  folder: string,
+  bundle: Whole,
+  options: WriteSessionOptions,
+): Promise<string> {
+  const { id, replace = false } = options;
+  assertSessionId(id);
+  makeFolder(resolve(folder));
+  const root = realpathSync(resolve(folder));
+  const path = join(root, `${id}.jsonl`);
+  const lock = await acquireWriterLock(path);
+  // Whoever holds it: that it is there already is what matters.
+  if (!lock.held) throw !replace && existsSync(path) ? sessionExists(id) : locked(id, lock.holder);
+  try {
+    if (!replace && existsSync(path)) throw sessionExists(id);
+    removeUnfinished(root, id);
+    await sweepFolder(root);
+    await put(root, bundle, options);
+    if (replace) removeLeftovers(root, id, bundle.blobs);
+    return path;
+  } catch (error) {
+    if (error instanceof ThroughlineError) throw error;
+    throw new ThroughlineError({
+      code: "log_write_failed",
+      message: `could not write session "${id}": ${messageOf(error)}. Nothing was changed`,
+      cause: error,
+    });
+  } finally {
+    await lock.release();
+  }
+}
+
+async function put(root: string, whole: Whole, options: WriteSessionOptions): Promise<void> {
+  const { id, replace = false } = options;
+  const path = join(root, `${id}.jsonl`);
+  const blobFolder = join(root, `${id}.blobs`);
+  // Blobs that are there already may be wanted by a log that was moved away: they are added to, and stay.
+  const own = whole.blobs.size > 0 && !existsSync(blobFolder);
+  const putInto = own ? `${blobFolder}${UNFINISHED}` : blobFolder;
+  const kept = new Set(own || !existsSync(blobFolder) ? [] : readdirSync(blobFolder));
+  const log = beginFile(path);
+  try {
+    await writeAll(log, whole, putInto, options);
+    if (replace) log.rename(path);
+    else if (own) placeTogether(root, id, log, putInto);
+    else log.link(path);
+    syncFolder(root);
+  } catch (error) {
+    log.discard();
+    removeUnfinished(root, id);
+    if (!own)
+      for (const name of whole.blobs.keys())
+        if (!kept.has(name)) rmSync(join(blobFolder, name), { force: true });
+    throw codeOf(error) === "EEXIST" ? sessionExists(id) : error;
+  }
+}
+
+const PIECE_BYTES = 4 * 1024 * 1024;
+
+async function writeAll(
+  log: UnfinishedFile,
+  { lines, blobs }: Whole,
+  blobFolder: string,
+  { signal, onProgress, id }: WriteSessionOptions,
+): Promise<void> {
+  const all = [...blobs.values()].reduce((sum, { length }) => sum + length, lines.length);
+  let done = 0;
+  /** Between two pieces a signal is heard. */
+  const wrote = async (bytes: number): Promise<void> => {
+    done += bytes;
+    onProgress?.(done, all);
+    if (signal !== undefined) await breath();
+    if (signal?.aborted === true) throw stopped(id);
+  };
+  if (blobs.size > 0) mkdirSync(blobFolder, { recursive: true, mode: 0o700 });
+  for (const [name, bytes] of blobs) {
+    writeWholeFile(join(blobFolder, name), bytes);
+    await wrote(bytes.length);
+  }
+  for (let at = 0; at < lines.length; at += PIECE_BYTES) {
+    const piece = lines.subarray(at, at + PIECE_BYTES);
+    log.write(piece);
+    await wrote(piece.length);
+  }
+}
+
+/** Two renames cannot be one. The whole log under its second name says, while the first is missing, whose the blobs are. */
+function placeTogether(root: string, id: string, log: UnfinishedFile, blobs: string): void {
+  const fresh = join(root, `${id}${NEW}`);
+  log.rename(fresh);
+  syncFolder(root);
+  renameSync(blobs, join(root, `${id}.blobs`));
+  linkSync(fresh, join(root, `${id}.jsonl`));
+  syncFolder(root);
+  rmSync(fresh, { force: true });
+}
+
+/** What stood beside the log that was replaced: it may hold what the new one must not. */
+function removeLeftovers(root: string, id: string, blobs: ReadonlyMap<string, unknown>): void {
+  for (const name of readdirSync(root)) {
+    if (name === `${id}.live` || name.startsWith(`${id}.torn-`)) rmSync(join(root, name), { force: true });
+  }
+  const blobFolder = join(root, `${id}.blobs`);
+  if (!existsSync(blobFolder)) return;
+  for (const name of readdirSync(blobFolder)) {
+    if (!blobs.has(name)) rmSync(join(blobFolder, name), { force: true });
+  }
+}
+
+function stopped(id: string): ThroughlineError {
+  return new ThroughlineError({
+    code: "stopped",
+    message: `stopped before session "${id}" was in place: nothing was written`,
+  });
+}

@@ -1,0 +1,47 @@
+/**
+ * `modelFrom("openai/gpt-5.6:high")`: a model by its name, as `-m` takes it.
+ *
+ * @module
+ */
+
+import { ThroughlineError } from "../../base/support/index.ts";
+import { EFFORTS, type Model } from "../providers/index.ts";
+import { emulator } from "./emulator.ts";
+import { endpointModel } from "./endpoint-model.ts";
+import { type Provider, PROVIDERS } from "./providers.ts";
+
+export interface ModelFromOptions {
+  /** Providers of one's own, by name; one that bears a known name stands in its place. */
+  readonly providers?: Readonly<Record<string, Provider>>;
+}
+
+/** On a person's screen the emulator streams at a pace that can be followed. */
+const HUMAN_PACE_MS = 12;
+
+export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
+  const providers = { ...PROVIDERS, ...options.providers };
+  const slash = name.indexOf("/");
+  const providerName = slash === -1 ? "" : name.slice(0, slash);
+  const provider = Object.hasOwn(providers, providerName) ? providers[providerName] : undefined;
+  const known = provider !== undefined || providerName === EMULATOR;
+  if (!known || slash === name.length - 1) {
+    const names = [EMULATOR, ...Object.keys(providers)].join(", ");
+    throw new ThroughlineError({
+      code: "model_invalid",
+      message: `"${name}" is not a model: write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${names}`,
+    });
+  }
+  const { model, effort } = splitEffort(name.slice(slash + 1));
+  const settings = effort === undefined ? {} : { effort };
+  if (provider === undefined) return emulator({ model, paceMs: HUMAN_PACE_MS, ...settings });
+  return endpointModel(provider, model, settings);
+}
+
+const EMULATOR = "emulator";
+
+/** ":high" is an effort only if it is a known level: "qwen3:8b" is a model id. */
+function splitEffort(text: string): { readonly model: string; readonly effort?: string } {
+  const colon = text.lastIndexOf(":");
+  const effort = text.slice(colon + 1);
+  return colon > 0 && EFFORTS.has(effort) ? { model: text.slice(0, colon), effort } : { model: text };
+}

@@ -1,0 +1,120 @@
+/**
+ * Plan entries → messages, as text. At home the provider's own blocks, field by field; abroad plain meaning (law 1).
+ *
+ * A message is never changed once it is written: what follows a user message is another one (the API joins neighbours of
+ * one role), so the same prefix gives the same bytes (law 4). All results of a batch stand in the one next user message,
+ * before anything else (failures.md C07).
+ *
+ * @module
+ */
+
+import type { UserMessage } from "../../../base/events/index.ts";
+import { sliceObject } from "../../../base/support/index.ts";
+import type { Plan, PlanEntry, PlannedGroup, PlannedItem } from "../../fold/index.ts";
+import type { RenderedElement } from "../growing-request.ts";
+import { fileAsText, type ReadyPart, readyParts } from "../input-parts.ts";
+import { foreignNote, isNote, objectArguments, plainText } from "../plain-meaning.ts";
+import type { ItemSource, RenderContext } from "../provider.ts";
+import { blockFields } from "./block-fields.ts";
+
+export function renderEntry(
+  entry: PlanEntry,
+  plan: Plan,
+  context: RenderContext,
+): readonly RenderedElement[] {
+  if (entry.kind === "user") return [userMessage(entry.event, plan, context)];
+  if (entry.kind === "summary") {
+    return [textMessage(`Summary of the conversation so far:\n\n${entry.event.summary}`)];
+  }
+  const note = foreignNote(entry);
+  return [...(note === undefined ? [] : [textMessage(note)]), ...groupMessages(entry, plan)];
+}
+
+function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElement[] {
+  const response = entry.group.start.response;
+  const sent = entry.items.filter((item) => item.action !== "omit" && !isNote(item));
+  if (sent.length === 0) return [];
+  const blocks = sent.map((item) => (item.action === "replay" ? verbatim(item, plan) : translated(item)));
+  const sources = (): readonly ItemSource[] =>
+    sent.map((item, index) => ({
+      path: `.content.${index}`,
+      response,
+      itemType: item.event.itemType,
+      ...(item.callId === undefined ? {} : { callId: item.callId }),
+    }));
+  const reasoningMade = entry.group.items.filter((item) => item.type === "reasoning").length;
+  const foreign = sent.some((item) => item.reason === "foreign_origin");
+  const answer: RenderedElement = {
+    text: `{"role":"assistant","content":[${blocks.join(",")}]}`,
+    sources,
+    piece: { group: response, reasoningMade, ...(foreign ? { foreign } : {}) },
+  };
+  if (entry.results.length === 0) return [answer];
+  const results = entry.results.map(({ callId, text, failed }) => ({
+    type: "tool_result",
+    tool_use_id: callId,
+    content: text,
+    ...(failed ? { is_error: true } : {}),
+  }));
+  return [
+    answer,
+    {
+      text: JSON.stringify({ role: "user", content: results }),
+      sources: () =>
+        entry.results.map(({ callId }, index) => ({
+          path: `.content.${index}`,
+          itemType: "tool_result",
+          callId,
+        })),
+    },
+  ];
+}
+
+/** The exact text of every field the input takes; `explain` and the log keep the rest. */
+function verbatim(item: PlannedItem, plan: Plan): string {
+  const { itemType } = item.event;
+  const allowed = blockFields(itemType);
+  const refused = plan.strip.filter((one) => one.itemType === itemType).map((one) => one.field);
+  const parts = sliceObject(item.item)
+    .filter(({ key }) => allowed.includes(key) && !refused.includes(key))
+    .map(({ key, value }) =>
+      key === "id" && item.callId !== undefined ? `"id":${JSON.stringify(item.callId)}` : `"${key}":${value}`,
+    );
+  return `{${parts.join(",")}}`;
+}
+
+function translated({ event, callId }: PlannedItem): string {
+  if (event.type === "tool_call") {
+    const head = JSON.stringify({ type: "tool_use", id: callId ?? event.callId, name: event.name });
+    return `${head.slice(0, -1)},"input":${objectArguments(event)}}`;
+  }
+  if (event.type !== "assistant_message") throw new Error(`a ${event.type} has no plain form`);
+  return JSON.stringify({ type: "text", text: plainText(event) });
+}
+
+function userMessage(event: UserMessage, plan: Plan, context: RenderContext): RenderedElement {
+  const parts = readyParts(event.content, plan.settings, context)
+    .filter((part) => part.kind !== "text" || part.text !== "")
+    .map(contentBlock);
+  return message(parts.length === 0 ? [{ type: "text", text: "(empty)" }] : parts);
+}
+
+function contentBlock(part: ReadyPart): object {
+  if (part.kind === "text") return { type: "text", text: part.text };
+  if (part.kind === "image_url") return { type: "image", source: { type: "url", url: part.url } };
+  const source = { type: "base64", media_type: part.mediaType, data: part.data };
+  if (part.kind === "image") return { type: "image", source };
+  if (part.mediaType === "application/pdf") return { type: "document", title: part.name, source };
+  return { type: "text", text: fileAsText(part) };
+}
+
+function textMessage(text: string): RenderedElement {
+  return message([{ type: "text", text }]);
+}
+
+function message(content: readonly object[]): RenderedElement {
+  return {
+    text: JSON.stringify({ role: "user", content }),
+    sources: () => [{ path: "", itemType: "message" }],
+  };
+}

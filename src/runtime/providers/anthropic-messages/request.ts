@@ -1,0 +1,130 @@
+/**
+ * Plan → request body of the Messages dialect. What depends on the whole conversation (thinking) stands behind the
+ * messages, so that everything before it stays the same bytes.
+ *
+ * @module
+ */
+
+import type { Settings } from "../../../base/events/index.ts";
+import type { JsonObject } from "../../../base/support/index.ts";
+import type { Plan, PlanEntry } from "../../fold/index.ts";
+import { createRequestCheck } from "../../rules/index.ts";
+import { GrowingRenderer, type RequestForm, type Tail } from "../growing-request.ts";
+import { renderEntry } from "./render-messages.ts";
+import { budgetOf, thinkingOf } from "./thinking.ts";
+
+export const RENDERER_VERSION = 1;
+
+const FORM: RequestForm = {
+  head: headOf,
+  prefixHead: ({ settings }) => JSON.stringify([settings.system ?? null, toolsOf(settings)]),
+  guard: (entry) => entry,
+  pathOf: (index) => `messages.${index}`,
+  opening: () => [],
+  render: renderEntry,
+  tail: tailOf,
+  startCheck: (_plan, parameters) => createRequestCheck("anthropic-messages", { head: parameters }),
+};
+
+export class MessagesRenderer extends GrowingRenderer {
+  constructor() {
+    super(FORM);
+  }
+}
+
+const CACHED = { type: "ephemeral" } as const;
+
+function headOf(plan: Plan): string {
+  const { settings } = plan;
+  const tools = toolsOf(settings);
+  const body: Record<string, unknown> = {
+    model: settings.target.model,
+    max_tokens: maxTokensOf(settings),
+    stream: true,
+    ...(settings.system === undefined || settings.system === ""
+      ? {}
+      : { system: [{ type: "text", text: settings.system, cache_control: CACHED }] }),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...freeParameters(settings),
+  };
+  for (const field of refusedFields(plan)) delete body[field];
+  return `${JSON.stringify(body).slice(0, -1)},"messages":[`;
+}
+
+/** Whatever a user sets, these are ours: they decide how the history is read. */
+const FIXED_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "system",
+  "tools",
+  "thinking",
+  "stream",
+  "output_config",
+  "temperature",
+  "top_p",
+  "top_k",
+]);
+
+function freeParameters(settings: Settings): JsonObject {
+  return Object.fromEntries(Object.entries(settings.parameters).filter(([name]) => !FIXED_FIELDS.has(name)));
+}
+
+/** Required by the API, and more than the budget where there is one (messages.d.ts 4295). */
+function maxTokensOf(settings: Settings): number {
+  const { capabilities, maxOutputTokens } = settings;
+  const limit = maxOutputTokens ?? capabilities.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
+  if (capabilities.thinking !== "budget") return limit;
+  const budget = budgetOf(settings.effort);
+  return limit > budget ? limit : budget + limit;
+}
+
+const DEFAULT_MAX_TOKENS = 32_000;
+
+function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
+  const { settings } = plan;
+  const { thinking, effort, on, remarks } = thinkingOf(entries, plan);
+  const { temperature, top_p, top_k } = settings.parameters;
+  const config = {
+    ...(effort === undefined ? {} : { effort }),
+    ...(settings.output === undefined
+      ? {}
+      : { format: { type: "json_schema", schema: settings.output.schema } }),
+  };
+  const body: Record<string, unknown> = {
+    ...(thinking === undefined ? {} : { thinking }),
+    ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
+    // Sampling is refused while the model thinks.
+    ...(on || !settings.capabilities.sampling ? {} : definedOnly({ temperature, top_p, top_k })),
+    cache_control: CACHED,
+  };
+  for (const field of refusedFields(plan)) remove(body, field.split("."));
+  const rest = JSON.stringify(body).slice(1);
+  return { text: rest === "}" ? "]}" : `],${rest}`, remarks };
+}
+
+function refusedFields(plan: Plan): readonly string[] {
+  return plan.strip.filter((one) => one.itemType === undefined).map((one) => one.field);
+}
+
+function remove(body: Record<string, unknown>, [first = "", ...rest]: readonly string[]): void {
+  const inner = body[first];
+  if (rest.length === 0) delete body[first];
+  else if (typeof inner === "object" && inner !== null) {
+    const copy = { ...inner } as Record<string, unknown>;
+    remove(copy, rest);
+    body[first] = copy;
+  }
+}
+
+function toolsOf(settings: Settings): readonly object[] {
+  const own = settings.tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    input_schema: parameters,
+  }));
+  return [...own, ...settings.hosted];
+}
+
+function definedOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

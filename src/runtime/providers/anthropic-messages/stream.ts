@@ -1,0 +1,293 @@
+/**
+ * Frames of a Messages stream → stream events.
+ *
+ * A block counts when its `content_block_stop` came, the response when `message_stop` came. A second `message_start` is
+ * either the first one repeated or another message spliced in: the dead one's blocks are never merged into the live one
+ * (failures.md, later additions). Unknown events, blocks and deltas are kept or counted, never thrown on.
+ *
+ * @module
+ */
+
+import type { ErrorInfo, ResponseStatus } from "../../../base/events/index.ts";
+import {
+  arrayOf,
+  isObject,
+  isThroughlineError,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  sliceArray,
+  sliceMember,
+  stringOf,
+  tryParseJson,
+} from "../../../base/support/index.ts";
+import type { SseFrame } from "../../wire/index.ts";
+import { streamError } from "../errors.ts";
+import { isNameless, NAMELESS } from "../nameless-call.ts";
+import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
+import { UnknownCounts } from "../unknown-counts.ts";
+import { OpenBlock } from "./open-block.ts";
+import { understandBlock } from "./understand.ts";
+import { usageOf } from "./usage.ts";
+
+export class MessagesDecoder implements StreamDecoder {
+  readonly #open = new Map<number, OpenBlock>();
+  readonly #seen = new Set<number>();
+  readonly #callIds = new Set<string>();
+  readonly #unknown = new UnknownCounts();
+  readonly #usage: unknown[] = [];
+  #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "unread"> = {};
+  #stop: { readonly reason: string; readonly details: JsonObject } | undefined;
+  #ended = false;
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  feed(frames: readonly SseFrame[]): readonly StreamEvent[] {
+    const events: StreamEvent[] = [];
+    for (const frame of frames) this.#frame(frame.data, events);
+    return events;
+  }
+
+  /** A whole message object: the non-streaming form. */
+  feedResponse(text: string): readonly StreamEvent[] {
+    const events: StreamEvent[] = [];
+    const message = tryParseJson(text);
+    if (!isObject(message) || message["type"] !== "message") {
+      this.#fail("bad_event", "the answer is not a message object", events);
+      return events;
+    }
+    this.#message(message);
+    for (const [index, block] of sliceArray(sliceMember(text, "content") ?? "[]").entries()) {
+      this.#begin(index, block, objectOf(tryParseJson(block)), events);
+      this.#finish(index, events);
+    }
+    this.#takeStop(message);
+    this.#close(events);
+    return events;
+  }
+
+  close(): readonly StreamEvent[] {
+    if (this.#ended) return [];
+    const message = "the stream ended before the message did";
+    return [this.#end({ status: "cut", error: { code: "stream_cut", message, class: "TRUNC" } })];
+  }
+
+  #frame(data: string, events: StreamEvent[]): void {
+    const value = tryParseJson(data);
+    const type = isObject(value) ? stringOf(value["type"]) : undefined;
+    if (!isObject(value) || type === undefined) {
+      this.#fail(
+        "bad_event",
+        `an event is not a JSON object with a type: ${data.slice(0, 64 * 1024)}`,
+        events,
+      );
+      return;
+    }
+    if (this.#ended) {
+      this.#unknown.add(`after the end: ${type}`);
+      return;
+    }
+    try {
+      this.#known(type, value, data, events);
+    } catch (error) {
+      if (!isThroughlineError(error)) throw error;
+      this.#fail(error.code, error.message, events);
+    }
+  }
+
+  #known(type: string, value: JsonObject, data: string, events: StreamEvent[]): void {
+    switch (type) {
+      case "message_start":
+        this.#messageStart(objectOf(value["message"]), events);
+        break;
+      case "content_block_start":
+        this.#blockStart(value, data, events);
+        break;
+      case "content_block_delta":
+        this.#delta(value, data, events);
+        break;
+      case "content_block_stop":
+        this.#finish(indexOf(value), events);
+        break;
+      case "message_delta":
+        this.#usage.push(value["usage"]);
+        this.#takeStop(objectOf(value["delta"]));
+        break;
+      case "message_stop":
+        this.#close(events);
+        break;
+      case "error":
+        events.push(this.#end({ status: "failed", error: streamError(value) }));
+        break;
+      case "ping":
+        break;
+      default:
+        this.#unknown.add(type);
+    }
+  }
+
+  #messageStart(message: JsonObject, events: StreamEvent[]): void {
+    const id = stringOf(message["id"]);
+    const first = this.#facts.providerResponseId;
+    if (first === undefined || this.#seen.size === 0) {
+      if (first !== undefined) this.#unknown.add("repeated message_start");
+      this.#message(message);
+    } else if (id === first) {
+      this.#unknown.add("repeated message_start");
+    } else {
+      this.#fail("stream_cut", "another message began before this one ended", events);
+    }
+  }
+
+  #message(message: JsonObject): void {
+    const id = stringOf(message["id"]);
+    const model = stringOf(message["model"]);
+    this.#usage.push(message["usage"]);
+    const unread = arrayOf(message["input_transformations"])
+      .map(objectOf)
+      .filter((one) => one["type"] === "thinking_dropped")
+      .map((one) => ({ path: stringOf(one["path"]) ?? "", reason: stringOf(one["reason"]) ?? "unknown" }));
+    this.#facts = {
+      ...(id === undefined ? {} : { providerResponseId: id }),
+      ...(model === undefined ? {} : { servedModel: model }),
+      ...(unread.length === 0 ? {} : { unread }),
+    };
+  }
+
+  #blockStart(value: JsonObject, data: string, events: StreamEvent[]): void {
+    const index = indexOf(value);
+    const block = sliceMember(data, "content_block");
+    if (block?.startsWith("{") !== true) {
+      this.#fail("bad_event", "content_block_start without a block", events);
+    } else if (this.#seen.has(index)) {
+      this.#unknown.add("repeated content_block_start");
+    } else {
+      this.#begin(index, block, objectOf(value["content_block"]), events);
+    }
+  }
+
+  #begin(outputIndex: number, text: string, block: JsonObject, events: StreamEvent[]): void {
+    const open = new OpenBlock(text, block);
+    this.#open.set(outputIndex, open);
+    this.#seen.add(outputIndex);
+    const name = stringOf(block["name"]);
+    const callId = stringOf(block["id"]);
+    events.push({
+      type: "item_start",
+      outputIndex,
+      kind: open.kind,
+      ...(open.kind === "tool_call" && name !== undefined ? { name } : {}),
+      ...(open.kind === "tool_call" && callId !== undefined ? { callId } : {}),
+    });
+    if (open.opening !== "") {
+      const channel = open.kind === "reasoning" ? "reasoning" : "text";
+      events.push({ type: "delta", outputIndex, channel, part: 0, text: open.opening });
+    }
+  }
+
+  #delta(value: JsonObject, data: string, events: StreamEvent[]): void {
+    const outputIndex = indexOf(value);
+    const delta = objectOf(value["delta"]);
+    const open = this.#open.get(outputIndex);
+    const taken = open?.take(delta, data);
+    if (taken === undefined) this.#unknown.add(`delta ${stringOf(delta["type"]) ?? "unknown"}`);
+    else if (taken !== "silent" && taken.text !== "")
+      events.push({ type: "delta", outputIndex, channel: taken.channel, part: 0, text: taken.text });
+  }
+
+  #finish(outputIndex: number, events: StreamEvent[]): void {
+    const open = this.#open.get(outputIndex);
+    if (open === undefined) {
+      this.#unknown.add("repeated content_block_stop");
+      return;
+    }
+    this.#open.delete(outputIndex);
+    let draft = understandBlock(open.finish(), outputIndex);
+    if (isNameless(draft)) {
+      this.#fail("bad_event", NAMELESS, events);
+      return;
+    }
+    if (draft.type === "tool_call") {
+      // Two calls of one message with one id would share a result: the second is known by its place (T07).
+      if (this.#callIds.has(draft.callId)) draft = { ...draft, callId: `${draft.callId}_${outputIndex}` };
+      this.#callIds.add(draft.callId);
+      draft = { ...draft, arguments: open.written ?? draft.arguments };
+    }
+    if (draft.type === "other_item") this.#unknown.add(`item ${draft.itemType}`);
+    events.push({ type: "item_done", outputIndex, draft });
+  }
+
+  #takeStop(delta: JsonObject): void {
+    const reason = stringOf(delta["stop_reason"]);
+    if (reason !== undefined) this.#stop = { reason, details: objectOf(delta["stop_details"]) };
+  }
+
+  #close(events: StreamEvent[]): void {
+    if (this.#open.size > 0) {
+      this.#fail("stream_cut", "the message ended while a block was open", events);
+      return;
+    }
+    // As with a chat answer that lacks its finish_reason: whether it was whole, refused or cut off, nobody said.
+    if (this.#stop === undefined) {
+      this.#fail("stream_cut", "the message ended without saying why it stopped", events);
+      return;
+    }
+    const { reason, details } = this.#stop;
+    const known = Object.hasOwn(STOPS, reason) ? STOPS[reason] : undefined;
+    if (known === undefined) this.#unknown.add(`stop_reason ${reason}`);
+    const { status, reason: told } = known ?? { status: "completed" as const, reason: undefined };
+    events.push(
+      this.#end({
+        status,
+        ...(told === undefined ? {} : { reason: told }),
+        ...(status === "failed" ? { error: refusalOf(details) } : {}),
+      }),
+    );
+  }
+
+  #fail(code: string, message: string, events: StreamEvent[]): void {
+    if (this.#ended) return;
+    events.push(this.#end({ status: "cut", error: { code, message, class: "TRUNC" } }));
+  }
+
+  #end(end: StreamEnd): StreamEvent {
+    this.#ended = true;
+    const usage = usageOf(this.#usage);
+    return {
+      type: "end",
+      end: {
+        ...this.#facts,
+        ...(usage === undefined ? {} : { usage }),
+        ...this.#unknown.asField(),
+        ...end,
+      },
+    };
+  }
+}
+
+/** A refused answer is not built upon: what came of it stays out of later requests, and the turn says so. */
+const STOPS: Readonly<Record<string, { readonly status: ResponseStatus; readonly reason?: string }>> = {
+  end_turn: { status: "completed" },
+  tool_use: { status: "completed" },
+  stop_sequence: { status: "completed" },
+  pause_turn: { status: "completed", reason: "pause_turn" },
+  max_tokens: { status: "incomplete", reason: "max_output_tokens" },
+  model_context_window_exceeded: { status: "incomplete", reason: "context" },
+  refusal: { status: "failed", reason: "refusal" },
+};
+
+function refusalOf(details: JsonObject): ErrorInfo {
+  const category = stringOf(details["category"]);
+  return {
+    code: "refusal",
+    message: `the model declined to answer${category === undefined ? "" : ` (${category})`}: change or undo the message`,
+    class: "OTHER",
+  };
+}
+
+function indexOf(value: JsonObject): number {
+  const index = numberOf(value["index"]) ?? 0;
+  return Number.isSafeInteger(index) && index >= 0 ? index : 0;
+}

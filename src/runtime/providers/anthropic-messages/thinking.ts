@@ -1,0 +1,105 @@
+/**
+ * Whether and how Claude is asked to think in this request. Inside a tool loop the API holds the whole loop for one
+ * assistant turn: its thinking cannot be switched on where it was missing, nor off where it stands (failures.md C02, C06,
+ * C13). So the loop decides while it lasts, and the settings decide when a person speaks.
+ *
+ * @module
+ */
+
+import type { Settings } from "../../../base/events/index.ts";
+import { sameOrigin } from "../../../base/events/index.ts";
+import { objectOf, stringOf } from "../../../base/support/index.ts";
+import type { PlanEntry, PlannedGroup, Plan } from "../../fold/index.ts";
+import type { Remark } from "../provider.ts";
+
+export interface ThinkingChoice {
+  /** The `thinking` parameter; undefined for models that have none. */
+  readonly thinking: Readonly<Record<string, unknown>> | undefined;
+  readonly effort: string | undefined;
+  readonly on: boolean;
+  readonly remarks: readonly Remark[];
+}
+
+export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ThinkingChoice {
+  const { settings } = plan;
+  const mode = settings.capabilities.thinking ?? "adaptive";
+  if (mode === "none") return { thinking: undefined, effort: undefined, on: false, remarks: [] };
+  const wanted = settings.effort !== "off" && settings.effort !== "none" && !forcesTool(settings, mode);
+  const loop = openLoop(entries);
+  const on = loop.length === 0 ? wanted : loopThinks(loop, plan, mode, wanted);
+  const remarks = wanted && !on ? [OFF_IN_LOOP] : [];
+  if (!on) return { thinking: { type: "disabled" }, effort: undefined, on, remarks };
+  const thinking = {
+    ...(mode === "budget"
+      ? { type: "enabled", budget_tokens: budgetOf(settings.effort) }
+      : { type: "adaptive" }),
+    display: settings.summary === "none" ? "omitted" : "summarized",
+    ...(settings.profile.prefixBound ? { block_binding: { prefix_mismatch_behavior: "drop_block" } } : {}),
+  };
+  return { thinking, effort: mode === "adaptive" ? effortOf(settings.effort) : undefined, on, remarks };
+}
+
+const OFF_IN_LOOP: Remark = {
+  code: "thinking_off",
+  message:
+    "thinking is off until this turn ends: the tool loop it is in was begun by another model or without its thoughts (failures.md C02)",
+};
+
+/** The groups since the last message that somebody wrote, when the request goes on from their results. */
+function openLoop(entries: readonly PlanEntry[]): readonly PlannedGroup[] {
+  const loop: PlannedGroup[] = [];
+  for (const entry of entries.toReversed()) {
+    if (entry.kind !== "group") break;
+    if (entry.items.some((item) => item.action !== "omit")) loop.unshift(entry);
+  }
+  return loop;
+}
+
+/**
+ * With a budget the last message must begin with a thought, and one that does may not be sent with thinking off. Adaptive
+ * models may answer without a thought, so there only a thought that was left out, or another model's part, counts.
+ */
+function loopThinks(
+  loop: readonly PlannedGroup[],
+  { settings, overrides }: Plan,
+  mode: "adaptive" | "budget",
+  wanted: boolean,
+): boolean {
+  const last = loop.at(-1);
+  if (last === undefined) return wanted;
+  const begins = last.items.find((item) => item.action !== "omit");
+  if (begins?.event.type === "reasoning" && begins.action === "replay") return true;
+  if (mode === "budget") return false;
+  const refused = new Set(overrides.flatMap(({ what }) => (what.kind === "group" ? [what.response] : [])));
+  const whole = loop.every(
+    (entry) =>
+      sameOrigin(entry.group.origin, settings.target) &&
+      !refused.has(entry.group.start.response) &&
+      entry.items.every((item) => item.event.type !== "reasoning" || item.action === "replay"),
+  );
+  return wanted && whole;
+}
+
+/** A forced tool is refused together with a budget (failures.md C13). */
+function forcesTool(settings: Settings, mode: "adaptive" | "budget"): boolean {
+  const type = stringOf(objectOf(settings.parameters["tool_choice"])["type"]);
+  return mode === "budget" && (type === "any" || type === "tool");
+}
+
+const BUDGETS: Readonly<Record<string, number>> = {
+  minimal: 1024,
+  low: 2048,
+  medium: 8192,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 31_999,
+};
+
+export function budgetOf(effort: string | undefined): number {
+  return BUDGETS[effort ?? "medium"] ?? 8192;
+}
+
+/** The wire has no `minimal` (messages.d.ts 3918). */
+function effortOf(effort: string | undefined): string | undefined {
+  return effort === "minimal" ? "low" : effort;
+}

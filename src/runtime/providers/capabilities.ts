@@ -1,0 +1,93 @@
+/**
+ * What models can do, as far as it is known. Data; unknown models work, with the defaults of their dialect.
+ *
+ * @module
+ */
+
+import type { Capabilities, Dialect, Profile } from "../../base/events/index.ts";
+
+interface ModelFacts extends Partial<Capabilities> {
+  readonly match: RegExp;
+  /** Reasoning is bound to what stands before it (failures.md C04). */
+  readonly prefixBound?: boolean;
+}
+
+/**
+ * Reasoning history is kept for every model of the Responses dialect, whatever its name (requirements Q5, Q6); one that
+ * refuses it says so once and is remembered (healing, class CAP). Reasoning models refuse sampling parameters (S08).
+ */
+const RESPONSES: readonly ModelFacts[] = [
+  { match: /^(?:o\d|gpt-[5-9])/, sampling: false },
+  // A size that is too small would compact a session before its time; later ones are left unknown.
+  { match: /^gpt-5(?:$|-|\.[1-5](?:$|-))/, contextTokens: 400_000 },
+  { match: /^o\d/, contextTokens: 200_000 },
+  { match: /^gpt-4\.1/, contextTokens: 1_047_576 },
+  { match: /^gpt-4o/, contextTokens: 128_000 },
+];
+
+/** Names and thinking modes: @anthropic-ai/sdk 1.8.0 messages.d.ts 3910, 4272; binding: C04. Unknown names are new ones. */
+const MESSAGES: readonly ModelFacts[] = [
+  { match: /^/, thinking: "adaptive", maxOutputTokens: 32_000 },
+  { match: /^claude-(?:3|(?:opus|sonnet|haiku)-4(?:$|-[0-5](?:$|-)|-\d{8}))/, contextTokens: 200_000 },
+  { match: /^claude-(?:opus|sonnet|fable|mythos)-5/, contextTokens: 1_000_000 },
+  { match: /^claude-3-[05]|^claude-3-(?:opus|sonnet|haiku)/, thinking: "none", maxOutputTokens: 4096 },
+  { match: /^claude-3-7|^claude-(?:opus|sonnet|haiku)-4(?:$|-[0-5](?:$|-)|-\d{8})/, thinking: "budget" },
+  { match: /^claude-(?:fable|mythos)-5-[1-9]|^claude-(?:opus|sonnet|haiku)-5-5/, prefixBound: true },
+  { match: /^emu-claude-bound/, prefixBound: true },
+  { match: /^emu-claude-plain/, thinking: "none" },
+];
+
+const CHAT: readonly ModelFacts[] = [
+  { match: /^(?:o\d|gpt-[5-9])/, sampling: false },
+  { match: /^deepseek-reasoner/, sampling: false },
+];
+
+const FACTS: Readonly<Record<Dialect, readonly ModelFacts[]>> = {
+  "openai-responses": RESPONSES,
+  "anthropic-messages": MESSAGES,
+  "openai-chat": CHAT,
+};
+
+const DEFAULTS: Capabilities = { reasoning: true, sampling: true, vision: true };
+
+/** Later rows win, and what a user says wins over all. */
+export function capabilitiesOf(
+  dialect: Dialect,
+  model: string,
+  override: Partial<Capabilities> = {},
+): Capabilities {
+  let found: Capabilities = DEFAULTS;
+  for (const { match, prefixBound: _prefixBound, ...facts } of FACTS[dialect]) {
+    if (match.test(model)) found = { ...found, ...facts };
+  }
+  return { ...found, ...override };
+}
+
+export function profileFor(profile: Profile, model: string): Profile {
+  if (profile.dialect === "openai-responses" && profile.sendInclude && !takesReasoningParameters(model)) {
+    const evidence = { ...profile.evidence, sendInclude: "E11: by model" };
+    return { ...profile, sendInclude: false, evidence };
+  }
+  const bound = FACTS[profile.dialect].some(
+    ({ match, prefixBound }) => prefixBound === true && match.test(model),
+  );
+  return bound && !profile.prefixBound
+    ? { ...profile, prefixBound: true, evidence: { ...profile.evidence, prefixBound: "C04: by model" } }
+    : profile;
+}
+
+/** Models from before reasoning: asking them for a summary, or for sealed reasoning (E11), is refused. */
+export function takesReasoningParameters(model: string): boolean {
+  return !/^(?:gpt-4|gpt-3|chatgpt-4|emu-plain)/.test(model);
+}
+
+export const EFFORTS: ReadonlySet<string> = new Set([
+  "off",
+  "none",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+]);

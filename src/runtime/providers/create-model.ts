@@ -1,0 +1,127 @@
+/**
+ * A model on an endpoint, as the turn uses it: the same for every dialect.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+import type { Capabilities, Profile } from "../../base/events/index.ts";
+import type { JsonObject } from "../../base/support/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
+import { capabilitiesOf, EFFORTS, profileFor, takesReasoningParameters } from "./capabilities.ts";
+import { driverOf } from "./dialects.ts";
+import { PROFILES } from "./profiles/index.ts";
+import type { Model, ModelSettings } from "./provider.ts";
+import { type Endpoint, sendRequest } from "./transport.ts";
+
+export type ApiKey = string | (() => Promise<string> | string);
+
+export interface CreateModelOptions {
+  readonly provider: string;
+  readonly model: string;
+  /** A known profile's name, or one of the user's own. The dialect is the profile's. */
+  readonly profile: string | Profile;
+  readonly capabilities?: Partial<Capabilities>;
+  /** What stands in the origin; an endpoint on a changing port has a fixed name. */
+  readonly endpointName: string;
+  readonly baseUrl: () => Promise<string>;
+  readonly apiKey: ApiKey | undefined;
+  readonly keyName: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Where the key goes, if not where the dialect puts it: `api-key` (Azure). */
+  readonly keyHeader?: string;
+  readonly effort?: string;
+  readonly summary?: string;
+  readonly reasoningContext?: string;
+  readonly maxOutputTokens?: number;
+  readonly hosted?: readonly string[];
+  readonly parameters?: JsonObject;
+}
+
+export function createModel(options: CreateModelOptions): Model {
+  const settings = settingsOf(options);
+  const driver = driverOf(settings.profile.dialect);
+  const loaded = new Set<string>();
+  const endpoint: Endpoint = {
+    baseUrl: options.baseUrl,
+    path: driver.path,
+    // Whoever names a header of the protocol means it: a gateway may want the key elsewhere.
+    headers: (key) => ({ ...keyHeaders(driver.headers(key, settings), key, options), ...options.headers }),
+    createDecoder: () => driver.createDecoder(),
+    keyName: options.keyName,
+    async apiKey() {
+      const key = typeof options.apiKey === "function" ? await options.apiKey() : options.apiKey;
+      if (key !== undefined && key !== "") loaded.add(key);
+      return key;
+    },
+  };
+  if (typeof options.apiKey === "string" && options.apiKey !== "") loaded.add(options.apiKey);
+  return {
+    label: `${options.provider}/${options.model}`,
+    settings,
+    secrets: () => [...loaded],
+    withEffort: (effort) => createModel({ ...options, effort }),
+    createRenderer: () => driver.createRenderer(),
+    send: (body, sendOptions) => sendRequest(endpoint, body, sendOptions),
+  };
+}
+
+function settingsOf(options: CreateModelOptions): ModelSettings {
+  const { model } = options;
+  const profile = profileFor(namedProfile(options.profile), model);
+  const { dialect } = profile;
+  if (options.effort !== undefined && !EFFORTS.has(options.effort)) {
+    throw new ThroughlineError({
+      code: "effort_unknown",
+      message: `"${options.effort}" is not an effort; known are ${[...EFFORTS].join(", ")}`,
+    });
+  }
+  const plain = dialect === "openai-responses" && !takesReasoningParameters(model);
+  const summary = options.summary ?? (plain ? "none" : undefined);
+  return {
+    target: {
+      provider: options.provider,
+      dialect,
+      model,
+      endpoint: options.endpointName,
+      credential: fingerprint(options.apiKey),
+    },
+    profile,
+    capabilities: capabilitiesOf(dialect, model, options.capabilities),
+    ...(options.effort === undefined ? {} : { effort: options.effort }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(options.reasoningContext === undefined ? {} : { reasoningContext: options.reasoningContext }),
+    ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
+    hosted: (options.hosted ?? []).map((type) => ({ type })),
+    parameters: options.parameters ?? {},
+    renderer: driverOf(dialect).rendererVersion,
+  };
+}
+
+function keyHeaders(
+  headers: Readonly<Record<string, string>>,
+  key: string,
+  { keyHeader }: CreateModelOptions,
+): Readonly<Record<string, string>> {
+  if (keyHeader === undefined) return headers;
+  const { authorization: _bearer, "x-api-key": _own, ...rest } = headers;
+  return { ...rest, [keyHeader]: key };
+}
+
+function namedProfile(profile: string | Profile): Profile {
+  if (typeof profile !== "string") return profile;
+  const known = Object.hasOwn(PROFILES, profile) ? PROFILES[profile] : undefined;
+  if (known !== undefined) return known;
+  throw new ThroughlineError({
+    code: "profile_unknown",
+    message: `there is no profile "${profile}"; known are ${Object.keys(PROFILES).join(", ")}`,
+  });
+}
+
+/** Tells accounts apart without telling the key. A key that is a function may rotate within one account. */
+function fingerprint(key: ApiKey | undefined): string {
+  if (key === undefined || key === "") return "none";
+  if (typeof key === "function") return "function";
+  return createHash("sha256").update(`throughline credential ${key}`).digest("hex").slice(0, 12);
+}

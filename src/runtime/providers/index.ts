@@ -1,0 +1,29 @@
+/**
+ * Plan → request, frames → stream events, for every dialect.
+ *
+ * @module
+ */
+
+export type { Capabilities, Profile } from "../../base/events/index.ts";
+export { capabilitiesOf, EFFORTS } from "./capabilities.ts";
+export { type ApiKey, createModel, type CreateModelOptions } from "./create-model.ts";
+export { createRenderer, rendererVersionOf } from "./dialects.ts";
+export { namedInError } from "./named-in-error.ts";
+export { HOSTED_RULES } from "./openai-responses/index.ts";
+export { costOf, type Price } from "./price.ts";
+export { PROFILES } from "./profiles/index.ts";
+export type {
+  DeltaChannel,
+  ItemDraft,
+  ItemSource,
+  Model,
+  ModelSettings,
+  RenderContext,
+  Remark,
+  RenderedRequest,
+  Renderer,
+  SendOptions,
+  StreamEnd,
+  StreamEvent,
+  Violation,
+} from "./provider.ts";

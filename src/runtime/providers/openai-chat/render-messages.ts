@@ -1,0 +1,146 @@
+/**
+ * Plan entries → chat messages, as text. One response is one assistant message; its thoughts go back in the very field
+ * they came in, and only to the endpoint that made them (failures.md V06). Abroad: plain meaning.
+ *
+ * @module
+ */
+
+import type { UserMessage } from "../../../base/events/index.ts";
+import { sliceMember, sliceObject, stringOf, tryParseJson } from "../../../base/support/index.ts";
+import type { Plan, PlanEntry, PlannedGroup, PlannedItem } from "../../fold/index.ts";
+import type { RenderedElement } from "../growing-request.ts";
+import { fileAsText, type ReadyPart, readyParts } from "../input-parts.ts";
+import { foreignNote, isNote, objectArguments, plainText } from "../plain-meaning.ts";
+import type { ItemSource, RenderContext } from "../provider.ts";
+import { chatOf } from "./chat-profile.ts";
+
+export function renderEntry(
+  entry: PlanEntry,
+  plan: Plan,
+  context: RenderContext,
+  before: RenderedElement | undefined,
+): readonly RenderedElement[] {
+  if (entry.kind !== "group") {
+    const message =
+      entry.kind === "user"
+        ? userMessage(entry.event, plan, context)
+        : element("user", `Summary of the conversation so far:\n\n${entry.event.summary}`);
+    return [...bridge(before, plan), message];
+  }
+  const note = foreignNote(entry);
+  const noted = note === undefined ? [] : [...bridge(before, plan), element("user", note)];
+  return [...noted, ...groupMessages(entry)];
+}
+
+/**
+ * Mistral takes no user message behind a tool's (code 3230), the old DeepSeek reasoner none behind another: an assistant's
+ * word stands between.
+ */
+function bridge(before: RenderedElement | undefined, plan: Plan): readonly RenderedElement[] {
+  const { userAfterTool, userAfterUser } = chatOf(plan.settings);
+  const follows = (role: string): boolean => before?.text.startsWith(`{"role":"${role}"`) === true;
+  const needed = (follows("tool") && !userAfterTool) || (follows("user") && userAfterUser === false);
+  return needed ? [element("assistant", "(interrupted)")] : [];
+}
+
+function groupMessages(entry: PlannedGroup): readonly RenderedElement[] {
+  const response = entry.group.start.response;
+  const sent = entry.items.filter((item) => item.action !== "omit" && !isNote(item));
+  const thoughts = sent.filter((item) => item.event.type === "reasoning");
+  const calls = sent.filter((item) => item.event.type === "tool_call");
+  const text = sent
+    .map((item) => (item.event.type === "assistant_message" ? plainText(item.event) : ""))
+    .join("");
+  if (text === "" && calls.length === 0) return [];
+  const fields = [
+    `"role":"assistant"`,
+    contentField(thoughts, text),
+    ...reasoningFields(thoughts),
+    ...(calls.length === 0 ? [] : [`"tool_calls":[${calls.map(callText).join(",")}]`]),
+  ];
+  const sources = (): readonly ItemSource[] =>
+    sent.map((item) => ({
+      path: "",
+      response,
+      itemType: item.event.itemType,
+      ...(item.callId === undefined ? {} : { callId: item.callId }),
+    }));
+  const reasoningMade = entry.group.items.filter((item) => item.type === "reasoning").length;
+  const foreign = sent.some((item) => item.reason === "foreign_origin");
+  return [
+    {
+      text: `{${fields.join(",")}}`,
+      sources,
+      piece: { group: response, reasoningMade, ...(foreign ? { foreign } : {}) },
+    },
+    ...entry.results.map(({ callId, text: output }): RenderedElement => ({
+      text: JSON.stringify({ role: "tool", tool_call_id: callId, content: output }),
+      sources: () => [{ path: "", itemType: "tool", callId }],
+    })),
+  ];
+}
+
+/** Mistral's thoughts are parts of the content, in front of the text. */
+function contentField(thoughts: readonly PlannedItem[], text: string): string {
+  const parts = thoughts
+    .filter(({ event }) => event.itemType === "content_thinking")
+    .map(({ item }) => ({
+      type: "thinking",
+      thinking: [{ type: "text", text: fieldText(item, "content_thinking") }],
+    }));
+  if (parts.length > 0) {
+    return `"content":${JSON.stringify([...parts, ...(text === "" ? [] : [{ type: "text", text }])])}`;
+  }
+  return `"content":${text === "" ? "null" : JSON.stringify(text)}`;
+}
+
+/** Pieces of one field are one field again, as the vendor gave it. */
+function reasoningFields(thoughts: readonly PlannedItem[]): readonly string[] {
+  const fields = new Map<string, PlannedItem[]>();
+  for (const thought of thoughts) {
+    const { itemType } = thought.event;
+    if (itemType !== "content_thinking") fields.set(itemType, [...(fields.get(itemType) ?? []), thought]);
+  }
+  return [...fields].map(([field, items]) => {
+    const [only] = items;
+    if (items.length === 1 && only !== undefined)
+      return `"${field}":${sliceMember(only.item, field) ?? '""'}`;
+    return `"${field}":${JSON.stringify(items.map(({ item }) => fieldText(item, field)).join(""))}`;
+  });
+}
+
+function fieldText(item: string, field: string): string {
+  return stringOf(tryParseJson(sliceMember(item, field) ?? "null")) ?? "";
+}
+
+function callText(item: PlannedItem): string {
+  const { event } = item;
+  if (event.type !== "tool_call") throw new Error(`a ${event.type} is not a call`);
+  const id = JSON.stringify(item.callId ?? event.callId);
+  if (item.action === "replay") {
+    const parts = sliceObject(item.item).map(({ key, value }) => `"${key}":${key === "id" ? id : value}`);
+    return `{${parts.join(",")}}`;
+  }
+  return `{"id":${id},"type":"function","function":${JSON.stringify({ name: event.name, arguments: objectArguments(event) })}}`;
+}
+
+function userMessage(event: UserMessage, plan: Plan, context: RenderContext): RenderedElement {
+  const parts = readyParts(event.content, plan.settings, context);
+  const plain = parts.every((part) => part.kind === "text");
+  if (plain)
+    return element("user", parts.map((part) => (part.kind === "text" ? part.text : "")).join("\n\n"));
+  return element("user", parts.map(contentPart));
+}
+
+function contentPart(part: ReadyPart): object {
+  if (part.kind === "text") return { type: "text", text: part.text };
+  if (part.kind === "image_url") return { type: "image_url", image_url: { url: part.url } };
+  if (part.kind === "image") {
+    return { type: "image_url", image_url: { url: `data:${part.mediaType};base64,${part.data}` } };
+  }
+  return { type: "text", text: fileAsText(part) };
+}
+
+function element(role: string, content: string | readonly object[]): RenderedElement {
+  return { text: JSON.stringify({ role, content }), sources: () => [{ path: "", itemType: "message" }] };
+}

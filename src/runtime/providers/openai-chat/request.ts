@@ -1,0 +1,115 @@
+/**
+ * Plan → request body of the chat-completions dialect. What depends on the whole conversation (thinking) stands behind the
+ * messages, so that everything before it stays the same bytes.
+ *
+ * @module
+ */
+
+import type { Settings } from "../../../base/events/index.ts";
+import type { JsonObject } from "../../../base/support/index.ts";
+import { type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../../fold/index.ts";
+import { createRequestCheck } from "../../rules/index.ts";
+import { GrowingRenderer, type RenderedElement, type RequestForm, type Tail } from "../growing-request.ts";
+import { chatOf } from "./chat-profile.ts";
+import { renderEntry } from "./render-messages.ts";
+import { thinkingOf } from "./thinking.ts";
+
+export const RENDERER_VERSION = 1;
+
+const FORM: RequestForm = {
+  head: headOf,
+  prefixHead: ({ settings }) => JSON.stringify(toolsOf(settings)),
+  guard: guardFields,
+  pathOf: (index) => `messages.${index}`,
+  opening: ({ settings }) => systemMessage(settings),
+  render: renderEntry,
+  tail: tailOf,
+  startCheck: ({ settings }, parameters) => {
+    const { reasoningFields, reasoningRequired, userAfterTool } = chatOf(settings);
+    const { maxCallIdLength } = settings.profile;
+    return createRequestCheck("openai-chat", {
+      head: parameters,
+      traits: { reasoningFields, reasoningRequired, userAfterTool, maxCallIdLength, unknownField: "ignored" },
+    });
+  },
+};
+
+export class ChatRenderer extends GrowingRenderer {
+  constructor() {
+    super(FORM);
+  }
+}
+
+function systemMessage(settings: Settings): readonly RenderedElement[] {
+  if (settings.system === undefined || settings.system === "") return [];
+  const text = JSON.stringify({ role: "system", content: settings.system });
+  return [{ text, sources: () => [{ path: "", itemType: "message" }] }];
+}
+
+/** A thought goes back only in a field this endpoint takes, and not in one it has refused (failures.md V03–V06). */
+function guardFields(entry: PlanEntry, plan: Plan): PlanEntry {
+  if (entry.kind !== "group" || !sendsReasoning(entry)) return entry;
+  const { reasoningFields } = chatOf(plan.settings);
+  const wrong = entry.items.find(({ event, action }) => {
+    if (event.type !== "reasoning" || action !== "replay") return false;
+    const refused = plan.strip.some((one) => one.field === event.itemType);
+    return refused || !(reasoningFields as readonly string[]).includes(event.itemType);
+  });
+  if (wrong === undefined) return entry;
+  return withoutReasoning(
+    entry,
+    "item_not_replayable",
+    `the endpoint does not take ${wrong.event.itemType} back`,
+  );
+}
+
+function headOf(plan: Plan): string {
+  const { settings } = plan;
+  const { capabilities, parameters } = settings;
+  const chat = chatOf(settings);
+  const tools = toolsOf(settings);
+  const { temperature, top_p, ...others } = parameters;
+  const free = Object.entries(others).filter(([name]) => !FIXED_FIELDS.has(name));
+  const limit = settings.maxOutputTokens ?? capabilities.maxOutputTokens;
+  const body: Record<string, unknown> = {
+    model: settings.target.model,
+    stream: true,
+    ...(chat.sendUsageOption ? { stream_options: { include_usage: true } } : {}),
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(limit === undefined ? {} : { [chat.maxTokensField]: limit }),
+    ...(settings.output === undefined
+      ? {}
+      : { response_format: { type: "json_schema", json_schema: settings.output } }),
+    ...(capabilities.sampling ? definedOnly({ temperature, top_p }) : {}),
+    ...Object.fromEntries(free),
+  };
+  for (const field of refusedFields(plan)) delete body[field];
+  return `${JSON.stringify(body).slice(0, -1)},"messages":[`;
+}
+
+/** Whatever a user sets, these are ours: they decide how the history is read. */
+const FIXED_FIELDS: ReadonlySet<string> = new Set(["model", "messages", "tools", "stream", "store", "n"]);
+
+function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
+  const { fields, remarks } = thinkingOf(entries, plan);
+  const refused = refusedFields(plan);
+  const kept = Object.entries(fields).filter(([name]) => !refused.includes(name));
+  const rest = JSON.stringify(Object.fromEntries(kept)).slice(1);
+  return { text: rest === "}" ? "]}" : `],${rest}`, remarks };
+}
+
+function refusedFields(plan: Plan): readonly string[] {
+  return plan.strip.filter((one) => one.itemType === undefined).map((one) => one.field);
+}
+
+function toolsOf(settings: Settings): readonly object[] {
+  const { sendStrict } = chatOf(settings);
+  return settings.tools.map(({ name, description, parameters, strict }) => ({
+    type: "function",
+    function: { name, description, parameters, ...(sendStrict ? { strict } : {}) },
+  }));
+}
+
+function definedOnly(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,180 @@
+/**
+ * Chunks of a chat completion → stream events, for OpenAI and the vendors that speak its dialect (failures.md §4).
+ *
+ * The answer is complete when a `finish_reason` came; the end is told at `[DONE]` or when the bytes are over, because the
+ * usage comes in between. Only the first choice counts: we never ask for more.
+ *
+ * @module
+ */
+
+import type { ResponseStatus } from "../../../base/events/index.ts";
+import {
+  arrayOf,
+  isObject,
+  type JsonObject,
+  jsonDepth,
+  objectOf,
+  stringOf,
+  tryParseJson,
+} from "../../../base/support/index.ts";
+import type { SseFrame } from "../../wire/index.ts";
+import { streamError } from "../errors.ts";
+import { MAX_ITEM_DEPTH } from "../item-depth.ts";
+import { NAMELESS } from "../nameless-call.ts";
+import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
+import { UnknownCounts } from "../unknown-counts.ts";
+import { OpenPieces } from "./open-pieces.ts";
+import { usageOf } from "./usage.ts";
+
+export class ChatDecoder implements StreamDecoder {
+  readonly #pieces = new OpenPieces();
+  readonly #unknown = new UnknownCounts();
+  #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "usage"> = {};
+  #finish: string | undefined;
+  #ended = false;
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  feed(frames: readonly SseFrame[]): readonly StreamEvent[] {
+    const events: StreamEvent[] = [];
+    for (const { data } of frames) {
+      if (this.#ended) this.#unknown.add("after the end");
+      else if (data.trim() === "[DONE]") this.#close(events);
+      else this.#chunk(data, events);
+    }
+    return events;
+  }
+
+  /** A whole completion: the non-streaming form. */
+  feedResponse(text: string): readonly StreamEvent[] {
+    const events: StreamEvent[] = [];
+    this.#chunk(text, events);
+    if (!this.#ended) this.#close(events);
+    return events;
+  }
+
+  close(): readonly StreamEvent[] {
+    const events: StreamEvent[] = [];
+    if (!this.#ended) this.#close(events);
+    return events;
+  }
+
+  #chunk(data: string, events: StreamEvent[]): void {
+    const value = jsonDepth(data) > MAX_ITEM_DEPTH ? undefined : tryParseJson(data);
+    if (!isObject(value)) {
+      const message = `a chunk is not a JSON object: ${data.slice(0, 64 * 1024)}`;
+      this.#stop({ status: "cut", error: { code: "bad_event", message, class: "TRUNC" } }, events);
+      return;
+    }
+    if (value["error"] !== undefined && value["error"] !== null) {
+      this.#stop({ status: "failed", error: streamError(value) }, events);
+      return;
+    }
+    this.#takeFacts(value);
+    const [choice] = arrayOf(value["choices"]).map(objectOf);
+    if (choice === undefined) return;
+    this.#delta(objectOf(choice["delta"] ?? choice["message"]), events);
+    const reason = stringOf(choice["finish_reason"]);
+    if (reason !== undefined && reason !== "" && this.#finish === undefined) {
+      this.#finish = reason;
+      this.#pieces.finish(events);
+    }
+  }
+
+  #delta(delta: JsonObject, events: StreamEvent[]): void {
+    if (this.#finish !== undefined) {
+      if (
+        Object.values(delta).some(
+          (value) => typeof value === "string" && value !== "" && value !== "assistant",
+        )
+      )
+        this.#unknown.add("delta after finish_reason");
+      return;
+    }
+    for (const key of Object.keys(delta))
+      if (!KNOWN.has(key) && delta[key] !== null) this.#unknown.add(`delta ${key}`);
+    const details = arrayOf(delta["reasoning_details"]).filter(isObject);
+    const reasoning = stringOf(delta["reasoning"]) ?? "";
+    if (details.length > 0) this.#pieces.detail(details, reasoning, events);
+    else if (reasoning !== "") this.#pieces.think("reasoning", reasoning, events);
+    this.#pieces.think("reasoning_content", stringOf(delta["reasoning_content"]) ?? "", events);
+    this.#content(delta, events);
+    for (const call of arrayOf(delta["tool_calls"]).filter(isObject)) this.#pieces.call(call, events);
+    if (isObject(delta["function_call"]))
+      this.#pieces.call({ index: 0, function: delta["function_call"] }, events);
+  }
+
+  /** A string, or parts: Mistral puts its thoughts among them (failures.md V04). */
+  #content(delta: JsonObject, events: StreamEvent[]): void {
+    const refusal = stringOf(delta["refusal"]) ?? "";
+    const { content } = delta;
+    if (typeof content === "string" || refusal !== "") {
+      this.#pieces.write(stringOf(content) ?? "", refusal, events);
+      return;
+    }
+    for (const part of arrayOf(content).map(objectOf)) {
+      if (part["type"] === "thinking") {
+        const texts = arrayOf(part["thinking"]).map((one) => stringOf(objectOf(one)["text"]) ?? "");
+        this.#pieces.think("content_thinking", texts.join(""), events);
+      } else if (part["type"] === "text") {
+        this.#pieces.write(stringOf(part["text"]) ?? "", "", events);
+      } else {
+        this.#unknown.add(`part ${stringOf(part["type"]) ?? "unknown"}`);
+      }
+    }
+  }
+
+  #takeFacts(value: JsonObject): void {
+    const id = stringOf(value["id"]);
+    const model = stringOf(value["model"]);
+    // Moonshot reports inside the choice.
+    const usage = usageOf(value["usage"]) ?? usageOf(objectOf(arrayOf(value["choices"])[0])["usage"]);
+    this.#facts = {
+      ...this.#facts,
+      ...(id === undefined || id === "" ? {} : { providerResponseId: id }),
+      ...(model === undefined || model === "" ? {} : { servedModel: model }),
+      ...(usage === undefined ? {} : { usage }),
+    };
+  }
+
+  #close(events: StreamEvent[]): void {
+    if (this.#finish === undefined) {
+      const message = "the stream ended before the answer did";
+      this.#stop({ status: "cut", error: { code: "stream_cut", message, class: "TRUNC" } }, events);
+      return;
+    }
+    if (this.#pieces.lacksName) {
+      this.#stop({ status: "cut", error: { code: "bad_event", message: NAMELESS, class: "TRUNC" } }, events);
+      return;
+    }
+    const known = Object.hasOwn(FINISHES, this.#finish) ? FINISHES[this.#finish] : undefined;
+    if (known === undefined) this.#unknown.add(`finish_reason ${this.#finish}`);
+    this.#stop(known ?? { status: "completed" }, events);
+  }
+
+  #stop(end: StreamEnd, events: StreamEvent[]): void {
+    this.#ended = true;
+    events.push({ type: "end", end: { ...this.#facts, ...end, ...this.#unknown.asField() } });
+  }
+}
+
+const KNOWN: ReadonlySet<string> = new Set([
+  "role",
+  "content",
+  "refusal",
+  "tool_calls",
+  "function_call",
+  "reasoning",
+  "reasoning_content",
+  "reasoning_details",
+]);
+
+const FINISHES: Readonly<Record<string, { readonly status: ResponseStatus; readonly reason?: string }>> = {
+  stop: { status: "completed" },
+  tool_calls: { status: "completed" },
+  function_call: { status: "completed" },
+  length: { status: "incomplete", reason: "max_output_tokens" },
+  content_filter: { status: "incomplete", reason: "content_filter" },
+};

@@ -1,0 +1,150 @@
+/**
+ * Plan entries → input items, as text. At home the provider's own text, field by field; abroad plain meaning (law 1).
+ *
+ * @module
+ */
+
+import type { ToolCall } from "../../../base/events/index.ts";
+import { type Member, sliceObject } from "../../../base/support/index.ts";
+import type { Plan, PlanEntry, PlannedGroup, PlannedItem } from "../../fold/index.ts";
+import type { RenderedElement } from "../growing-request.ts";
+import { type ReadyPart, readyParts } from "../input-parts.ts";
+import { foreignNote, isNote, plainText } from "../plain-meaning.ts";
+import type { ItemSource, RenderContext } from "../provider.ts";
+import { inputFields } from "./item-fields.ts";
+
+export function renderEntry(
+  entry: PlanEntry,
+  plan: Plan,
+  context: RenderContext,
+): readonly RenderedElement[] {
+  if (entry.kind === "user") {
+    const role = entry.event.by === "person" ? "user" : "developer";
+    return [message(role, readyParts(entry.event.content, plan.settings, context).map(inputPart))];
+  }
+  if (entry.kind === "summary") {
+    const text = `Summary of the conversation so far:\n\n${entry.event.summary}`;
+    return [message("developer", [{ type: "input_text", text }])];
+  }
+  const note = foreignNote(entry);
+  const elements = renderGroup(entry, plan);
+  return note === undefined
+    ? elements
+    : [message("developer", [{ type: "input_text", text: note }]), ...elements];
+}
+
+function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[] {
+  const { response } = entry.group.start;
+  const piece = { group: response };
+  const elements: RenderedElement[] = [];
+  for (const item of entry.items) {
+    if (item.action === "omit" || isNote(item)) continue;
+    const { text, members } =
+      item.action === "replay" ? verbatim(item, entry, plan) : { text: translated(item, plan) };
+    elements.push({ text, members, sources: () => [sourceOf(item, response)], piece });
+  }
+  for (const { callId, text, custom } of entry.results) {
+    const itemType = custom ? "custom_tool_call_output" : "function_call_output";
+    const type = `"${itemType}"`;
+    const id = JSON.stringify(callId);
+    const output = JSON.stringify(text);
+    elements.push({
+      text: `{"type":${type},"call_id":${id},"output":${output}}`,
+      members: [
+        { key: "type", value: type },
+        { key: "call_id", value: id },
+        { key: "output", value: output },
+      ],
+      sources: () => [{ path: "", itemType, callId }],
+      piece: undefined,
+    });
+  }
+  return elements;
+}
+
+function sourceOf({ event: { itemId, itemType }, callId }: PlannedItem, response: string): ItemSource {
+  return {
+    path: "",
+    response,
+    itemType,
+    ...(itemId === undefined ? {} : { itemId }),
+    ...(callId === undefined ? {} : { callId }),
+  };
+}
+
+interface Text {
+  readonly text: string;
+  readonly members?: readonly Member[];
+}
+
+/** The exact text of every field the input takes, in its order; `explain` and the log keep the rest. */
+function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): Text {
+  const { itemType } = item.event;
+  const allowed = inputFields(itemType, plan.settings.profile.reasoningContent) ?? [];
+  const refused = plan.strip.length === 0 ? [] : strippedFrom(itemType, plan);
+  const members: Member[] = [];
+  let length = 1; // the opening brace; then each member with the comma or brace behind it
+  let hasSummary = false;
+  for (const member of sliceObject(item.item)) {
+    const { key, value } = member;
+    if (key === "id" ? !entry.withIds : !allowed.includes(key) || refused.includes(key)) continue;
+    if (key === "encrypted_content" && value === "null") continue; // its meaning differs by endpoint (S10)
+    if (key === "summary") {
+      if (itemType === "reasoning" && !value.startsWith("[")) continue;
+      hasSummary = true;
+    }
+    const text = key === "call_id" && item.callId !== undefined ? JSON.stringify(item.callId) : value;
+    if (text !== value) length = Number.NaN;
+    members.push(text === value ? member : { key, value: text });
+    length += key.length + value.length + 4;
+  }
+  // Required on input even when empty (failures.md S01).
+  if (itemType === "reasoning" && !hasSummary) members.push({ key: "summary", value: "[]" });
+  // Nothing left out, changed or spaced: the text as it came, without a copy.
+  else if (length === item.item.length) return { text: item.item, members };
+  return ofMembers(members);
+}
+
+function strippedFrom(itemType: string, plan: Plan): readonly string[] {
+  return plan.strip.filter((one) => one.itemType === itemType).map((one) => one.field);
+}
+
+/** Keys here are those of the input's fields: none of them needs an escape. */
+function ofMembers(members: readonly Member[]): Text {
+  return { text: `{${members.map(({ key, value }) => `"${key}":${value}`).join(",")}}`, members };
+}
+
+function translated(item: PlannedItem, plan: Plan): string {
+  const { event } = item;
+  if (event.type === "tool_call") return JSON.stringify(plainCall(event, item.callId ?? event.callId));
+  if (event.type !== "assistant_message") throw new Error(`a ${event.type} has no plain form`);
+  const content = [{ type: "output_text", text: plainText(event), annotations: [] }];
+  const phaseRefused = plan.strip.some((one) => one.itemType === event.itemType && one.field === "phase");
+  return JSON.stringify({
+    type: "message",
+    role: "assistant",
+    content,
+    ...(event.phase === undefined || phaseRefused ? {} : { phase: event.phase }),
+  });
+}
+
+/** A custom tool's free-form input has no JSON of its own: abroad it becomes an ordinary call. */
+function plainCall(call: ToolCall, callId: string): object {
+  const text = call.custom === true ? JSON.stringify({ input: call.arguments }) : call.arguments;
+  return { type: "function_call", call_id: callId, name: call.name, arguments: text };
+}
+
+function message(role: string, content: readonly object[]): RenderedElement {
+  return {
+    text: JSON.stringify({ type: "message", role, content }),
+    sources: () => [{ path: "", itemType: "message" }],
+  };
+}
+
+function inputPart(part: ReadyPart): object {
+  if (part.kind === "text") return { type: "input_text", text: part.text };
+  if (part.kind === "image_url") return { type: "input_image", image_url: part.url, detail: "auto" };
+  const url = `data:${part.mediaType};base64,${part.data}`;
+  if (part.kind === "image") return { type: "input_image", image_url: url, detail: "auto" };
+  return { type: "input_file", filename: part.name, file_data: url };
+}

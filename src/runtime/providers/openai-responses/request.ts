@@ -1,0 +1,113 @@
+/**
+ * Plan → request body of the Responses dialect.
+ *
+ * @module
+ */
+
+import type { Settings } from "../../../base/events/index.ts";
+import { type Plan, type PlanEntry, withoutReasoning } from "../../fold/index.ts";
+import { createRequestCheck } from "../../rules/index.ts";
+import { ITEM_ID_PREFIXES } from "../../rules/index.ts";
+import { GrowingRenderer, type RequestForm } from "../growing-request.ts";
+import type { RenderContext } from "../provider.ts";
+import { renderEntry } from "./render-items.ts";
+
+export const RENDERER_VERSION = 1;
+
+const FORM: RequestForm = {
+  head: headOf,
+  prefixHead: ({ settings }) => JSON.stringify([settings.system ?? null, toolsOf(settings)]),
+  guard: guardIds,
+  pathOf: (index) => `input[${index}]`,
+  opening: () => [],
+  render: renderEntry,
+  tail: () => ({ text: "]}", remarks: [] }),
+  startCheck: (_plan, parameters) => createRequestCheck("openai-responses", { head: parameters }),
+};
+
+export class ResponsesRenderer extends GrowingRenderer {
+  constructor() {
+    super(FORM);
+  }
+}
+
+/** Ids with the prefix of another type are refused: the group goes without (failures.md I06). */
+function guardIds(entry: PlanEntry): PlanEntry {
+  if (entry.kind !== "group" || !entry.withIds) return entry;
+  for (const { action, event } of entry.items) {
+    const { itemType, itemId } = event;
+    if (action === "omit" || itemId === undefined || fitsItsType(itemId, itemType)) continue;
+    return withoutReasoning(entry, "id_invalid", `the id ${itemId} is not one of a ${itemType}`);
+  }
+  return entry;
+}
+
+function fitsItsType(itemId: string, itemType: string): boolean {
+  return ITEM_ID_PREFIXES[itemType]?.some((prefix) => itemId.startsWith(prefix)) ?? true;
+}
+
+/** Everything before the items. Key order is fixed; a key that is not set is not sent. */
+function headOf(plan: Plan, context: RenderContext): string {
+  const { settings } = plan;
+  const { profile, capabilities, parameters } = settings;
+  const tools = toolsOf(settings);
+  const refused = new Set(plan.strip.filter((one) => one.itemType === undefined).map((one) => one.field));
+  const { temperature, top_p, ...others } = parameters;
+  const free = Object.entries(others).filter(([name]) => !FIXED_FIELDS.has(name));
+  const body: Record<string, unknown> = {
+    model: settings.target.model,
+    ...(profile.sendStore ? { store: false } : {}),
+    stream: true,
+    ...(profile.sendInclude && !refused.has("include") ? { include: ["reasoning.encrypted_content"] } : {}),
+    ...(capabilities.reasoning ? reasoningOf(settings, refused) : {}),
+    ...(settings.system === undefined ? {} : { instructions: settings.system }),
+    ...(tools.length === 0 ? {} : { tools, parallel_tool_calls: true }),
+    ...(settings.maxOutputTokens === undefined ? {} : { max_output_tokens: settings.maxOutputTokens }),
+    ...(settings.output === undefined
+      ? {}
+      : { text: { format: { type: "json_schema", ...settings.output } } }),
+    ...(profile.sendPromptCacheKey ? { prompt_cache_key: context.cacheKey } : {}),
+    ...(capabilities.sampling ? definedOnly({ temperature, top_p }) : {}),
+    ...Object.fromEntries(free),
+  };
+  for (const field of refused) delete body[field];
+  return `${JSON.stringify(body).slice(0, -1)},"input":[`;
+}
+
+/** What keeps a request free of server state is not a parameter: a stored or chained one breaks later (P06, I10). */
+const FIXED_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "store",
+  "input",
+  "previous_response_id",
+  "conversation",
+]);
+
+function reasoningOf(settings: Settings, refused: ReadonlySet<string>): { readonly reasoning?: object } {
+  const effort = settings.effort === "off" ? "none" : settings.effort;
+  const reasoning = definedOnly({
+    effort,
+    summary: settings.summary === "none" ? undefined : (settings.summary ?? "auto"),
+    context: settings.reasoningContext,
+  });
+  for (const field of refused) {
+    if (field.startsWith("reasoning.")) delete reasoning[field.slice("reasoning.".length)];
+  }
+  return Object.keys(reasoning).length === 0 ? {} : { reasoning };
+}
+
+/** Top level, not nested under `function` (failures.md S13). */
+function toolsOf(settings: Settings): readonly object[] {
+  const functions = settings.tools.map(({ name, description, parameters, strict }) => ({
+    type: "function",
+    name,
+    description,
+    parameters,
+    strict,
+  }));
+  return [...functions, ...settings.hosted];
+}
+
+function definedOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

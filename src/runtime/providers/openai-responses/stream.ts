@@ -1,0 +1,376 @@
+/**
+ * Frames of a Responses stream → stream events.
+ *
+ * Correlated by `output_index` only: ids rotate inside one stream on some servers (failures.md I08). An item counts when
+ * its `output_item.done` came, or when the terminal event shows one that never got it. Exactly one terminal state: the
+ * first terminal event, an error, or "cut" at the end of the bytes. Each frame is parsed once; items are cut out of it as
+ * their exact text.
+ *
+ * @module
+ */
+
+import type { ResponseStatus } from "../../../base/events/index.ts";
+import {
+  arrayOf,
+  isObject,
+  isThroughlineError,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  sliceMember,
+  stringOf,
+  tryParseJson,
+} from "../../../base/support/index.ts";
+import { RESPONSES_EVENTS, type SseFrame } from "../../wire/index.ts";
+import { streamError } from "../errors.ts";
+import { isNameless, NAMELESS } from "../nameless-call.ts";
+import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
+import { UnknownCounts } from "../unknown-counts.ts";
+import { parseFrame, responseIn } from "./parse-frame.ts";
+import { compareWithTerminal } from "./terminal-items.ts";
+import { type ItemKind, kindOf, TEXT_EVENTS, type TextSource } from "./text-events.ts";
+import { understandItem } from "./understand.ts";
+import { usageOf } from "./usage.ts";
+
+type AssistantDraft = Extract<ItemDraft, { readonly type: "assistant_message" }>;
+
+interface OpenItem {
+  readonly kind: ItemKind;
+  /** Characters passed on so far, per channel and part; the part that grows is at hand. */
+  readonly streamed: Map<string, Streamed>;
+  growing: Streamed | undefined;
+  done: ItemDraft | undefined;
+}
+
+interface Streamed {
+  readonly channel: DeltaChannel;
+  readonly part: number;
+  count: number;
+}
+
+export class ResponsesDecoder implements StreamDecoder {
+  readonly #items = new Map<number, OpenItem>();
+  readonly #unknown = new UnknownCounts();
+  /** Long strings of large events, known to be plain. */
+  readonly #payloads: string[] = [];
+  #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "reasoningContext"> = {};
+  #error: ReturnType<typeof streamError> | undefined;
+  #ended = false;
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  feed(frames: readonly SseFrame[]): readonly StreamEvent[] {
+    const events: StreamEvent[] = [];
+    for (const frame of frames) this.#frame(frame, events);
+    return events;
+  }
+
+  /** A whole response object: the non-streaming form. */
+  feedResponse(text: string): readonly StreamEvent[] {
+    const events: StreamEvent[] = [];
+    const value = tryParseJson(text);
+    if (!isObject(value) || value["object"] !== "response")
+      this.#fail("the answer is not a response object", events);
+    else this.#terminal(value, () => text, undefined, events);
+    return events;
+  }
+
+  /** The bytes are over. Without a terminal event the response was cut, however complete it looks (failures.md R01). */
+  close(): readonly StreamEvent[] {
+    if (this.#ended) return [];
+    const error = this.#error ?? {
+      code: "stream_cut",
+      message: "the stream ended before the response did",
+      class: "TRUNC" as const,
+    };
+    return [this.#end({ status: this.#error === undefined ? "cut" : "failed", error })];
+  }
+
+  #frame(frame: SseFrame, events: StreamEvent[]): void {
+    if (frame.data === "[DONE]") return;
+    const value = parseFrame(frame.data, this.#payloads);
+    const type = isObject(value) ? stringOf(value["type"]) : undefined;
+    if (!isObject(value) || type === undefined) {
+      this.#fail(`an event is not a JSON object with a type: ${frame.data.slice(0, 64 * 1024)}`, events);
+      return;
+    }
+    const text = TEXT_EVENTS.get(type);
+    if (text !== undefined && !this.#ended) {
+      this.#text(text, value, events);
+      return;
+    }
+    if (this.#ended || !RESPONSES_EVENTS.has(type)) {
+      this.#unknown.add(this.#ended ? `after the end: ${type}` : type);
+      return;
+    }
+    try {
+      this.#known(type, value, frame.data, events);
+    } catch (error) {
+      if (!isThroughlineError(error)) throw error;
+      this.#fail(error.message, events);
+    }
+  }
+
+  #known(type: string, value: JsonObject, data: string, events: StreamEvent[]): void {
+    switch (type) {
+      case "response.created":
+      case "response.in_progress":
+      case "response.queued":
+        this.#takeFacts(responseIn(value, data));
+        break;
+      case "response.output_item.added":
+        this.#added(value, events);
+        break;
+      case "response.output_item.done":
+        this.#done(data, events);
+        break;
+      case "response.completed":
+        this.#terminal(
+          responseIn(value, data),
+          () => sliceMember(data, "response") ?? "{}",
+          "completed",
+          events,
+        );
+        break;
+      case "response.incomplete":
+        this.#terminal(
+          responseIn(value, data),
+          () => sliceMember(data, "response") ?? "{}",
+          "incomplete",
+          events,
+        );
+        break;
+      case "response.failed":
+        this.#terminal(
+          responseIn(value, data),
+          () => sliceMember(data, "response") ?? "{}",
+          "failed",
+          events,
+        );
+        break;
+      case "error":
+        // A response.failed usually follows (failures.md R06); if not, `close` ends it.
+        this.#error = streamError(value);
+        break;
+      default: // known, but nothing a person or the log needs before the item is done
+    }
+  }
+
+  #added(event: JsonObject, events: StreamEvent[]): void {
+    const item = objectOf(event["item"] ?? event["output_item"]);
+    const kind = kindOf(stringOf(item["type"]) ?? "");
+    const name = stringOf(item["name"]);
+    const callId = stringOf(item["call_id"]);
+    const phase = stringOf(item["phase"]);
+    this.#start(indexOf(event), kind, events, {
+      ...(name === undefined ? {} : { name }),
+      ...(callId === undefined ? {} : { callId }),
+      ...(phase === undefined ? {} : { phase }),
+    });
+  }
+
+  #start(
+    outputIndex: number,
+    kind: ItemKind,
+    events: StreamEvent[],
+    facts: { readonly name?: string; readonly callId?: string; readonly phase?: string } = {},
+  ): OpenItem {
+    const known = this.#items.get(outputIndex);
+    if (known !== undefined) return known;
+    const item: OpenItem = { kind, streamed: new Map(), growing: undefined, done: undefined };
+    this.#items.set(outputIndex, item);
+    events.push({ type: "item_start", outputIndex, kind, ...facts });
+    return item;
+  }
+
+  #text(source: TextSource, event: JsonObject, events: StreamEvent[]): void {
+    const outputIndex = indexOf(event);
+    const item = this.#start(outputIndex, source.kind, events);
+    if (item.done !== undefined) return;
+    const part = source.part === undefined ? 0 : (numberOf(event[source.part]) ?? 0);
+    const value = stringOf(event[source.field]) ?? "";
+    if (source.whole) this.#rest(outputIndex, item, source.channel, part, value, events);
+    else this.#delta(outputIndex, item, source.channel, part, value, events);
+  }
+
+  #delta(
+    outputIndex: number,
+    item: OpenItem,
+    channel: DeltaChannel,
+    part: number,
+    value: string,
+    events: StreamEvent[],
+  ): void {
+    const known = streamedOf(item, channel, part);
+    const streamed = known ?? { channel, part, count: 0 };
+    if (known === undefined) item.streamed.set(`${channel}${part}`, streamed);
+    item.growing = streamed;
+    streamed.count += value.length;
+    // A part that begins is told even while it is empty: its title may come later.
+    if (value !== "" || known === undefined)
+      events.push({ type: "delta", outputIndex, channel, part, text: value });
+  }
+
+  /** What was not streamed is passed on as one delta: some servers send only `done` (failures.md R05). */
+  #rest(
+    outputIndex: number,
+    item: OpenItem,
+    channel: DeltaChannel,
+    part: number,
+    whole: string,
+    events: StreamEvent[],
+  ): void {
+    const missing = whole.slice(streamedOf(item, channel, part)?.count ?? 0);
+    if (missing !== "") this.#delta(outputIndex, item, channel, part, missing, events);
+  }
+
+  /** A message's parts are joined in what we understood of it, so they are counted together. */
+  #restOfMessage(outputIndex: number, item: OpenItem, draft: AssistantDraft, events: StreamEvent[]): void {
+    const streamed = [...item.streamed.values()].reduce((sum, { count }) => sum + count, 0);
+    const missing = `${draft.text}${draft.refusal ?? ""}`.slice(streamed);
+    if (missing !== "") this.#delta(outputIndex, item, "text", 0, missing, events);
+  }
+
+  #done(data: string, events: StreamEvent[]): void {
+    const text = sliceMember(data, "item") ?? sliceMember(data, "output_item");
+    const outputIndex = Number(sliceMember(data, "output_index") ?? "0");
+    if (text?.startsWith("{") !== true || !Number.isSafeInteger(outputIndex) || outputIndex < 0) {
+      this.#fail("output_item.done without an item or an index", events);
+      return;
+    }
+    this.#finish(outputIndex, text, events);
+  }
+
+  #finish(outputIndex: number, text: string, events: StreamEvent[]): void {
+    const draft = this.#ownCallId(understandItem(text, outputIndex));
+    if (isNameless(draft)) {
+      this.#fail(NAMELESS, events);
+      return;
+    }
+    const item = this.#start(
+      outputIndex,
+      kindOf(draft.itemType),
+      events,
+      draft.type === "tool_call" ? { name: draft.name } : {},
+    );
+    if (item.done !== undefined) {
+      this.#unknown.add("repeated output_item.done");
+      return;
+    }
+    if (draft.type === "assistant_message") this.#restOfMessage(outputIndex, item, draft, events);
+    for (const [channel, part, whole] of textsOf(draft))
+      this.#rest(outputIndex, item, channel, part, whole, events);
+    item.done = draft;
+    if (draft.type === "other_item") this.#unknown.add(`item ${draft.itemType}`);
+    events.push({ type: "item_done", outputIndex, draft });
+  }
+
+  /** Two calls of one response with one call id would share a result: the second is known by its place (failures.md T07). */
+  #ownCallId(draft: ItemDraft): ItemDraft {
+    if (draft.type !== "tool_call") return draft;
+    const taken = [...this.#items].some(
+      ([index, { done }]) =>
+        index !== draft.outputIndex && done?.type === "tool_call" && done.callId === draft.callId,
+    );
+    return taken ? { ...draft, callId: `${draft.callId || "call"}_${draft.outputIndex}` } : draft;
+  }
+
+  #terminal(
+    response: JsonObject,
+    text: () => string,
+    told: ResponseStatus | undefined,
+    events: StreamEvent[],
+  ): void {
+    this.#takeFacts(response);
+    const status = statusOf(stringOf(response["status"]), told);
+    const { late, missing } = compareWithTerminal(this.#finished(), arrayOf(response["output"]).length, text);
+    if (status === "completed")
+      for (const { position, item } of missing) this.#finish(this.#freeIndex(position), item, events);
+    const reason = stringOf(objectOf(response["incomplete_details"])["reason"]);
+    const failure = response["error"];
+    const error =
+      status === "failed" || status === "cancelled"
+        ? isObject(failure)
+          ? streamError(failure)
+          : this.#error
+        : undefined;
+    const usage = usageOf(response["usage"]);
+    events.push(
+      this.#end({
+        status,
+        ...(reason === undefined ? {} : { reason }),
+        ...(usage === undefined ? {} : { usage }),
+        ...(error === undefined ? {} : { error: { ...this.#error, ...error } }),
+        ...(late.length === 0 ? {} : { late }),
+      }),
+    );
+  }
+
+  #finished(): readonly ItemDraft[] {
+    return [...this.#items.values()]
+      .flatMap(({ done }) => (done === undefined ? [] : [done]))
+      .toSorted((a, b) => a.outputIndex - b.outputIndex);
+  }
+
+  #freeIndex(position: number): number {
+    const taken = this.#items.get(position);
+    return taken?.done === undefined ? position : Math.max(...this.#items.keys()) + 1;
+  }
+
+  #takeFacts(response: JsonObject): void {
+    const providerResponseId = stringOf(response["id"]);
+    const servedModel = stringOf(response["model"]);
+    const reasoningContext = stringOf(objectOf(response["reasoning"])["context"]);
+    this.#facts = {
+      ...this.#facts,
+      ...(providerResponseId === undefined ? {} : { providerResponseId }),
+      ...(servedModel === undefined ? {} : { servedModel }),
+      ...(reasoningContext === undefined ? {} : { reasoningContext }),
+    };
+  }
+
+  #fail(message: string, events: StreamEvent[]): void {
+    if (this.#ended) return;
+    events.push(
+      this.#end({
+        status: "failed",
+        error: { code: "bad_event", message, class: "TRUNC" },
+      }),
+    );
+  }
+
+  #end(end: StreamEnd): StreamEvent {
+    this.#ended = true;
+    return { type: "end", end: { ...this.#facts, ...end, ...this.#unknown.asField() } };
+  }
+}
+
+function statusOf(said: string | undefined, told: ResponseStatus | undefined): ResponseStatus {
+  // The object's own status wins over the event's name: an incomplete answer in a `completed` event is incomplete (R02).
+  if (said === "completed" || said === "incomplete" || said === "failed" || said === "cancelled") return said;
+  return told ?? "cut";
+}
+
+function streamedOf(item: OpenItem, channel: DeltaChannel, part: number): Streamed | undefined {
+  const { growing } = item;
+  return growing?.channel === channel && growing.part === part
+    ? growing
+    : item.streamed.get(`${channel}${part}`);
+}
+
+function indexOf(event: JsonObject): number {
+  return numberOf(event["output_index"]) ?? 0;
+}
+
+function textsOf(draft: ItemDraft): readonly (readonly [DeltaChannel, number, string])[] {
+  if (draft.type === "tool_call") return [["arguments", 0, draft.arguments]];
+  if (draft.type !== "reasoning") return [];
+  const counts = { summary: 0, text: 0 };
+  return draft.parts.map(({ kind, text }) => [
+    kind === "summary" ? "summary" : "reasoning",
+    counts[kind]++,
+    text,
+  ]);
+}

@@ -1,0 +1,93 @@
+/**
+ * A finished item: its exact text, and what we understood of it. Payloads are not parsed.
+ *
+ * @module
+ */
+
+import type { ReasoningPart } from "../../../base/events/index.ts";
+import {
+  arrayOf,
+  isObject,
+  objectOf,
+  sliceObject,
+  stringOf,
+  toRawJson,
+  tryParseJson,
+} from "../../../base/support/index.ts";
+import { HOSTED_ITEMS } from "../../wire/index.ts";
+import { assertItemDepth } from "../item-depth.ts";
+import type { ItemDraft } from "../provider.ts";
+
+export function understandItem(text: string, outputIndex: number): ItemDraft {
+  assertItemDepth(text);
+  const members = new Map(sliceObject(text).map(({ key, value }) => [key, value]));
+  const read = (key: string): unknown => tryParseJson(members.get(key) ?? "null");
+  const itemType = stringOf(read("type")) ?? "unknown";
+  const id = stringOf(read("id"));
+  const base = {
+    outputIndex,
+    itemType,
+    ...(id === undefined || id === "" ? {} : { itemId: id }),
+    item: toRawJson(text),
+  };
+  if (itemType === "reasoning") {
+    return {
+      ...base,
+      type: "reasoning",
+      opaque: isPayload(members.get("encrypted_content")),
+      parts: reasoningParts(read),
+    };
+  }
+  if (itemType === "message") {
+    return {
+      ...base,
+      type: "assistant_message",
+      ...messageText(read("content")),
+      ...optional("phase", stringOf(read("phase"))),
+    };
+  }
+  if (itemType === "function_call" || itemType === "custom_tool_call") {
+    const custom = itemType === "custom_tool_call";
+    return {
+      ...base,
+      type: "tool_call",
+      callId: stringOf(read("call_id")) ?? "",
+      name: stringOf(read("name")) ?? "",
+      arguments: stringOf(read(custom ? "input" : "arguments")) ?? "",
+      ...(custom ? { custom: true as const } : {}),
+    };
+  }
+  return { ...base, type: HOSTED_ITEMS.has(itemType) ? "hosted_item" : "other_item" };
+}
+
+/** The text of an `encrypted_content` that holds something; null and "" mean nothing (failures.md S10). */
+export function isPayload(value: string | undefined): boolean {
+  return value !== undefined && value !== "null" && value !== '""';
+}
+
+function reasoningParts(read: (key: string) => unknown): readonly ReasoningPart[] {
+  return [
+    ...textsIn(read("summary")).map((text) => ({ kind: "summary" as const, text })),
+    ...textsIn(read("content")).map((text) => ({ kind: "text" as const, text })),
+  ];
+}
+
+function textsIn(parts: unknown): readonly string[] {
+  return arrayOf(parts).flatMap((part) =>
+    isObject(part) && typeof part["text"] === "string" ? [part["text"]] : [],
+  );
+}
+
+function messageText(content: unknown): { readonly text: string; readonly refusal?: string } {
+  let text = "";
+  let refusal = "";
+  for (const part of arrayOf(content).map((one) => objectOf(one))) {
+    text += stringOf(part["text"]) ?? "";
+    refusal += stringOf(part["refusal"]) ?? "";
+  }
+  return { text, ...(refusal === "" ? {} : { refusal }) };
+}
+
+function optional<K extends string>(key: K, value: string | undefined): { readonly [P in K]?: string } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [P in K]?: string });
+}

@@ -1,0 +1,169 @@
+/**
+ * How chat-completions endpoints depart from OpenAI's. Data; every field says what it rests on.
+ *
+ * @module
+ */
+
+import type { ChatProfile, Profile } from "../../../base/events/index.ts";
+
+const OPENAI: ChatProfile = {
+  reasoningFields: [],
+  reasoningRequired: "never",
+  thinkingSwitch: "none",
+  sendEffort: true,
+  maxTokensField: "max_completion_tokens",
+  userAfterTool: true,
+  sendUsageOption: true,
+  sendStrict: true,
+};
+
+/** Evidence of a chat field stands under `chat.<field>`. */
+const EVIDENCE: Readonly<Record<string, string>> = {
+  itemIds: "§4: no items, no ids",
+  maxItemIdLength: "§4: not used",
+  maxCallIdLength: "T05",
+  callIdsRepeat: "assumed",
+  reasoningContent: "V06",
+  reasoningPayload: "V06: readable text, no payload",
+  prefixBound: "no report",
+  sendInclude: "§4: no such parameter",
+  sendStore: "§4: not needed",
+  sendPromptCacheKey: "assumed",
+  hostedOmit: "§4: no such items",
+  "chat.reasoningFields": "§4: OpenAI's types have no reasoning field",
+  "chat.reasoningRequired": "§4",
+  "chat.thinkingSwitch": "§4",
+  "chat.sendEffort": "S08",
+  "chat.maxTokensField": "S08",
+  "chat.userAfterTool": "assumed",
+  "chat.sendUsageOption": "§4",
+  "chat.sendStrict": "S13",
+};
+
+function chatProfile(
+  name: string,
+  departs: Partial<ChatProfile> = {},
+  evidence: Readonly<Record<string, string>> = {},
+  general: Partial<Profile> = {},
+): Profile {
+  return {
+    name,
+    dialect: "openai-chat",
+    itemIds: "omit",
+    maxItemIdLength: 64,
+    maxCallIdLength: 64,
+    callIdsRepeat: false,
+    reasoningContent: "verbatim",
+    reasoningPayload: "optional",
+    prefixBound: false,
+    sendInclude: false,
+    sendStore: false,
+    sendPromptCacheKey: false,
+    hostedOmit: [],
+    ...general,
+    chat: { ...OPENAI, ...departs },
+    evidence: {
+      ...EVIDENCE,
+      ...Object.fromEntries(Object.keys(departs).map((field) => [`chat.${field}`, "assumed"])),
+      ...evidence,
+    },
+  };
+}
+
+/** What most servers that speak this dialect beside their own agree on. */
+const COMPATIBLE = {
+  sendEffort: false,
+  maxTokensField: "max_tokens",
+  sendStrict: false,
+} as const satisfies Partial<ChatProfile>;
+
+const PROFILES: readonly Profile[] = [
+  chatProfile("openai-chat"),
+  chatProfile(
+    "deepseek",
+    {
+      ...COMPATIBLE,
+      reasoningFields: ["reasoning_content"],
+      reasoningRequired: "tool_rounds",
+      thinkingSwitch: "thinking",
+    },
+    {
+      "chat.reasoningFields": "V02",
+      "chat.reasoningRequired": "V02",
+      "chat.thinkingSwitch": "V02, pawwork#250",
+    },
+  ),
+  chatProfile(
+    "deepseek-old",
+    { ...COMPATIBLE, userAfterUser: false },
+    {
+      "chat.reasoningFields": "V03",
+      "chat.userAfterUser": "its 400: does not support successive user or assistant messages",
+    },
+  ),
+  chatProfile(
+    "moonshot",
+    {
+      ...COMPATIBLE,
+      reasoningFields: ["reasoning_content"],
+      reasoningRequired: "calls",
+      thinkingSwitch: "thinking",
+    },
+    {
+      "chat.reasoningFields": "V01",
+      "chat.reasoningRequired": "V01",
+      "chat.thinkingSwitch": "V01",
+      callIdsRepeat: "T07: functions.name:0",
+    },
+    { callIdsRepeat: true },
+  ),
+  chatProfile(
+    "groq",
+    { ...COMPATIBLE, reasoningFields: ["reasoning"] },
+    { "chat.reasoningFields": "V05, V06" },
+  ),
+  chatProfile(
+    "mistral",
+    { ...COMPATIBLE, reasoningFields: ["content_thinking"], userAfterTool: false, sendUsageOption: false },
+    {
+      "chat.reasoningFields": "V04",
+      "chat.userAfterTool": "code 3230 (later additions)",
+      maxCallIdLength: "T05",
+      callIdPattern: "T05: nine letters or digits",
+    },
+    { maxCallIdLength: 9, callIdPattern: "^[a-zA-Z0-9]{9}$" },
+  ),
+  chatProfile(
+    "openrouter",
+    { ...COMPATIBLE, reasoningFields: ["reasoning_details"], thinkingSwitch: "reasoning" },
+    { "chat.reasoningFields": "V08" },
+  ),
+  chatProfile(
+    "xai-chat",
+    { ...COMPATIBLE, reasoningFields: [] },
+    { "chat.reasoningFields": "V06: given, not known to be taken back" },
+  ),
+  chatProfile(
+    "zai",
+    { ...COMPATIBLE, reasoningFields: ["reasoning_content"], thinkingSwitch: "thinking" },
+    { "chat.reasoningFields": "V09", "chat.thinkingSwitch": "V09" },
+  ),
+  chatProfile(
+    "qwen",
+    { ...COMPATIBLE, reasoningFields: ["reasoning_content"], thinkingSwitch: "enable_thinking" },
+    { "chat.reasoningFields": "V06" },
+  ),
+  /** Ollama, llama.cpp, LM Studio: they give reasoning text and ignore fields they do not know. */
+  chatProfile(
+    "local",
+    { ...COMPATIBLE, reasoningFields: ["reasoning_content", "reasoning"] },
+    { "chat.reasoningFields": "V06" },
+  ),
+  chatProfile("vllm", { ...COMPATIBLE, reasoningFields: ["reasoning"] }, { "chat.reasoningFields": "V06" }),
+  /** Nothing is known: nothing beyond plain chat is sent. */
+  chatProfile("generic-chat", COMPATIBLE),
+];
+
+export const CHAT_PROFILES: Readonly<Record<string, Profile>> = Object.fromEntries(
+  PROFILES.map((profile) => [profile.name, profile]),
+);

@@ -1,0 +1,102 @@
+/**
+ * How endpoints depart from OpenAI's Responses API. Data; every field says what it rests on.
+ *
+ * @module
+ */
+
+import type { Profile } from "../../../base/events/index.ts";
+import { HOSTED_OMIT } from "../openai-responses/index.ts";
+
+const RESPONSES: Profile = {
+  name: "openai",
+  dialect: "openai-responses",
+  itemIds: "keep",
+  maxItemIdLength: 64,
+  maxCallIdLength: 64,
+  callIdsRepeat: false,
+  reasoningContent: "empty",
+  reasoningPayload: "required",
+  prefixBound: false,
+  sendInclude: true,
+  sendStore: true,
+  sendPromptCacheKey: true,
+  hostedOmit: HOSTED_OMIT,
+  evidence: {
+    itemIds: "failures.md law 1, R3",
+    maxItemIdLength: "I05",
+    maxCallIdLength: "T05",
+    callIdsRepeat: "assumed",
+    reasoningContent: "S04",
+    reasoningPayload: "I01",
+    prefixBound: "H06: silent, and which models is not known; off until a response says so",
+    sendInclude: "F7, E11",
+    sendStore: "F8",
+    sendPromptCacheKey: "K02",
+    hostedOmit: "T14",
+  },
+};
+
+export const RESPONSES_PROFILES: Readonly<Record<string, Profile>> = {
+  openai: RESPONSES,
+  emulator: { ...RESPONSES, name: "emulator" },
+  /** Copilot-like gateways: ids rotate and are far too long (failures.md I05, I08). */
+  "no-item-ids": {
+    ...RESPONSES,
+    name: "no-item-ids",
+    itemIds: "omit",
+    evidence: { ...RESPONSES.evidence, itemIds: "I05, I08, I09" },
+  },
+  /** Servers that give readable reasoning and no ciphertext: LM Studio, vLLM, llama.cpp. */
+  "open-responses": {
+    ...RESPONSES,
+    name: "open-responses",
+    itemIds: "omit",
+    reasoningContent: "verbatim",
+    reasoningPayload: "optional",
+    sendPromptCacheKey: false,
+    evidence: {
+      ...RESPONSES.evidence,
+      itemIds: "assumed",
+      reasoningContent: "V02",
+      reasoningPayload: "assumed",
+    },
+  },
+  /** Reasoning is dropped by the server when what stands before it changed. */
+  "prefix-bound": {
+    ...RESPONSES,
+    name: "prefix-bound",
+    prefixBound: true,
+    evidence: { ...RESPONSES.evidence, prefixBound: "H06" },
+  },
+  /** Ciphertext may come with the terminal event alone; its ids are taken back only together with their payload. */
+  azure: {
+    ...RESPONSES,
+    name: "azure",
+    evidence: { ...RESPONSES.evidence, itemIds: "§6: only the exact pair of id and payload works" },
+  },
+  /** Gives ciphertext, takes reasoning back with or without ids; errors are plain strings (E10). */
+  xai: {
+    ...RESPONSES,
+    name: "xai",
+    sendPromptCacheKey: false,
+    evidence: { ...RESPONSES.evidence, itemIds: "assumed", sendPromptCacheKey: "assumed" },
+  },
+  /** Readable reasoning that must come back as `reasoning_text` (V02). */
+  "deepseek-responses": {
+    ...RESPONSES,
+    name: "deepseek-responses",
+    itemIds: "omit",
+    reasoningContent: "verbatim",
+    reasoningPayload: "optional",
+    sendInclude: false,
+    sendPromptCacheKey: false,
+    evidence: {
+      ...RESPONSES.evidence,
+      itemIds: "assumed",
+      reasoningContent: "V02",
+      reasoningPayload: "V02",
+      sendInclude: "assumed",
+      sendPromptCacheKey: "assumed",
+    },
+  },
+};

@@ -1,0 +1,183 @@
+/**
+ * One request and its stream of events, in any dialect. Never rejects: what goes wrong is the `end`.
+ *
+ * @module
+ */
+
+import { ThroughlineError } from "../../base/support/index.ts";
+import { type BodyChunks, type HttpResponse, postStream, readText, SseDecoder } from "../wire/index.ts";
+import { connectionError, httpError } from "./errors.ts";
+import type { SendOptions, StreamDecoder, StreamEvent } from "./provider.ts";
+
+export interface Endpoint {
+  /** As each ecosystem writes it: with `/v1` for OpenAI, without for Anthropic. */
+  readonly baseUrl: () => Promise<string>;
+  readonly path: string;
+  readonly headers: (key: string) => Readonly<Record<string, string>>;
+  readonly createDecoder: () => StreamDecoder;
+  readonly apiKey: () => Promise<string | undefined>;
+  /** Named in the error when the key is missing. */
+  readonly keyName: string;
+}
+
+const MAX_ERROR_BODY = 64 * 1024;
+const MAX_JSON_BODY = 64 * 1024 * 1024;
+
+export function sendRequest(
+  endpoint: Endpoint,
+  body: readonly Uint8Array[],
+  options: SendOptions,
+): AsyncIterableIterator<readonly StreamEvent[]> {
+  return new ResponseStream(endpoint, body, options);
+}
+
+type Batch = IteratorResult<readonly StreamEvent[], undefined>;
+
+/**
+ * From bytes to events in one loop, and by hand: every generator in between would wait several times over for each piece,
+ * and 500 streams have many small ones.
+ */
+class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
+  readonly #post: () => Promise<HttpResponse>;
+  readonly #options: SendOptions;
+  readonly #frames = new SseDecoder();
+  readonly #decoder: StreamDecoder;
+  #chunks: BodyChunks | undefined;
+  #requestId: string | undefined;
+  #over = false;
+
+  constructor(endpoint: Endpoint, body: readonly Uint8Array[], options: SendOptions) {
+    this.#post = () => post(endpoint, body, options);
+    this.#options = options;
+    this.#decoder = endpoint.createDecoder();
+  }
+
+  next(): Promise<Batch> {
+    if (this.#over) return Promise.resolve(OVER);
+    return this.#chunks === undefined ? this.#begin() : this.#further(this.#chunks);
+  }
+
+  async return(): Promise<Batch> {
+    this.#over = true;
+    await this.#chunks?.return();
+    return OVER;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #begin(): Promise<Batch> {
+    try {
+      const response = await this.#post();
+      this.#requestId = response.headers["x-request-id"] ?? response.headers["request-id"];
+      this.#chunks = response.body;
+      if (!isStream(response)) return this.#last(await wholeAnswer(response, this.#decoder));
+    } catch (error) {
+      return this.#failed(error);
+    }
+    return this.#further(this.#chunks);
+  }
+
+  async #further(chunks: BodyChunks): Promise<Batch> {
+    try {
+      for (;;) {
+        const chunk = await chunks.next();
+        if (chunk.done === true) return this.#last(this.#decoder.close());
+        this.#options.onBytes?.(chunk.value);
+        const events = this.#decoder.feed(this.#frames.feed(chunk.value));
+        if (this.#decoder.ended) {
+          // Nothing after the terminal event is waited for: some servers keep the connection open.
+          chunks.release();
+          return this.#last(events);
+        }
+        if (events.length > 0) return { value: events, done: false };
+      }
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  async #failed(error: unknown): Promise<Batch> {
+    await this.#chunks?.return();
+    const end = this.#options.signal.aborted
+      ? ({ status: "cancelled" } as const)
+      : ({ status: "cut", error: connectionError(error) } as const);
+    return this.#last([{ type: "end", end }]);
+  }
+
+  /** The end is the last event there is. */
+  #last(events: readonly StreamEvent[]): Batch {
+    this.#over = true;
+    const last = events.at(-1);
+    if (last?.type !== "end" || this.#requestId === undefined) return { value: events, done: false };
+    const end = { requestId: this.#requestId, ...last.end };
+    return { value: [...events.slice(0, -1), { type: "end", end }], done: false };
+  }
+}
+
+const OVER = { value: undefined, done: true } as const;
+
+async function post(
+  endpoint: Endpoint,
+  body: readonly Uint8Array[],
+  options: SendOptions,
+): Promise<HttpResponse> {
+  const key = await endpoint.apiKey();
+  if (key === undefined || key === "") {
+    throw new ThroughlineError({
+      code: "api_key_missing",
+      message: `no API key: set ${endpoint.keyName}, or pass apiKey, or use the built-in emulator (no key needed)`,
+    });
+  }
+  return postStream({
+    url: `${(await endpoint.baseUrl()).replace(/\/+$/, "")}${endpoint.path}`,
+    headers: {
+      "content-type": "application/json",
+      accept: "text/event-stream",
+      "accept-encoding": "identity",
+      "user-agent": "throughline/0.1",
+      ...endpoint.headers(key),
+    },
+    body,
+    signal: options.signal,
+    timeouts: options.timeouts,
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+  });
+}
+
+const typeOf = (response: HttpResponse): string => response.headers["content-type"] ?? "";
+
+/** A page with status 200 is a wrong address. */
+const isPage = (response: HttpResponse): boolean => /^text\/html/i.test(typeOf(response));
+
+const isAccepted = (response: HttpResponse): boolean =>
+  response.status >= 200 && response.status <= 299 && !isPage(response);
+
+function isStream(response: HttpResponse): boolean {
+  return isAccepted(response) && !/^application\/json/i.test(typeOf(response));
+}
+
+/** A refusal, or an answer in the form that does not stream. */
+async function wholeAnswer(response: HttpResponse, decoder: StreamDecoder): Promise<readonly StreamEvent[]> {
+  if (!isAccepted(response)) {
+    const text = await readText(response.body, MAX_ERROR_BODY);
+    return [{ type: "end", end: { status: "failed", error: refusal(response, text, isPage(response)) } }];
+  }
+  const text = await readText(response.body, MAX_JSON_BODY);
+  return [...decoder.feedResponse(text), ...decoder.close()];
+}
+
+function refusal(response: HttpResponse, text: string, html: boolean): ReturnType<typeof httpError> {
+  if (response.status >= 300 && response.status < 400) {
+    const message = `the server redirects to ${response.headers["location"] ?? "another place"}; a request with a key is not sent elsewhere: correct the base URL`;
+    return { code: "redirected", message, class: "OTHER", status: response.status };
+  }
+  // A page with status 200 is a wrong address, not an outage: it is not retried.
+  const info = httpError(
+    response.status,
+    html && !/^\s*</.test(text) ? `<html>${text}` : text,
+    response.headers,
+  );
+  return html && response.status < 500 ? { ...info, class: "OTHER" } : info;
+}

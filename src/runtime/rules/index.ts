@@ -1,0 +1,44 @@
+/**
+ * What the APIs accept, one file per numbered rule, one folder per dialect. Used on every request before it is sent, and on
+ * histories by `check`. Pure.
+ *
+ * @module
+ */
+
+import { MESSAGES_RULES, type MessagesFacts, viewHead, viewMessage } from "./anthropic-messages/index.ts";
+import { CHAT_RULES, type ChatFacts, viewChatMessage, viewChatRequest } from "./openai-chat/index.ts";
+import { RESPONSES_RULES, type ResponsesFacts, viewItem } from "./openai-responses/index.ts";
+import { type RequestCheck, RuleSet } from "./rule-set.ts";
+
+export { MESSAGES_RULES, type MessagesFacts } from "./anthropic-messages/index.ts";
+export {
+  CHAT_RULES,
+  CHAT_VENDORS,
+  type ChatFacts,
+  type ChatTraits,
+  type ReasoningField,
+} from "./openai-chat/index.ts";
+export { ITEM_ID_PREFIXES, RESPONSES_RULES, type ResponsesFacts } from "./openai-responses/index.ts";
+export { HEAD, type Violation } from "./rule.ts";
+export type { PieceContext, RequestCheck } from "./rule-set.ts";
+
+/** What the rules of each dialect are told of a request beside its pieces. */
+export interface DialectFacts {
+  readonly "openai-responses": ResponsesFacts;
+  readonly "anthropic-messages": MessagesFacts;
+  readonly "openai-chat": ChatFacts;
+}
+
+const START: { readonly [D in keyof DialectFacts]: (facts: DialectFacts[D]) => RequestCheck } = {
+  "openai-responses": (facts) => new RuleSet(RESPONSES_RULES, facts, viewItem),
+  "anthropic-messages": (facts) => new RuleSet(MESSAGES_RULES, viewHead(facts), viewMessage),
+  "openai-chat": (facts) => new RuleSet(CHAT_RULES, viewChatRequest(facts), viewChatMessage),
+};
+
+/** Begins the check of a request. Its pieces (input items, messages) are pushed as they are rendered. */
+export function createRequestCheck<D extends keyof DialectFacts>(
+  dialect: D,
+  facts: DialectFacts[D],
+): RequestCheck {
+  return START[dialect](facts);
+}

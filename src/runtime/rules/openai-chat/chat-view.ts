@@ -1,0 +1,93 @@
+/**
+ * What the rules of `openai-chat` look at: the outline of a message. Made from its text without parsing payloads.
+ *
+ * @module
+ */
+
+import { sliceArray } from "../../../base/support/index.ts";
+import { membersOf, textOf, textState, type TextState } from "../outline.ts";
+import type { PieceContext } from "../rule-set.ts";
+import type { Rule } from "../rule.ts";
+import type { ChatFacts, ChatTraits, ReasoningField } from "./facts.ts";
+
+export type ChatRule = Rule<ChatMessageView, ChatRequest>;
+
+export interface CallView {
+  readonly part: number;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  readonly arguments: TextState;
+}
+
+export interface ChatMessageView extends PieceContext {
+  readonly index: number;
+  readonly role: string | undefined;
+  readonly keys: ReadonlySet<string>;
+  /** Of a string; `other` is an array of parts. */
+  readonly content: TextState;
+  readonly partTypes: readonly string[];
+  readonly calls: readonly CallView[];
+  readonly hasCallsField: boolean;
+  readonly toolCallId: string | undefined;
+  /** Where it carries reasoning; an empty string counts as carried, null does not. */
+  readonly reasoning: ReadonlyMap<ReasoningField, TextState>;
+  /** One key per entry of `reasoning_details` that must not repeat: summary, id and data, or text and signature (V08). */
+  readonly detailKeys: readonly string[];
+}
+
+/** What the rules are told of the whole request. */
+export interface ChatRequest {
+  readonly traits: ChatTraits;
+  readonly thinking: boolean;
+}
+
+export function viewChatMessage(text: string, index: number, context: PieceContext): ChatMessageView {
+  const members = membersOf(text);
+  const content = members.get("content");
+  const parts = sliceArray(content ?? "");
+  const details = sliceArray(members.get("reasoning_details") ?? "");
+  const partTypes = parts.map((part) => textOf(membersOf(part).get("type")) ?? "unknown");
+  const calls = members.get("tool_calls");
+  return {
+    ...context,
+    index,
+    role: textOf(members.get("role")),
+    keys: new Set(members.keys()),
+    content: textState(content),
+    partTypes,
+    calls: sliceArray(calls ?? "").map(viewCall),
+    hasCallsField: calls?.startsWith("[") === true,
+    toolCallId: textOf(members.get("tool_call_id")),
+    reasoning: new Map<ReasoningField, TextState>([
+      ...(["reasoning_content", "reasoning"] as const)
+        .map((field) => [field, textState(members.get(field))] as const)
+        .filter(([, state]) => state !== "absent" && state !== "null"),
+      ...(details.length === 0 ? [] : [["reasoning_details", "present"] as const]),
+      ...(partTypes.includes("thinking") ? [["content_thinking", "present"] as const] : []),
+    ]),
+    detailKeys: details.map(detailKey).filter((key) => key !== undefined),
+  };
+}
+
+function viewCall(text: string, part: number): CallView {
+  const members = membersOf(text);
+  const called = membersOf(members.get("function") ?? "");
+  return {
+    part,
+    id: textOf(members.get("id")),
+    name: textOf(called.get("name")),
+    arguments: textState(called.get("arguments")),
+  };
+}
+
+function detailKey(text: string): string | undefined {
+  const members = membersOf(text);
+  const [type, id] = [textOf(members.get("type")), textOf(members.get("id"))];
+  if (type === "reasoning.encrypted") return id ?? members.get("data");
+  return id;
+}
+
+export function viewChatRequest({ traits, head, thinking }: ChatFacts): ChatRequest {
+  const said = textOf(membersOf(membersOf(head ?? "").get("thinking") ?? "").get("type"));
+  return { traits, thinking: thinking ?? said !== "disabled" };
+}

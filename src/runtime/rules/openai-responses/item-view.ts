@@ -1,0 +1,114 @@
+/**
+ * What the rules look at: the outline of an input item. Made from its text without parsing payloads.
+ *
+ * @module
+ */
+
+import { type Member, sliceArray, sliceMember, sliceObject } from "../../../base/support/index.ts";
+import { textOf } from "../outline.ts";
+import type { PieceContext } from "../rule-set.ts";
+import type { Rule } from "../rule.ts";
+import type { ResponsesFacts } from "./facts.ts";
+
+export type ResponsesRule = Rule<ItemView, ResponsesFacts>;
+
+export interface ItemView {
+  readonly index: number;
+  readonly type: string;
+  readonly id: string | undefined;
+  readonly callId: string | undefined;
+  readonly role: string | undefined;
+  readonly payload: "present" | "null" | "empty" | "absent";
+  readonly summary: "array" | "missing" | "wrong";
+  readonly hasContent: boolean;
+  /** Types of the parts of `content`; undefined when it is a string or absent. */
+  readonly contentTypes: readonly string[] | undefined;
+  readonly hasOutput: boolean;
+  readonly hasStatus: boolean;
+  /** Which response it came from, where that is known: our own requests. Foreign histories do not say. */
+  readonly group: string | undefined;
+  /** Made by another origin than the request goes to. */
+  readonly foreign: boolean;
+}
+
+export function viewItem(
+  text: string,
+  index: number,
+  context: PieceContext = {},
+  members: readonly Member[] = sliceObject(text),
+): ItemView {
+  // With duplicate keys the last one counts, as in JSON.parse.
+  let type, id, callId, role, payload, summary, content: string | undefined;
+  let hasOutput = false;
+  let hasStatus = false;
+  for (const { key, value } of members) {
+    switch (key) {
+      case "type":
+        type = value;
+        break;
+      case "id":
+        id = value;
+        break;
+      case "call_id":
+        callId = value;
+        break;
+      case "role":
+        role = value;
+        break;
+      case "encrypted_content":
+        payload = value;
+        break;
+      case "summary":
+        summary = value;
+        break;
+      case "content":
+        content = value;
+        break;
+      case "output":
+        hasOutput = true;
+        break;
+      case "status":
+        hasStatus = true;
+        break;
+    }
+  }
+  return {
+    index,
+    type: textOf(type) ?? (textOf(role) === undefined ? "unknown" : "message"),
+    id: textOf(id),
+    callId: textOf(callId),
+    role: textOf(role),
+    payload: payloadState(payload),
+    summary: summary === undefined ? "missing" : summary.startsWith("[") ? "array" : "wrong",
+    hasContent: content !== undefined,
+    contentTypes: partTypes(content),
+    hasOutput,
+    hasStatus,
+    group: context.group,
+    foreign: context.foreign ?? false,
+  };
+}
+
+function payloadState(value: string | undefined): ItemView["payload"] {
+  if (value === undefined) return "absent";
+  if (value === "null") return "null";
+  return value === '""' ? "empty" : "present";
+}
+
+function partTypes(content: string | undefined): readonly string[] | undefined {
+  if (content?.startsWith("[") !== true) return undefined;
+  return sliceArray(content).map((part) => textOf(sliceMember(part, "type")) ?? "unknown");
+}
+
+export function isCall(item: ItemView): boolean {
+  return item.type === "function_call" || item.type === "custom_tool_call";
+}
+
+export function isOutput(item: ItemView): boolean {
+  return item.type === "function_call_output" || item.type === "custom_tool_call_output";
+}
+
+/** A message to the model, from whomever: a user, a developer, the system. */
+export function isInput(item: ItemView): boolean {
+  return item.role !== undefined && item.role !== "assistant";
+}

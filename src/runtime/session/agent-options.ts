@@ -1,0 +1,93 @@
+/**
+ * Programmer errors throw at once, with a code and what to do: not as a failed turn later.
+ *
+ * @module
+ */
+
+import type { Input } from "../../base/api/index.ts";
+import { isObject, ThroughlineError } from "../../base/support/index.ts";
+import type { AgentOptions } from "./types.ts";
+
+const PERMISSIONS: readonly unknown[] = ["ask", "auto", "read-only", "deny"];
+
+export function assertAgentOptions(options: AgentOptions): void {
+  const given: unknown = options;
+  if (!isObject(given)) throw invalid("createAgent takes an options object with a model");
+  const { model, permissions, limits, tools } = given;
+  if (typeof model === "string") throw invalid(`model is a string: use modelFrom(${JSON.stringify(model)})`);
+  if (!isObject(model) || typeof model["send"] !== "function" || !isObject(model["settings"])) {
+    throw invalid("model is missing or no model: use openai(…), emulator() or modelFrom(…)");
+  }
+  if (permissions !== undefined && typeof permissions !== "function" && !PERMISSIONS.includes(permissions)) {
+    throw invalid(
+      `permissions is ${JSON.stringify(permissions)}: use ${PERMISSIONS.join(", ")} or a function`,
+    );
+  }
+  for (const [name, value] of Object.entries(isObject(limits) ? limits : {})) {
+    if (value === undefined) continue;
+    const least = name === "maxRetries" || name === "toolGraceMs" ? 0 : 1;
+    const fits = typeof value === "number" && (name === "maxCostUsd" ? value > 0 : value >= least);
+    if (!fits) {
+      const range = name === "maxCostUsd" ? "above 0" : `${least} or more`;
+      throw invalid(`limits.${name} is ${JSON.stringify(value)}: use a number, ${range}`);
+    }
+  }
+  if (isObject(limits) && limits["maxCostUsd"] !== undefined && model["price"] === undefined) {
+    throw new ThroughlineError({
+      code: "price_unknown",
+      message: `the price of ${String(model["label"])} is not known, so a limit of cost cannot be held: leave it out, or give the model a price`,
+    });
+  }
+  if (tools !== undefined && !(Array.isArray(tools) && tools.every(isTool))) {
+    throw invalid("tools must be an array of what tool(…) returns");
+  }
+}
+
+function isTool(value: unknown): boolean {
+  return isObject(value) && typeof value["validate"] === "function" && typeof value["run"] === "function";
+}
+
+export function assertInput(input: Input): void {
+  const given: unknown = input;
+  if (typeof given !== "string" && !Array.isArray(given)) {
+    throw badInput("the input must be a string or an array of parts");
+  }
+  const parts: readonly unknown[] = typeof given === "string" ? [{ type: "text", text: given }] : given;
+  for (const part of parts) assertPart(part);
+  const empty = parts.every(
+    (part) => isObject(part) && part["type"] === "text" && String(part["text"]).trim() === "",
+  );
+  if (empty) {
+    throw new ThroughlineError({
+      code: "input_empty",
+      message: "there is nothing to send: the input is empty",
+    });
+  }
+}
+
+function assertPart(part: unknown): void {
+  if (!isObject(part)) throw badInput("a part of the input is not an object");
+  const { type, text, url, mediaType, data, blob, name } = part;
+  if (type === "text") {
+    if (typeof text !== "string") throw badInput("a text part has no text");
+    return;
+  }
+  if (type !== "image" && type !== "file")
+    throw badInput(`a part has the type ${JSON.stringify(type)}: use text, image or file`);
+  if (type === "image" && typeof url === "string") return;
+  if (typeof mediaType !== "string" || !/^[\w.+-]+\/[\w.+-]+$/.test(mediaType)) {
+    throw badInput(`${type}: mediaType must look like image/png`);
+  }
+  if (type === "file" && typeof name !== "string") throw badInput("file: name is missing");
+  if (typeof blob === "string") return;
+  if (typeof data !== "string" || !/^[A-Za-z0-9+/]+={0,2}$/.test(data))
+    throw badInput(`${type}: data must be base64`);
+}
+
+function badInput(message: string): ThroughlineError {
+  return new ThroughlineError({ code: "input_invalid", message });
+}
+
+function invalid(message: string): ThroughlineError {
+  return new ThroughlineError({ code: "options_invalid", message });
+}

@@ -1,0 +1,63 @@
+/**
+ * `createAgent`: a model, tools and a policy; sessions are opened from it.
+ *
+ * @module
+ */
+
+import type { SessionSummary } from "../../base/api/index.ts";
+import { createIdSource, messageOf, systemClock } from "../../base/support/index.ts";
+import { memoryStore, type Store } from "../log/index.ts";
+import { createRegistry } from "../tools/index.ts";
+import { assertAgentOptions } from "./agent-options.ts";
+import { LocalSession } from "./session.ts";
+import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.ts";
+
+export function createAgent(options: AgentOptions): Agent {
+  assertAgentOptions(options);
+  createRegistry(options.tools ?? []); // two tools of one name are a programmer's error, said at once
+  const clock = options.clock ?? systemClock;
+  const ids = createIdSource(() => clock.now());
+  let memory: Store | undefined;
+  const storeOf = (store: Store | undefined): Store => store ?? (memory ??= memoryStore({ clock }));
+
+  const open = async (openOptions: OpenSessionOptions): Promise<Session> => {
+    const store = storeOf(openOptions.store);
+    const id = openOptions.id ?? ids.next("s");
+    const log = await store.open(id, { mode: openOptions.mode ?? "write" });
+    const writerLives = log.mode === "write" || (await log.hasWriter());
+    return new LocalSession({
+      log,
+      writerLives,
+      store,
+      options,
+      open: (other) => open({ store, id: other }),
+    });
+  };
+
+  return {
+    open: (openOptions = {}) => open(openOptions),
+    sessions: (store) => summaries(storeOf(store)),
+  };
+}
+
+async function* summaries(store: Store): AsyncGenerator<SessionSummary> {
+  for await (const stored of store.list()) yield { ...stored, ...(await describe(store, stored.id)) };
+}
+
+async function describe(
+  store: Store,
+  id: string,
+): Promise<Pick<SessionSummary, "title" | "cwd" | "problem">> {
+  try {
+    const log = await store.open(id, { mode: "read" });
+    const [first] = log.events;
+    const title = log.events.findLast((event) => event.type === "title")?.title;
+    await log.close();
+    return {
+      ...(title === undefined ? {} : { title }),
+      ...(first?.type === "session_start" && first.cwd !== undefined ? { cwd: first.cwd } : {}),
+    };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}

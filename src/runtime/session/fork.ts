@@ -1,0 +1,152 @@
+/**
+ * A fork: the active path up to a point, copied with its ids into a new log. The parent is not touched.
+ * References by seq are moved along; what was open in the parent is closed in the child.
+ *
+ * @module
+ */
+
+import {
+  type EventDraft,
+  isItemEvent,
+  type LeftOut,
+  type LoggedEvent,
+  type ResponseStart,
+} from "../../base/events/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
+import { Fold, RUNNING_IN_PARENT, walkPath } from "../fold/index.ts";
+import { type AppendDraft, blobsIn, type Log, type Store } from "../log/index.ts";
+import { closeTurn, findOpenTurn } from "../turn/index.ts";
+
+/** Writes the child, whole or not at all: its log, and the blobs its events name. */
+export async function forkInto(
+  store: Store,
+  parent: Log,
+  options: { readonly id: string; readonly at?: number },
+): Promise<void> {
+  const { id } = options;
+  const drafts = forkDrafts({ events: parent.events, parent: parent.session, ...options });
+  await store.create(id, { events: drafts, blobs: await blobsOf(parent, blobsIn(drafts)) });
+}
+
+async function blobsOf(log: Log, names: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+  const blobs = new Map<string, Uint8Array>();
+  for (const name of names) {
+    const bytes = await log.getBlob(name);
+    if (bytes !== undefined) blobs.set(name, bytes);
+  }
+  return blobs;
+}
+
+export interface ForkOptions {
+  readonly events: readonly LoggedEvent[];
+  readonly id: string;
+  readonly parent: string;
+  /** The last event to take along; default: all. */
+  readonly at?: number;
+}
+
+function forkDrafts({ events, id, parent, at }: ForkOptions): readonly AppendDraft[] {
+  const { path: current, aside } = walkPath(events);
+  const whole = aside?.path ?? current; // a compaction under way belongs to the parent
+  const last = at ?? whole.at(-1)?.seq ?? -1;
+  const onPath = new Set(whole);
+  const path = events.filter(
+    (event) =>
+      // What an origin has refused holds on every branch, and in the child too.
+      (onPath.has(event) || event.type === "replay_override") &&
+      event.seq <= last &&
+      event.type !== "branch" &&
+      event.type !== "unknown",
+  );
+  const [start, ...rest] = path;
+  if (start?.type !== "session_start" || (at !== undefined && !whole.some((event) => event.seq === at))) {
+    throw new ThroughlineError({
+      code: "seq_unknown",
+      message: `cannot fork at ${last}: there is no such event on the active path`,
+    });
+  }
+  const newSeq = new Map(path.map((event, index) => [event.seq, index]));
+  const copied = rest.map((event) => copy(event, newSeq, events));
+  return [
+    {
+      ...bare(start),
+      type: "session_start",
+      session: id,
+      root: start.root,
+      writer: start.writer,
+      parent: { session: parent, seq: last },
+      ...(start.cwd === undefined ? {} : { cwd: start.cwd }),
+    },
+    ...copied,
+    ...closing(path),
+    ...titleLeftBehind(path, events),
+  ];
+}
+
+/** A title belongs to the session, not to the branch it was given on. */
+function titleLeftBehind(
+  path: readonly LoggedEvent[],
+  events: readonly LoggedEvent[],
+): readonly EventDraft[] {
+  const title = events.findLast((event) => event.type === "title")?.title;
+  return title === undefined || path.some((event) => event.type === "title")
+    ? []
+    : [{ type: "title", title }];
+}
+
+/** Calls that ran in the parent have an outcome there, which the child cannot know. */
+function closing(path: readonly LoggedEvent[]): readonly EventDraft[] {
+  const fold = new Fold();
+  fold.add(path);
+  const open = findOpenTurn(path, fold);
+  if (open === undefined) return [];
+  return closeTurn(open, "").map((draft) =>
+    draft.type === "tool_result" && draft.status === "outcome_unknown"
+      ? { ...draft, ...RUNNING_IN_PARENT }
+      : draft,
+  );
+}
+
+function copy(
+  event: LoggedEvent,
+  newSeq: ReadonlyMap<number, number>,
+  events: readonly LoggedEvent[],
+): AppendDraft {
+  const { v: _v, seq: _seq, epoch: _epoch, ...draft } = event;
+  if (isItemEvent(event)) return draft as AppendDraft;
+  if (event.type === "compaction") {
+    // Counted, because the event it names may be one that is not copied.
+    const before = [...newSeq.keys()].filter((seq) => seq < event.before).length;
+    return { ...draft, before } as AppendDraft;
+  }
+  if (event.type === "response_start") {
+    const { leftOut: _leftOut, leftOutAs: _leftOutAs, ...start } = draft as typeof event;
+    return { ...start, ...movedLeftOut(event, newSeq, events) };
+  }
+  return draft as AppendDraft;
+}
+
+/** What it refers to may be on a branch that is not copied: then it is said here. */
+function movedLeftOut(
+  event: ResponseStart,
+  newSeq: ReadonlyMap<number, number>,
+  events: readonly LoggedEvent[],
+): Pick<ResponseStart, "leftOut" | "leftOutAs"> {
+  const as = event.leftOutAs === undefined ? undefined : newSeq.get(event.leftOutAs);
+  if (as !== undefined) return { leftOutAs: as };
+  const said = event.leftOutAs === undefined ? event : events[event.leftOutAs];
+  if (said?.type !== "response_start" || said.leftOut === undefined) return {};
+  const leftOut = said.leftOut.map(({ reason, seqs }): LeftOut => ({
+    reason,
+    seqs: seqs.flatMap(([from, to]) => {
+      const first = newSeq.get(from);
+      const lastOne = newSeq.get(to);
+      return first === undefined || lastOne === undefined ? [] : [[first, lastOne] as const];
+    }),
+  }));
+  return { leftOut };
+}
+
+function bare(event: LoggedEvent): { readonly at: string } {
+  return { at: event.at };
+}

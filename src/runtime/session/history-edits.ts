@@ -1,0 +1,99 @@
+/**
+ * Where a cut may be made: never inside a group, never between a call and its result.
+ *
+ * @module
+ */
+
+import type { Cut } from "../../base/api/index.ts";
+import {
+  type Compaction,
+  type EventDraft,
+  isItemEvent,
+  type LoggedEvent,
+  type UserMessage,
+} from "../../base/events/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
+import { activePath } from "../fold/index.ts";
+
+/** What a person said last on the path. */
+export function lastMessageOf(path: readonly LoggedEvent[]): UserMessage | undefined {
+  return path.findLast(
+    (event): event is UserMessage => event.type === "user_message" && event.by === "person",
+  );
+}
+
+/** The seq of the event before `seq` on the path. */
+export function previousOnPath(path: readonly LoggedEvent[], seq: number): number {
+  return path[path.findIndex((event) => event.seq === seq) - 1]?.seq ?? -1;
+}
+
+/** Taking back a message leads to what came before it; taking back an edit leads to what was there before the edit. */
+export function undoTo(path: readonly LoggedEvent[]): number {
+  const last = lastMessageOf(path);
+  if (last === undefined)
+    throw new ThroughlineError({ code: "nothing_to_undo", message: "there is no message to take back" });
+  const edit = path.find(
+    (event) => event.type === "branch" && event.why === "edit" && event.turn === last.turn,
+  );
+  return edit === undefined ? previousOnPath(path, last.seq) : edit.seq - 1;
+}
+
+/** The event that makes a cut; undefined when there is nothing to cut. */
+export function cutDraft(path: readonly LoggedEvent[], cut: Cut): EventDraft | undefined {
+  if ("from" in cut) {
+    const to = cutBefore(path, cut.from);
+    return path.length === 0 ? undefined : { type: "branch", to, why: "truncate" };
+  }
+  const before = lastTurnsFrom(path, cut.keepTurns);
+  const earlier = path.findLast((event): event is Compaction => event.type === "compaction");
+  // What an earlier cut left behind does not come back by keeping more than is left.
+  if (path.length === 0 || (earlier !== undefined && earlier.before >= before)) return undefined;
+  return { type: "compaction", before, summary: "" };
+}
+
+/** A branch ends with a whole turn: the last event of the turn that `seq` belongs to, as its branch went on. */
+export function endOfTurnAt(events: readonly LoggedEvent[], seq: number): number {
+  const event = events[seq];
+  if (event === undefined)
+    throw new ThroughlineError({ code: "seq_unknown", message: `there is no event ${seq} in the log` });
+  const end = events.find((one) => one.type === "turn_end" && one.turn === event.turn);
+  if (event.turn === undefined || end === undefined) return seq;
+  const onItsPath = activePath(events.slice(0, end.seq + 1)).some((one) => one.seq === seq);
+  return onItsPath ? end.seq : seq;
+}
+
+/** The last event to keep when everything from `from` on goes: moved back to the edge of the group it falls into. */
+export function cutBefore(path: readonly LoggedEvent[], from: number): number {
+  const event = path.find((one) => one.seq >= from);
+  if (event === undefined)
+    throw new ThroughlineError({
+      code: "seq_unknown",
+      message: `there is no event ${from} on the active path`,
+    });
+  const inGroup = isItemEvent(event) || GROUP_TYPES.has(event.type);
+  const start = inGroup
+    ? path.find((one) => one.type === "response_start" && one.response === event.response)
+    : undefined;
+  return previousOnPath(path, (start ?? event).seq);
+}
+
+const GROUP_TYPES: ReadonlySet<string> = new Set([
+  "partial",
+  "response_end",
+  "permission_request",
+  "permission_decision",
+  "tool_start",
+  "tool_result",
+]);
+
+/** The seq of the message that opens the nth turn from the end. */
+export function lastTurnsFrom(path: readonly LoggedEvent[], keepTurns: number): number {
+  const messages = path.filter((event) => event.type === "user_message" && event.by === "person");
+  if (!Number.isInteger(keepTurns) || keepTurns < 1) {
+    throw new ThroughlineError({
+      code: "keep_turns_invalid",
+      message: "keepTurns must be a whole number, 1 or more",
+    });
+  }
+  return messages.at(-keepTurns)?.seq ?? messages[0]?.seq ?? 0;
+}

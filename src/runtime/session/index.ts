@@ -1,0 +1,42 @@
+/**
+ * The local handle on a session.
+ *
+ * @module
+ */
+
+export type {
+  AgentHandle,
+  CompactOptions,
+  Cut,
+  EventsOptions,
+  ExplainOptions,
+  FollowOptions,
+  ForkOptions,
+  HandleSendOptions,
+  Input,
+  ModelView,
+  OpenHandleOptions,
+  PreviewItem,
+  RebuiltRequest,
+  RequestPreview,
+  SessionHandle,
+  SessionSummary,
+  SwitchPreview,
+  Turn,
+  TurnOptions,
+  TurnResult,
+} from "../../base/api/index.ts";
+export { createAgent } from "./agent.ts";
+export { type Mended, type Mending, mendingOf } from "./mend.ts";
+export { previewFromLog } from "./previews.ts";
+export { rebuildRequest } from "./rebuild.ts";
+export type {
+  Agent,
+  AgentOptions,
+  AnswerOf,
+  OpenSessionOptions,
+  OutputSchema,
+  SendOptions,
+  Session,
+} from "./types.ts";
+export { type TreeTurn, treeOf } from "./session-tree.ts";

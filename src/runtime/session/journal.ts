@@ -1,0 +1,196 @@
+/**
+ * A session's log with everything that is derived from it as it grows: the fold, the listeners, the blobs.
+ * One way in (`append`), so that log, fold and viewers never disagree.
+ *
+ * @module
+ */
+
+import {
+  addUsage,
+  type EventDraft,
+  type LoggedEvent,
+  NO_USAGE,
+  type SessionEvent,
+  type Usage,
+} from "../../base/events/index.ts";
+import { Broadcast, type Clock } from "../../base/support/index.ts";
+import { activePath, Fold } from "../fold/index.ts";
+import type { Log } from "../log/index.ts";
+import { closeTurn, findOpenTurn, type OpenTurn } from "../turn/index.ts";
+import { BlobCache } from "./input.ts";
+import { rootOf } from "./rebuild.ts";
+
+const POLL_MS = 200;
+const LOOK_MS = 1000;
+
+/** What is summed up over all events, and over how many it was. */
+interface Totals {
+  readonly taken: number;
+  readonly title: string | undefined;
+  readonly usage: Usage;
+}
+
+export class Journal {
+  readonly log: Log;
+  readonly fold = new Fold();
+  readonly blobs: BlobCache;
+  readonly #clock: Clock;
+  readonly #bus = new Broadcast<SessionEvent>({ keepAll: false });
+  readonly #listeners = new Set<() => void>();
+  #writerLives: boolean;
+  /** How many events of the log the fold and the listeners have seen. */
+  #taken: number;
+  #closed = false;
+  #sums: Totals = { taken: 0, title: undefined, usage: NO_USAGE };
+  /** The turn under way hears everything too. */
+  listener: ((events: readonly SessionEvent[]) => void) | undefined;
+  /** What is open right now, for a viewer who joins late. */
+  snapshot: (() => readonly SessionEvent[]) | undefined;
+
+  constructor(log: Log, clock: Clock, writerLives: boolean) {
+    this.log = log;
+    this.#clock = clock;
+    this.#writerLives = writerLives;
+    this.blobs = new BlobCache(log);
+    this.fold.add(log.events);
+    this.#taken = log.events.length;
+  }
+
+  /** Somebody holds the session as its writer: we do, or another process did when it was last looked for. */
+  get writerLives(): boolean {
+    return this.log.mode === "write" ? !this.#closed : this.#writerLives;
+  }
+
+  onChange(listener: () => void): () => void {
+    const own = (): void => listener(); // the same function twice is two listeners
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  get path(): readonly LoggedEvent[] {
+    return activePath(this.log.events);
+  }
+
+  /** The first ancestor of a family of forks. */
+  get rootSession(): string {
+    return rootOf(this.log);
+  }
+
+  get title(): string | undefined {
+    return this.#totals().title;
+  }
+
+  get usage(): Usage {
+    return this.#totals().usage;
+  }
+
+  get openTurn(): OpenTurn | undefined {
+    return findOpenTurn(this.log.events, this.fold);
+  }
+
+  /** The events that close what a crash left open. */
+  async closing(): Promise<readonly EventDraft[]> {
+    const open = this.openTurn;
+    return open === undefined ? [] : closeTurn(open, await this.log.scratch.read());
+  }
+
+  async append(drafts: readonly EventDraft[], options: { readonly durable?: boolean } = {}): Promise<void> {
+    await this.log.append(drafts);
+    // The log may add a word of its own (a repaired tail); whoever comes first after a write takes all that is new.
+    const added = this.log.events.slice(this.#taken);
+    this.#taken = this.log.events.length;
+    this.fold.add(added);
+    this.publish(added);
+    this.changed();
+    if (options.durable === true) await this.log.sync();
+  }
+
+  publish(events: readonly SessionEvent[]): void {
+    this.#bus.push(events);
+    this.listener?.(events);
+  }
+
+  async *events(after: number, path: "active" | "all"): AsyncGenerator<LoggedEvent> {
+    if (path === "active") {
+      for (const event of this.path) if (event.seq > after) yield event;
+      return;
+    }
+    // An event's seq is its place: whoever has all but the last is not made to wait for all.
+    for (const event of this.log.events.slice(Math.max(0, after + 1))) yield event;
+  }
+
+  /** History, then what is open, then live. */
+  async *follow(after: number, signal: AbortSignal | undefined): AsyncGenerator<SessionEvent> {
+    // Listening starts before history is read: an event in between is seen once, by its seq.
+    const live = this.#bus.fromNow(signal);
+    let open = this.snapshot?.() ?? [];
+    const { events } = this.log;
+    const last = events.length - 1;
+    // By place: a copy of the list would live as long as the follower does.
+    for (let at = Math.max(0, after + 1); at <= last; at += 1) yield events[at] as LoggedEvent;
+    yield* open;
+    open = [];
+    const seen = Math.max(after, events[last]?.seq ?? -1);
+    if (this.log.mode === "read") {
+      yield* this.#poll(seen, signal);
+      return;
+    }
+    for await (const event of live) {
+      if (!("seq" in event) || event.seq > seen) yield event;
+    }
+  }
+
+  /** Taken further by what is new: screens ask with every event. */
+  #totals(): Totals {
+    const { events } = this.log;
+    const { taken } = this.#sums;
+    let { title, usage } = this.#sums;
+    for (let index = taken; index < events.length; index += 1) {
+      const event = events[index] as LoggedEvent;
+      if (event.type === "title") title = event.title;
+      else if (event.type === "response_end" && event.usage !== undefined)
+        usage = addUsage(usage, event.usage);
+    }
+    this.#sums = { taken: events.length, title, usage };
+    return this.#sums;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#bus.end();
+    await this.log.close();
+    this.changed();
+  }
+
+  /** Another process writes: its events are read as they come. Whoever reads first, every follower sees them. */
+  async *#poll(after: number, signal: AbortSignal | undefined): AsyncGenerator<LoggedEvent> {
+    const stopped = (): boolean => this.#closed || signal?.aborted === true;
+    let seen = after;
+    let looked = this.#clock.monotonic();
+    while (!stopped()) {
+      if (this.#clock.monotonic() - looked >= LOOK_MS) {
+        looked = this.#clock.monotonic();
+        await this.#lookForWriter();
+      }
+      const fresh = await this.log.refresh();
+      this.fold.add(fresh);
+      if (fresh.length > 0) this.changed();
+      const added = this.log.events.slice(seen + 1);
+      seen = Math.max(seen, this.log.events.length - 1);
+      yield* added;
+      if (added.length === 0) await this.#clock.sleep(POLL_MS, signal).catch(() => undefined);
+    }
+  }
+
+  /** Before the events are read: whoever learns that the writer is gone has all that it wrote within one more read. */
+  async #lookForWriter(): Promise<void> {
+    const lives = await this.log.hasWriter();
+    if (lives === this.#writerLives) return;
+    this.#writerLives = lives;
+    this.changed();
+  }
+}

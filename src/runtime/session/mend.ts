@@ -1,0 +1,190 @@
+/**
+ * A log whose next request breaks a numbered rule, because another program wrote it or a hand changed it: the smallest
+ * events that, appended, make every request after them one that is taken. Nothing already written changes.
+ *
+ * Per response the gentlest form that holds: without its reasoning and ids, then as plain meaning, then without the call
+ * that is wrong. What no override can reach (a setting) is told and left.
+ *
+ * @module
+ */
+
+import type { EventDraft, LoggedEvent, ReplayOverride, Settings } from "../../base/events/index.ts";
+import { Fold } from "../fold/index.ts";
+import type { Log } from "../log/index.ts";
+import {
+  createRenderer,
+  type RenderContext,
+  type RenderedRequest,
+  type Violation,
+} from "../providers/index.ts";
+import { type Correction, loosened, pathOf, sourcesAt } from "../turn/index.ts";
+import { BlobCache } from "./input.ts";
+import { rootOf } from "./rebuild.ts";
+
+export interface Mended {
+  readonly violation: Violation;
+  /** The model whose requests broke the rule. */
+  readonly model: string;
+  readonly correction: ReplayDraft | CutDraft;
+}
+
+type ReplayDraft = Extract<EventDraft, { readonly type: "replay_override" }>;
+type CutDraft = Extract<EventDraft, { readonly type: "compaction" }>;
+
+export interface Mending {
+  /** To be appended, in this order; none when nothing is wrong. */
+  readonly drafts: readonly EventDraft[];
+  readonly mended: readonly Mended[];
+  readonly left: readonly { readonly violation: Violation; readonly model: string }[];
+}
+
+/** Looked at for every model that the log has gone to: it may go to any of them next. */
+export async function mendingOf(log: Log): Promise<Mending> {
+  const blobs = new BlobCache(log);
+  await blobs.load();
+  const context = { cacheKey: rootOf(log), blob: (name: string) => blobs.get(name) };
+  const drafts: EventDraft[] = [];
+  const mended: Mended[] = [];
+  const left: Mending["left"][number][] = [];
+  for (const settings of targetsOf(log.events)) {
+    const model = settings.target.model;
+    const mender = new Mender([...log.events, ...stampedAfter(log.events, drafts)], settings, context);
+    for (let next = mender.next(); next !== undefined; next = mender.next()) {
+      if (next.correction === undefined) left.push({ violation: next.violation, model });
+      else mended.push({ violation: next.violation, model, correction: next.correction });
+    }
+    drafts.push(...mender.drafts);
+  }
+  return { drafts: drafts.length === 0 ? [] : [...drafts, notice(mended)], mended, left };
+}
+
+/** The last settings for each origin, those in force first. */
+function targetsOf(events: readonly LoggedEvent[]): readonly Settings[] {
+  const found = new Map<string, Settings>();
+  for (const event of events.toReversed())
+    if (event.type === "settings" && !found.has(JSON.stringify(event.settings.target)))
+      found.set(JSON.stringify(event.settings.target), event.settings);
+  return [...found.values()];
+}
+
+/** A person goes on: only then does a request end as every request does. */
+const NEXT: EventDraft = { type: "user_message", by: "person", content: [{ type: "text", text: "Go on." }] };
+
+/** The rule that a conversation with Claude begins with a user's message. */
+const BEGINS_WITH_A_USER = "M16";
+const LOST_FRONT = "(What was said before this is not in the log.)";
+
+class Mender {
+  readonly drafts: EventDraft[] = [];
+  readonly #events: readonly LoggedEvent[];
+  readonly #settings: Settings;
+  readonly #context: RenderContext;
+  readonly #given = new Set<string>();
+
+  constructor(events: readonly LoggedEvent[], settings: Settings, context: RenderContext) {
+    this.#events = events;
+    this.#settings = settings;
+    this.#context = context;
+  }
+
+  /** The next rule that is broken, with what is done about it, if anything can be. */
+  next(): { readonly violation: Violation; readonly correction?: Mended["correction"] } | undefined {
+    const rendered = this.#render();
+    for (const violation of rendered.violations) {
+      const correction =
+        violation.rule === BEGINS_WITH_A_USER
+          ? this.#firstWord(rendered)
+          : this.#override(this.#correctionOf(violation, rendered), violation);
+      if (correction !== undefined) {
+        this.drafts.push(correction);
+        return { violation, correction };
+      }
+      const told = JSON.stringify([violation.rule, violation.index, violation.part]);
+      if (this.#given.has(told)) continue;
+      this.#given.add(told);
+      return { violation };
+    }
+    return undefined;
+  }
+
+  #render(): RenderedRequest {
+    const fold = new Fold();
+    fold.add(this.#events);
+    fold.add(stampedAfter(this.#events, [...this.drafts, NEXT]));
+    const plan = fold.plan(this.#settings);
+    if (plan === undefined) throw new Error("there are settings, so there is a plan");
+    return createRenderer(this.#settings.profile.dialect).render(plan, this.#context);
+  }
+
+  #correctionOf(violation: Violation, rendered: RenderedRequest): Correction | undefined {
+    const found = sourcesAt(rendered, pathOf(violation, this.#settings.target.dialect));
+    const callIds = new Set(found.flatMap(({ callId }) => callId ?? []));
+    const responses = new Set([
+      ...found.flatMap(({ response }) => response ?? []),
+      ...[...callIds].flatMap((callId) => responseOf(rendered, callId) ?? []),
+    ]);
+    for (const response of responses) {
+      const correction = loosened(rendered, response);
+      if (correction !== undefined) return correction;
+    }
+    // As plain as it can be, and still refused: the call itself goes, with its result.
+    const [callId] = callIds;
+    if (callId === undefined || this.#given.has(`call ${callId}`)) return undefined;
+    this.#given.add(`call ${callId}`);
+    return { what: { kind: "call", callId }, action: "close_call" };
+  }
+
+  /** A conversation that lost its question: a word stands in for it. */
+  #firstWord({ entries }: RenderedRequest): CutDraft | undefined {
+    const first = entries.find((entry) => entry.kind === "group");
+    if (first?.kind !== "group" || this.#given.has("first word")) return undefined;
+    this.#given.add("first word");
+    return { type: "compaction", before: first.group.start.seq, summary: LOST_FRONT };
+  }
+
+  #override(correction: Correction | undefined, { rule, message }: Violation): ReplayDraft | undefined {
+    // One that was given and did not help is not given again: this ends, whatever a renderer does with it.
+    const key = JSON.stringify(correction);
+    if (correction === undefined || this.#given.has(key)) return undefined;
+    this.#given.add(key);
+    const { what, action } = correction;
+    const cause: ReplayOverride["cause"] = {
+      code: "rule_violation",
+      message: `rule ${rule}: ${message}`.slice(0, 500),
+    };
+    return { type: "replay_override", what, action, target: this.#settings.target, cause };
+  }
+}
+
+/** A result names its call and not its response. */
+function responseOf({ entries }: RenderedRequest, callId: string): string | undefined {
+  const entry = entries.find(
+    (one) => one.kind === "group" && one.items.some((item) => item.callId === callId),
+  );
+  return entry?.kind === "group" ? entry.group.start.response : undefined;
+}
+
+/** As the log would, but for ids and times, which no request shows. */
+function stampedAfter(events: readonly LoggedEvent[], drafts: readonly EventDraft[]): readonly LoggedEvent[] {
+  const last = events.at(-1);
+  return drafts.map((draft, index): LoggedEvent => {
+    const seq = events.length + index;
+    return {
+      v: 1,
+      seq,
+      id: `next_${seq}`,
+      at: last?.at ?? "",
+      epoch: last?.epoch ?? 1,
+      ...draft,
+    };
+  });
+}
+
+function notice(mended: readonly Mended[]): EventDraft {
+  const rules = [...new Set(mended.map(({ violation }) => violation.rule))].join(", ");
+  return {
+    type: "notice",
+    code: "log_repaired",
+    message: `the next request would have broken ${rules}: ${mended.length} ${mended.length === 1 ? "correction was" : "corrections were"} added by repair`,
+  };
+}

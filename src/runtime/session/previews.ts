@@ -1,0 +1,147 @@
+/**
+ * Looking before sending: the exact next request, and what a switch of model would leave behind.
+ *
+ * @module
+ */
+
+import type { PreviewItem, RequestPreview, SwitchPreview } from "../../base/api/index.ts";
+import type { LoggedEvent, Settings, SettingsEvent } from "../../base/events/index.ts";
+import {
+  arrayOf,
+  isObject,
+  objectOf,
+  stringOf,
+  ThroughlineError,
+  tryParseJson,
+} from "../../base/support/index.ts";
+import { activePath, explain, planOf } from "../fold/index.ts";
+import type { Log } from "../log/index.ts";
+import { createRenderer, type Model, type RenderContext } from "../providers/index.ts";
+import { BlobCache } from "./input.ts";
+import { rootOf } from "./rebuild.ts";
+
+export interface PreviewParts extends RenderContext {
+  readonly events: readonly LoggedEvent[];
+  readonly model: Pick<Model, "createRenderer">;
+  readonly settings: Settings;
+}
+
+export function previewRequest({ events, model, settings, cacheKey, blob }: PreviewParts): RequestPreview {
+  const plan = planOf(events, settings);
+  if (plan === undefined)
+    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  const rendered = model.createRenderer().render(plan, { cacheKey, blob });
+  const body = Buffer.concat(rendered.body).toString("utf8");
+  return {
+    body,
+    bodyHash: rendered.bodyHash,
+    items: itemsOf(body),
+    decisions: explain(events, rendered.entries),
+    // Before a person has spoken the request ends with the model's own words: not a fault of the history (C08).
+    violations: rendered.violations.filter(({ rule }) => rule !== ENDS_WITH_A_USER),
+  };
+}
+
+function isSettings(event: LoggedEvent): event is SettingsEvent {
+  return event.type === "settings";
+}
+
+/** The next request from the log alone: the settings in force, with another model's where one is given. */
+export async function previewFromLog(log: Log, model?: Model): Promise<RequestPreview> {
+  // An emptied path has no settings of its own: the next turn would write them anew, like those of before.
+  const last = (activePath(log.events).findLast(isSettings) ?? log.events.findLast(isSettings))?.settings;
+  if (last === undefined)
+    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  // What the former model decided and this one may leave open must not be carried over.
+  const {
+    effort: _effort,
+    summary: _summary,
+    reasoningContext: _context,
+    maxOutputTokens: _limit,
+    ...rest
+  } = last;
+  const settings = model === undefined ? last : { ...rest, ...model.settings };
+  const blobs = new BlobCache(log);
+  await blobs.load();
+  const renderer = createRenderer(settings.profile.dialect);
+  return previewRequest({
+    events: log.events,
+    model: { createRenderer: () => renderer },
+    settings,
+    cacheKey: rootOf(log),
+    blob: (name) => blobs.get(name),
+  });
+}
+
+/** The rule that a request to Claude ends with a user's message. */
+const ENDS_WITH_A_USER = "M10";
+
+const HEAD_LENGTH = 60;
+
+function itemsOf(body: string): readonly PreviewItem[] {
+  const parsed = objectOf(tryParseJson(body));
+  return [...arrayOf(parsed["input"]), ...arrayOf(parsed["messages"]).flatMap(piecesOf)]
+    .filter(isObject)
+    .map((item) => {
+      const role = stringOf(item["role"]);
+      return {
+        type: stringOf(item["type"]) ?? "message",
+        ...(role === undefined ? {} : { role }),
+        bytes: Buffer.byteLength(JSON.stringify(item)),
+        head: headOf(item),
+      };
+    });
+}
+
+/** A message of Claude's is its blocks; one of a chat is its text and its calls. */
+function piecesOf(message: unknown): readonly unknown[] {
+  const { role, content, tool_calls: calls, ...rest } = objectOf(message);
+  const blocks = arrayOf(content).filter(isObject);
+  const called = arrayOf(calls)
+    .filter(isObject)
+    .map((call) => ({ type: "tool_call", role, ...objectOf(call["function"]) }));
+  if (blocks.length > 0) return [...blocks.map((block) => ({ role, ...block })), ...called];
+  const said = content === null ? [] : [{ role, content, ...rest }];
+  return [...said, ...called];
+}
+
+/** The beginning of what can be read in an item; never of a payload. */
+function headOf(item: Readonly<Record<string, unknown>>): string {
+  const content = item["content"];
+  const first: unknown = Array.isArray(content) ? content[0] : content;
+  const text =
+    stringOf(item["output"]) ??
+    stringOf(item["thinking"]) ??
+    stringOf(item["text"]) ??
+    (stringOf(item["name"]) === undefined
+      ? undefined
+      : `${String(item["name"])}(${stringOf(item["arguments"]) ?? ""})`) ??
+    (isObject(first) ? (stringOf(first["text"]) ?? stringOf(first["refusal"])) : stringOf(first)) ??
+    "";
+  return text.replaceAll(/\s+/g, " ").slice(0, HEAD_LENGTH);
+}
+
+/** As it would be rendered: an endpoint may take no thoughts back, and only its dialect knows. */
+export function switchPreview(events: readonly LoggedEvent[], settings: Settings): SwitchPreview {
+  const plan = planOf(events, settings);
+  const renderer = createRenderer(settings.profile.dialect);
+  const entries = plan === undefined ? [] : renderer.render(plan, NO_BLOBS).entries;
+  const reasons: Record<string, number> = {};
+  let kept = 0;
+  let left = 0;
+  for (const entry of entries) {
+    if (entry.kind !== "group") continue;
+    for (const { event, action, reason } of entry.items) {
+      if (event.type !== "reasoning") continue;
+      if (action === "replay") kept += 1;
+      else {
+        left += 1;
+        reasons[reason] = (reasons[reason] ?? 0) + 1;
+      }
+    }
+  }
+  return { kept, left, reasons };
+}
+
+/** What a message shows plays no part in which thoughts travel. */
+const NO_BLOBS = { cacheKey: "", blob: () => undefined } as const;

@@ -1,0 +1,54 @@
+/**
+ * Any past request, rebuilt from the log alone and proven by the hash that was recorded when it was sent.
+ * All that the fold and the renderer read is in the log, so nothing else is needed: no key, no model, no options.
+ *
+ * @module
+ */
+
+import type { RebuiltRequest } from "../../base/api/index.ts";
+import type { LoggedEvent, ResponseStart, Settings } from "../../base/events/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
+import { explain, planOf } from "../fold/index.ts";
+import type { Log } from "../log/index.ts";
+import { createRenderer, rendererVersionOf } from "../providers/index.ts";
+import { BlobCache } from "./input.ts";
+
+export async function rebuildRequest(log: Log, request: number): Promise<RebuiltRequest> {
+  const starts = log.events.filter((event): event is ResponseStart => event.type === "response_start");
+  const start = starts[request - 1];
+  if (start === undefined) {
+    throw new ThroughlineError({
+      code: "request_unknown",
+      message: `there is no request ${request}: the session has made ${starts.length}`,
+    });
+  }
+  const before = log.events.slice(0, start.seq);
+  const plan = planOf(before);
+  if (plan === undefined)
+    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  const blobs = new BlobCache(log);
+  await blobs.load();
+  const rendered = createRenderer(plan.settings.profile.dialect).render(plan, {
+    cacheKey: rootOf(log),
+    blob: (name) => blobs.get(name),
+  });
+  const same = rendered.bodyHash === start.bodyHash;
+  return {
+    request,
+    start,
+    settings: plan.settings,
+    body: Buffer.concat(rendered.body).toString("utf8"),
+    proof: same ? "same" : isOurs(plan.settings) ? "differs" : "other_renderer",
+    decisions: explain(before, rendered.entries),
+  };
+}
+
+function isOurs({ renderer, profile }: Settings): boolean {
+  return renderer === rendererVersionOf(profile.dialect);
+}
+
+/** The first ancestor of a family of forks: they share a prompt cache. */
+export function rootOf(log: { readonly session: string; readonly events: readonly LoggedEvent[] }): string {
+  const [first] = log.events;
+  return first?.type === "session_start" ? first.root : log.session;
+}

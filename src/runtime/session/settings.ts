@@ -1,0 +1,29 @@
+/**
+ * The settings of a step, from the model and the agent's options. What the fold reads is this, from the log.
+ *
+ * @module
+ */
+
+import type { Settings } from "../../base/events/index.ts";
+import type { Model } from "../providers/index.ts";
+import type { AgentOptions } from "./types.ts";
+
+export function settingsFor(model: Model, options: AgentOptions, output?: Settings["output"]): Settings {
+  const { contextTokens } = options.limits ?? {};
+  return {
+    ...model.settings,
+    ...(contextTokens === undefined
+      ? {}
+      : { capabilities: { ...model.settings.capabilities, contextTokens } }),
+    ...(options.system === undefined ? {} : { system: options.system }),
+    tools: (options.tools ?? []).map(({ name, description, parameters, strict }) => ({
+      name,
+      description,
+      parameters,
+      strict,
+    })),
+    replay: options.replay?.reasoning ?? "all",
+    ...(options.replay?.foreign === undefined ? {} : { foreign: options.replay.foreign }),
+    ...(output === undefined ? {} : { output }),
+  };
+}

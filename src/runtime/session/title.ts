@@ -1,0 +1,37 @@
+/**
+ * Until somebody gives it a better one, a session is called by its first words.
+ *
+ * @module
+ */
+
+import type { Input } from "../../base/api/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
+
+const MAX_TITLE = 60;
+
+export function titleOf(input: Input): string {
+  const text =
+    typeof input === "string"
+      ? input
+      : input.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(" ");
+  const [words = ""] = text.split(ENCLOSED);
+  return oneLine(words.trim() === "" ? text : words)
+    .slice(0, MAX_TITLE)
+    .toWellFormed();
+}
+
+/** What was put behind a person's words, in a tag of its own (piped input): it is not what the session is about. */
+const ENCLOSED = /\n\n<[a-z][a-z_-]*>\n/;
+
+const MAX_GIVEN_TITLE = 200;
+
+/** A title somebody gave: one line of bounded length that moves no cursor. */
+export function cleanTitle(title: string): string {
+  const clean = oneLine(title).slice(0, MAX_GIVEN_TITLE).toWellFormed();
+  if (clean === "") throw new ThroughlineError({ code: "title_empty", message: "the title is empty" });
+  return clean;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, " ").trim();
+}

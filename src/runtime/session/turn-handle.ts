@@ -1,0 +1,65 @@
+/**
+ * A turn in the caller's hands. Leaving its loop early, iterating twice or not at all changes nothing about the turn.
+ *
+ * @module
+ */
+
+import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
+import type { SessionEvent } from "../../base/events/index.ts";
+import { Broadcast, ThroughlineError } from "../../base/support/index.ts";
+
+export class TurnHandle implements Turn {
+  readonly id: string;
+  readonly #events: Broadcast<SessionEvent>;
+  readonly #controller = new AbortController();
+  readonly #result: Promise<TurnResult>;
+
+  /** `run` must not reject. */
+  constructor(
+    id: string,
+    { signal, keepEvents = true }: Pick<TurnOptions, "signal" | "keepEvents">,
+    run: (handle: TurnHandle) => Promise<TurnResult>,
+  ) {
+    this.id = id;
+    this.#events = new Broadcast({ keepAll: keepEvents });
+    const cancel = (): void => this.cancel();
+    if (signal?.aborted === true) cancel();
+    signal?.addEventListener("abort", cancel, { once: true });
+    this.#result = run(this).finally(() => {
+      signal?.removeEventListener("abort", cancel);
+      this.#events.end();
+    });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  push(events: readonly SessionEvent[]): void {
+    this.#events.push(events);
+  }
+
+  result(): Promise<TurnResult> {
+    return this.#result;
+  }
+
+  async text(): Promise<string> {
+    const { status, text, error, reason } = await this.#result;
+    if (status === "completed") return text;
+    throw new ThroughlineError({
+      code: error?.code ?? `turn_${status}`,
+      message: error?.message ?? `the turn ended ${status}${reason === undefined ? "" : `: ${reason}`}`,
+      details: { status, ...(reason === undefined ? {} : { reason }) },
+    });
+  }
+
+  cancel(): void {
+    this.#controller.abort(
+      new ThroughlineError({ code: "turn_cancelled", message: "the turn was cancelled" }),
+    );
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<SessionEvent> {
+    return this.#events[Symbol.asyncIterator]();
+  }
+}

@@ -1,0 +1,103 @@
+/**
+ * The turns of a session: one after the other, each known by its id, none begun after the session was closed.
+ *
+ * @module
+ */
+
+import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
+import { type IdSource, ThroughlineError } from "../../base/support/index.ts";
+import type { Journal } from "./journal.ts";
+import { TurnHandle } from "./turn-handle.ts";
+
+export type TurnWork = (handle: TurnHandle, turn: string) => Promise<TurnResult>;
+
+export class TurnQueue {
+  readonly #journal: Journal;
+  readonly #ids: IdSource;
+  readonly #turns = new Set<string>();
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+  #current: TurnHandle | undefined;
+  #closed = false;
+
+  constructor(journal: Journal, ids: IdSource) {
+    this.#journal = journal;
+    this.#ids = ids;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** A turn is under way. */
+  get running(): boolean {
+    return this.#current !== undefined;
+  }
+
+  /** A turn is under way or waits. */
+  get busy(): boolean {
+    return this.#waiting > 0;
+  }
+
+  /** `again`: the turn is in the log already, and goes on. */
+  add(options: TurnOptions, work: TurnWork, which?: "again"): Turn {
+    const { turn = this.#ids.next("tn") } = options;
+    if (which !== "again" && options.turn !== undefined) this.#assertNew(options.turn);
+    this.#assertOpen();
+    const before = this.#last;
+    this.#waiting += 1;
+    this.#turns.add(turn);
+    const handle = new TurnHandle(turn, options, async (own) => {
+      await before;
+      this.#current = own;
+      this.#journal.listener = (events) => own.push(events);
+      try {
+        return await work(own, turn);
+      } finally {
+        this.#current = undefined;
+        this.#journal.listener = undefined;
+        this.#waiting -= 1;
+        this.#journal.changed();
+      }
+    });
+    this.#last = handle.result();
+    return handle;
+  }
+
+  /** Resolves when all that was added so far has ended. */
+  async settled(): Promise<void> {
+    await this.#last;
+  }
+
+  cancel(): void {
+    this.#current?.cancel();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.cancel();
+    await this.#last;
+  }
+
+  #assertOpen(): void {
+    const { mode, session } = this.#journal.log;
+    if (mode === "read")
+      throw new ThroughlineError({
+        code: "log_read_only",
+        message: `session "${session}" was opened to read`,
+      });
+    if (this.#closed)
+      throw new ThroughlineError({ code: "log_closed", message: `session "${session}" was closed` });
+  }
+
+  /** The caller's id makes sending it a second time harmless: over a network nobody knows whether the first came through. */
+  #assertNew(turn: string): void {
+    if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(turn))
+      throw new ThroughlineError({
+        code: "turn_invalid",
+        message: "a turn's id is 1 to 64 letters, digits, _ or -",
+      });
+    if (this.#turns.has(turn) || this.#journal.log.events.some((event) => event.turn === turn))
+      throw new ThroughlineError({ code: "turn_exists", message: `there is a turn "${turn}" already` });
+  }
+}

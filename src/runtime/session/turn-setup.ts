@@ -1,0 +1,41 @@
+/**
+ * What each step of a turn is sent with: the model of the session or of this turn, its renderer, its settings.
+ * Renderer and settings are kept while nothing changed, so that a step costs what is new.
+ *
+ * @module
+ */
+
+import type { Settings } from "../../base/events/index.ts";
+import type { Model, Renderer } from "../providers/index.ts";
+import type { StepSetup } from "../turn/index.ts";
+import type { OutputFormat } from "./output-schema.ts";
+import { settingsFor } from "./settings.ts";
+import type { AgentOptions } from "./types.ts";
+
+/** What is special about one turn. */
+export interface TurnOverrides {
+  readonly model?: Model;
+  readonly output?: OutputFormat;
+}
+
+export class SetupCache {
+  readonly #options: AgentOptions;
+  #renderer: { readonly model: Model; readonly renderer: Renderer } | undefined;
+  #settings:
+    | { readonly model: Model; readonly output: OutputFormat | undefined; readonly value: Settings }
+    | undefined;
+
+  constructor(options: AgentOptions) {
+    this.#options = options;
+  }
+
+  get(sessionModel: Model, overrides: TurnOverrides): StepSetup {
+    const model = overrides.model ?? sessionModel;
+    const { output } = overrides;
+    if (this.#renderer?.model !== model) this.#renderer = { model, renderer: model.createRenderer() };
+    if (this.#settings?.model !== model || this.#settings.output !== output) {
+      this.#settings = { model, output, value: settingsFor(model, this.#options, output?.format) };
+    }
+    return { model, renderer: this.#renderer.renderer, settings: this.#settings.value };
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * The session as its user meets it: plain objects, async iterables, AbortSignal.
+ *
+ * @module
+ */
+
+import type {
+  CompactOptions,
+  ForkOptions,
+  Input,
+  RequestPreview,
+  SessionHandle,
+  SessionSummary,
+  SwitchPreview,
+  Turn,
+  TurnOptions,
+} from "../../base/api/index.ts";
+import type { ReplayPolicy } from "../../base/events/index.ts";
+import type { Clock, JsonObject } from "../../base/support/index.ts";
+import type { Store } from "../log/index.ts";
+import type { Model } from "../providers/index.ts";
+import type { StandardSchema, Tool } from "../tools/index.ts";
+import type { PermissionPolicy, TurnLimits, WireRecord } from "../turn/index.ts";
+
+export interface AgentOptions {
+  readonly model: Model;
+  /** A model by its name, for `setModel` and its like; `modelFrom` is one. Without it models are not taken by name. */
+  readonly modelFrom?: (name: string) => Model;
+  readonly tools?: readonly Tool[];
+  readonly system?: string;
+  /** Default "read-only". "ask" waits for `approve` or `deny`; with `canAsk: false` it is a denial that says so. */
+  readonly permissions?: PermissionPolicy;
+  readonly canAsk?: boolean;
+  /** `foreign: "note"`: the readable summary of another model's reasoning goes along, marked. Default: left out. */
+  readonly replay?: { readonly reasoning?: ReplayPolicy; readonly foreign?: "omit" | "note" };
+  readonly limits?: Partial<TurnLimits>;
+  /** Of itself when the context is full: on unless `automatic` is false; `at` is the share, 0.85 unless given. */
+  readonly compaction?: { readonly automatic?: boolean; readonly at?: number };
+  /** Sees every request and every byte of its answer, exactly. */
+  readonly trace?: (record: WireRecord) => void;
+  readonly fetch?: typeof fetch;
+  readonly clock?: Clock;
+  /** Recorded at the start of a session: `-c` looks for it. */
+  readonly cwd?: string;
+  /** Further values that must never reach the log; the models' keys are known already. */
+  readonly secrets?: readonly string[];
+}
+
+export interface OpenSessionOptions {
+  readonly id?: string;
+  /** Default: memory, gone with the agent. */
+  readonly store?: Store;
+  readonly mode?: "write" | "read";
+}
+
+export interface Agent {
+  open(options?: OpenSessionOptions): Promise<Session>;
+  sessions(store?: Store): AsyncIterable<SessionSummary>;
+}
+
+/** A Standard Schema or a plain JSON Schema. */
+export type OutputSchema = StandardSchema | JsonObject;
+
+/** The JSON value that fits a schema, before the schema's own parser would change it; unknown for a plain JSON Schema. */
+export type AnswerOf<Schema extends OutputSchema> = Schema extends StandardSchema
+  ? NonNullable<Schema["~standard"]["types"]>["input"]
+  : unknown;
+
+export interface SendOptions extends TurnOptions {
+  /** For this turn only. */
+  readonly model?: Model | string;
+  readonly effort?: string;
+  /** The answer must be JSON that fits; `result().output` is the value. */
+  readonly output?: OutputSchema;
+  readonly whenBusy?: "queue" | "reject";
+}
+
+/** The handle of this process: it takes models themselves, beside their names. */
+export interface Session extends SessionHandle {
+  readonly model: Model;
+  /** Where the log is. */
+  readonly place: string;
+  send<Schema extends OutputSchema>(
+    input: Input,
+    options: SendOptions & { readonly output: Schema },
+  ): Turn<AnswerOf<Schema>>;
+  send(input: Input, options?: SendOptions): Turn;
+  setModel(model: Model | string): Promise<void>;
+  previewSwitch(model: Model | string): Promise<SwitchPreview>;
+  fork(options?: ForkOptions): Promise<Session>;
+  compact(options?: CompactOptions): Promise<void>;
+  checkout(options: { readonly to: number }): Promise<void>;
+  preview(options?: { readonly model?: Model | string }): Promise<RequestPreview>;
+}

@@ -1,0 +1,208 @@
+/**
+ * The working directory that built-in file tools are confined to, by real path.
+ * A path is checked by its text before anything is touched (so that nothing can be learned about the world
+ * outside), resolved through every link, checked again, opened without following a last link, and the place
+ * of the open handle is checked a third time: a directory swapped for a link between two of these steps is
+ * noticed. Writes go relative to a verified open directory, never by a path that could have changed meanwhile.
+ * This holds against races on Linux; elsewhere Node offers no openat(2) and the last two steps are best effort.
+ *
+ * @module
+ */
+
+import { constants, existsSync, type Stats } from "node:fs";
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+
+import { codeOf } from "../../../base/support/index.ts";
+import {
+  changedMeanwhile,
+  fileError,
+  notADirectory,
+  notAFile,
+  pathInvalid,
+  pathOutside,
+} from "./file-error.ts";
+
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+/** Where the kernel shows the place of an open handle; a container may be without it. */
+const DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd") ? "/proc/self/fd" : undefined;
+
+/** A path that exists, with every link resolved, inside the real working directory. */
+export interface Located {
+  readonly root: string;
+  readonly real: string;
+  /** Relative to the working directory: what the model is shown. */
+  readonly shown: string;
+}
+
+export interface OpenFile extends Located {
+  readonly handle: FileHandle;
+  readonly stats: Stats;
+}
+
+export interface OpenDirectory {
+  readonly handle: FileHandle;
+  /** A path to `name` inside this very directory, wherever it has been moved to. `""` is the directory itself. */
+  readonly at: (name: string) => string;
+}
+
+export interface WriteTarget extends OpenDirectory {
+  readonly name: string;
+  readonly shown: string;
+  /** Permission bits of the file that is there already. */
+  readonly mode?: number;
+}
+
+export async function locate(cwd: string, path: string): Promise<Located> {
+  const { root, absolute } = await enter(cwd, path);
+  try {
+    const real = await realpath(absolute);
+    if (!isInside(root, real)) throw pathOutside(path);
+    return { root, real, shown: shownPath(root, real) };
+  } catch (error) {
+    throw fileError(error, path);
+  }
+}
+
+/** Opens a regular file for reading. Devices and pipes are refused: reading them may block for ever. */
+export async function openFile(located: Located): Promise<OpenFile> {
+  const { root, real, shown } = located;
+  // Looked at before it is opened, because opening a device can itself have an effect.
+  if (!(await look(real, shown)).isFile()) throw notAFile(shown);
+  // O_NONBLOCK: should it have become a pipe meanwhile, opening it does not wait for a writer.
+  const handle = await openVerified(root, real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, shown);
+  const stats = await handle.stat();
+  if (stats.isFile()) return { ...located, handle, stats };
+  await handle.close();
+  throw notAFile(shown);
+}
+
+export async function openDirectory(located: Located): Promise<OpenDirectory> {
+  const { root, real, shown } = located;
+  if (!(await look(real, shown)).isDirectory()) throw notADirectory(shown);
+  const handle = await openVerified(root, real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, shown);
+  return { handle, at: pathsInside(handle, real) };
+}
+
+/**
+ * The open parent directory and the name of a file to be written. A link to an existing file inside is written
+ * through; missing parents are made one by one. A link to nothing is refused, wherever it points: creating
+ * its target would be a write at a place that was never checked.
+ */
+export async function openWriteTarget(cwd: string, path: string): Promise<WriteTarget> {
+  const { root, absolute } = await enter(cwd, path);
+  const { existing, missing } = await deepestExisting(absolute, path);
+  if (!isInside(root, existing)) throw pathOutside(path);
+  const shown = shownPath(root, join(existing, ...missing));
+  if (missing.length === 0) {
+    const stats = await look(existing, shown);
+    if (!stats.isFile()) throw notAFile(shown);
+    const parent = await openDirectory({ root, real: dirname(existing), shown });
+    return { ...parent, name: basename(existing), shown, mode: stats.mode & 0o777 };
+  }
+  let directory = await openDirectory({ root, real: existing, shown });
+  const name = missing.pop() ?? "";
+  let real = existing;
+  for (const part of missing) {
+    real = join(real, part);
+    directory = await makeDirectory(directory, part, real, shown);
+  }
+  return { ...directory, name, shown };
+}
+
+/** The real working directory and the absolute form of a path that, by its text, is inside it. */
+async function enter(cwd: string, path: string): Promise<{ root: string; absolute: string }> {
+  if (path === "" || path.includes("\0")) throw pathInvalid(path);
+  const root = await realpath(cwd).catch((error: unknown) => {
+    throw fileError(error, cwd);
+  });
+  const absolute = resolve(cwd, path);
+  // The working directory may itself have been named through a link; both spellings are inside.
+  if (!isInside(cwd, absolute) && !isInside(root, absolute)) throw pathOutside(path);
+  return { root, absolute };
+}
+
+function isInside(root: string, path: string): boolean {
+  const way = relative(root, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+function shownPath(root: string, real: string): string {
+  return relative(root, real) || ".";
+}
+
+async function look(real: string, shown: string): Promise<Stats> {
+  return lstat(real).catch((error: unknown) => {
+    throw fileError(error, shown);
+  });
+}
+
+async function openVerified(root: string, real: string, flags: number, shown: string): Promise<FileHandle> {
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(real, flags);
+    if (!isInside(root, await placeOf(handle, real))) throw pathOutside(shown);
+    return handle;
+  } catch (error) {
+    await handle?.close();
+    throw fileError(error, shown);
+  }
+}
+
+/**
+ * Where an open handle really is. Linux tells exactly. Elsewhere the path is resolved again and compared, which
+ * finds a link that stays but can miss one that is swapped in and out within these few calls.
+ */
+async function placeOf(handle: FileHandle, real: string): Promise<string> {
+  if (DESCRIPTORS !== undefined) return readlink(`${DESCRIPTORS}/${handle.fd}`);
+  const again = await realpath(real);
+  const [opened, named] = await Promise.all([handle.stat({ bigint: true }), stat(again, { bigint: true })]);
+  if (opened.dev !== named.dev || opened.ino !== named.ino) throw changedMeanwhile(real);
+  return again;
+}
+
+/** On Linux a path through the handle reaches the directory that was verified, as openat(2) would. */
+function pathsInside(handle: FileHandle, real: string): (name: string) => string {
+  const base = DESCRIPTORS === undefined ? real : `${DESCRIPTORS}/${handle.fd}`;
+  return (name) => `${base}/${name}`;
+}
+
+async function deepestExisting(
+  absolute: string,
+  path: string,
+): Promise<{ existing: string; missing: string[] }> {
+  const missing: string[] = [];
+  for (let current = absolute; ; current = dirname(current)) {
+    try {
+      return { existing: await realpath(current), missing };
+    } catch (error) {
+      if (codeOf(error) !== "ENOENT") throw fileError(error, path);
+    }
+    const isLinkToNothing = await lstat(current).then(
+      () => true,
+      () => false,
+    );
+    if (isLinkToNothing) throw pathOutside(path);
+    missing.unshift(basename(current));
+  }
+}
+
+async function makeDirectory(
+  parent: OpenDirectory,
+  name: string,
+  real: string,
+  shown: string,
+): Promise<OpenDirectory> {
+  try {
+    await mkdir(parent.at(name)).catch((error: unknown) => {
+      if (codeOf(error) !== "EEXIST") throw error; // another call may have made it just now
+    });
+    const handle = await open(parent.at(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    return { handle, at: pathsInside(handle, real) };
+  } catch (error) {
+    throw fileError(error, shown);
+  } finally {
+    await parent.handle.close();
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * write_file: creates a file with its parent directories, or replaces one as a whole.
+ *
+ * @module
+ */
+
+import { stringOf } from "../../../base/support/index.ts";
+import { tool, type Tool } from "../tool.ts";
+import { openWriteTarget } from "./workspace.ts";
+import { inTurn, writeAtomically } from "./write-atomically.ts";
+
+export function writeFile(cwd: string): Tool {
+  return tool({
+    name: "write_file",
+    description:
+      "Writes a text file of the working directory: creates it, with missing directories, or replaces all of it. " +
+      "To change a part of a file use edit_file.",
+    access: "write",
+    input: {
+      type: "object",
+      properties: { path: { type: "string" }, content: { type: "string" } },
+      required: ["path", "content"],
+      additionalProperties: false,
+    },
+    run: (input, { signal }) => {
+      const content = stringOf(input["content"]) ?? "";
+      return inTurn(cwd, async () => {
+        signal.throwIfAborted();
+        const target = await openWriteTarget(cwd, stringOf(input["path"]) ?? "");
+        try {
+          await writeAtomically(target, content, signal);
+        } finally {
+          await target.handle.close();
+        }
+        const action = target.mode === undefined ? "created" : "replaced";
+        return `${action} ${target.shown} (${Buffer.byteLength(content)} bytes)`;
+      });
+    },
+  });
+}

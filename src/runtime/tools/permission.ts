@@ -1,0 +1,28 @@
+/**
+ * The permission modes, as a table of what a call may do. Pure: who is asked, and how the answer is recorded,
+ * is the loop's business.
+ *
+ * @module
+ */
+
+import { assertNever } from "../../base/support/index.ts";
+import type { ToolAccess } from "./tool.ts";
+
+export type PermissionMode = "ask" | "auto" | "read-only" | "deny";
+
+export type Permission = "allow" | "deny" | "ask";
+
+export function permissionFor(mode: PermissionMode, access: ToolAccess): Permission {
+  switch (mode) {
+    case "auto":
+      return "allow";
+    case "deny":
+      return "deny";
+    case "read-only":
+      return access === "read" ? "allow" : "deny";
+    case "ask":
+      return access === "read" ? "allow" : "ask";
+    default:
+      return assertNever(mode, "permission mode");
+  }
+}

@@ -1,0 +1,280 @@
+/**
+ * Compaction: the front of the conversation becomes a summary, at the edge of a group. Nothing is removed from the log.
+ *
+ * The summary is asked of the model in force, by a request folded from the log like any other, in an exchange that
+ * stands aside and is left by a `branch`. Too long even for that: the oldest entries are left out, by halves. No model
+ * that answers: a digest made from the log. So there is always one, and no session is stuck (law 6).
+ *
+ * @module
+ */
+
+import {
+  addUsage,
+  type AssistantMessage,
+  type ErrorInfo,
+  type EventDraft,
+  type LoggedEvent,
+  NO_USAGE,
+  type TurnStatus,
+  type Usage,
+} from "../../base/events/index.ts";
+import { codeOf, messageOf } from "../../base/support/index.ts";
+import {
+  activePath,
+  contentText,
+  digestOf,
+  type Entry,
+  type Group,
+  keepNewest,
+  sizeOf,
+  startOf,
+} from "../fold/index.ts";
+import type { TurnContext } from "./context.ts";
+import { runStep } from "./step.ts";
+
+export interface CompactionPlan {
+  /** What has to be written first: the end of a turn that a crash left open. */
+  readonly opening: readonly EventDraft[];
+  /** What stays word for word: whole turns, the newest entries up to a share of the whole, or from an event on. */
+  readonly keep:
+    | { readonly turns: number }
+    | { readonly share: number; readonly wholeTurns: boolean }
+    | { readonly from: number };
+  /** False: a digest at once. */
+  readonly ask: boolean;
+  readonly instructions?: string;
+  /** The longest summary, in characters. */
+  readonly maxLength: number;
+}
+
+export interface CompactionOutcome {
+  /** `nothing`: there was nothing to fold into a summary, and nothing was written. */
+  readonly status: "completed" | "nothing" | "cancelled" | "failed";
+  readonly by?: "model" | "log";
+  readonly usage: Usage;
+  readonly error?: ErrorInfo;
+}
+
+export async function runCompaction(context: TurnContext, plan: CompactionPlan): Promise<CompactionOutcome> {
+  try {
+    if (plan.opening.length > 0) await context.append(plan.opening);
+    const entries = [...context.fold.entries];
+    const first = firstKept(entries, plan.keep);
+    const folded = entries.slice(0, first);
+    if (!folded.some((entry) => entry.kind !== "summary")) return { status: "nothing", usage: NO_USAGE };
+    return await new CompactionRun(context, plan, entries, first).run();
+  } catch (error) {
+    // Only our own ground can fail here: the log.
+    const info = { code: codeOf(error) ?? "internal", message: messageOf(error) };
+    return { status: "failed", usage: NO_USAGE, error: info };
+  }
+}
+
+function firstKept(entries: readonly Entry[], keep: CompactionPlan["keep"]): number {
+  if ("from" in keep) {
+    const index = entries.findIndex((entry) => startOf(entry) >= keep.from);
+    return index === -1 ? entries.length : index;
+  }
+  if ("share" in keep) {
+    const whole = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+    const first = keepNewest(entries, whole * keep.share);
+    if (!keep.wholeTurns) return first;
+    // An answer without its question says little.
+    const message = entries.findIndex((entry, index) => index >= first && isPersons(entry));
+    return message === -1 ? entries.length : message;
+  }
+  const messages = entries.flatMap((entry, index) => (isPersons(entry) ? [index] : []));
+  return keep.turns === 0 ? entries.length : (messages.at(-keep.turns) ?? 0);
+}
+
+/** What the model wrote, and from which entry on it had read the conversation. */
+interface Answer {
+  readonly text: string;
+  readonly from: number;
+}
+
+class CompactionRun {
+  readonly #context: TurnContext;
+  readonly #plan: CompactionPlan;
+  readonly #entries: readonly Entry[];
+  readonly #first: number;
+  readonly #path: readonly LoggedEvent[];
+  /** The last event before the exchange that stands aside. */
+  readonly #base: number;
+  #steps = 0;
+  #usage = NO_USAGE;
+  #refused: ErrorInfo | undefined;
+
+  constructor(context: TurnContext, plan: CompactionPlan, entries: readonly Entry[], first: number) {
+    this.#context = context;
+    this.#plan = plan;
+    this.#entries = entries;
+    this.#first = first;
+    this.#path = activePath(context.log.events);
+    this.#base = this.#path.at(-1)?.seq ?? -1;
+  }
+
+  async run(): Promise<CompactionOutcome> {
+    const started = this.#context.clock.monotonic();
+    const answer = this.#plan.ask ? await this.#ask() : undefined;
+    const cancelled = answer === "cancelled";
+    const by = answer === undefined || answer === "cancelled" ? "log" : "model";
+    const status: TurnStatus = cancelled ? "cancelled" : "completed";
+    const compaction = {
+      type: "compaction",
+      before: this.#before(),
+      summary: this.#summary(answer),
+      by,
+    } as const;
+    if (!this.#plan.ask) {
+      await this.#context.append([compaction], { durable: true }); // nobody was asked: no turn to end
+      return { status: "completed", by, usage: NO_USAGE };
+    }
+    const { turn } = this.#context;
+    const durationMs = Math.round(this.#context.clock.monotonic() - started);
+    await this.#context.append(
+      [
+        { type: "branch", turn, to: this.#base, why: "compaction" },
+        ...(cancelled ? [] : [{ ...compaction, turn }]),
+        ...(this.#refused === undefined || by === "model" || cancelled
+          ? []
+          : [this.#digestNotice(this.#refused)]),
+        { type: "turn_end", turn, status, steps: this.#steps, usage: this.#usage, durationMs },
+      ],
+      { durable: true },
+    );
+    return {
+      status: cancelled ? "cancelled" : "completed",
+      usage: this.#usage,
+      ...(cancelled ? {} : { by }),
+    };
+  }
+
+  /** Undefined: no model could. */
+  async #ask(): Promise<Answer | "cancelled" | undefined> {
+    let from = 0;
+    while (from < this.#first) {
+      await this.#context.append(this.#question(from));
+      this.#steps += 1;
+      const { response, end } = await runStep(this.#context, this.#steps);
+      const group = this.#context.fold.group(response);
+      this.#usage = this.#usageOf();
+      if (end.status === "cancelled") return "cancelled";
+      const text = textOf(group);
+      if ((end.status === "completed" || end.status === "incomplete") && text !== "") return { text, from };
+      this.#refused = end.error ?? { code: "empty_response", message: "the model wrote no summary" };
+      if (!isTooLong(end.error)) return undefined;
+      from = this.#halfOf(from);
+    }
+    return undefined;
+  }
+
+  /** What stays is not shown. Shorter with each attempt: a cut of its own, on the side that is left afterwards. */
+  #question(from: number): readonly EventDraft[] {
+    const { turn } = this.#context;
+    const kept = this.#before();
+    const to = this.#path.findLast((event) => event.seq < kept)?.seq ?? this.#base;
+    const entry = this.#entries[from];
+    const before = this.#entries.find((one): one is Entry & { kind: "summary" } => one.kind === "summary");
+    const cut: readonly EventDraft[] =
+      from === 0 || entry === undefined
+        ? []
+        : [{ type: "compaction", turn, before: startOf(entry), summary: before?.event.summary ?? "" }];
+    return [
+      { type: "branch", turn, to, why: "compaction" },
+      ...cut,
+      {
+        type: "user_message",
+        turn,
+        by: "runtime",
+        purpose: "compaction",
+        content: [{ type: "text", text: questionText(this.#plan.instructions) }],
+      },
+    ];
+  }
+
+  /** The entry from which on about half of what was read is left; always a later one. */
+  #halfOf(from: number): number {
+    const rest = this.#entries.slice(from, this.#first);
+    const half = rest.reduce((sum, entry) => sum + sizeOf(entry), 0) / 2;
+    return Math.max(from + 1, from + keepNewest(rest, half));
+  }
+
+  #before(): number {
+    const entry = this.#entries[this.#first];
+    return entry === undefined ? this.#base + 1 : startOf(entry);
+  }
+
+  #summary(answer: Answer | "cancelled" | undefined): string {
+    const { maxLength } = this.#plan;
+    const folded = this.#entries.slice(0, this.#first);
+    const message = this.#lastMessage(folded);
+    const quoted =
+      message === undefined ? "" : `\n\n[The user's last message:]\n${bounded(message, maxLength / 3)}`;
+    const room = maxLength - quoted.length;
+    if (answer === undefined || answer === "cancelled") return `${digestOf(folded, room)}${quoted}`;
+    const unread = answer.from === 0 ? "" : this.#unread(answer.from, room / 3);
+    return `${bounded(answer.text, room - unread.length)}${unread}${quoted}`;
+  }
+
+  #unread(from: number, room: number): string {
+    const digest = digestOf(this.#entries.slice(0, from), room);
+    return `\n\n[The oldest part was too long to be read for this summary.]\n${digest}`;
+  }
+
+  /** A task that goes on must not be known by hearsay only. */
+  #lastMessage(folded: readonly Entry[]): string | undefined {
+    if (this.#entries.slice(this.#first).some((entry) => isPersons(entry))) return undefined;
+    const last = folded.findLast((entry) => isPersons(entry));
+    return last?.kind === "user" ? contentText(last.event.content) : undefined;
+  }
+
+  #usageOf(): Usage {
+    return this.#context.log.events.reduce(
+      (sum, event) =>
+        event.type === "response_end" && event.turn === this.#context.turn && event.usage !== undefined
+          ? addUsage(sum, event.usage)
+          : sum,
+      NO_USAGE,
+    );
+  }
+
+  #digestNotice(error: ErrorInfo): EventDraft {
+    return {
+      type: "notice",
+      turn: this.#context.turn,
+      code: "compaction_digest",
+      message: `no model could write the summary (${error.message}): a digest from the log stands in for it`,
+    };
+  }
+}
+
+function isPersons(entry: Entry): boolean {
+  return entry.kind === "user" && entry.event.by === "person";
+}
+
+function textOf(group: Group | undefined): string {
+  return (group?.items ?? [])
+    .filter((item): item is AssistantMessage => item.type === "assistant_message")
+    .map((item) => item.text)
+    .join("\n\n")
+    .trim();
+}
+
+/** The request and not the answer was too long. */
+export function isTooLong(error: ErrorInfo | undefined): boolean {
+  return error?.class === "LIMIT" && error.code !== "max_output_tokens";
+}
+
+function bounded(text: string, maxLength: number): string {
+  const most = Math.max(40, Math.floor(maxLength));
+  if (text.length <= most) return text;
+  const tail = ` … (cut here; ${text.length} characters in all)`;
+  return `${text.slice(0, Math.max(0, most - tail.length)).toWellFormed()}${tail}`;
+}
+
+function questionText(instructions: string | undefined): string {
+  const more = instructions === undefined || instructions === "" ? "" : `\n\n${instructions}`;
+  return `Summarise this conversation, so that it can go on from your summary alone: it will take the place of everything before it.
+Say what the user wants, what was decided and why, what was done and found (names of files, commands, figures, exact values), what is open, and what comes next. Fold an earlier summary in. Leave out greetings and repetition. Call no tools; write the summary and nothing else.${more}`;
+}

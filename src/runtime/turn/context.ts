@@ -1,0 +1,109 @@
+/**
+ * What a turn works with. Everything outside comes in here, so that the loop can be read and tested alone.
+ *
+ * @module
+ */
+
+import type { EventDraft, Purpose, SessionEvent, Settings } from "../../base/events/index.ts";
+import type { Clock, IdSource } from "../../base/support/index.ts";
+import type { Fold } from "../fold/index.ts";
+import type { Log } from "../log/index.ts";
+import type { Model, Renderer } from "../providers/index.ts";
+import type { PermissionMode, Tool, ToolAccess } from "../tools/index.ts";
+
+export interface PermissionAsk {
+  readonly requestId: string;
+  readonly callId: string;
+  readonly tool: string;
+  readonly access: ToolAccess;
+  readonly arguments: string;
+  readonly argumentsHash: string;
+}
+
+export interface PermissionDecision {
+  readonly decision: "allow" | "deny";
+  readonly reason?: string;
+}
+
+export type PermissionPolicy = PermissionMode | ((ask: PermissionAsk) => Promise<PermissionDecision>);
+
+export interface TurnLimits {
+  readonly maxSteps: number;
+  /** USD. A turn that has cost this much makes no further request; every model it uses must have a price. */
+  readonly maxCostUsd?: number;
+  /** The same call with the same arguments this often in a row ends the turn. */
+  readonly maxRepeats: number;
+  readonly maxRetries: number;
+  readonly toolTimeoutMs: number;
+  /** How long a tool that ignores the signal is waited for. */
+  readonly toolGraceMs: number;
+  /** Until there is a connection. */
+  readonly connectTimeoutMs: number;
+  readonly firstByteTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+  /** A turn takes no longer than this; waiting for a person does not count. */
+  readonly turnTimeoutMs: number;
+  /** What the model takes, where the table of models does not say or says it wrongly. */
+  readonly contextTokens?: number;
+}
+
+export const DEFAULT_LIMITS: TurnLimits = {
+  maxSteps: 50,
+  maxRepeats: 8,
+  maxRetries: 3,
+  toolTimeoutMs: 10 * 60_000,
+  toolGraceMs: 5_000,
+  connectTimeoutMs: 30_000,
+  firstByteTimeoutMs: 300_000,
+  idleTimeoutMs: 300_000,
+  turnTimeoutMs: 60 * 60_000,
+};
+
+/** What one step is sent with: read anew before each, because settings take effect at the next step. */
+export interface StepSetup {
+  readonly model: Model;
+  readonly renderer: Renderer;
+  readonly settings: Settings;
+}
+
+export interface TurnContext {
+  readonly turn: string;
+  /** Set for an exchange of the runtime's own: its requests say so. */
+  readonly purpose?: Purpose;
+  /** From this share of the context on, a turn that would go on ends `incomplete: context`. Absent: never of itself. */
+  readonly compactAt?: number;
+  readonly rootSession: string;
+  readonly log: Log;
+  readonly fold: Fold;
+  readonly clock: Clock;
+  readonly ids: IdSource;
+  readonly signal: AbortSignal;
+  readonly limits: TurnLimits;
+  readonly tools: readonly Tool[];
+  readonly permissions: PermissionPolicy;
+  /** Somebody can answer an "ask"; otherwise it is a denial that says so. */
+  readonly canAsk: boolean;
+  readonly fetch: typeof fetch | undefined;
+  readonly onWire: ((record: WireRecord) => void) | undefined;
+  setup(): StepSetup;
+  /** Writes to the log, gives the fold what was written, and tells everybody who listens. */
+  append(drafts: readonly EventDraft[], options?: { readonly durable?: boolean }): Promise<void>;
+  /** Live only. */
+  emit(events: readonly SessionEvent[]): void;
+  /** Waits for a person; rejects when the turn is aborted. */
+  ask(ask: PermissionAsk): Promise<PermissionDecision>;
+  /** Replaces secret values this process has loaded. */
+  redact(text: string): string;
+  /** Reads the blobs that new messages name, so that rendering needs no I/O. */
+  loadBlobs(): Promise<void>;
+  blob(name: string): Uint8Array | undefined;
+  /** For jitter; a number from 0 to 1. */
+  random(): number;
+  /** Called with the live state of the response under way, for viewers who join late. */
+  setSnapshot(snapshot: (() => readonly SessionEvent[]) | undefined): void;
+}
+
+/** One exchange with a provider, exactly: for traces and recordings. */
+export type WireRecord =
+  | { readonly type: "request"; readonly response: string; readonly body: readonly Uint8Array[] }
+  | { readonly type: "bytes"; readonly response: string; readonly bytes: Uint8Array };

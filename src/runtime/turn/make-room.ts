@@ -1,0 +1,173 @@
+/**
+ * A turn, and what follows when the context runs full in it: the turn has ended `incomplete: context`, the front is
+ * compacted at the edge of a group, and a new turn goes on by itself. Never for ever: a turn that got nothing done is
+ * followed by a shorter summary, then by the end, and all turns together keep to one limit of steps.
+ *
+ * @module
+ */
+
+import { addUsage, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
+import { sizeOf } from "../fold/index.ts";
+import { type CompactionOutcome, type CompactionPlan, runCompaction } from "./compact.ts";
+import { isFull } from "./context-use.ts";
+import type { TurnContext, TurnLimits } from "./context.ts";
+import { runTurn, type TurnOutcome, type TurnPlan } from "./turn.ts";
+
+export interface RoomOptions {
+  /** A context for a new turn; each turn has its own. */
+  readonly contextFor: (turn: string, limits: TurnLimits, compaction: boolean) => TurnContext;
+  readonly newTurn: () => string;
+  readonly limits: TurnLimits;
+  /** From this share on; undefined: never of itself. */
+  readonly compactAt: number | undefined;
+  readonly contextTokens: number | undefined;
+}
+
+/** How the front is cut when a turn ran full, from the gentlest on. */
+type Stage = "gentle" | "keep_message" | "short" | "shortest";
+
+export async function runTurnWithRoom(
+  turn: string,
+  plan: TurnPlan,
+  options: RoomOptions,
+): Promise<TurnOutcome> {
+  let context = options.contextFor(turn, options.limits, false);
+  let outcome = await runTurn(context, plan);
+  let stage: Stage = "gentle";
+  let byPerson = true;
+  while (options.compactAt !== undefined && ranFull(outcome) && !context.signal.aborted) {
+    let next = nextStage(stage, { didWork: outcome.responses > 0, byPerson });
+    let made = await compactAfter(context, next, options);
+    if (made === "nothing") {
+      // Nothing stands before the message: it is too long by itself. Or all that is left to cut is an earlier summary.
+      next = next === "keep_message" ? "shortest" : "short";
+      made = await compactAfter(context, next, options);
+    }
+    if (made === "cancelled") return { ...outcome, status: "cancelled" };
+    if (made === "failed") return outcome;
+    if (next === "shortest") return tooLongOutcome(context, outcome, byPerson || stage === "keep_message");
+    stage = next;
+    byPerson = false;
+    const left = options.limits.maxSteps - outcome.steps;
+    if (left < 1) return { ...outcome, status: "incomplete", reason: "max_steps" };
+    context = options.contextFor(options.newTurn(), { ...options.limits, maxSteps: left }, false);
+    const before = outcome;
+    outcome = await runTurn(context, { ...plan, ...goOn(context.turn) });
+    outcome = {
+      ...outcome,
+      steps: before.steps + outcome.steps,
+      usage: addUsage(before.usage, outcome.usage),
+    };
+  }
+  return outcome;
+}
+
+/** A turn ran full, and the process died over its compaction: that is made again, and the turn goes on as it would have. */
+export async function goOnAfterCrash(
+  turn: string,
+  opening: readonly EventDraft[],
+  options: RoomOptions,
+): Promise<TurnOutcome> {
+  const context = options.contextFor(options.newTurn(), options.limits, true);
+  await context.append(opening);
+  const made = await compactAfter(context, "gentle", options);
+  const nothing = { text: "", steps: 0, responses: 0, usage: NO_USAGE };
+  if (made === "cancelled") return { ...nothing, status: "cancelled" };
+  return runTurnWithRoom(turn, goOn(turn), options);
+}
+
+function ranFull(outcome: TurnOutcome): boolean {
+  return outcome.status === "incomplete" && outcome.reason === "context";
+}
+
+/**
+ * A turn that got something done is cut gently. One whose very first request was too long keeps the person's message
+ * and nothing before it; if even that is too long, the message itself is. What the runtime began is cut short.
+ */
+function nextStage(stage: Stage, turn: { readonly didWork: boolean; readonly byPerson: boolean }): Stage {
+  if (turn.didWork) return "gentle";
+  if (turn.byPerson) return "keep_message";
+  return stage === "gentle" ? "short" : "shortest";
+}
+
+async function compactAfter(
+  context: TurnContext,
+  stage: Stage,
+  options: RoomOptions,
+): Promise<CompactionOutcome["status"]> {
+  const own = options.contextFor(options.newTurn(), options.limits, true);
+  const message = context.fold.entries.findLast(
+    (entry) => entry.kind === "user" && entry.event.by === "person",
+  );
+  // What did not fit says how much is too much, where nobody knows what the model takes.
+  const whole = context.fold.entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+  const maxLength = Math.min(summaryLength(options.contextTokens), Math.max(SHORTEST, whole * SUMMARY_SHARE));
+  const plans: Readonly<Record<Stage, CompactionPlan>> = {
+    gentle: { opening: [], keep: { share: KEPT_SHARE, wholeTurns: false }, ask: true, maxLength },
+    keep_message: {
+      opening: [],
+      keep: { from: message?.kind === "user" ? message.event.seq : 0 },
+      ask: true,
+      maxLength,
+    },
+    short: { opening: [], keep: { turns: 0 }, ask: false, maxLength: Math.min(SHORT, maxLength) },
+    shortest: { opening: [], keep: { turns: 0 }, ask: false, maxLength: Math.min(SHORTEST, maxLength) },
+  };
+  return (await runCompaction(own, plans[stage])).status;
+}
+
+const KEPT_SHARE = 0.25;
+const SUMMARY_SHARE = 0.15;
+const SHORT = 2000;
+const SHORTEST = 600;
+
+/** A part of what the model takes, four characters to the token; where nobody knows, what any model takes. */
+export function summaryLength(contextTokens: number | undefined): number {
+  if (contextTokens === undefined) return 16_000;
+  return Math.round(Math.min(40_000, Math.max(SHORTEST, contextTokens * 4 * SUMMARY_SHARE)));
+}
+
+function goOn(turn: string): Pick<TurnPlan, "opening" | "owed" | "firstStep" | "answered"> {
+  const text =
+    "The conversation no longer fitted the context: its front was replaced by the summary above. Go on from where it stopped.";
+  const opening: EventDraft = {
+    type: "user_message",
+    turn,
+    by: "runtime",
+    content: [{ type: "text", text }],
+  };
+  return { opening: [opening], owed: [], firstStep: 1, answered: false };
+}
+
+async function tooLongOutcome(
+  context: TurnContext,
+  outcome: TurnOutcome,
+  message: boolean,
+): Promise<TurnOutcome> {
+  const what = message
+    ? "the message alone is longer than the model's context. Later requests carry its beginning only: send it in parts, or as a file that a tool can read"
+    : "what is left after compaction is still longer than the model's context: its instructions and tools may be too long for this model";
+  const error = { ...(outcome.error ?? { code: "context", class: "LIMIT" as const }), message: what };
+  try {
+    await context.append([{ type: "notice", turn: context.turn, code: "context_too_small", message: what }], {
+      durable: true,
+    });
+  } catch {
+    // The log has said so already, and the outcome says it too.
+  }
+  return { ...outcome, error };
+}
+
+/** Before a turn: the front goes while there is still room to write the summary in. */
+export async function makeRoomBefore(options: RoomOptions, opening: readonly EventDraft[]): Promise<void> {
+  const { compactAt, contextTokens } = options;
+  if (compactAt === undefined) return;
+  const context = options.contextFor(options.newTurn(), options.limits, true);
+  if (!isFull(context.fold, contextTokens, compactAt)) return;
+  await runCompaction(context, {
+    opening,
+    keep: { share: KEPT_SHARE, wholeTurns: true },
+    ask: true,
+    maxLength: summaryLength(contextTokens),
+  });
+}

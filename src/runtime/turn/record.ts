@@ -1,0 +1,185 @@
+/**
+ * Stream events → canonical events in the log and live events for viewers, in the order they arrive.
+ * An item is logged when it is done; what never finished becomes a `partial` when its response closes.
+ *
+ * @module
+ */
+
+import type { EphemeralEvent, EventDraft, SessionEvent } from "../../base/events/index.ts";
+import { assertNever, isoTime } from "../../base/support/index.ts";
+import type { ItemDraft, StreamEnd, StreamEvent } from "../providers/index.ts";
+import { contextUse } from "./context-use.ts";
+import type { TurnContext } from "./context.ts";
+import { LiveItem } from "./live-item.ts";
+import { ScratchWriter } from "./scratch-journal.ts";
+
+export class ResponseRecorder {
+  readonly #context: TurnContext;
+  readonly #response: string;
+  readonly #startedMonotonic: number;
+  readonly #open = new Map<number, LiveItem>();
+  /** Live events of one batch, sent together: one wake-up per network chunk, not per token. */
+  #live: EphemeralEvent[] = [];
+  readonly #scratch: ScratchWriter;
+  #end: StreamEnd | undefined;
+
+  constructor(context: TurnContext, response: string) {
+    this.#context = context;
+    this.#response = response;
+    this.#scratch = new ScratchWriter(response);
+    this.#startedMonotonic = context.clock.monotonic();
+    context.setSnapshot(() => this.#snapshot());
+  }
+
+  /** Undefined until the stream has ended. */
+  get end(): StreamEnd | undefined {
+    return this.#end;
+  }
+
+  /** There is something to wait for only when an item was logged: most batches are pieces of text. */
+  take(batch: readonly StreamEvent[], from = 0): Promise<void> | undefined {
+    for (let index = from; index < batch.length; index += 1) {
+      const logged = this.#event(batch[index] as StreamEvent);
+      if (logged !== undefined) return logged.then(() => this.take(batch, index + 1));
+    }
+    this.#flush();
+    return undefined;
+  }
+
+  #event(event: StreamEvent): Promise<void> | undefined {
+    switch (event.type) {
+      case "item_start":
+        this.#start(event);
+        return undefined;
+      case "delta":
+        this.#delta(event);
+        return undefined;
+      case "item_done":
+        return this.#done(event.draft);
+      case "end":
+        this.#end = withoutSecrets(event.end, (text) => this.#context.redact(text));
+        return undefined;
+      default:
+        return assertNever(event, "stream event");
+    }
+  }
+
+  /** Records how the response ended. Not durable by itself: the next sync point covers it. */
+  async close(end: StreamEnd): Promise<void> {
+    const { turn, clock } = this.#context;
+    const drafts: EventDraft[] = [...this.#open].flatMap(([outputIndex, item]) =>
+      this.#partial(outputIndex, item),
+    );
+    this.#open.clear();
+    const { status, ...facts } = end;
+    drafts.push({
+      type: "response_end",
+      turn,
+      response: this.#response,
+      status,
+      durationMs: Math.round(clock.monotonic() - this.#startedMonotonic),
+      ...facts,
+    });
+    await this.#context.append(drafts);
+    this.#context.log.scratch.clear();
+    this.#context.setSnapshot(undefined);
+    if (end.usage !== undefined) {
+      const { fold } = this.#context;
+      const context = contextUse(fold, fold.settings?.capabilities.contextTokens);
+      this.#context.emit([
+        {
+          type: "usage",
+          turn,
+          response: this.#response,
+          usage: end.usage,
+          ...(context === undefined ? {} : { context }),
+        },
+      ]);
+    }
+  }
+
+  #start(event: Extract<StreamEvent, { type: "item_start" }>): void {
+    const { turn, clock } = this.#context;
+    const { outputIndex } = event;
+    const time = { now: clock.now(), monotonic: clock.monotonic() };
+    const item = new LiveItem(event, { turn, response: this.#response, outputIndex }, time);
+    this.#open.set(outputIndex, item);
+    this.#live.push(...item.started());
+  }
+
+  #delta(event: Extract<StreamEvent, { type: "delta" }>): void {
+    const item = this.#open.get(event.outputIndex);
+    if (item === undefined) return;
+    item.delta(event.channel, event.part, event.text, this.#live);
+    if (item.kind === "other" || event.text === "") return;
+    this.#scratch.add(event, item);
+  }
+
+  async #done(draft: ItemDraft): Promise<void> {
+    const { turn, clock } = this.#context;
+    const item = this.#open.get(draft.outputIndex);
+    const durationMs = Math.round(clock.monotonic() - (item?.startedMonotonic ?? clock.monotonic()));
+    this.#open.delete(draft.outputIndex);
+    this.#live.push(...(item?.ended(durationMs) ?? []));
+    this.#flush();
+    const base = { ...draft, turn, response: this.#response };
+    const started = isoTime(item?.startedAtMs ?? clock.now());
+    await this.#context.append([
+      base.type === "reasoning" ? { ...base, startedAt: started, durationMs } : base,
+    ]);
+  }
+
+  #partial(outputIndex: number, item: LiveItem): readonly EventDraft[] {
+    const parts = item.parts.filter((text) => text !== "");
+    if (item.kind === "other" || (parts.length === 0 && item.kind !== "tool_call")) return [];
+    return [
+      {
+        type: "partial",
+        turn: this.#context.turn,
+        response: this.#response,
+        outputIndex,
+        kind: item.kind === "message" ? "text" : item.kind,
+        parts,
+        ...(item.name === undefined ? {} : { name: item.name }),
+      },
+    ];
+  }
+
+  #flush(): void {
+    const scratch = this.#scratch.take();
+    if (scratch !== "") this.#context.log.scratch.write(scratch);
+    if (this.#live.length === 0) return;
+    const live = this.#live;
+    this.#live = [];
+    this.#context.emit(live);
+  }
+
+  #snapshot(): readonly SessionEvent[] {
+    return [...this.#open.values()].flatMap((item) => item.snapshot());
+  }
+}
+
+const MAX_MESSAGE = 2048;
+
+/**
+ * A server may repeat the key it was sent. Here once, before the log, the retries and every screen take it over; and
+ * shortened only afterwards, because half a key would not be recognised.
+ */
+function withoutSecrets(end: StreamEnd, redact: (text: string) => string): StreamEnd {
+  const { error, requestId } = end;
+  return {
+    ...end,
+    ...(requestId === undefined ? {} : { requestId: redact(requestId) }),
+    ...(error === undefined
+      ? {}
+      : {
+          error: {
+            ...error,
+            code: redact(error.code),
+            message: redact(error.message).slice(0, MAX_MESSAGE),
+            ...(error.param === undefined ? {} : { param: redact(error.param) }),
+            ...(error.requestId === undefined ? {} : { requestId: redact(error.requestId) }),
+          },
+        }),
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * What a crash left → the events that close it. Done by the next writer when it goes on, never by a reader.
+ * The texts are those the fold renders for open ends, so the request is the same before and after.
+ *
+ * @module
+ */
+
+import {
+  addUsage,
+  type EventDraft,
+  type LoggedEvent,
+  NO_USAGE,
+  type ToolCall,
+  type TurnEnd,
+} from "../../base/events/index.ts";
+import { type Fold, type Group, openEndOf, walkPath } from "../fold/index.ts";
+import { partialsFromScratch } from "./scratch-journal.ts";
+
+export interface OpenTurn {
+  readonly turn: string;
+  readonly steps: number;
+  readonly groups: readonly Group[];
+  /** Of an exchange that stands aside (a compaction): the last event before it, where its end leads back to. */
+  readonly backTo?: number;
+}
+
+/** The turn that has no end, if the last one has none. */
+export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTurn | undefined {
+  if (endsWithItsTurn(events)) return undefined;
+  const { path, aside } = walkPath(events);
+  const last = path.findLast((event) => event.turn !== undefined && event.type !== "notice");
+  const turn = last?.turn;
+  if (
+    turn === undefined ||
+    path.some((event): event is TurnEnd => event.type === "turn_end" && event.turn === turn)
+  ) {
+    return undefined;
+  }
+  const groups = fold.entries.filter(
+    (entry): entry is Group => entry.kind === "group" && entry.start.turn === turn,
+  );
+  const backTo = aside?.turn === turn ? aside.path.at(-1)?.seq : undefined;
+  return {
+    turn,
+    groups,
+    steps: groups.at(-1)?.start.step ?? 0,
+    ...(backTo === undefined ? {} : { backTo }),
+  };
+}
+
+/** The usual case, known from the last events alone: whatever is behind the last `branch` is on the path. */
+function endsWithItsTurn(events: readonly LoggedEvent[]): boolean {
+  for (let index = events.length - 1; index >= 0; index -= 1) {
+    const event = events[index] as LoggedEvent;
+    if (event.type === "branch") return false;
+    if (event.turn !== undefined && event.type !== "notice") return event.type === "turn_end";
+  }
+  return true;
+}
+
+/** Closes responses that were open: what was seen of them, and that they were cut. */
+export function closeResponses(open: OpenTurn, scratch: string): readonly EventDraft[] {
+  return open.groups.flatMap((group): readonly EventDraft[] => {
+    if (group.end !== undefined) return [];
+    const { response } = group.start;
+    const finished = new Set(group.items.map((item) => item.outputIndex));
+    const partials = partialsFromScratch(scratch, response, finished).map((draft) => ({
+      ...draft,
+      turn: open.turn,
+    }));
+    return [
+      ...partials,
+      {
+        type: "response_end",
+        turn: open.turn,
+        response,
+        status: "cut",
+        durationMs: 0,
+        error: { code: "interrupted", message: "the process ended while the response was under way" },
+      },
+    ];
+  });
+}
+
+/** Calls of replayable responses that have no result. */
+export function openCalls(open: OpenTurn): readonly { readonly group: Group; readonly call: ToolCall }[] {
+  return open.groups
+    .filter((group) => group.end?.status === "completed" || group.end?.status === "incomplete")
+    .flatMap((group) =>
+      group.items
+        .filter(
+          (item): item is ToolCall => item.type === "tool_call" && group.resultOf(item.callId) === undefined,
+        )
+        .map((call) => ({ group, call })),
+    );
+}
+
+export function closeCall(turn: string, group: Group, call: ToolCall): EventDraft {
+  return {
+    type: "tool_result",
+    turn,
+    response: call.response,
+    callId: call.callId,
+    ...openEndOf(group, call),
+  };
+}
+
+/** Everything that ends an interrupted turn for good. */
+export function closeTurn(open: OpenTurn, scratch: string): readonly EventDraft[] {
+  const usage = open.groups.reduce(
+    (sum, group) => (group.end?.usage === undefined ? sum : addUsage(sum, group.end.usage)),
+    NO_USAGE,
+  );
+  return [
+    ...closeResponses(open, scratch),
+    ...openCalls(open).map(({ group, call }) => closeCall(open.turn, group, call)),
+    ...(open.backTo === undefined
+      ? []
+      : [{ type: "branch", turn: open.turn, to: open.backTo, why: "compaction" } as const]),
+    { type: "turn_end", turn: open.turn, status: "interrupted", steps: open.steps, usage, durationMs: 0 },
+  ];
+}

@@ -1,0 +1,348 @@
+/**
+ * Runs the calls of one completed response. Every call ends in exactly one result the model can read.
+ *
+ * Checked first (name, arguments, schema), then permitted, then logged as started – one sync for all – and only then
+ * run, in parallel. Results are written as tools finish; the fold puts them in call order. A call is run at most once:
+ * `tool_start` is durable before it begins (law 5).
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+import type { EventDraft, ToolCall, ToolStatus } from "../../base/events/index.ts";
+import { assertNever, codeOf, messageOf } from "../../base/support/index.ts";
+import {
+  createRegistry,
+  expandParallelCall,
+  parseArguments,
+  permissionFor,
+  renderToolOutput,
+  type Tool,
+  type ToolAccess,
+  type ToolContext,
+} from "../tools/index.ts";
+import type { PermissionAsk, PermissionDecision, TurnContext } from "./context.ts";
+import { settleInTime } from "./settle-in-time.ts";
+
+interface Ready {
+  readonly call: ToolCall;
+  readonly access: ToolAccess;
+  readonly timeoutMs: number;
+  readonly run: (context: ToolContext) => Promise<unknown>;
+}
+
+interface Settled {
+  readonly call: ToolCall;
+  readonly status: ToolStatus;
+  readonly text: string;
+}
+
+type Prepared = Ready | Settled;
+
+export async function runCalls(context: TurnContext, calls: readonly ToolCall[]): Promise<void> {
+  const prepared = await Promise.all(calls.map((call) => prepare(context, call)));
+  const settled = prepared.filter((one): one is Settled => !isReady(one));
+  const allowed: Ready[] = [];
+  const drafts: EventDraft[] = [];
+  for (const ready of prepared.filter((one) => isReady(one))) {
+    const verdict = await permission(context, ready);
+    drafts.push(...verdict.drafts);
+    if (verdict.allowed) allowed.push(ready);
+    else settled.push({ call: ready.call, status: verdict.status, text: verdict.text });
+  }
+  if (context.signal.aborted) {
+    const cancelled = allowed.map(({ call }): Settled => ({ call, ...notRun(context) }));
+    await context.append([...drafts, ...[...settled, ...cancelled].map((one) => resultDraft(context, one))]);
+    return;
+  }
+  drafts.push(...settled.map((one) => resultDraft(context, one)));
+  drafts.push(...allowed.map(({ call }) => startDraft(context, call)));
+  await context.append(drafts, { durable: true });
+  let running = allowed.length;
+  await Promise.all(
+    allowed.map(async (ready) => {
+      const result = await runOne(context, ready);
+      running -= 1;
+      // The last one is covered by the sync before the next request.
+      await context.append([result], { durable: running > 0 });
+    }),
+  );
+}
+
+function notRun({ signal }: Pick<TurnContext, "signal">): {
+  readonly status: "cancelled";
+  readonly text: string;
+} {
+  return { status: "cancelled", text: `not executed: ${whyStopped(signal)}` };
+}
+
+function whyStopped(signal: AbortSignal): string {
+  return codeOf(signal.reason) === "turn_timeout" ? "the turn ran out of time" : "the user stopped the turn";
+}
+
+/** Results for calls that are not run at all, each for the same reason. */
+export function settleAll(
+  context: TurnContext,
+  calls: readonly ToolCall[],
+  result: { readonly status: ToolStatus; readonly text: string },
+): readonly EventDraft[] {
+  return calls.map((call) => resultDraft(context, { call, ...result }));
+}
+
+function isReady(prepared: Prepared): prepared is Ready {
+  return "run" in prepared;
+}
+
+async function prepare(context: TurnContext, call: ToolCall): Promise<Prepared> {
+  const registry = createRegistry(context.tools);
+  const parsed =
+    call.custom === true
+      ? ({ ok: true, value: { input: call.arguments } } as const)
+      : parseArguments(call.arguments);
+  if (!parsed.ok) return failed(call, `not executed: ${parsed.message}`);
+  const tool = registry.get(call.name);
+  if (tool === undefined) {
+    const several = expandParallelCall(call.name, parsed.value);
+    if (several !== undefined) return prepareSeveral(context, call, several);
+    const known = registry.list.map(({ name }) => name).join(", ") || "none";
+    return failed(call, `not executed: there is no tool "${call.name}"; available are: ${known}`);
+  }
+  return prepareTool(context, call, tool, parsed.value);
+}
+
+async function prepareTool(
+  context: TurnContext,
+  call: ToolCall,
+  tool: Tool,
+  input: unknown,
+): Promise<Prepared> {
+  const checked = await tool.validate(input);
+  if (!checked.ok)
+    return failed(call, `not executed: the arguments do not fit "${call.name}": ${checked.message}`);
+  return {
+    call,
+    access: tool.access,
+    timeoutMs: tool.timeoutMs ?? context.limits.toolTimeoutMs,
+    run: async (toolContext) => tool.run(checked.value, toolContext),
+  };
+}
+
+/** One call that wraps several (failures.md T13): expanded to run, answered with one result. */
+async function prepareSeveral(
+  context: TurnContext,
+  call: ToolCall,
+  several: readonly { readonly name: string; readonly input: unknown }[],
+): Promise<Prepared> {
+  const registry = createRegistry(context.tools);
+  const inner: Ready[] = [];
+  for (const { name, input } of several) {
+    const tool = registry.get(name);
+    if (tool === undefined) return failed(call, `not executed: there is no tool "${name}"`);
+    const prepared = await prepareTool(context, { ...call, name }, tool, input);
+    if (!isReady(prepared)) return prepared;
+    inner.push(prepared);
+  }
+  const rank: readonly ToolAccess[] = ["read", "write", "execute"];
+  const access = inner
+    .map((one) => one.access)
+    .reduce((a, b) => (rank.indexOf(a) > rank.indexOf(b) ? a : b), "read");
+  return {
+    call,
+    access,
+    timeoutMs: context.limits.toolTimeoutMs,
+    run: (toolContext) => runSeveral(inner, toolContext),
+  };
+}
+
+/** One that fails takes nothing from the others; each has a key of its own, because each is a call of its own. */
+async function runSeveral(inner: readonly Ready[], context: ToolContext): Promise<readonly unknown[]> {
+  const outcomes = await Promise.allSettled(
+    inner.map((one, index) => one.run({ ...context, idempotencyKey: `${context.idempotencyKey}/${index}` })),
+  );
+  return outcomes.map((outcome, index) =>
+    outcome.status === "fulfilled"
+      ? outcome.value
+      : `the tool "${inner[index]?.call.name ?? ""}" failed: ${messageOf(outcome.reason)}`,
+  );
+}
+
+function failed(call: ToolCall, text: string): Settled {
+  return { call, status: "error", text };
+}
+
+interface Verdict {
+  readonly allowed: boolean;
+  readonly drafts: readonly EventDraft[];
+  readonly status: ToolStatus;
+  readonly text: string;
+}
+
+async function permission(context: TurnContext, { call, access }: Ready): Promise<Verdict> {
+  const argumentsHash = createHash("sha256").update(`${call.name}\0${call.arguments}`).digest("hex");
+  const base = { turn: context.turn, response: call.response, callId: call.callId, argumentsHash };
+  const decided = (
+    by: "policy" | "person" | "function",
+    { decision, reason }: PermissionDecision,
+    requestId?: string,
+  ): Verdict => ({
+    allowed: decision === "allow",
+    drafts: [
+      {
+        type: "permission_decision",
+        ...base,
+        decision,
+        by,
+        ...(requestId === undefined ? {} : { requestId }),
+        ...(reason === undefined ? {} : { reason }),
+      },
+    ],
+    status: "denied",
+    text: `not executed: denied by ${by === "policy" ? "the permission policy" : "the user"}${reason === undefined ? "" : `: ${reason}`}`,
+  });
+  const policy = context.permissions;
+  const mode = typeof policy === "function" ? "ask" : permissionFor(policy, access);
+  if (mode === "allow") return decided("policy", { decision: "allow" });
+  if (mode === "deny")
+    return decided("policy", { decision: "deny", reason: `"${String(policy)}" does not allow ${access}` });
+  if (typeof policy !== "function" && !context.canAsk) {
+    return decided("policy", { decision: "deny", reason: "permission is needed and there is nobody to ask" });
+  }
+  const requestId = context.ids.next("pr");
+  const ask: PermissionAsk = {
+    requestId,
+    callId: call.callId,
+    tool: call.name,
+    access,
+    arguments: call.arguments,
+    argumentsHash,
+  };
+  // Waiting begins before anybody can read the question: its first reader may answer at once.
+  const waiting = typeof policy === "function" ? undefined : context.ask(ask);
+  waiting?.catch(() => undefined);
+  // Durable before anybody is asked: an answer from elsewhere must find the question.
+  await context.append(
+    [{ type: "permission_request", turn: context.turn, response: call.response, ...ask }],
+    { durable: true },
+  );
+  try {
+    const answer = typeof policy === "function" ? await policy(ask) : await (waiting ?? context.ask(ask));
+    return decided(typeof policy === "function" ? "function" : "person", answer, requestId);
+  } catch (error) {
+    if (context.signal.aborted) return { allowed: false, drafts: [], ...notRun(context) };
+    return decided(
+      "function",
+      { decision: "deny", reason: `the permission check failed: ${messageOf(error)}` },
+      requestId,
+    );
+  }
+}
+
+function startDraft(context: TurnContext, call: ToolCall): EventDraft {
+  const { response, callId, name } = call;
+  return {
+    type: "tool_start",
+    turn: context.turn,
+    response,
+    callId,
+    tool: name,
+    idempotencyKey: idempotencyKey(context, call),
+  };
+}
+
+/** The same after a crash, so that an idempotent tool run again is known to be the same call. */
+function idempotencyKey(context: Pick<TurnContext, "log">, call: ToolCall): string {
+  return `${context.log.session}/${call.id}`;
+}
+
+function resultDraft(context: TurnContext, { call, status, text }: Settled): EventDraft {
+  return {
+    type: "tool_result",
+    turn: context.turn,
+    response: call.response,
+    callId: call.callId,
+    status,
+    text,
+  };
+}
+
+async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Promise<EventDraft> {
+  const started = context.clock.monotonic();
+  const outcome = await settleInTime(
+    (signal) =>
+      run({
+        signal,
+        callId: call.callId,
+        idempotencyKey: idempotencyKey(context, call),
+        progress: (text) => {
+          const { turn } = context;
+          context.emit([
+            {
+              type: "tool_progress",
+              turn,
+              response: call.response,
+              callId: call.callId,
+              text: context.redact(text),
+            },
+          ]);
+        },
+      }),
+    {
+      signal: context.signal,
+      timeoutMs,
+      graceMs: context.limits.toolGraceMs,
+      onLate: (late) => {
+        const message = `the tool "${call.name}" (${call.callId}) ended after its result was recorded: ${late}`;
+        // Nobody waits for it any more; a log that was closed meanwhile has nothing to add it to.
+        context
+          .append([
+            { type: "notice", turn: context.turn, code: "late_result", message: context.redact(message) },
+          ])
+          .catch(() => undefined);
+      },
+    },
+  );
+  const { status, value } = readOutcome(outcome, call, timeoutMs, whyStopped(context.signal));
+  const whole = renderToolOutput(value);
+  // Redacted before it is shortened: a secret cut in two by the marker would survive in halves.
+  const { text, full } = renderToolOutput(context.redact(whole.full ?? whole.text));
+  const blob = full === undefined ? undefined : await context.log.putBlob(Buffer.from(full));
+  return {
+    type: "tool_result",
+    turn: context.turn,
+    response: call.response,
+    callId: call.callId,
+    status,
+    text,
+    ...(blob === undefined ? {} : { blob }),
+    durationMs: Math.round(context.clock.monotonic() - started),
+  };
+}
+
+function readOutcome(
+  outcome: Awaited<ReturnType<typeof settleInTime>>,
+  call: ToolCall,
+  timeoutMs: number,
+  why: string,
+): { readonly status: ToolStatus; readonly value: unknown } {
+  switch (outcome.how) {
+    case "returned":
+      return { status: "ok", value: outcome.value };
+    case "threw":
+      return { status: "error", value: `the tool "${call.name}" failed: ${messageOf(outcome.error)}` };
+    case "timed_out":
+      return {
+        status: "timeout",
+        value: `the tool "${call.name}" was stopped after ${timeoutMs} ms${outcome.stopped ? "" : "; it did not stop, so its outcome is unknown"}`,
+      };
+    case "aborted":
+      return {
+        status: "cancelled",
+        value: outcome.stopped
+          ? `cancelled: ${why} while this tool was running; it may have taken effect in part`
+          : `cancelled: ${why}; this tool did not stop in time, so its outcome is unknown`,
+      };
+    default:
+      return assertNever(outcome, "outcome");
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Runs something that may never end. A time-out or an abort is passed on by signal; what ignores it is given a grace
+ * time and then left behind, and its late end is reported.
+ *
+ * @module
+ */
+
+import { messageOf } from "../../base/support/index.ts";
+
+export type Outcome =
+  | { readonly how: "returned"; readonly value: unknown }
+  | { readonly how: "threw"; readonly error: unknown }
+  | { readonly how: "timed_out" | "aborted"; readonly stopped: boolean };
+
+export interface SettleOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+  readonly graceMs: number;
+  readonly onLate: (what: string) => void;
+}
+
+export function settleInTime(
+  run: (signal: AbortSignal) => unknown,
+  { signal, timeoutMs, graceMs, onLate }: SettleOptions,
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const controller = new AbortController();
+    let ending: "timed_out" | "aborted" | undefined;
+    let settled = false;
+    let grace: NodeJS.Timeout | undefined;
+    const finish = (outcome: Outcome): void => {
+      if (settled) {
+        if (outcome.how === "returned") onLate("it succeeded");
+        else if (outcome.how === "threw") onLate(`it failed: ${messageOf(outcome.error)}`);
+        return;
+      }
+      settled = true;
+      clearTimeout(timer);
+      clearTimeout(grace);
+      signal.removeEventListener("abort", onAbort);
+      resolve(outcome);
+    };
+    const stop = (how: "timed_out" | "aborted"): void => {
+      if (ending !== undefined || settled) return;
+      ending = how;
+      grace = setTimeout(() => finish({ how, stopped: false }), graceMs);
+      controller.abort(new Error(how === "aborted" ? "the turn was stopped" : "the tool ran out of time"));
+    };
+    const onAbort = (): void => stop("aborted");
+    const timer = setTimeout(() => stop("timed_out"), timeoutMs);
+    signal.addEventListener("abort", onAbort, { once: true });
+    // Deferred by a promise, so that a synchronous throw is a result like any other. Stopped before it began: never begun.
+    Promise.resolve()
+      .then(() => (controller.signal.aborted ? undefined : run(controller.signal)))
+      .then(
+        (value) =>
+          finish(
+            ending === undefined || settled ? { how: "returned", value } : { how: ending, stopped: true },
+          ),
+        (error: unknown) =>
+          finish(ending === undefined || settled ? { how: "threw", error } : { how: ending, stopped: true }),
+      );
+    if (signal.aborted) onAbort();
+  });
+}

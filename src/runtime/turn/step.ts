@@ -1,0 +1,209 @@
+/**
+ * One step: one request and one response. A request that is retried or healed is another attempt of the same step.
+ *
+ * fold → render → check → log (durable) → send → record; then: done, healed and sent again, retried after a wait, or over.
+ *
+ * @module
+ */
+
+import type { Dialect, ErrorInfo, EventDraft, ResponseStart } from "../../base/events/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
+import type { RenderedRequest, StreamEnd } from "../providers/index.ts";
+import type { StepSetup, TurnContext } from "./context.ts";
+import { healingOf, pathOf } from "./heal.ts";
+import { ResponseRecorder } from "./record.ts";
+
+export interface StepOutcome {
+  readonly response: string;
+  readonly end: StreamEnd;
+}
+
+export async function runStep(context: TurnContext, step: number): Promise<StepOutcome> {
+  let rung = 0;
+  let retries = 0;
+  let refused: ErrorInfo | undefined;
+  for (let attempt = 1 + attemptsBefore(context, step); ; attempt += 1) {
+    const setup = await applySettings(context);
+    await context.loadBlobs();
+    const rendered = render(context, setup);
+    const response = context.ids.next("rsp");
+    const end = await sendOnce(context, { setup, rendered, response, step, attempt });
+    if (end.status === "completed" || end.status === "incomplete" || end.status === "cancelled")
+      return { response, end };
+    const error = end.error ?? { code: "unknown", message: "the response failed without saying why" };
+
+    const healing = healingOf({ error, rendered, target: setup.settings.target }, rung);
+    if (healing !== undefined) {
+      rung += 1;
+      refused ??= error;
+      await context.append(healing.map((draft) => ({ ...draft, turn: context.turn })));
+      continue;
+    }
+    if (isTransient(error) && retries < context.limits.maxRetries) {
+      retries += 1;
+      const delayMs = delayBefore(retries, error, context.random());
+      context.emit([{ type: "retry", turn: context.turn, response, attempt: attempt + 1, delayMs, error }]);
+      if (await sleeps(context, delayMs)) continue;
+      return { response, end: { ...end, status: "cancelled" } };
+    }
+    // What a person needs to see is the first refusal, not the one that the correction ran into; an outage is neither.
+    return { response, end: refused === undefined || isTransient(error) ? end : { ...end, error: refused } };
+  }
+}
+
+/** A resumed turn goes on counting where it stopped. */
+function attemptsBefore(context: TurnContext, step: number): number {
+  const last = context.fold.entries.at(-1);
+  return last?.kind === "group" && last.start.turn === context.turn && last.start.step === step
+    ? last.start.attempt
+    : 0;
+}
+
+/** Settings take effect at the next step, by an event. */
+async function applySettings(context: TurnContext): Promise<StepSetup> {
+  const setup = context.setup();
+  const before = context.fold.settings;
+  if (before === setup.settings) return setup;
+  if (before !== undefined && JSON.stringify(before) === JSON.stringify(setup.settings)) return setup;
+  await context.append([{ type: "settings", turn: context.turn, settings: setup.settings }]);
+  return setup;
+}
+
+function render(
+  context: Pick<TurnContext, "fold" | "rootSession" | "blob">,
+  setup: StepSetup,
+): RenderedRequest {
+  const plan = context.fold.plan();
+  if (plan === undefined)
+    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  return setup.renderer.render(plan, { cacheKey: context.rootSession, blob: (name) => context.blob(name) });
+}
+
+interface Attempt {
+  readonly setup: StepSetup;
+  readonly rendered: RenderedRequest;
+  readonly response: string;
+  readonly step: number;
+  readonly attempt: number;
+}
+
+async function sendOnce(
+  context: TurnContext,
+  { setup, rendered, response, step, attempt }: Attempt,
+): Promise<StreamEnd> {
+  const { bodyHash, prefixHash } = rendered;
+  const origin = setup.settings.target;
+  const start = {
+    type: "response_start",
+    turn: context.turn,
+    response,
+    step,
+    attempt,
+    ...(context.purpose === undefined ? {} : { purpose: context.purpose }),
+    origin,
+    bodyHash,
+    prefixHash,
+  } as const;
+  // The sync before the first request byte covers the user's message, or the tools' results, as well.
+  await context.append([...remarks(context, rendered), { ...start, ...leftOut(context, rendered) }], {
+    durable: true,
+  });
+  const recorder = new ResponseRecorder(context, response);
+  const broken = ruleViolation(rendered, origin.dialect);
+  if (broken !== undefined) {
+    const end: StreamEnd = { status: "failed", error: broken };
+    await recorder.close(end);
+    return end;
+  }
+  context.onWire?.({ type: "request", response, body: rendered.body });
+  const stream = setup.model.send(rendered.body, {
+    signal: context.signal,
+    timeouts: {
+      connectMs: context.limits.connectTimeoutMs,
+      firstByteMs: context.limits.firstByteTimeoutMs,
+      idleMs: context.limits.idleTimeoutMs,
+    },
+    ...(context.fetch === undefined ? {} : { fetch: context.fetch }),
+    ...(context.onWire === undefined
+      ? {}
+      : { onBytes: (bytes) => context.onWire?.({ type: "bytes", response, bytes }) }),
+  });
+  for await (const batch of stream) {
+    const logged = recorder.take(batch);
+    if (logged !== undefined) await logged;
+  }
+  const end = recorder.end ?? { status: "cut" };
+  await recorder.close(end);
+  await context.append(unread(context, end));
+  return end;
+}
+
+/** Told before the request is sent, once in a turn. */
+function remarks(context: TurnContext, rendered: RenderedRequest): readonly EventDraft[] {
+  if (rendered.remarks.length === 0) return [];
+  const { turn, log } = context;
+  const told = new Set(
+    log.events.flatMap((event) => (event.type === "notice" && event.turn === turn ? [event.code] : [])),
+  );
+  return rendered.remarks
+    .filter(({ code }) => !told.has(code))
+    .map(({ code, message }) => ({ type: "notice", turn, code, message }));
+}
+
+/** What the provider left unread of what it was sent (failures.md C10). */
+function unread(context: TurnContext, end: StreamEnd): readonly EventDraft[] {
+  const thoughts = end.unread ?? [];
+  if (thoughts.length === 0) return [];
+  const reasons = [...new Set(thoughts.map(({ reason }) => reason))].join(", ");
+  const message = `the provider did not read ${thoughts.length} of the thoughts it was sent (${reasons})`;
+  return [{ type: "notice", turn: context.turn, code: "thoughts_unread", message }];
+}
+
+/** A request our own rules refuse is not sent: it is a defect, treated like the refusal it would have caused. */
+function ruleViolation({ violations }: RenderedRequest, dialect: Dialect): ErrorInfo | undefined {
+  const [first] = violations;
+  if (first === undefined) return undefined;
+  return {
+    code: "rule_violation",
+    message: `not sent, rule ${first.rule}: ${first.message}`,
+    class: "PAIR",
+    param: pathOf(first, dialect),
+  };
+}
+
+/** Recorded in full only when it changed: a long session would repeat itself with every step. */
+function leftOut(
+  context: TurnContext,
+  rendered: RenderedRequest,
+): Pick<ResponseStart, "leftOut" | "leftOutAs"> {
+  const { leftOut: now } = rendered;
+  if (now.length === 0) return {};
+  const { events } = context.log;
+  const last = events.findLast((event): event is ResponseStart => event.type === "response_start");
+  const base = last?.leftOutAs === undefined ? last : (events[last.leftOutAs] as ResponseStart);
+  if (base?.leftOut !== undefined && JSON.stringify(base.leftOut) === JSON.stringify(now))
+    return { leftOutAs: base.seq };
+  return { leftOut: now };
+}
+
+function isTransient(error: ErrorInfo): boolean {
+  return error.class === "RATE" || error.class === "TRUNC";
+}
+
+const FIRST_DELAY_MS = 500;
+const MAX_DELAY_MS = 8_000;
+
+function delayBefore(retry: number, error: ErrorInfo, random: number): number {
+  if (error.retryAfterMs !== undefined) return error.retryAfterMs;
+  const delay = Math.min(FIRST_DELAY_MS * 2 ** (retry - 1), MAX_DELAY_MS);
+  return Math.round(delay * (0.75 + random * 0.5));
+}
+
+async function sleeps(context: TurnContext, delayMs: number): Promise<boolean> {
+  try {
+    await context.clock.sleep(delayMs, context.signal);
+    return true;
+  } catch {
+    return false;
+  }
+}

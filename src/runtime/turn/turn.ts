@@ -1,0 +1,263 @@
+/**
+ * One turn: from a user message to exactly one `turn_end`. Readable top to bottom:
+ * step (fold → request → check → stream → record), then tools, then again, until the model has answered or a limit is met.
+ *
+ * @module
+ */
+
+import {
+  addUsage,
+  type AssistantMessage,
+  type ErrorInfo,
+  type EventDraft,
+  NO_USAGE,
+  type ToolCall,
+  type TurnStatus,
+  type Usage,
+} from "../../base/events/index.ts";
+import { codeOf, messageOf } from "../../base/support/index.ts";
+import { CUT_OFF, type Entry, type Group } from "../fold/index.ts";
+import { Budget } from "./budget.ts";
+import { isFull, pressureNotice } from "./context-use.ts";
+import type { TurnContext } from "./context.ts";
+import { runCalls, settleAll } from "./run-calls.ts";
+import { runStep } from "./step.ts";
+import { TurnDeadline } from "./turn-deadline.ts";
+
+export interface TurnOutcome {
+  readonly status: TurnStatus;
+  readonly reason?: string;
+  readonly error?: ErrorInfo;
+  readonly text: string;
+  readonly steps: number;
+  /** How many of its responses completed. */
+  readonly responses: number;
+  readonly usage: Usage;
+}
+
+export interface TurnPlan {
+  /** What opens the turn: recovery of what came before, the branch, the user's message. */
+  readonly opening: readonly EventDraft[];
+  /** Calls an interrupted turn still owes, run before the first step. */
+  readonly owed: readonly ToolCall[];
+  readonly firstStep: number;
+  /** An interrupted turn that had its answer: only the end is missing. */
+  readonly answered?: boolean;
+  /** Judges the final answer; a message is sent to the model as a correction, once. */
+  readonly judge?: (text: string) => string | undefined;
+}
+
+type Ending = Pick<TurnOutcome, "status" | "reason" | "error">;
+
+export async function runTurn(outer: TurnContext, plan: TurnPlan): Promise<TurnOutcome> {
+  const started = outer.clock.monotonic();
+  const deadline = new TurnDeadline(outer.limits.turnTimeoutMs);
+  const context = deadline.bind(outer);
+  let steps = plan.firstStep - 1;
+  let ending: Ending;
+  try {
+    if (plan.opening.length > 0) await context.append(plan.opening);
+    if (plan.owed.length > 0) await runCalls(context, plan.owed);
+    ending = plan.answered === true ? { status: "completed" } : await loop(context, plan, () => (steps += 1));
+  } catch (error) {
+    // Only our own ground can fail here: the log. A provider's or a tool's failure is an ordinary ending.
+    ending = { status: "failed", error: { code: codeOf(error) ?? "internal", message: messageOf(error) } };
+  } finally {
+    deadline.stop();
+  }
+  if (ending.status === "cancelled" && deadline.passed && !outer.signal.aborted)
+    ending = { status: "incomplete", reason: "time" };
+  const usage = usageOf(context);
+  const end: EventDraft = {
+    type: "turn_end",
+    turn: context.turn,
+    ...ending,
+    steps,
+    usage,
+    durationMs: Math.round(context.clock.monotonic() - started),
+  };
+  const responses = responsesOf(context);
+  const outcome: TurnOutcome = { ...ending, text: answerOf(context), steps, responses, usage };
+  try {
+    await context.append([end], { durable: true });
+    return outcome;
+  } catch (error) {
+    if (outcome.status === "failed") return outcome;
+    return {
+      ...outcome,
+      status: "failed",
+      error: { code: codeOf(error) ?? "internal", message: messageOf(error) },
+    };
+  }
+}
+
+/** Claude's stop reason for a long turn of server tools (failures.md §3). */
+const PAUSED = "pause_turn";
+
+async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number): Promise<Ending> {
+  const { limits, signal } = context;
+  const repeats = new RepeatGuard(limits.maxRepeats);
+  const budget = new Budget(context, () => usageOf(context));
+  let nudged = false;
+  let corrected = false;
+  for (;;) {
+    if (signal.aborted) return { status: "cancelled" };
+    const refusal = budget.refusal();
+    if (refusal !== undefined) return { status: "failed", error: refusal };
+    const step = nextStep();
+    const { response, end } = await runStep(context, step);
+    const group = context.fold.group(response);
+    const calls = callsOf(group);
+    const { contextTokens } = context.fold.settings?.capabilities ?? {};
+    const { turn, compactAt } = context;
+    const pressure = pressureNotice(context.fold, { turn, contextTokens, compactAt });
+    if (pressure.length > 0) await context.append(pressure);
+
+    if (end.status === "cancelled") return { status: "cancelled" };
+    if (end.status === "incomplete") {
+      await context.append(settleAll(context, calls, CUT_OFF));
+      return { status: "incomplete", reason: contextReason(end.reason) };
+    }
+    if (end.status !== "completed") return failure(end.error);
+    const spent = budget.isSpent();
+    if (end.reason === PAUSED && calls.length === 0) {
+      // The provider paused its own work: what it said goes back as it is, and it goes on. A step ends, not the turn.
+      if (step >= limits.maxSteps || spent)
+        return { status: "incomplete", reason: spent ? "max_cost" : "max_steps" };
+      continue;
+    }
+
+    if (calls.length > 0) {
+      if (step >= limits.maxSteps)
+        return stopBefore(
+          context,
+          calls,
+          "max_steps",
+          `the turn reached its limit of ${limits.maxSteps} steps`,
+        );
+      if (spent)
+        return stopBefore(
+          context,
+          calls,
+          "max_cost",
+          `the turn reached its limit of ${limits.maxCostUsd} USD`,
+        );
+      if (repeats.tooOften(calls))
+        return stopBefore(context, calls, "loop", `the same calls came ${limits.maxRepeats} times in a row`);
+      await runCalls(context, calls);
+      if (compactAt !== undefined && !signal.aborted && isFull(context.fold, contextTokens, compactAt))
+        return { status: "incomplete", reason: "context" };
+      continue;
+    }
+    const text = textOf(group);
+    if (spent && (text === "" || plan.judge?.(text) !== undefined))
+      return { status: "incomplete", reason: "max_cost" };
+    if (text === "" && !nudged) {
+      // A completed response that only thought: asked again once, with a request that differs (failures.md R09).
+      nudged = true;
+      await context.append([runtimeMessage(context, "Your last response had no text. Answer now.")]);
+      continue;
+    }
+    if (text === "") return { status: "incomplete", reason: "empty_response" };
+    const complaint = plan.judge?.(text);
+    if (complaint === undefined) return { status: "completed" };
+    if (corrected) return { status: "failed", error: { code: "output_invalid", message: complaint } };
+    corrected = true;
+    await context.append([
+      runtimeMessage(
+        context,
+        `Your answer does not fit the required format: ${complaint}. Answer again with the corrected JSON only.`,
+      ),
+    ]);
+  }
+}
+
+/** Some providers answer with what still fitted instead of refusing. */
+function contextReason(reason: string | undefined): string {
+  return reason === "model_context_window_exceeded" ? "context" : (reason ?? "unknown");
+}
+
+function failure(error: ErrorInfo | undefined): Ending {
+  if (error?.class === "LIMIT") {
+    const reason = error.code === "max_output_tokens" ? "max_output_tokens" : "context";
+    return { status: "incomplete", reason, error };
+  }
+  return {
+    status: "failed",
+    error: error ?? { code: "unknown", message: "the response failed without saying why" },
+  };
+}
+
+async function stopBefore(
+  context: TurnContext,
+  calls: readonly ToolCall[],
+  reason: string,
+  why: string,
+): Promise<Ending> {
+  await context.append(settleAll(context, calls, { status: "not_executed", text: `not executed: ${why}` }));
+  return { status: "incomplete", reason };
+}
+
+function runtimeMessage(context: TurnContext, text: string): EventDraft {
+  return { type: "user_message", turn: context.turn, by: "runtime", content: [{ type: "text", text }] };
+}
+
+function callsOf(group: Group | undefined): readonly ToolCall[] {
+  return (group?.items ?? []).filter((item): item is ToolCall => item.type === "tool_call");
+}
+
+function textOf(group: Group | undefined): string {
+  return (group?.items ?? [])
+    .filter((item): item is AssistantMessage => item.type === "assistant_message")
+    .map((message) => (message.text === "" ? (message.refusal ?? "") : message.text))
+    .join("\n\n");
+}
+
+/** The text of the turn's last response that had any. */
+function answerOf(context: TurnContext): string {
+  for (const group of groupsOf(context)) {
+    const text = group.end?.status === "completed" || group.end?.status === "incomplete" ? textOf(group) : "";
+    if (text !== "") return text;
+  }
+  return "";
+}
+
+function responsesOf(context: TurnContext): number {
+  return groupsOf(context).filter((group) => group.end?.status === "completed").length;
+}
+
+/** All attempts count: a failed one costs too (failures.md K06). */
+function usageOf(context: TurnContext): Usage {
+  return groupsOf(context).reduce(
+    (sum, { end }) => (end?.usage === undefined ? sum : addUsage(sum, end.usage)),
+    NO_USAGE,
+  );
+}
+
+/** The responses of the turn, the last one first. They stand at the end: what came before is not looked at. */
+function groupsOf({ fold, turn }: TurnContext): readonly Group[] {
+  const groups: Group[] = [];
+  for (let index = fold.entries.length - 1; index >= 0; index -= 1) {
+    const entry = fold.entries[index] as Entry;
+    if ((entry.kind === "group" ? entry.start : entry.event).turn !== turn) break;
+    if (entry.kind === "group") groups.push(entry);
+  }
+  return groups;
+}
+
+class RepeatGuard {
+  readonly #max: number;
+  #last = "";
+  #count = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  tooOften(calls: readonly ToolCall[]): boolean {
+    const now = JSON.stringify(calls.map(({ name, arguments: text }) => [name, text]));
+    this.#count = now === this.#last ? this.#count + 1 : 1;
+    this.#last = now;
+    return this.#count > this.#max;
+  }
+}

@@ -1,0 +1,33 @@
+/** Which wing imports which. A wing imports only wings above it in this table, so there is no cycle. */
+export const WINGS: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  emulator: ["base"],
+  runtime: ["base", "emulator"],
+  access: ["base", "runtime"],
+  diagnostics: ["base", "runtime"],
+  interface: ["access", "base"],
+};
+
+/** Which folder imports which inside its wing. The emulator is one folder. */
+export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  base: {
+    support: [],
+    files: ["support"],
+    events: ["support"],
+    api: ["events", "support"],
+  },
+  runtime: {
+    wire: [],
+    fold: [],
+    rules: [],
+    tools: [],
+    log: [],
+    providers: ["fold", "rules", "wire"],
+    models: ["providers"],
+    turn: ["fold", "log", "providers", "tools"],
+    session: ["fold", "log", "providers", "tools", "turn"],
+  },
+  access: { client: [], server: [] },
+  diagnostics: { check: [], conform: [], trace: [] },
+  interface: { config: [], fragments: [], tui: ["fragments"], web: ["fragments"] },
+};
