@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Clock } from "../base/support/index.ts";
+import { type Clock, type Given, withDefaults } from "../base/support/index.ts";
 import type { Fault } from "./faults/fault.ts";
 import { Ledger } from "./ledger.ts";
 import { type DialectName, type ModelTraits, traitsOf } from "./model-traits.ts";
@@ -16,7 +16,7 @@ import { defaultSwitches, type Switches } from "./switches.ts";
 
 export interface EngineOptions {
   readonly mode: "strict" | "lenient";
-  readonly switches: Partial<Switches>;
+  readonly switches: Given<Switches>;
   readonly scenario: Scenario | undefined;
   readonly models: Readonly<Record<string, Partial<ModelTraits>>>;
   readonly accounts: Readonly<Record<string, string>> | undefined;
@@ -39,11 +39,11 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     this.options = options;
-    this.switches = { ...defaultSwitches, ...options.scenario?.switches, ...options.switches };
+    this.switches = withDefaults(defaultSwitches, options.scenario?.switches, options.switches);
     this.strict = options.mode === "strict";
     this.seal = new Seal({
       secret: options.secret,
-      ...(options.seed === undefined ? {} : { seed: options.seed }),
+      seed: options.seed,
     });
     this.cache = new PromptCache(this.switches.cacheMinimumTokens);
   }

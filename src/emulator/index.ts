@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Clock, systemClock } from "../base/support/index.ts";
+import { type Clock, type Given, systemClock } from "../base/support/index.ts";
 import { Engine } from "./engine.ts";
 import type { Fault } from "./faults/fault.ts";
 import { openHttpServer } from "./http-server.ts";
@@ -29,8 +29,8 @@ export interface EmulatorOptions {
   readonly port?: number;
   /** Default "strict". Lenient answers where strict refuses, and says so in the report. */
   readonly mode?: "strict" | "lenient";
-  readonly switches?: Partial<Switches>;
-  readonly scenario?: Scenario;
+  readonly switches?: Given<Switches> | undefined;
+  readonly scenario?: Scenario | undefined;
   /** Consumed one per request to the responses endpoint, in order. */
   readonly faults?: readonly Fault[];
   /** Between deltas; default 0. */

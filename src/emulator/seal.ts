@@ -52,7 +52,7 @@ export interface SignedId extends ItemPlace {
 export interface Follower {
   readonly index: number;
   readonly type: string;
-  readonly callId?: string;
+  readonly callId?: string | undefined;
   readonly text?: string;
 }
 
@@ -89,7 +89,7 @@ export interface SealedThinking {
 export interface SealOptions {
   readonly secret: string;
   /** With a seed every id and ciphertext is the same in each run. */
-  readonly seed?: string;
+  readonly seed?: string | undefined;
 }
 
 export type Opened =

@@ -28,13 +28,13 @@ export interface ConnectOptions {
 export interface ListSessionsOptions {
   readonly limit?: number;
   /** Only what stands behind this one: the last session of the page before. */
-  readonly before?: Pick<SessionListing, "id" | "modifiedAt">;
+  readonly before?: Pick<SessionListing, "id" | "modifiedAt"> | undefined;
   readonly search?: string;
 }
 
 export interface RemoteOpenOptions extends OpenHandleOptions {
   /** For a new session. */
-  readonly model?: string;
+  readonly model?: string | undefined;
 }
 
 export interface RemoteAgent extends AgentHandle {
@@ -88,7 +88,7 @@ class Remote implements RemoteAgent {
   }
 
   async #create(id: string | undefined, model: string | undefined): Promise<SessionState> {
-    const body = { ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) };
+    const body = { id, model };
     try {
       return await this.#http.post<SessionState>("/api/sessions", body);
     } catch (error) {
@@ -103,7 +103,7 @@ class Remote implements RemoteAgent {
   async *sessions(): AsyncGenerator<SessionListing> {
     let before: SessionListing | undefined;
     for (;;) {
-      const page = await this.list({ limit: PAGE, ...(before === undefined ? {} : { before }) });
+      const page = await this.list({ limit: PAGE, before });
       yield* page;
       if (page.length < PAGE) return;
       before = page.at(-1);

@@ -61,10 +61,10 @@ export class Http {
   /** The response itself, for streams and bytes. */
   async open(
     path: string,
-    options: { readonly accept: string; readonly signal?: AbortSignal },
+    options: { readonly accept: string; readonly signal?: AbortSignal | undefined },
   ): Promise<Response> {
     const { accept, signal } = options;
-    return this.#request("GET", path, { headers: { accept }, ...(signal === undefined ? {} : { signal }) });
+    return this.#request("GET", path, { headers: { accept }, signal: signal ?? null });
   }
 
   async #json(

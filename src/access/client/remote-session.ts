@@ -134,7 +134,7 @@ export class RemoteSession implements SessionHandle {
   }
 
   async deny(requestId: string, reason?: string): Promise<void> {
-    await this.#answer(requestId, { decision: "deny", ...(reason === undefined ? {} : { reason }) });
+    await this.#answer(requestId, { decision: "deny", reason });
   }
 
   async setModel(name: string): Promise<void> {

@@ -55,7 +55,7 @@ export class RemoteTurn implements Turn {
     throw new ThroughlineError({
       code: error?.code ?? `turn_${status}`,
       message: error?.message ?? `the turn ended ${status}${reason === undefined ? "" : `: ${reason}`}`,
-      details: { status, ...(reason === undefined ? {} : { reason }) },
+      details: { status, reason },
     });
   }
 

@@ -19,8 +19,8 @@ import { TurnLedger } from "./turn-ledger.ts";
 /** What is known of a session before it is opened: enough to choose its model and the folder of its tools. */
 export interface SessionFacts {
   readonly id: string;
-  readonly cwd?: string;
-  readonly settings?: Settings;
+  readonly cwd?: string | undefined;
+  readonly settings?: Settings | undefined;
 }
 
 export type AgentFor = (facts: SessionFacts) => Agent | Promise<Agent>;
@@ -112,20 +112,20 @@ export class HostedSession {
       const costUsd = await this.#costOf(session);
       return {
         id,
-        ...(title === undefined ? {} : { title }),
-        ...(cwd === undefined ? {} : { cwd }),
+        title,
+        cwd,
         usage,
-        ...(costUsd === undefined ? {} : { costUsd }),
+        costUsd,
         model: {
           label: model.label,
-          settings: { target, capabilities, ...(effort === undefined ? {} : { effort }) },
+          settings: { target, capabilities, effort },
         },
-        ...(context === undefined ? {} : { context }),
+        context,
         interrupted,
         // Open to read with no writer about: the server would take the lock when asked to write.
         access: session.access === "read" && writer === "live" ? "read" : "write",
         writer,
-        ...(running === undefined ? {} : { turn: running }),
+        turn: running,
         waiting,
         lastSeq: session.lastSeq,
       };
@@ -230,5 +230,5 @@ async function readFacts(store: Store, id: string): Promise<SessionFacts> {
   const [first] = log.events;
   const cwd = first?.type === "session_start" ? first.cwd : undefined;
   const settings = log.events.findLast((event) => event.type === "settings")?.settings;
-  return { id, ...(cwd === undefined ? {} : { cwd }), ...(settings === undefined ? {} : { settings }) };
+  return { id, cwd, settings };
 }

@@ -84,7 +84,7 @@ async function requestsOf(session: Session): Promise<readonly RequestSummary[]> 
     return {
       request: index + 1,
       seq,
-      ...(turn === undefined ? {} : { turn }),
+      turn,
       response,
       step,
       attempt,

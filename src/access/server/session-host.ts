@@ -23,9 +23,9 @@ export interface HostOptions {
 export interface ListOptions {
   readonly limit: number;
   /** Only what stands behind this session in the list. */
-  readonly behind?: { readonly modifiedAt: number; readonly id: string };
+  readonly behind?: { readonly modifiedAt: number; readonly id: string } | undefined;
   /** In title, id or folder, in any case. */
-  readonly search?: string;
+  readonly search?: string | undefined;
 }
 
 const SWEEP_MS = 1000;
@@ -163,11 +163,11 @@ function describeEvents(
   const cwd = first?.type === "session_start" ? first.cwd : undefined;
   return {
     usage,
-    ...(cost.usd === undefined ? {} : { costUsd: cost.usd }),
+    costUsd: cost.usd,
     turns,
-    ...(title === undefined ? {} : { title }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(model === undefined ? {} : { model }),
+    title,
+    cwd,
+    model,
   };
 }
 

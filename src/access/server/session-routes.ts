@@ -32,8 +32,8 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     const search = textIn(c, "search");
     const sessions = await parts.host.list({
       limit: Math.min(numberIn(c, "limit", 1) ?? LIST_LIMIT, MAX_LIST),
-      ...(behind === undefined ? {} : { behind }),
-      ...(search === undefined ? {} : { search }),
+      behind,
+      search,
     });
     return c.json({ sessions });
   });
@@ -122,8 +122,8 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     body.done();
     await hosted.withSession("write", (session) =>
       session.compact({
-        ...(instructions === undefined ? {} : { instructions }),
-        ...(keepTurns === undefined ? {} : { keepTurns }),
+        instructions,
+        keepTurns,
       }),
     );
   });
@@ -133,7 +133,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     const body = await readBody(c.env.incoming);
     const [at, id] = [body.number("at"), body.text("id")];
     body.done();
-    const options = { ...(at === undefined ? {} : { at }), ...(id === undefined ? {} : { id }) };
+    const options = { at, id };
     const child = await hosted.withSession("read", async (session) => {
       const made = await session.fork(options);
       await made.close(); // it is the host's to open, like every other

@@ -10,7 +10,15 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 
 import { HTTP_API_VERSION, type ServerInfo } from "../../base/api/index.ts";
-import { type Clock, codeOf, messageOf, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import {
+  type Clock,
+  codeOf,
+  type Given,
+  messageOf,
+  systemClock,
+  ThroughlineError,
+  withDefaults,
+} from "../../base/support/index.ts";
 import type { Store } from "../../runtime/log/index.ts";
 import type { Agent } from "../../runtime/session/index.ts";
 import { AccessKeys } from "./access-keys.ts";
@@ -50,7 +58,7 @@ export interface ServerOptions {
   readonly clock?: Clock;
   /** So long after its last use a session is no longer held for writing; default 5 s. */
   readonly releaseMs?: number;
-  readonly limits?: Partial<ServerLimits>;
+  readonly limits?: Given<ServerLimits> | undefined;
   /** What went wrong inside; the client only reads that something did. */
   readonly onProblem?: (message: string) => void;
 }
@@ -86,7 +94,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const keys = new AccessKeys(options.token);
   const problem = options.onProblem ?? (() => undefined);
   const page = findPage(options.page);
-  const limits = { ...SERVER_LIMITS, ...options.limits };
+  const limits = withDefaults(SERVER_LIMITS, options.limits);
   const clock = options.clock ?? systemClock;
   const server = createServer({
     headersTimeout: limits.headMs,

@@ -125,7 +125,7 @@ function viewOf(entry: Entry): TurnState {
   return {
     turn: id,
     state: stateOf(entry),
-    ...(firstSeq === undefined ? {} : { firstSeq }),
-    ...(result === undefined ? {} : { result, ...(lastSeq === undefined ? {} : { lastSeq }) }),
+    firstSeq,
+    ...(result === undefined ? {} : { result, lastSeq }),
   };
 }

@@ -146,7 +146,7 @@ async function turnState(hosted: HostedSession, turn: string): Promise<TurnState
       const running = end === undefined && session.writer === "live";
       if (running) return { turn, state: "running", firstSeq };
       const result = resultOf(end, answer?.texts.join("\n\n") ?? "");
-      return { turn, state: "done", firstSeq, result, ...(lastSeq === undefined ? {} : { lastSeq }) };
+      return { turn, state: "done", firstSeq, result, lastSeq };
     }))
   );
 }
@@ -163,7 +163,7 @@ function resultOf(end: TurnEnd | undefined, text: string): TurnResult {
     text,
     usage,
     steps,
-    ...(reason === undefined ? {} : { reason }),
-    ...(error === undefined ? {} : { error }),
+    reason,
+    error,
   };
 }

@@ -10,16 +10,16 @@ export interface SessionSummary {
   readonly id: string;
   readonly modifiedAt: number;
   readonly bytes: number;
-  readonly title?: string;
-  readonly cwd?: string;
+  readonly title?: string | undefined;
+  readonly cwd?: string | undefined;
   /** Why it cannot be read, if it cannot. */
-  readonly problem?: string;
+  readonly problem?: string | undefined;
 }
 
 export interface OpenHandleOptions {
   /** Default: a new session. */
-  readonly id?: string;
-  readonly mode?: "write" | "read";
+  readonly id?: string | undefined;
+  readonly mode?: "write" | "read" | undefined;
 }
 
 export interface AgentHandle {

@@ -21,46 +21,46 @@ export interface ServerInfo {
   /** Names to offer; any other that the server understands is taken too. */
   readonly models: readonly string[];
   /** The directory in which new sessions work. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
 }
 
 /** What a session is, beside its events; sent again whenever it changes (`event: state`). */
 export interface SessionState {
   readonly id: string;
-  readonly title?: string;
-  readonly cwd?: string;
+  readonly title?: string | undefined;
+  readonly cwd?: string | undefined;
   readonly usage: Usage;
   /** Of all requests so far; absent where a price is not known. */
-  readonly costUsd?: number;
+  readonly costUsd?: number | undefined;
   readonly model: ModelView;
-  readonly context?: ContextUse;
+  readonly context?: ContextUse | undefined;
   readonly interrupted: boolean;
   readonly access: "write" | "read";
   readonly writer: "live" | "none";
   /** The turn under way, and how many wait behind it; only for turns of this server. */
-  readonly turn?: string;
+  readonly turn?: string | undefined;
   readonly waiting: number;
   /** The last event of the log; -1 when there is none. */
   readonly lastSeq: number;
 }
 
 export interface SessionListing extends SessionSummary {
-  readonly usage?: Usage;
+  readonly usage?: Usage | undefined;
   /** Absent where a price is not known. */
-  readonly costUsd?: number;
-  readonly turns?: number;
+  readonly costUsd?: number | undefined;
+  readonly turns?: number | undefined;
   /** `provider/model` of its last request. */
-  readonly model?: string;
+  readonly model?: string | undefined;
 }
 
 export interface TurnState {
   readonly turn: string;
   readonly state: "queued" | "running" | "done";
   /** The first event of the turn, once there is one. */
-  readonly firstSeq?: number;
+  readonly firstSeq?: number | undefined;
   /** Its last event, once it is done. */
-  readonly lastSeq?: number;
-  readonly result?: TurnResult;
+  readonly lastSeq?: number | undefined;
+  readonly result?: TurnResult | undefined;
 }
 
 /** One line of the list of requests. */
@@ -69,7 +69,7 @@ export interface RequestSummary {
   readonly request: number;
   /** The `response_start` event. */
   readonly seq: number;
-  readonly turn?: string;
+  readonly turn?: string | undefined;
   readonly response: string;
   readonly step: number;
   readonly attempt: number;
@@ -77,8 +77,8 @@ export interface RequestSummary {
   readonly at: string;
   /** `open` while it is under way. */
   readonly status: ResponseStatus | "open";
-  readonly usage?: Usage;
-  readonly durationMs?: number;
+  readonly usage?: Usage | undefined;
+  readonly durationMs?: number | undefined;
 }
 
 export interface HttpError {

@@ -18,7 +18,7 @@ export interface RequestPreview {
 
 export interface PreviewItem {
   readonly type: string;
-  readonly role?: string;
+  readonly role?: string | undefined;
   readonly bytes: number;
   readonly head: string;
 }
@@ -33,7 +33,7 @@ export interface SwitchPreview {
 
 export interface ExplainOptions {
   /** The nth request of the session, from 1; default: the next one. */
-  readonly request?: number;
+  readonly request?: number | undefined;
 }
 
 export interface RebuiltRequest {

@@ -28,45 +28,45 @@ export interface ModelView {
 }
 
 export interface TurnOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** The turn's id, where the caller must know it beforehand; the same id never starts a second turn (`turn_exists`). */
-  readonly turn?: string;
+  readonly turn?: string | undefined;
   /** False: whoever iterates sees what comes from then on, and a long turn's deltas stay in nobody's memory. Default true. */
-  readonly keepEvents?: boolean;
+  readonly keepEvents?: boolean | undefined;
 }
 
 export interface HandleSendOptions extends TurnOptions {
   /** By name, for this turn only. */
-  readonly model?: string;
-  readonly effort?: string;
+  readonly model?: string | undefined;
+  readonly effort?: string | undefined;
   /** A JSON Schema: the answer must be JSON that fits; `result().output` is the value. */
-  readonly output?: JsonObject;
-  readonly whenBusy?: "queue" | "reject";
+  readonly output?: JsonObject | undefined;
+  readonly whenBusy?: "queue" | "reject" | undefined;
 }
 
 export interface ForkOptions {
   /** The last event to take along; default: all. */
-  readonly at?: number;
-  readonly id?: string;
+  readonly at?: number | undefined;
+  readonly id?: string | undefined;
 }
 
 /** `keepTurns` cuts the front away, `from` the end. */
 export type Cut = { readonly keepTurns: number } | { readonly from: number };
 
 export interface CompactOptions {
-  readonly instructions?: string;
-  readonly keepTurns?: number;
-  readonly signal?: AbortSignal;
+  readonly instructions?: string | undefined;
+  readonly keepTurns?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface EventsOptions {
-  readonly after?: number;
-  readonly path?: "active" | "all";
+  readonly after?: number | undefined;
+  readonly path?: "active" | "all" | undefined;
 }
 
 export interface FollowOptions {
-  readonly after?: number;
-  readonly signal?: AbortSignal;
+  readonly after?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface SessionHandle {
@@ -119,7 +119,7 @@ export interface SessionHandle {
   /** Bytes beside the log, by the name an event gives them. */
   blob(name: string): Promise<Uint8Array | undefined>;
   /** The exact next request, without sending it. */
-  preview(options?: { readonly model?: string }): Promise<RequestPreview>;
+  preview(options?: { readonly model?: string | undefined }): Promise<RequestPreview>;
   explain(options?: ExplainOptions): Promise<readonly Decision[]>;
   /** The nth request, from 1, rebuilt from the log and proven by its hash. */
   rebuild(request: number): Promise<RebuiltRequest>;

@@ -10,12 +10,12 @@ import type { ErrorInfo, SessionEvent, TurnStatus, Usage } from "../events/index
 export interface TurnResult<Output = unknown> {
   readonly status: TurnStatus;
   readonly text: string;
-  readonly output?: Output;
+  readonly output?: Output | undefined;
   readonly usage: Usage;
   readonly steps: number;
   /** For `incomplete`: which limit. */
-  readonly reason?: string;
-  readonly error?: ErrorInfo;
+  readonly reason?: string | undefined;
+  readonly error?: ErrorInfo | undefined;
 }
 
 /** Leaving its loop early, iterating twice or not at all changes nothing about the turn. */

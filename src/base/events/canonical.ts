@@ -17,8 +17,8 @@ export interface Envelope {
   readonly at: string;
   /** Which writer wrote it; never goes down along `seq`. */
   readonly epoch: number;
-  readonly turn?: string;
-  readonly response?: string;
+  readonly turn?: string | undefined;
+  readonly response?: string | undefined;
 }
 
 export interface Usage {
@@ -50,11 +50,11 @@ export type ErrorClass =
 export interface ErrorInfo {
   readonly code: string;
   readonly message: string;
-  readonly class?: ErrorClass;
-  readonly param?: string;
-  readonly status?: number;
-  readonly requestId?: string;
-  readonly retryAfterMs?: number;
+  readonly class?: ErrorClass | undefined;
+  readonly param?: string | undefined;
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
 }
 
 export type InputPart =
@@ -70,8 +70,8 @@ export interface SessionStart extends Envelope {
   readonly session: string;
   /** The first ancestor: the prompt cache is shared along a family of forks. */
   readonly root: string;
-  readonly parent?: { readonly session: string; readonly seq: number };
-  readonly cwd?: string;
+  readonly parent?: { readonly session: string; readonly seq: number } | undefined;
+  readonly cwd?: string | undefined;
   readonly writer: string;
 }
 
@@ -89,7 +89,7 @@ export interface UserMessage extends Envelope {
   readonly type: "user_message";
   readonly by: "person" | "runtime";
   readonly content: readonly InputPart[];
-  readonly purpose?: Purpose;
+  readonly purpose?: Purpose | undefined;
 }
 
 /** Asked for by the runtime itself: the exchange stands aside of the conversation, and is left by a `branch` when it is over. */
@@ -106,15 +106,15 @@ export interface ResponseStart extends Envelope {
   readonly response: string;
   readonly step: number;
   readonly attempt: number;
-  readonly purpose?: Purpose;
+  readonly purpose?: Purpose | undefined;
   readonly origin: Origin;
   /** SHA-256 of the exact request body. */
   readonly bodyHash: string;
   /** SHA-256 of all that stands before the answer: instructions, tools and input. */
   readonly prefixHash: string;
-  readonly leftOut?: readonly LeftOut[];
+  readonly leftOut?: readonly LeftOut[] | undefined;
   /** Instead of `leftOut`, when it equals that of an earlier response_start. */
-  readonly leftOutAs?: number;
+  readonly leftOutAs?: number | undefined;
 }
 
 interface ItemEnvelope extends Envelope {
@@ -122,7 +122,7 @@ interface ItemEnvelope extends Envelope {
   readonly outputIndex: number;
   readonly itemType: string;
   /** The vendor's id. Payload, not a key: ids repeat and rotate (failures.md I08, I13). */
-  readonly itemId?: string;
+  readonly itemId?: string | undefined;
   readonly item: RawJson;
 }
 
@@ -143,8 +143,8 @@ export interface Reasoning extends ItemEnvelope {
 export interface AssistantMessage extends ItemEnvelope {
   readonly type: "assistant_message";
   readonly text: string;
-  readonly refusal?: string;
-  readonly phase?: string;
+  readonly refusal?: string | undefined;
+  readonly phase?: string | undefined;
 }
 
 export interface ToolCall extends ItemEnvelope {
@@ -153,7 +153,7 @@ export interface ToolCall extends ItemEnvelope {
   readonly name: string;
   /** The exact text the model wrote; for a custom tool its free-form input. */
   readonly arguments: string;
-  readonly custom?: true;
+  readonly custom?: true | undefined;
 }
 
 /** Run by the provider: web search, code interpreter, MCP … */
@@ -173,7 +173,7 @@ export interface Partial_ extends Envelope {
   readonly outputIndex: number;
   readonly kind: "reasoning" | "text" | "tool_call";
   readonly parts: readonly string[];
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 export type ResponseStatus = "completed" | "incomplete" | "failed" | "cancelled" | "cut";
@@ -196,19 +196,19 @@ export interface ResponseEnd extends Envelope {
   readonly response: string;
   readonly status: ResponseStatus;
   /** Why a response is incomplete: `max_output_tokens`, `content_filter` … */
-  readonly reason?: string;
-  readonly usage?: Usage;
-  readonly providerResponseId?: string;
-  readonly requestId?: string;
-  readonly servedModel?: string;
+  readonly reason?: string | undefined;
+  readonly usage?: Usage | undefined;
+  readonly providerResponseId?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly servedModel?: string | undefined;
   /** The effective `reasoning.context` the provider reported (failures.md K07). */
-  readonly reasoningContext?: string;
+  readonly reasoningContext?: string | undefined;
   readonly durationMs: number;
-  readonly error?: ErrorInfo;
+  readonly error?: ErrorInfo | undefined;
   /** Wire events and item types we did not know, with their counts (law 8). */
-  readonly unknown?: Readonly<Record<string, number>>;
-  readonly late?: readonly LateItem[];
-  readonly unread?: readonly UnreadThought[];
+  readonly unknown?: Readonly<Record<string, number>> | undefined;
+  readonly late?: readonly LateItem[] | undefined;
+  readonly unread?: readonly UnreadThought[] | undefined;
 }
 
 export interface PermissionRequest extends Envelope {
@@ -226,11 +226,11 @@ export interface PermissionRequest extends Envelope {
 export interface PermissionDecisionEvent extends Envelope {
   readonly type: "permission_decision";
   readonly response: string;
-  readonly requestId?: string;
+  readonly requestId?: string | undefined;
   readonly callId: string;
   readonly decision: "allow" | "deny";
   readonly by: "policy" | "person" | "function";
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   readonly argumentsHash: string;
 }
 
@@ -259,8 +259,8 @@ export interface ToolResult extends Envelope {
   /** What the model reads. */
   readonly text: string;
   /** The whole output when `text` is a bounded preview: a blob beside the log. */
-  readonly blob?: string;
-  readonly durationMs?: number;
+  readonly blob?: string | undefined;
+  readonly durationMs?: number | undefined;
 }
 
 /** `translate`: the group goes as plain meaning, as it would abroad, because its own text is not taken. */
@@ -269,7 +269,7 @@ export type OverrideAction = "omit_reasoning" | "omit_ids" | "strip_field" | "cl
 export type OverrideScope =
   | { readonly kind: "group"; readonly response: string }
   | { readonly kind: "all" }
-  | { readonly kind: "field"; readonly itemType?: string; readonly field: string }
+  | { readonly kind: "field"; readonly itemType?: string | undefined; readonly field: string }
   | { readonly kind: "call"; readonly callId: string };
 
 /** A correction for one origin, learnt from its refusal. Later requests stay clean without another 400. */
@@ -294,7 +294,7 @@ export interface Compaction extends Envelope {
   readonly before: number;
   readonly summary: string;
   /** Who wrote the summary: the model, or the runtime from the log because no model could. Absent: there is none. */
-  readonly by?: "model" | "log";
+  readonly by?: "model" | "log" | undefined;
 }
 
 export interface Notice extends Envelope {
@@ -310,8 +310,8 @@ export interface TurnEnd extends Envelope {
   readonly turn: string;
   readonly status: TurnStatus;
   /** For `incomplete`: which limit. */
-  readonly reason?: string;
-  readonly error?: ErrorInfo;
+  readonly reason?: string | undefined;
+  readonly error?: ErrorInfo | undefined;
   readonly steps: number;
   readonly usage: Usage;
   readonly durationMs: number;

@@ -19,14 +19,14 @@ export type EphemeralEvent =
       readonly type: "reasoning_part_start";
       readonly part: number;
       readonly kind: "summary" | "text";
-      readonly title?: string;
+      readonly title?: string | undefined;
     })
   | (Live & { readonly type: "reasoning_delta"; readonly part: number; readonly delta: string })
   | (Live & { readonly type: "reasoning_end"; readonly durationMs: number })
-  | (Live & { readonly type: "text_start"; readonly phase?: string })
+  | (Live & { readonly type: "text_start"; readonly phase?: string | undefined })
   | (Live & { readonly type: "text_delta"; readonly delta: string })
   | (Live & { readonly type: "text_end" })
-  | (Live & { readonly type: "tool_call_start"; readonly callId?: string; readonly name: string })
+  | (Live & { readonly type: "tool_call_start"; readonly callId?: string | undefined; readonly name: string })
   | (Live & { readonly type: "tool_call_delta"; readonly delta: string })
   | {
       readonly type: "tool_progress";
@@ -48,16 +48,16 @@ export type EphemeralEvent =
       readonly turn: string;
       readonly response: string;
       readonly usage: Usage;
-      readonly context?: ContextUse;
+      readonly context?: ContextUse | undefined;
     };
 
 /** How full the model's context is, by what its last response counted. */
 export interface ContextUse {
   readonly usedTokens: number;
   /** Absent: nobody has said how much the model takes. */
-  readonly contextTokens?: number;
+  readonly contextTokens?: number | undefined;
   /** `usedTokens / contextTokens`; above 1 when the model was changed for a smaller one. */
-  readonly fraction?: number;
+  readonly fraction?: number | undefined;
 }
 
 export type SessionEvent = LoggedEvent | EphemeralEvent;

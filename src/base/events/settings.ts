@@ -18,7 +18,7 @@ export interface Profile {
   readonly maxItemIdLength: number;
   readonly maxCallIdLength: number;
   /** The characters a call id may hold, as a pattern; absent: any (failures.md C09). */
-  readonly callIdPattern?: string;
+  readonly callIdPattern?: string | undefined;
   /** The endpoint reuses call ids, so they are mapped at home too (failures.md T07). */
   readonly callIdsRepeat: boolean;
   /** Whether reasoning `content` goes back (failures.md S04, V02). */
@@ -33,7 +33,7 @@ export interface Profile {
   /** What to do at home with hosted items that cannot be replayed without server state (failures.md T14). */
   readonly hostedOmit: readonly string[];
   /** For the `openai-chat` dialect alone. */
-  readonly chat?: ChatProfile;
+  readonly chat?: ChatProfile | undefined;
   /** Per field: the failures.md id it rests on, or "assumed". */
   readonly evidence: Readonly<Record<string, string>>;
 }
@@ -58,7 +58,7 @@ export interface ChatProfile {
   /** A user message may stand behind a tool message (Mistral, code 3230: not). */
   readonly userAfterTool: boolean;
   /** Absent: it may. Logs of earlier versions do not say. */
-  readonly userAfterUser?: boolean;
+  readonly userAfterUser?: boolean | undefined;
   /** Takes `stream_options.include_usage`. */
   readonly sendUsageOption: boolean;
   /** Takes `strict` in a tool's definition. */
@@ -72,11 +72,11 @@ export interface Capabilities {
   readonly sampling: boolean;
   readonly vision: boolean;
   /** How many tokens a request and its answer may have together, where it is known. */
-  readonly contextTokens?: number;
+  readonly contextTokens?: number | undefined;
   /** How Claude is told to think: by effort, by a budget of tokens, or not at all. Absent on other dialects. */
-  readonly thinking?: "adaptive" | "budget" | "none";
+  readonly thinking?: "adaptive" | "budget" | "none" | undefined;
   /** Sent where the dialect demands a limit and none is set. */
-  readonly maxOutputTokens?: number;
+  readonly maxOutputTokens?: number | undefined;
 }
 
 export interface ToolSpec {
@@ -90,19 +90,19 @@ export type ReplayPolicy = "all" | "since_last_user" | "none" | { readonly maxIt
 
 export interface Settings {
   readonly target: Origin;
-  readonly effort?: string;
-  readonly summary?: string;
-  readonly reasoningContext?: string;
-  readonly system?: string;
+  readonly effort?: string | undefined;
+  readonly summary?: string | undefined;
+  readonly reasoningContext?: string | undefined;
+  readonly system?: string | undefined;
   readonly tools: readonly ToolSpec[];
   /** Provider-run tools, as the wire has them: `{"type":"web_search"}`. */
   readonly hosted: readonly JsonObject[];
   readonly replay: ReplayPolicy;
   /** `note`: the readable summary of another model's reasoning goes along, marked as what it is. Default: left out. */
-  readonly foreign?: "omit" | "note";
+  readonly foreign?: "omit" | "note" | undefined;
   readonly profile: Profile;
   readonly capabilities: Capabilities;
-  readonly maxOutputTokens?: number;
+  readonly maxOutputTokens?: number | undefined;
   readonly output?: { readonly name: string; readonly schema: JsonObject; readonly strict: boolean };
   /** Sent as they are, where the capabilities allow: temperature, top_p, tool_choice, metadata, verbosity … */
   readonly parameters: JsonObject;

@@ -35,3 +35,4 @@ export {
 export { inert, inertJson, inertLine } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
+export { type Given, withDefaults } from "./with-defaults.ts";

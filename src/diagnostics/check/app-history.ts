@@ -21,15 +21,15 @@ export interface Block {
   readonly wire?: string;
   readonly text?: string;
   /** The provider's item id. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** What only its maker can read: encrypted content, a signature. */
-  readonly payload?: string;
+  readonly payload?: string | undefined;
   /** The thought is redacted: all payload, no words. */
   readonly redacted?: boolean;
   /** The chat field a thought was captured from. */
   readonly field?: string;
-  readonly callId?: string;
-  readonly name?: string;
+  readonly callId?: string | undefined;
+  readonly name?: string | undefined;
   /** JSON text. */
   readonly arguments?: string;
 }
@@ -50,7 +50,7 @@ export interface ProjectedPiece {
 
 export interface AppSource {
   readonly format: FormatName;
-  readonly version?: string;
+  readonly version?: string | undefined;
   readonly dialect: HistoryDialect;
   readonly blocks: readonly Block[];
   readonly damage?: readonly Damage[];
@@ -72,11 +72,11 @@ export function appHistory(source: AppSource): History {
     text,
     place: placeOf(parts.find((list) => list.length > 0) ?? []),
     parts: parts.map(placeOf),
-    ...(context === undefined ? {} : { context }),
+    context,
   }));
   return {
     format,
-    ...(version === undefined ? {} : { version }),
+    version,
     dialect,
     pieces: dialect === "openai-responses" ? inferGroups(pieces) : pieces,
     damage,

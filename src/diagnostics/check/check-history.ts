@@ -28,7 +28,7 @@ export interface HistoryOptions {
 
 export interface CheckedHistory {
   readonly format: FormatName;
-  readonly version?: string;
+  readonly version?: string | undefined;
   readonly dialect: HistoryDialect;
   /** Items or messages of the request it would become. */
   readonly pieces: number;
@@ -40,7 +40,7 @@ export function checkHistory(content: string | Uint8Array, options: HistoryOptio
   const { format, version, dialect, pieces } = history;
   return {
     format,
-    ...(version === undefined ? {} : { version }),
+    version,
     dialect,
     pieces: pieces.length,
     findings: [...damageFindings(history), ...findingsOf(violationsOf(history, options.vendor), pieces)],

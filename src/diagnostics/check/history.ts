@@ -13,7 +13,7 @@ export type HistoryDialect = keyof DialectFacts;
 export interface Piece {
   /** As it would be sent: an input item, a message. */
   readonly text: string;
-  readonly context?: PieceContext;
+  readonly context?: PieceContext | undefined;
   /** Taken for one response with the pieces of the same run. */
   readonly run?: string;
   /** Where a person finds it in the file. */
@@ -59,12 +59,12 @@ export type Edit =
 export interface History {
   readonly format: FormatName;
   /** What the file says of its own version. */
-  readonly version?: string;
+  readonly version?: string | undefined;
   readonly dialect: HistoryDialect;
   readonly pieces: readonly Piece[];
   readonly damage: readonly Damage[];
   /** The request without its pieces, as JSON text, where the file is a whole request. */
-  readonly head?: string;
+  readonly head?: string | undefined;
   /** The file with the edits made. An edit this format cannot make is left out. */
   apply(edits: readonly Edit[]): string;
 }

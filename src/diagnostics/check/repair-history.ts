@@ -29,12 +29,12 @@ export interface Change {
   readonly place: string;
   readonly what: string;
   /** What is not in the history any more. */
-  readonly lost?: string;
+  readonly lost?: string | undefined;
 }
 
 export interface RepairedHistory {
   readonly format: FormatName;
-  readonly version?: string;
+  readonly version?: string | undefined;
   readonly dialect: HistoryDialect;
   /** The same text when nothing was changed. */
   readonly text: string;
@@ -76,7 +76,7 @@ export function repairHistory(content: string | Uint8Array, options: RepairOptio
   const { version, dialect, pieces } = history;
   return {
     format,
-    ...(version === undefined ? {} : { version }),
+    version,
     dialect,
     text,
     changes,
@@ -108,7 +108,7 @@ function spotKey(edit: Extract<Edit, { readonly at: unknown }>): string {
 }
 
 function changeOf({ rule, edit, what, lost }: Repair, history: History): Change {
-  return { rule, place: placeOf(edit, history), what, ...(lost === undefined ? {} : { lost }) };
+  return { rule, place: placeOf(edit, history), what, lost };
 }
 
 function placeOf(edit: Edit, { pieces, damage }: History): string {

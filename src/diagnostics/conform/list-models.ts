@@ -18,7 +18,7 @@ const MAX_LIST = 1024 * 1024;
 /** Empty: it does not say. Rejects only for the caller's own signal. */
 export async function listModels(options: {
   readonly baseUrl: string;
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }): Promise<readonly string[]> {

@@ -13,8 +13,13 @@ export type Suite = "responses" | "reasoning";
 export type Facts = Readonly<Record<string, string | number | boolean>>;
 
 export type Outcome =
-  | { readonly result: "holds"; readonly seen: string; readonly facts?: Facts }
-  | { readonly result: "differs"; readonly expected: string; readonly seen: string; readonly facts?: Facts }
+  | { readonly result: "holds"; readonly seen: string; readonly facts?: Facts | undefined }
+  | {
+      readonly result: "differs";
+      readonly expected: string;
+      readonly seen: string;
+      readonly facts?: Facts | undefined;
+    }
   | { readonly result: "skipped"; readonly because: string }
   | { readonly result: "error"; readonly code: string; readonly seen: string };
 
@@ -38,14 +43,14 @@ export class Skip extends Error {
 export const holds = (seen: string, facts?: Facts): Outcome => ({
   result: "holds",
   seen,
-  ...(facts === undefined ? {} : { facts }),
+  facts,
 });
 
 export const differs = (expected: string, seen: string, facts?: Facts): Outcome => ({
   result: "differs",
   expected,
   seen,
-  ...(facts === undefined ? {} : { facts }),
+  facts,
 });
 
 /** An answer that broke off is judged by nobody. */

@@ -18,7 +18,7 @@ export interface ConformOptions {
   readonly model: string;
   /** For the probe that sends one model's reasoning to another. */
   readonly secondModel?: string;
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   readonly suite?: Suite | "all";
   /** Ids of probes, or of their groups (the part before the dot). */
   readonly only?: readonly string[];

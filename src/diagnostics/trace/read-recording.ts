@@ -201,8 +201,8 @@ class Reader {
       session: this.#string(run["session"], "run.session", 1),
       permissions: this.#string(run["permissions"], "run.permissions", 1),
       canAsk: run["canAsk"] === true,
-      ...(maxSteps === undefined ? {} : { maxSteps }),
-      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+      maxSteps,
+      maxCostUsd,
       access: Object.fromEntries(Object.entries(access).map(([name, one]) => [name, String(one)])),
     };
   }

@@ -12,8 +12,8 @@ export interface RunFacts {
   readonly session: string;
   readonly permissions: string;
   readonly canAsk: boolean;
-  readonly maxSteps?: number;
-  readonly maxCostUsd?: number;
+  readonly maxSteps?: number | undefined;
+  readonly maxCostUsd?: number | undefined;
   /** What each tool may do: the permission policy looks at it. */
   readonly access: Readonly<Record<string, string>>;
 }

@@ -103,7 +103,7 @@ export class TraceWriter implements WireSink, LogSink {
   end(n: number, error?: SeenError): void {
     this.#data(n, this.#streams.get(n)?.flush() ?? new Uint8Array());
     this.#streams.delete(n);
-    this.#record({ type: "end", n, ...(error === undefined ? {} : { error }) });
+    this.#record({ type: "end", n, error });
   }
 
   #data(n: number, bytes: Uint8Array): void {
@@ -121,10 +121,12 @@ export class TraceWriter implements WireSink, LogSink {
   }
 
   #write(fields: Readonly<Record<string, Field>>): void {
-    const members = Object.entries(fields).map(([name, value]): readonly [string, string] => [
-      name,
-      isExact(value) ? this.#redact(value.exact) : this.#redact(JSON.stringify(value)),
-    ]);
+    const members = Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]): readonly [string, string] => [
+        name,
+        this.#redact(isExact(value) ? value.exact : JSON.stringify(value)),
+      ]);
     if (this.#options.form === "jsonl") {
       this.#file?.write(`{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}\n`);
       return;

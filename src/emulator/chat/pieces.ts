@@ -30,7 +30,7 @@ export interface Ending {
   readonly status: "completed" | "incomplete" | "failed";
   readonly pieces: readonly Piece[];
   readonly finish: ChatFinishReason;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
   /** As OpenAI writes it, or without the `error` around it as vLLM does. */
   readonly errorShape?: "nested" | "flat";
 }

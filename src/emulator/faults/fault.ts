@@ -30,9 +30,9 @@ export type Fault =
   | {
       readonly type: "http";
       readonly status: number;
-      readonly code?: string;
-      readonly message?: string;
-      readonly headers?: Readonly<Record<string, string>>;
+      readonly code?: string | undefined;
+      readonly message?: string | undefined;
+      readonly headers?: Readonly<Record<string, string>> | undefined;
     }
   /** A proxy's page instead of JSON. */
   | { readonly type: "html"; readonly status: number }
@@ -43,14 +43,19 @@ export type Fault =
       readonly items: number;
     }
   /** `response.failed` after so many good items (all, when absent). */
-  | { readonly type: "failed"; readonly code: string; readonly message?: string; readonly items?: number }
+  | {
+      readonly type: "failed";
+      readonly code: string;
+      readonly message?: string | undefined;
+      readonly items?: number | undefined;
+    }
   /** An `error` event: nested (real wire, `response.failed` follows) or flat (SDK types, nothing follows). */
   | {
       readonly type: "error-event";
       readonly shape: "nested" | "flat";
-      readonly code?: string;
-      readonly message?: string;
-      readonly items?: number;
+      readonly code?: string | undefined;
+      readonly message?: string | undefined;
+      readonly items?: number | undefined;
     }
   /** E12: HTTP 200, then the refusal inside the stream. */
   | { readonly type: "invalid-encrypted-content" }
@@ -59,7 +64,7 @@ export type Fault =
   /** Azure: ciphertext only in the terminal event. */
   | { readonly type: "late-ciphertext" }
   /** I08, Copilot: another id in every event. */
-  | { readonly type: "rotate-ids"; readonly length?: number }
+  | { readonly type: "rotate-ids"; readonly length?: number | undefined }
   /** R05: no deltas, no part events. */
   | { readonly type: "done-only" }
   /** R01: a clean end without a terminal event. */
@@ -71,7 +76,7 @@ export type Fault =
   /** A gateway that began again: so many events of a response that died, then the whole stream of another one. */
   | { readonly type: "spliced-start"; readonly events: number }
   /** U10: an event type nobody knows. */
-  | { readonly type: "unknown-event"; readonly index?: number }
+  | { readonly type: "unknown-event"; readonly index?: number | undefined }
   /** An output item type nobody knows, before the last item. */
   | { readonly type: "unknown-item" }
   | { readonly type: "duplicate-event"; readonly index: number }

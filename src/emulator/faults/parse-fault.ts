@@ -60,7 +60,7 @@ const readers: { readonly [Name in Exclude<FaultName, "all">]: Reader } = {
     const shape = args.first ?? "nested";
     if (shape !== "nested" && shape !== "flat") throw invalid(args.name, "takes nested or flat");
     const code = args.named["code"];
-    return { type: "error-event", shape, ...(code === undefined ? {} : { code }), ...itemsOf(args) };
+    return { type: "error-event", shape, code, ...itemsOf(args) };
   },
   "invalid-encrypted-content": plain("invalid-encrypted-content"),
   "rotate-key": plain("rotate-key"),
@@ -150,8 +150,8 @@ function httpFault(args: Arguments, status: number): Fault {
   return {
     type: "http",
     status,
-    ...(code === undefined ? {} : { code }),
-    ...(message === undefined ? {} : { message }),
+    code,
+    message,
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
   };
 }

@@ -18,7 +18,7 @@ export interface Ending {
   readonly stopReason: string;
   readonly stopSequence: string | null;
   /** The message never ends: an error comes instead. */
-  readonly error?: ApiError;
+  readonly error?: ApiError | undefined;
 }
 
 export function endingOf(

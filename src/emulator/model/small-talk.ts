@@ -113,7 +113,7 @@ function recallNumber(turn: Turn): Step {
         ? "I no longer have my notes from when I thought of a number, so I cannot tell you which one it was."
         : "I have not thought of a number yet. Ask me to.";
   return {
-    ...(number === undefined ? {} : { number }),
+    number,
     parts: [
       think(
         "Looking in my notes",

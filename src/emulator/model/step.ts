@@ -29,7 +29,7 @@ export type Part =
 
 export interface Step {
   readonly parts: readonly Part[];
-  readonly number?: number;
+  readonly number?: number | undefined;
 }
 
 export const introduction =
@@ -73,7 +73,7 @@ function toDraft(turn: Turn, part: Part, note: Note): readonly Draft[] {
       type: "message",
       text,
       phase: "final_answer",
-      ...(part.annotations === undefined ? {} : { annotations: part.annotations }),
+      annotations: part.annotations,
     },
   ];
 }

@@ -38,7 +38,7 @@ const said = (text: string, name: string, result: string, failed?: boolean): str
     seen: [
       { type: "user", text },
       { type: "call", callId: "1", name, arguments: "{}" },
-      { type: "result", callId: "1", text: result, ...(failed === undefined ? {} : { failed }) },
+      { type: "result", callId: "1", text: result, failed },
     ],
     instructions: "",
     tools: [{ type: "function", name, parameters: { type: "object" } }],

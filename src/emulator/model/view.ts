@@ -13,7 +13,12 @@ export type Seen =
   | { readonly type: "assistant"; readonly text: string }
   | { readonly type: "call"; readonly callId: string; readonly name: string; readonly arguments: string }
   /** `failed`: the dialect says so beside the text. */
-  | { readonly type: "result"; readonly callId: string; readonly text: string; readonly failed?: boolean }
+  | {
+      readonly type: "result";
+      readonly callId: string;
+      readonly text: string;
+      readonly failed?: boolean | undefined;
+    }
   /** Reasoning that came back and could be read. */
   | { readonly type: "notes"; readonly text: string }
   | { readonly type: "other"; readonly itemType: string };

@@ -12,34 +12,34 @@ export type Draft =
       readonly type: "reasoning";
       readonly summary: readonly string[];
       /** Sealed into the ciphertext; the model reads it again only if the item comes back. */
-      readonly notes?: string;
+      readonly notes?: string | undefined;
       /** The reasoning itself, for `reasoning_text`; also what reasoning tokens are counted from. */
-      readonly text?: string;
+      readonly text?: string | undefined;
       /** `null`: the key with null, as Copilot sends it; `false`: no key at all. */
-      readonly ciphertext?: null | false;
+      readonly ciphertext?: null | false | undefined;
       /** Nobody sees the text: Claude sends such a block with an empty text and a signature (C12). */
-      readonly hidden?: true;
+      readonly hidden?: true | undefined;
       /** Claude: the whole block is opaque (C11). */
-      readonly redacted?: true;
+      readonly redacted?: true | undefined;
     }
   | {
       readonly type: "message";
       readonly text: string;
-      readonly phase?: "commentary" | "final_answer";
-      readonly annotations?: readonly JsonObject[];
-      readonly refusal?: boolean;
+      readonly phase?: "commentary" | "final_answer" | undefined;
+      readonly annotations?: readonly JsonObject[] | undefined;
+      readonly refusal?: boolean | undefined;
     }
   | {
       readonly type: "function_call";
       readonly name: string;
       readonly arguments: string;
-      readonly callId?: string;
+      readonly callId?: string | undefined;
     }
   | {
       readonly type: "custom_tool_call";
       readonly name: string;
       readonly input: string;
-      readonly callId?: string;
+      readonly callId?: string | undefined;
     }
   | { readonly type: "web_search_call"; readonly action: JsonObject }
   /** Any other item, sent as it is: `added` and `done`, an id only if it has none. */
@@ -47,8 +47,8 @@ export type Draft =
 
 export interface Reply {
   readonly output: readonly Draft[];
-  readonly status?: "completed" | "incomplete" | "failed";
-  readonly incompleteReason?: string;
+  readonly status?: "completed" | "incomplete" | "failed" | undefined;
+  readonly incompleteReason?: string | undefined;
   readonly error?: { readonly code: string; readonly message: string };
 }
 

@@ -13,7 +13,7 @@ export interface StreamEvent {
   /** The output item it belongs to. */
   readonly item?: number;
   /** Deltas are what the pace is between. */
-  readonly delta?: true;
+  readonly delta?: true | undefined;
   /** What it would say if it said everything at once. */
   readonly whole?: JsonObject;
   /** With this event the response is over, and so. */

@@ -25,8 +25,8 @@ import { storedOutput, withIds } from "./store.ts";
 interface Ending {
   readonly status: "completed" | "incomplete" | "failed";
   readonly drafts: readonly Draft[];
-  readonly reason?: string;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly reason?: string | undefined;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
   /** An `error` event before the end, and whether the end comes at all. */
   readonly errorEvent?: "nested" | "flat";
 }
@@ -56,8 +56,8 @@ export function composeAnswer(engine: Engine, judged: Judged, options: ComposeOp
     status: ending.status,
     output,
     usage: ending.status === "failed" ? null : usageOf(options.prompt, ending.drafts),
-    ...(ending.reason === undefined ? {} : { incompleteReason: ending.reason }),
-    ...(ending.error === undefined ? {} : { error: ending.error }),
+    incompleteReason: ending.reason,
+    error: ending.error,
   });
   engine.ledger.opened(judged.conversation, marksOfResponse(uid, items));
   const stream = request.stream
@@ -132,8 +132,8 @@ function endingOf(judged: Judged, reply: Reply, faults: readonly Fault[]): Endin
   return {
     status: reply.status ?? "completed",
     drafts,
-    ...(reply.incompleteReason === undefined ? {} : { reason: reply.incompleteReason }),
-    ...(reply.error === undefined ? {} : { error: reply.error }),
+    reason: reply.incompleteReason,
+    error: reply.error,
   };
 }
 

@@ -64,7 +64,7 @@ class ScenarioReader {
     }
     return {
       name: name ?? this.#file,
-      ...(dialect === undefined ? {} : { dialect }),
+      dialect,
       afterwards: afterwards ?? "model",
       steps: steps.map((step, index) => this.#step(step, ["steps", index])),
       switches: this.#switches(root["switches"]),
@@ -91,8 +91,8 @@ class ScenarioReader {
     }
     return {
       output: output.map((item, index) => readDraft(this, item, [...path, "output", index])),
-      ...(when === undefined ? {} : { when }),
-      ...(status === undefined ? {} : { status }),
+      when,
+      status,
       ...(status === "incomplete" ? { incompleteReason: reason ?? "max_output_tokens" } : {}),
       ...(status === "failed" ? { error: this.#error(error, [...path, "error"]) } : {}),
       faults: this.#faults(step["faults"], [...path, "faults"]),

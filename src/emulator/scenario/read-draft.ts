@@ -89,8 +89,8 @@ function readMessage(complaints: Complaints, value: unknown, path: Path): Draft 
   return {
     type: "message",
     text: text(complaints, message["text"], [...path, "text"]),
-    ...(phase === undefined ? {} : { phase }),
-    ...(annotations === undefined ? {} : { annotations }),
+    phase,
+    annotations,
   };
 }
 

@@ -11,14 +11,14 @@ import type { Switches } from "../switches.ts";
 
 export interface ScenarioStep extends Reply {
   /** Only for a request whose last user message contains this text; otherwise the step waits. */
-  readonly when?: string;
+  readonly when?: string | undefined;
   readonly faults: readonly Fault[];
 }
 
 export interface Scenario {
   readonly name: string;
   /** Only requests of this dialect take its steps; absent: all do. */
-  readonly dialect?: DialectName;
+  readonly dialect?: DialectName | undefined;
   readonly steps: readonly ScenarioStep[];
   /** What answers after the last step: the built-in model, the steps again, or an error. */
   readonly afterwards: "model" | "repeat" | "error";

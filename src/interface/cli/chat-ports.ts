@@ -80,7 +80,7 @@ function modelChoices(): readonly Choice[] {
 }
 
 function choiceOf(name: string, note: string | undefined): Choice {
-  return { value: name, label: name, ...(note === undefined ? {} : { note }) };
+  return { value: name, label: name, note };
 }
 
 /** The newest first, those of this directory before the others. */

@@ -101,7 +101,7 @@ class Chatting {
       terminal: rawTerminal(),
       style: createStyle(terminal.colour),
       ports,
-      ...(files === undefined ? {} : { files }),
+      files,
       history: this.#history,
       directory: place.name(),
       now: systemNow,
@@ -109,7 +109,7 @@ class Chatting {
       messages: (listener) => terminal.divert(listener),
       intro: banner,
       first,
-      ...(this.#draft === undefined ? {} : { draft: this.#draft }),
+      draft: this.#draft,
     });
     this.#draft = end.unsent.length === 0 ? undefined : end.unsent.join("\n\n");
     if (end.type === "leave" && this.#draft !== undefined) this.#keepUnsent(end.unsent);

@@ -86,16 +86,15 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     permissions,
     canAsk,
     limits: {
-      ...(maxSteps === undefined ? {} : { maxSteps }),
-      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+      maxSteps,
+      maxCostUsd,
     },
     ...(flags.autoCompact === false ? { compaction: { automatic: false } } : {}),
     ...(flags.debug === true ? { trace: tellRequests(terminal) } : {}),
     cwd,
     secrets,
   });
-  const open = (mode: "write" | "read"): Promise<Session> =>
-    agent.open({ store: tracing.store, mode, ...(id === undefined ? {} : { id }) });
+  const open = (mode: "write" | "read"): Promise<Session> => agent.open({ store: tracing.store, mode, id });
   const session = await open("write").catch((error: unknown) => {
     if (options.attach === true && codeOf(error) === "session_locked") return open("read");
     throw error;

@@ -60,8 +60,8 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
     model: handle.model,
     options: flags.effort === undefined ? {} : { effort: flags.effort },
     told: {
-      ...(flags.showReasoning === undefined ? {} : { showReasoning: flags.showReasoning }),
-      ...(flags.output === undefined ? {} : { output: flags.output }),
+      showReasoning: flags.showReasoning,
+      output: flags.output,
     },
   };
 }
@@ -70,8 +70,8 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
 export async function openHandle(agent: RemoteAgent, flags: RunFlags): Promise<SessionHandle> {
   const id = await chosen(agent, flags);
   const handle = await agent.open({
-    ...(id === undefined ? {} : { id }),
-    ...(flags.model === undefined ? {} : { model: flags.model }),
+    id,
+    model: flags.model,
   });
   if (id !== undefined && flags.model !== undefined) await handle.setModel(flags.model);
   return handle;

@@ -93,13 +93,13 @@ export interface TellSession {
 export interface TellOptions {
   readonly json?: boolean;
   readonly permissions?: string;
-  readonly showReasoning?: ShowReasoning;
+  readonly showReasoning?: ShowReasoning | undefined;
   /** The answer is written at the end, not as it arrives. */
   readonly whole?: boolean;
   /** A file for the answer. */
-  readonly output?: string;
+  readonly output?: string | undefined;
   /** The project's instructions that are part of the request. */
-  readonly instructions?: string;
+  readonly instructions?: string | undefined;
 }
 
 /** A turn told to its end; resolves to the exit code. */
@@ -202,7 +202,7 @@ async function asJson(
       session: session.id,
       model: session.model.label,
       place: session.place,
-      ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+      instructions: options.instructions,
     }),
   );
   const progress = new ProgressLines({ ...terminal, stderr: nowhere });
@@ -220,13 +220,13 @@ async function asJson(
       type: "result",
       status,
       text,
-      ...(output === undefined ? {} : { output }),
+      output,
       steps,
       usage,
       costUsd: meter.usd ?? null,
       durationMs: Math.round(performance.now() - started),
-      ...(reason === undefined ? {} : { reason }),
-      ...(error === undefined ? {} : { error }),
+      reason,
+      error,
     }),
   );
   return { result, denied: progress.denied };

@@ -17,8 +17,8 @@ export interface RunFlags extends TraceFlags {
   readonly json?: boolean;
   readonly continue?: boolean;
   readonly resume?: string;
-  readonly model?: string;
-  readonly effort?: string;
+  readonly model?: string | undefined;
+  readonly effort?: string | undefined;
   readonly tools?: string;
   readonly allowTools?: string;
   readonly permissions?: string;

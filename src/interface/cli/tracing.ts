@@ -78,8 +78,8 @@ function writerOptions(
     run: {
       permissions,
       canAsk,
-      ...(maxSteps === undefined ? {} : { maxSteps }),
-      ...(maxCostUsd === undefined ? {} : { maxCostUsd }),
+      maxSteps,
+      maxCostUsd,
       access: Object.fromEntries(tools.map(({ name, access }) => [name, access])),
     },
     open() {

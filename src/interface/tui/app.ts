@@ -236,7 +236,7 @@ class App {
           this.#picker = new Picker({
             title,
             choices,
-            ...(about === undefined ? {} : { about }),
+            about,
             onChange: () => this.#schedule(),
             onEnd: (value) => {
               this.#picker = undefined;

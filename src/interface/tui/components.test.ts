@@ -140,7 +140,7 @@ test("a picker narrows, wraps around, tells about the choice, and takes or leave
 });
 
 test("completion: commands at the start, files behind an @, nothing elsewhere; hostile names never", async () => {
-  const files = ["src/interface/tui/app.ts", "src/app.test.ts", "a b.ts", "evil\u001B[2J.ts"];
+  const files = ["src/tui/app.ts", "src/app.test.ts", "a b.ts", "evil\u001B[2J.ts"];
   const complete = createCompletion([{ name: "/help", about: "keys" }], async () => files);
   const where = { firstLine: true, signal: new AbortController().signal };
   expect(await complete("/he", where)).toEqual({
@@ -148,10 +148,10 @@ test("completion: commands at the start, files behind an @, nothing elsewhere; h
     items: [{ value: "/help", label: "/help", description: "keys" }],
   });
   expect((await complete("see @app", where))?.items.map(({ value }) => value)).toEqual([
-    "@src/interface/tui/app.ts ",
+    "@src/tui/app.ts ",
     "@src/app.test.ts ",
   ]);
   expect(await complete("mail a@b", where)).toBeUndefined();
   expect(await complete("/he", { ...where, firstLine: false })).toBeUndefined();
-  expect(rankFiles(files, "")).toEqual(["src/interface/tui/app.ts", "src/app.test.ts"]);
+  expect(rankFiles(files, "")).toEqual(["src/tui/app.ts", "src/app.test.ts"]);
 });

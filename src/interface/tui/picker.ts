@@ -12,14 +12,14 @@ import { fit, isKey, wrap } from "./terminal-library.ts";
 export interface Choice {
   readonly value: string;
   readonly label: string;
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 export interface PickerOptions {
   readonly title: string;
   readonly choices: readonly Choice[];
   /** What a person should know about the choice before taking it; told under the list. */
-  readonly about?: (value: string) => Promise<string>;
+  readonly about?: ((value: string) => Promise<string>) | undefined;
   readonly onChange: () => void;
   readonly onEnd: (value: string | undefined) => void;
 }

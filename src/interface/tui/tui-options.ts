@@ -27,7 +27,7 @@ export interface TuiOptions {
   readonly style: Style;
   readonly ports: Ports;
   /** What an @ can name; absent where the session's files are not on this machine. */
-  readonly files?: (signal: AbortSignal) => Promise<readonly string[]>;
+  readonly files?: ((signal: AbortSignal) => Promise<readonly string[]>) | undefined;
   readonly history: InputHistory;
   /** Where the session works: its directory, or its server. */
   readonly directory: string;
@@ -41,7 +41,7 @@ export interface TuiOptions {
   /** Sent at once. */
   readonly first?: string;
   /** Stands in the input at the start: what another session's interface gave back. */
-  readonly draft?: string;
+  readonly draft?: string | undefined;
 }
 
 export type TuiEnd = Outcome & {

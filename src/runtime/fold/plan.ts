@@ -65,7 +65,7 @@ export interface Plan {
   /** Entries of equal revision and index are the same objects: what was rendered from them stays valid. */
   readonly revision: number;
   /** Fields this origin has refused; `itemType` absent means a field of the request itself. */
-  readonly strip: readonly { readonly itemType?: string; readonly field: string }[];
+  readonly strip: readonly { readonly itemType?: string | undefined; readonly field: string }[];
   readonly overrides: readonly ReplayOverride[];
 }
 

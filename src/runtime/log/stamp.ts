@@ -33,7 +33,7 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
     stamp(drafts, nextSeq, epoch) {
       const now = isoTime(clock.now());
       return drafts.map((given, index): LoggedEvent => {
-        const draft = isPlainDraft(given) ? given : withoutPlace(given);
+        const draft = isPlainDraft(given) ? given : plainDraft(given);
         const {
           turn,
           response,
@@ -53,16 +53,22 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
   };
 }
 
+const ENVELOPE: ReadonlySet<string> = new Set(["v", "seq", "epoch"]);
+
+const stays = (key: string, value: unknown): boolean => value !== undefined && !ENVELOPE.has(key);
+
 function isPlainDraft(draft: AppendDraft): boolean {
-  return !ENVELOPE.some((key) => key in draft);
+  for (const key in draft) if (!stays(key, draft[key as keyof AppendDraft])) return false;
+  return true;
 }
 
-const ENVELOPE = ["v", "seq", "epoch"];
-
-/** Whoever hands over an event of another log must not bring its place there along. */
-function withoutPlace(draft: AppendDraft): AppendDraft {
+/**
+ * An event in memory has exactly the fields of its line, so none that is undefined. Whoever hands over an event of
+ * another log must not bring its place there along.
+ */
+function plainDraft(draft: AppendDraft): AppendDraft {
   return Object.fromEntries(
-    Object.entries(draft).filter(([key, value]) => !ENVELOPE.includes(key) && value !== undefined),
+    Object.entries(draft).filter(([key, value]) => stays(key, value)),
   ) as unknown as AppendDraft;
 }
 

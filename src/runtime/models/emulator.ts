@@ -11,9 +11,9 @@ import { priced } from "./prices.ts";
 
 export interface EmulatorModelOptions extends EmulatorOptions {
   readonly model?: string;
-  readonly effort?: string;
+  readonly effort?: string | undefined;
   /** Told of the server once it runs: for its report, and to close it before the process ends. */
-  readonly onStart?: (emulator: Emulator) => void;
+  readonly onStart?: ((emulator: Emulator) => void) | undefined;
 }
 
 const DEFAULT_MODEL = "emu-reasoner";
@@ -64,7 +64,7 @@ export function emulator(options: EmulatorModelOptions = {}): Model {
       // Not an ordinary word: loaded keys are redacted from tool output.
       apiKey: "throughline-built-in-emulator-key",
       keyName: "no key",
-      ...(effort === undefined ? {} : { effort }),
+      effort,
     }),
   );
 }

@@ -96,7 +96,7 @@ export function priceOf(provider: string, model: string, endpoint?: string): Pri
     const [, input, cachedInput, output] = row;
     const long = LONG[name];
     const { asOf, source } = table;
-    return { input, cachedInput, output, ...(long === undefined ? {} : { long }), asOf, source };
+    return { input, cachedInput, output, long, asOf, source };
   }
   return undefined;
 }

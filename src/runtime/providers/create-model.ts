@@ -31,7 +31,7 @@ export interface CreateModelOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Where the key goes, if not where the dialect puts it: `api-key` (Azure). */
   readonly keyHeader?: string;
-  readonly effort?: string;
+  readonly effort?: string | undefined;
   readonly summary?: string;
   readonly reasoningContext?: string;
   readonly maxOutputTokens?: number;
@@ -89,10 +89,10 @@ function settingsOf(options: CreateModelOptions): ModelSettings {
     },
     profile,
     capabilities: capabilitiesOf(dialect, model, options.capabilities),
-    ...(options.effort === undefined ? {} : { effort: options.effort }),
-    ...(summary === undefined ? {} : { summary }),
-    ...(options.reasoningContext === undefined ? {} : { reasoningContext: options.reasoningContext }),
-    ...(options.maxOutputTokens === undefined ? {} : { maxOutputTokens: options.maxOutputTokens }),
+    effort: options.effort,
+    summary,
+    reasoningContext: options.reasoningContext,
+    maxOutputTokens: options.maxOutputTokens,
     hosted: (options.hosted ?? []).map((type) => ({ type })),
     parameters: options.parameters ?? {},
     renderer: driverOf(dialect).rendererVersion,

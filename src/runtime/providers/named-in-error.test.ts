@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 
 import { namedInError } from "./named-in-error.ts";
 
-const named = (message: string, param?: string): unknown =>
-  namedInError({ code: "c", message, ...(param === undefined ? {} : { param }) });
+const named = (message: string, param?: string): unknown => namedInError({ code: "c", message, param });
 
 describe("namedInError", () => {
   test.each([

@@ -10,7 +10,7 @@ export interface NamedInError {
   /** Ids of items, as OpenAI's texts quote them. */
   readonly itemIds: readonly string[];
   /** As `ItemSource.path`: `input[3]`, `messages.5.content.1`, `messages.33`. */
-  readonly path?: string;
+  readonly path?: string | undefined;
   /** Of the item at `path`, or of the request itself; nested ones with dots. */
   readonly field?: string;
   readonly callIds: readonly string[];
@@ -22,7 +22,7 @@ export function namedInError(info: ErrorInfo): NamedInError {
     itemIds: [...info.message.matchAll(/\b(?:rs|msg|fc|ctc|ws|cmp|ig|mcp)_[A-Za-z0-9_-]+/g)].map(
       ([id]) => id,
     ),
-    ...(path === undefined ? {} : { path }),
+    path,
     ...(field === undefined || field === "" ? {} : { field }),
     callIds: callIdsIn(info.message),
   };
@@ -44,7 +44,7 @@ function placeOf({ param, message }: ErrorInfo): Place {
 function openAiPlace(where: string): Place | undefined {
   const found = /^(input\[\d+\])(?:\.([A-Za-z_]+))?/.exec(where);
   if (found?.[1] === undefined) return undefined;
-  return { path: found[1], ...(found[2] === undefined ? {} : { field: found[2] }) };
+  return { path: found[1], field: found[2] };
 }
 
 /**

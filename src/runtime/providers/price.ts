@@ -15,7 +15,7 @@ interface Rates {
 
 export interface Price extends Rates {
   /** From this many input tokens of one request on, all of it costs more. */
-  readonly long?: Rates & { readonly above: number };
+  readonly long?: (Rates & { readonly above: number }) | undefined;
   /** The day the figures were read. */
   readonly asOf: string;
   readonly source: string;

@@ -43,17 +43,17 @@ export type DeltaChannel = "summary" | "reasoning" | "text" | "arguments";
 
 export interface StreamEnd {
   readonly status: ResponseStatus;
-  readonly reason?: string;
-  readonly usage?: Usage;
-  readonly error?: ErrorInfo;
-  readonly late?: readonly LateItem[];
-  readonly unknown?: Readonly<Record<string, number>>;
-  readonly providerResponseId?: string;
-  readonly requestId?: string;
-  readonly servedModel?: string;
-  readonly reasoningContext?: string;
+  readonly reason?: string | undefined;
+  readonly usage?: Usage | undefined;
+  readonly error?: ErrorInfo | undefined;
+  readonly late?: readonly LateItem[] | undefined;
+  readonly unknown?: Readonly<Record<string, number>> | undefined;
+  readonly providerResponseId?: string | undefined;
+  readonly requestId?: string | undefined;
+  readonly servedModel?: string | undefined;
+  readonly reasoningContext?: string | undefined;
   /** Thoughts the provider says it did not read, and why (failures.md C10). */
-  readonly unread?: readonly UnreadThought[];
+  readonly unread?: readonly UnreadThought[] | undefined;
 }
 
 export type StreamEvent =
@@ -61,9 +61,9 @@ export type StreamEvent =
       readonly type: "item_start";
       readonly outputIndex: number;
       readonly kind: "reasoning" | "message" | "tool_call" | "other";
-      readonly name?: string;
-      readonly callId?: string;
-      readonly phase?: string;
+      readonly name?: string | undefined;
+      readonly callId?: string | undefined;
+      readonly phase?: string | undefined;
     }
   | {
       readonly type: "delta";
@@ -89,10 +89,10 @@ export interface StreamDecoder {
 export interface ItemSource {
   /** As the dialect's errors write it: `input[3]`, `messages.3.content.0`. */
   readonly path: string;
-  readonly response?: string;
-  readonly itemId?: string;
+  readonly response?: string | undefined;
+  readonly itemId?: string | undefined;
   readonly itemType: string;
-  readonly callId?: string;
+  readonly callId?: string | undefined;
 }
 
 export interface RenderedRequest {
@@ -130,7 +130,7 @@ export interface Renderer {
 export interface SendOptions {
   readonly signal: AbortSignal;
   readonly timeouts: HttpTimeouts;
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
   /** Sees the bytes that arrive, for traces and recordings. */
   readonly onBytes?: (bytes: Uint8Array) => void;
 }
@@ -151,10 +151,10 @@ export interface ModelSettings {
   readonly target: Origin;
   readonly profile: Profile;
   readonly capabilities: Capabilities;
-  readonly effort?: string;
-  readonly summary?: string;
-  readonly reasoningContext?: string;
-  readonly maxOutputTokens?: number;
+  readonly effort?: string | undefined;
+  readonly summary?: string | undefined;
+  readonly reasoningContext?: string | undefined;
+  readonly maxOutputTokens?: number | undefined;
   readonly hosted: Settings["hosted"];
   readonly parameters: Settings["parameters"];
   readonly renderer: number;
@@ -165,7 +165,7 @@ export interface Model {
   readonly label: string;
   readonly settings: ModelSettings;
   /** What it costs, where that is known. */
-  readonly price?: Price;
+  readonly price?: Price | undefined;
   /** Secret values that must never reach a log: keys it has loaded. */
   readonly secrets: () => readonly string[];
   /** The same model with another effort. */

@@ -142,7 +142,7 @@ async function post(
     body,
     signal: options.signal,
     timeouts: options.timeouts,
-    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    fetch: options.fetch,
   });
 }
 

@@ -11,7 +11,7 @@ import type { Problem, Rule, RuleRun, Violation } from "./rule.ts";
 /** What is known of a piece beside its text. Foreign histories say nothing of it. */
 export interface PieceContext {
   /** Which response it came from. */
-  readonly group?: string;
+  readonly group?: string | undefined;
   /** Made by another origin than the request goes to. */
   readonly foreign?: boolean;
   /** How many pieces of reasoning its response made: leaving out some of them is refused where leaving out all is not. */

@@ -54,7 +54,7 @@ async function describe(
     const title = log.events.findLast((event) => event.type === "title")?.title;
     await log.close();
     return {
-      ...(title === undefined ? {} : { title }),
+      title,
       ...(first?.type === "session_start" && first.cwd !== undefined ? { cwd: first.cwd } : {}),
     };
   } catch (error) {

@@ -41,7 +41,7 @@ export async function compactNow(
     keep: { turns },
     ask: true,
     maxLength: summaryLength(contextTokens),
-    ...(instructions === undefined ? {} : { instructions }),
+    instructions,
   });
   const base = { text: "", steps: 0, usage };
   if (status === "nothing")

@@ -21,7 +21,7 @@ import { closeTurn, findOpenTurn } from "../turn/index.ts";
 export async function forkInto(
   store: Store,
   parent: Log,
-  options: { readonly id: string; readonly at?: number },
+  options: { readonly id: string; readonly at?: number | undefined },
 ): Promise<void> {
   const { id } = options;
   const drafts = forkDrafts({ events: parent.events, parent: parent.session, ...options });
@@ -42,7 +42,7 @@ export interface ForkOptions {
   readonly id: string;
   readonly parent: string;
   /** The last event to take along; default: all. */
-  readonly at?: number;
+  readonly at?: number | undefined;
 }
 
 function forkDrafts({ events, id, parent, at }: ForkOptions): readonly AppendDraft[] {

@@ -86,7 +86,7 @@ function itemsOf(body: string): readonly PreviewItem[] {
       const role = stringOf(item["role"]);
       return {
         type: stringOf(item["type"]) ?? "message",
-        ...(role === undefined ? {} : { role }),
+        role,
         bytes: Buffer.byteLength(JSON.stringify(item)),
         head: headOf(item),
       };

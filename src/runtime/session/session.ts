@@ -22,6 +22,7 @@ import {
   messageOf,
   systemClock,
   ThroughlineError,
+  withDefaults,
 } from "../../base/support/index.ts";
 import { createRedactor, type Log, type Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
@@ -116,8 +117,8 @@ export class LocalSession extends SessionView implements Session {
     if (model !== undefined) this.#seenModels.add(model); // its key must not reach the log either
     const output = options.output === undefined ? undefined : createOutputFormat(options.output);
     const overrides = {
-      ...(model === undefined ? {} : { model }),
-      ...(output === undefined ? {} : { output }),
+      model,
+      output,
     };
     return this.#turns.add(options, async (own, id) => {
       const nothing = this.#nothingToDo(own);
@@ -200,7 +201,7 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async deny(requestId: string, reason?: string): Promise<void> {
-    this.#permissions.answer(requestId, { decision: "deny", ...(reason === undefined ? {} : { reason }) });
+    this.#permissions.answer(requestId, { decision: "deny", reason });
   }
 
   /** Takes effect at the next step, where it becomes an event. */
@@ -224,7 +225,7 @@ export class LocalSession extends SessionView implements Session {
     const id = options.id ?? this.#ids.next("s");
     await forkInto(this.#parts.store, this.#journal.log, {
       id,
-      ...(options.at === undefined ? {} : { at: options.at }),
+      at: options.at,
     });
     const child = await this.#parts.open(id);
     await child.setModel(this.model);
@@ -326,7 +327,7 @@ export class LocalSession extends SessionView implements Session {
         ...(compacting || compactAt === undefined ? {} : { compactAt }),
       }),
       newTurn: () => this.#ids.next("tn"),
-      limits: { ...DEFAULT_LIMITS, ...limits },
+      limits: withDefaults(DEFAULT_LIMITS, limits),
       compactAt,
       contextTokens: this.#setup.get(this.model, overrides).settings.capabilities.contextTokens,
     };
@@ -371,7 +372,7 @@ export class LocalSession extends SessionView implements Session {
         session: this.id,
         root: this.id,
         writer: WRITER,
-        ...(cwd === undefined ? {} : { cwd }),
+        cwd,
       },
     ];
   }

@@ -49,7 +49,7 @@ export class TurnHandle implements Turn {
     throw new ThroughlineError({
       code: error?.code ?? `turn_${status}`,
       message: error?.message ?? `the turn ended ${status}${reason === undefined ? "" : `: ${reason}`}`,
-      details: { status, ...(reason === undefined ? {} : { reason }) },
+      details: { status, reason },
     });
   }
 

@@ -14,8 +14,8 @@ import type { AgentOptions } from "./types.ts";
 
 /** What is special about one turn. */
 export interface TurnOverrides {
-  readonly model?: Model;
-  readonly output?: OutputFormat;
+  readonly model?: Model | undefined;
+  readonly output?: OutputFormat | undefined;
 }
 
 export class SetupCache {

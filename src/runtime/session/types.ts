@@ -16,7 +16,7 @@ import type {
   TurnOptions,
 } from "../../base/api/index.ts";
 import type { ReplayPolicy } from "../../base/events/index.ts";
-import type { Clock, JsonObject } from "../../base/support/index.ts";
+import type { Clock, Given, JsonObject } from "../../base/support/index.ts";
 import type { Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
 import type { StandardSchema, Tool } from "../tools/index.ts";
@@ -26,31 +26,35 @@ export interface AgentOptions {
   readonly model: Model;
   /** A model by its name, for `setModel` and its like; `modelFrom` is one. Without it models are not taken by name. */
   readonly modelFrom?: (name: string) => Model;
-  readonly tools?: readonly Tool[];
-  readonly system?: string;
+  readonly tools?: readonly Tool[] | undefined;
+  readonly system?: string | undefined;
   /** Default "read-only". "ask" waits for `approve` or `deny`; with `canAsk: false` it is a denial that says so. */
-  readonly permissions?: PermissionPolicy;
-  readonly canAsk?: boolean;
+  readonly permissions?: PermissionPolicy | undefined;
+  readonly canAsk?: boolean | undefined;
   /** `foreign: "note"`: the readable summary of another model's reasoning goes along, marked. Default: left out. */
-  readonly replay?: { readonly reasoning?: ReplayPolicy; readonly foreign?: "omit" | "note" };
-  readonly limits?: Partial<TurnLimits>;
+  readonly replay?:
+    | { readonly reasoning?: ReplayPolicy | undefined; readonly foreign?: "omit" | "note" | undefined }
+    | undefined;
+  readonly limits?: Given<TurnLimits> | undefined;
   /** Of itself when the context is full: on unless `automatic` is false; `at` is the share, 0.85 unless given. */
-  readonly compaction?: { readonly automatic?: boolean; readonly at?: number };
+  readonly compaction?:
+    | { readonly automatic?: boolean | undefined; readonly at?: number | undefined }
+    | undefined;
   /** Sees every request and every byte of its answer, exactly. */
   readonly trace?: (record: WireRecord) => void;
-  readonly fetch?: typeof fetch;
-  readonly clock?: Clock;
+  readonly fetch?: typeof fetch | undefined;
+  readonly clock?: Clock | undefined;
   /** Recorded at the start of a session: `-c` looks for it. */
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   /** Further values that must never reach the log; the models' keys are known already. */
-  readonly secrets?: readonly string[];
+  readonly secrets?: readonly string[] | undefined;
 }
 
 export interface OpenSessionOptions {
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Default: memory, gone with the agent. */
-  readonly store?: Store;
-  readonly mode?: "write" | "read";
+  readonly store?: Store | undefined;
+  readonly mode?: "write" | "read" | undefined;
 }
 
 export interface Agent {
@@ -68,11 +72,11 @@ export type AnswerOf<Schema extends OutputSchema> = Schema extends StandardSchem
 
 export interface SendOptions extends TurnOptions {
   /** For this turn only. */
-  readonly model?: Model | string;
-  readonly effort?: string;
+  readonly model?: Model | string | undefined;
+  readonly effort?: string | undefined;
   /** The answer must be JSON that fits; `result().output` is the value. */
-  readonly output?: OutputSchema;
-  readonly whenBusy?: "queue" | "reject";
+  readonly output?: OutputSchema | undefined;
+  readonly whenBusy?: "queue" | "reject" | undefined;
 }
 
 /** The handle of this process: it takes models themselves, beside their names. */
@@ -90,5 +94,5 @@ export interface Session extends SessionHandle {
   fork(options?: ForkOptions): Promise<Session>;
   compact(options?: CompactOptions): Promise<void>;
   checkout(options: { readonly to: number }): Promise<void>;
-  preview(options?: { readonly model?: Model | string }): Promise<RequestPreview>;
+  preview(options?: { readonly model?: Model | string | undefined }): Promise<RequestPreview>;
 }

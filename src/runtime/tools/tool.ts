@@ -30,7 +30,7 @@ export interface Tool {
   readonly access: ToolAccess;
   /** May be run again after a crash that left its outcome unknown. */
   readonly idempotent: boolean;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** The JSON Schema of the input, as sent to a provider. */
   readonly parameters: JsonObject;
   /** The schema satisfies OpenAI's strict mode as it is. */
@@ -76,7 +76,7 @@ export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOp
     description,
     access,
     idempotent: options.idempotent ?? false,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    timeoutMs,
     parameters,
     strict: isStrictSchema(parameters),
     validate,

@@ -42,7 +42,7 @@ export interface CompactionPlan {
     | { readonly from: number };
   /** False: a digest at once. */
   readonly ask: boolean;
-  readonly instructions?: string;
+  readonly instructions?: string | undefined;
   /** The longest summary, in characters. */
   readonly maxLength: number;
 }

@@ -22,7 +22,7 @@ export interface PermissionAsk {
 
 export interface PermissionDecision {
   readonly decision: "allow" | "deny";
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 export type PermissionPolicy = PermissionMode | ((ask: PermissionAsk) => Promise<PermissionDecision>);

@@ -92,7 +92,7 @@ export class ResponseRecorder {
           turn,
           response: this.#response,
           usage: end.usage,
-          ...(context === undefined ? {} : { context }),
+          context,
         },
       ]);
     }
@@ -140,7 +140,7 @@ export class ResponseRecorder {
         outputIndex,
         kind: item.kind === "message" ? "text" : item.kind,
         parts,
-        ...(item.name === undefined ? {} : { name: item.name }),
+        name: item.name,
       },
     ];
   }

@@ -21,7 +21,7 @@ export interface OpenTurn {
   readonly steps: number;
   readonly groups: readonly Group[];
   /** Of an exchange that stands aside (a compaction): the last event before it, where its end leads back to. */
-  readonly backTo?: number;
+  readonly backTo?: number | undefined;
 }
 
 /** The turn that has no end, if the last one has none. */
@@ -44,7 +44,7 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
     turn,
     groups,
     steps: groups.at(-1)?.start.step ?? 0,
-    ...(backTo === undefined ? {} : { backTo }),
+    backTo,
   };
 }
 

@@ -314,7 +314,7 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
     callId: call.callId,
     status,
     text,
-    ...(blob === undefined ? {} : { blob }),
+    blob,
     durationMs: Math.round(context.clock.monotonic() - started),
   };
 }

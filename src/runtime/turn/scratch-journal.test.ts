@@ -7,7 +7,7 @@ type Piece = readonly [outputIndex: number, part: number, text: string];
 
 const itemOf = (kind: "message" | "tool_call", name?: string): LiveItem =>
   new LiveItem(
-    { type: "item_start", outputIndex: 0, kind, ...(name === undefined ? {} : { name }) },
+    { type: "item_start", outputIndex: 0, kind, name },
     { turn: "tn_1", response: "rsp_1", outputIndex: 0 },
     { now: 0, monotonic: 0 },
   );

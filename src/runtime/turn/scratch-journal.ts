@@ -83,7 +83,7 @@ export function partialsFromScratch(
     outputIndex,
     kind,
     parts: [...parts.values()],
-    ...(name === undefined ? {} : { name }),
+    name,
   }));
 }
 

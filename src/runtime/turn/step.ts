@@ -99,7 +99,7 @@ async function sendOnce(
     response,
     step,
     attempt,
-    ...(context.purpose === undefined ? {} : { purpose: context.purpose }),
+    purpose: context.purpose,
     origin,
     bodyHash,
     prefixHash,
@@ -123,7 +123,7 @@ async function sendOnce(
       firstByteMs: context.limits.firstByteTimeoutMs,
       idleMs: context.limits.idleTimeoutMs,
     },
-    ...(context.fetch === undefined ? {} : { fetch: context.fetch }),
+    fetch: context.fetch,
     ...(context.onWire === undefined
       ? {}
       : { onBytes: (bytes) => context.onWire?.({ type: "bytes", response, bytes }) }),

@@ -32,7 +32,7 @@ export interface HttpRequest {
   readonly body: readonly Uint8Array[];
   readonly signal: AbortSignal;
   readonly timeouts: HttpTimeouts;
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
   readonly maxResponseBytes?: number;
 }
 

@@ -11,7 +11,7 @@
 
 import { StringDecoder } from "node:string_decoder";
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { type Given, ThroughlineError, withDefaults } from "../../base/support/index.ts";
 
 export interface SseFrame {
   readonly event: string;
@@ -50,8 +50,8 @@ export class SseDecoder {
   #eventLength = 0;
   #eventLines = 0;
 
-  constructor(limits: Partial<SseLimits> = {}) {
-    this.#limits = { ...DEFAULT_LIMITS, ...limits };
+  constructor(limits: Given<SseLimits> = {}) {
+    this.#limits = withDefaults(DEFAULT_LIMITS, limits);
   }
 
   /** The frames that this chunk completes. */

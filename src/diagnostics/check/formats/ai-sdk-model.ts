@@ -68,9 +68,7 @@ function partOf(
   switch (part["type"]) {
     case "text":
       if (!assistant) return { kind: "user", text };
-      return text === ""
-        ? undefined
-        : { kind: "text", text, ...(identity.id === undefined ? {} : { id: identity.id }) };
+      return text === "" ? undefined : { kind: "text", text, id: identity.id };
     case "reasoning":
       return isSentReasoning(identity, dialect) ? { kind: "reasoning", text, ...identity } : undefined;
     case "tool-call":

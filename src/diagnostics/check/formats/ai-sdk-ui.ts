@@ -74,7 +74,7 @@ function blocksOf(
       if (one["type"] === "text") found.push(add({ kind: "user", text }));
     } else if (one["type"] === "text") {
       const { id } = aiSdkIdentity(objectOf(one["providerMetadata"]), dialect);
-      if (text !== "") found.push(add({ kind: "text", text, ...(id === undefined ? {} : { id }) }));
+      if (text !== "") found.push(add({ kind: "text", text, id }));
     } else if (one["type"] === "reasoning") {
       const identity = aiSdkIdentity(objectOf(one["providerMetadata"]), dialect);
       if (isSentReasoning(identity, dialect)) found.push(add({ kind: "reasoning", text, ...identity }));

@@ -31,7 +31,7 @@ export function aiSdkIdentity(
     const own = objectOf(metadata["openai"] ?? metadata["azure"]);
     const id = stringOf(own["itemId"]);
     const payload = stringOf(own["reasoningEncryptedContent"]);
-    return { ...(id === undefined ? {} : { id }), ...(payload === undefined ? {} : { payload }) };
+    return { id, payload };
   }
   if (dialect !== "anthropic-messages") return {};
   const own = objectOf(metadata["anthropic"] ?? metadata["bedrock"]);

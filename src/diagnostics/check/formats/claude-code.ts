@@ -44,7 +44,7 @@ export function openClaudeCode(text: string): History {
     .findLast((one) => one !== undefined);
   return appHistory({
     format: "claude-code",
-    ...(version === undefined ? {} : { version }),
+    version,
     dialect: "anthropic-messages",
     blocks,
     damage: lines.damage,
@@ -107,8 +107,8 @@ function blocksOf(
       message,
       place,
       wire,
-      ...(callId === undefined ? {} : { callId }),
-      ...(name === undefined ? {} : { name }),
+      callId,
+      name,
     };
     return { block, at };
   });

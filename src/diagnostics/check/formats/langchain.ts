@@ -155,7 +155,7 @@ function contentPart(part: string, dialect: HistoryDialect): Part | undefined {
     const text = textMember(part, "text") ?? "";
     if (text === "") return undefined;
     const id = dialect === "openai-responses" ? callId : undefined;
-    return { kind: "text", text, ...(id === undefined ? {} : { id }) };
+    return { kind: "text", text, id };
   }
   if (dialect === "anthropic-messages") {
     if (type.endsWith("thinking")) return { kind: "reasoning", wire: withoutIndex(part) };

@@ -53,7 +53,7 @@ export function openRaw(text: string, format: RawFormat): History {
     dialect,
     pieces: dialect === "openai-responses" ? inferGroups(pieces) : pieces,
     damage: [],
-    ...(head === undefined ? {} : { head }),
+    head,
     apply(edits) {
       const slots = EDITORS[dialect](
         file.elements.map((element, index) => ({ element: index, text: element })),

@@ -20,7 +20,7 @@ export interface EventOptions {
 export function itemEvents(one: IssuedItem, options: EventOptions): readonly StreamEvent[] {
   const events: StreamEvent[] = [];
   const add = (body: JsonObject, delta?: true): void => {
-    events.push({ body, item: one.index, ...(delta === undefined ? {} : { delta }) });
+    events.push({ body, item: one.index, delta });
   };
   const at = { item_id: one.id, output_index: one.index };
   const stream = (type: string, place: JsonObject, text: string, extra: JsonObject = {}): void => {

@@ -92,7 +92,7 @@ function toFollower(next: Base): Follower {
   return {
     index: next.index,
     type: next.type,
-    ...(next.callId === undefined ? {} : { callId: next.callId }),
+    callId: next.callId,
     ...(next.draft.type === "message" ? { text: messageHash({ content: next.draft.text }) } : {}),
   };
 }

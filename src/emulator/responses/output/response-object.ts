@@ -11,8 +11,8 @@ export interface ResponseState {
   readonly status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
   readonly output?: readonly JsonObject[];
   readonly usage?: JsonObject | null;
-  readonly error?: JsonObject | null;
-  readonly incompleteReason?: string;
+  readonly error?: JsonObject | null | undefined;
+  readonly incompleteReason?: string | undefined;
   readonly completedAt?: number;
 }
 
@@ -32,7 +32,7 @@ export function responseObject(options: {
     created_at: options.at,
     status: state.status,
     background: body["background"] ?? false,
-    ...(state.completedAt === undefined ? {} : { completed_at: state.completedAt }),
+    completed_at: state.completedAt,
     error: state.error ?? null,
     incomplete_details: state.incompleteReason === undefined ? null : { reason: state.incompleteReason },
     instructions: body["instructions"] ?? null,
@@ -68,7 +68,7 @@ function reasoningOf(request: ParsedRequest): JsonObject {
   return {
     effort: asked["effort"] ?? effort,
     summary: asked["summary"] ?? null,
-    ...(asked["context"] === undefined ? {} : { context: asked["context"] }),
+    context: asked["context"],
   };
 }
 

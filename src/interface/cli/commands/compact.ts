@@ -55,8 +55,8 @@ async function compact(name: string | undefined, flags: CompactFlags, terminal: 
   const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
   const run: RunFlags = {
     resume: id,
-    ...(model === undefined ? {} : { model }),
-    ...(effort === undefined ? {} : { effort }),
+    model,
+    effort,
   };
   const { session } = await openSession(run, { canAsk: false, terminal });
   const stop = new AbortController();
@@ -65,8 +65,8 @@ async function compact(name: string | undefined, flags: CompactFlags, terminal: 
     if (terminal.stderr.isTTY === true) terminal.stderr.write("summarising …\n");
     await session.compact({
       signal: stop.signal,
-      ...(keepTurns === undefined ? {} : { keepTurns }),
-      ...(instructions === undefined ? {} : { instructions }),
+      keepTurns,
+      instructions,
     });
     const made = await lastCompaction(session);
     terminal.stdout.write(

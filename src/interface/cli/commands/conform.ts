@@ -94,7 +94,7 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
       baseUrl: url.href,
       timeoutMs,
       signal: stopping.signal,
-      ...(apiKey === undefined ? {} : { apiKey }),
+      apiKey,
     };
     const model = flags.model ?? (await onlyModel(shared));
     report = await conform({
@@ -136,7 +136,7 @@ function toJson(report: ConformReport): string {
 
 async function onlyModel(options: {
   readonly baseUrl: string;
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }): Promise<string> {

@@ -31,7 +31,7 @@ export interface EmulatorFlags {
   readonly host: string;
   readonly strict?: boolean;
   readonly lenient?: boolean;
-  readonly scenario?: string;
+  readonly scenario?: string | undefined;
   readonly fault: readonly string[];
   readonly record?: string;
   readonly pace: string;
@@ -95,7 +95,7 @@ export async function runEmulator(flags: EmulatorFlags, io: EmulatorIo): Promise
     mode,
     switches: readSwitches(flags.switch),
     faults: flags.fault.map(readFault),
-    ...(scenario === undefined ? {} : { scenario }),
+    scenario,
     record: (entry) => {
       recorder?.write(entry);
       if (flags.quiet !== true) io.err(lineOf(entry));

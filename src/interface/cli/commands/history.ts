@@ -36,8 +36,8 @@ Examples:
         const at = flags.at === undefined ? undefined : seqFrom("--at", flags.at);
         await withSession(name, flags, { terminal, offline: true }, async ({ session }) => {
           const child = await session.fork({
-            ...(at === undefined ? {} : { at }),
-            ...(flags.id === undefined ? {} : { id: flags.id }),
+            at,
+            id: flags.id,
           });
           terminal.stdout.write(`${child.id}\n`);
           await child.close();
@@ -131,8 +131,8 @@ function tellOptions(flags: RunFlags, { settings, instructions }: Opened): TellO
     json: flags.json === true,
     permissions: settings.permissions,
     showReasoning: settings.showReasoning,
-    ...(flags.output === undefined ? {} : { output: flags.output }),
-    ...(instructions === undefined ? {} : { instructions }),
+    output: flags.output,
+    instructions,
   };
 }
 

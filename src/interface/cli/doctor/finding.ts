@@ -8,7 +8,7 @@ export interface Finding {
   readonly check: string;
   readonly status: "ok" | "note" | "bad";
   readonly message: string;
-  readonly fix?: string;
+  readonly fix?: string | undefined;
 }
 
 export function ok(check: string, message: string): Finding {
@@ -16,7 +16,7 @@ export function ok(check: string, message: string): Finding {
 }
 
 export function note(check: string, message: string, fix?: string): Finding {
-  return { check, status: "note", message, ...(fix === undefined ? {} : { fix }) };
+  return { check, status: "note", message, fix };
 }
 
 export function bad(check: string, message: string, fix: string): Finding {

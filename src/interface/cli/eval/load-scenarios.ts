@@ -101,9 +101,9 @@ function loadScenario(file: string): EvalScenario {
     system: stringOf(value["system"]),
     permissions: permissionsOf(value["permissions"]),
     limits: {
-      ...(steps === undefined ? {} : { steps }),
+      steps,
       seconds: numberOf(limits["seconds"]) ?? DEFAULT_SECONDS,
-      ...(costUsd === undefined ? {} : { costUsd }),
+      costUsd,
     },
     emulator: isObject(value["emulator"]) ? value["emulator"] : undefined,
     turns: arrayOf(value["turns"]).map((turn) => turnOf(objectOf(turn))),
@@ -138,7 +138,7 @@ function turnOf(turn: JsonObject): ScenarioTurn {
   const model = stringOf(turn["model"]);
   return {
     send: String(turn["send"]),
-    ...(model === undefined ? {} : { model }),
+    model,
     ...(isObject(turn["output"]) ? { output: turn["output"] } : {}),
     expect: objectOf(turn["expect"]),
   };

@@ -67,8 +67,8 @@ export function createModelOf(
   if (model === "") return modelFrom(name);
   return emulator({
     model,
-    ...(effort === undefined ? {} : { effort }),
-    ...(onStart === undefined ? {} : { onStart }),
+    effort,
+    onStart,
     ...scriptOf(script),
   });
 }

@@ -91,7 +91,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
   const agent = createAgent({
     model: first,
     tools: await toolsOf(scenario, folder),
-    ...(scenario.system === undefined ? {} : { system: scenario.system }),
+    system: scenario.system,
     permissions: scenario.permissions,
     canAsk: false,
     limits: scenario.limits.steps === undefined ? {} : { maxSteps: scenario.limits.steps },
@@ -108,9 +108,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
       if (both.aborted || overBudget(scenario, costIn(events))) break;
       if (turn.model !== undefined) await session.setModel(models.get(turn.model));
       const before = events.length;
-      const result = await session
-        .send(turn.send, { signal: both, ...(turn.output === undefined ? {} : { output: turn.output }) })
-        .result();
+      const result = await session.send(turn.send, { signal: both, output: turn.output }).result();
       events = await eventsOf(session);
       figures = sum(figures, result);
       checks.push(...checkTurn(turn.expect, result, events.slice(before), index + 1));

@@ -12,7 +12,7 @@ const count = { type: "integer", minimum: 0 } as const;
 function object(properties: JsonObject, required: readonly string[] = [], description?: string): JsonObject {
   return {
     type: "object",
-    ...(description === undefined ? {} : { description }),
+    description,
     properties,
     ...(required.length === 0 ? {} : { required }),
     additionalProperties: false,

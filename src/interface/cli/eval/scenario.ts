@@ -63,7 +63,7 @@ export interface RunExpectation {
 export interface ScenarioTurn {
   readonly send: string;
   /** From this turn on; `first` is the model the run began with. */
-  readonly model?: string;
+  readonly model?: string | undefined;
   readonly output?: JsonObject;
   readonly expect: TurnExpectation;
 }
@@ -82,7 +82,11 @@ export interface EvalScenario {
   readonly allowTools: readonly string[] | undefined;
   readonly system: string | undefined;
   readonly permissions: "auto" | "read-only" | "deny";
-  readonly limits: { readonly steps?: number; readonly seconds: number; readonly costUsd?: number };
+  readonly limits: {
+    readonly steps?: number | undefined;
+    readonly seconds: number;
+    readonly costUsd?: number | undefined;
+  };
   /** For emulated models only: scripted answers, faults, switches. */
   readonly emulator: JsonObject | undefined;
   readonly turns: readonly ScenarioTurn[];

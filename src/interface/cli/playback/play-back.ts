@@ -130,16 +130,16 @@ class PlaybackRun {
     const agent = createAgent({
       model: recordedModel(settings),
       tools: recordedTools({ specs: settings.tools, access: run.access, events, onStopped }),
-      ...(settings.system === undefined ? {} : { system: settings.system }),
+      system: settings.system,
       replay: {
         reasoning: settings.replay,
-        ...(settings.foreign === undefined ? {} : { foreign: settings.foreign }),
+        foreign: settings.foreign,
       },
       permissions: modeOf(run.permissions),
       canAsk: run.canAsk,
       limits: {
-        ...(run.maxSteps === undefined ? {} : { maxSteps: run.maxSteps }),
-        ...(run.maxCostUsd === undefined ? {} : { maxCostUsd: run.maxCostUsd }),
+        maxSteps: run.maxSteps,
+        maxCostUsd: run.maxCostUsd,
       },
       clock,
       fetch: playbackFetch(this.#recording, {

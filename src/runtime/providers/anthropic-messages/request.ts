@@ -84,14 +84,10 @@ function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
   const { settings } = plan;
   const { thinking, effort, on, remarks } = thinkingOf(entries, plan);
   const { temperature, top_p, top_k } = settings.parameters;
-  const config = {
-    ...(effort === undefined ? {} : { effort }),
-    ...(settings.output === undefined
-      ? {}
-      : { format: { type: "json_schema", schema: settings.output.schema } }),
-  };
+  const format = settings.output && { type: "json_schema", schema: settings.output.schema };
+  const config = definedOnly({ effort, format });
   const body: Record<string, unknown> = {
-    ...(thinking === undefined ? {} : { thinking }),
+    thinking,
     ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
     // Sampling is refused while the model thinks.
     ...(on || !settings.capabilities.sampling ? {} : definedOnly({ temperature, top_p, top_k })),

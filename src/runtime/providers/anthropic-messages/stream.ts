@@ -150,8 +150,8 @@ export class MessagesDecoder implements StreamDecoder {
       .filter((one) => one["type"] === "thinking_dropped")
       .map((one) => ({ path: stringOf(one["path"]) ?? "", reason: stringOf(one["reason"]) ?? "unknown" }));
     this.#facts = {
-      ...(id === undefined ? {} : { providerResponseId: id }),
-      ...(model === undefined ? {} : { servedModel: model }),
+      providerResponseId: id,
+      servedModel: model,
       ...(unread.length === 0 ? {} : { unread }),
     };
   }
@@ -241,7 +241,7 @@ export class MessagesDecoder implements StreamDecoder {
     events.push(
       this.#end({
         status,
-        ...(told === undefined ? {} : { reason: told }),
+        reason: told,
         ...(status === "failed" ? { error: refusalOf(details) } : {}),
       }),
     );

@@ -63,7 +63,7 @@ function groupMessages(entry: PlannedGroup): readonly RenderedElement[] {
       path: "",
       response,
       itemType: item.event.itemType,
-      ...(item.callId === undefined ? {} : { callId: item.callId }),
+      callId: item.callId,
     }));
   const reasoningMade = entry.group.items.filter((item) => item.type === "reasoning").length;
   const foreign = sent.some((item) => item.reason === "foreign_origin");

@@ -30,9 +30,7 @@ export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ChatThink
     case "enable_thinking":
       return { fields: { enable_thinking: on }, on, remarks };
     case "reasoning": {
-      const reasoning = on
-        ? { enabled: true, ...(effort === undefined ? {} : { effort }) }
-        : { enabled: false };
+      const reasoning = on ? { enabled: true, effort } : { enabled: false };
       return { fields: { reasoning: on && effort !== undefined ? { effort } : reasoning }, on, remarks };
     }
     case "none":

@@ -67,8 +67,8 @@ function sourceOf({ event: { itemId, itemType }, callId }: PlannedItem, response
     path: "",
     response,
     itemType,
-    ...(itemId === undefined ? {} : { itemId }),
-    ...(callId === undefined ? {} : { callId }),
+    itemId,
+    callId,
   };
 }
 

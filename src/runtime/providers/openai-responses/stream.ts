@@ -165,9 +165,9 @@ export class ResponsesDecoder implements StreamDecoder {
     const callId = stringOf(item["call_id"]);
     const phase = stringOf(item["phase"]);
     this.#start(indexOf(event), kind, events, {
-      ...(name === undefined ? {} : { name }),
-      ...(callId === undefined ? {} : { callId }),
-      ...(phase === undefined ? {} : { phase }),
+      name,
+      callId,
+      phase,
     });
   }
 
@@ -175,7 +175,11 @@ export class ResponsesDecoder implements StreamDecoder {
     outputIndex: number,
     kind: ItemKind,
     events: StreamEvent[],
-    facts: { readonly name?: string; readonly callId?: string; readonly phase?: string } = {},
+    facts: {
+      readonly name?: string | undefined;
+      readonly callId?: string | undefined;
+      readonly phase?: string | undefined;
+    } = {},
   ): OpenItem {
     const known = this.#items.get(outputIndex);
     if (known !== undefined) return known;
@@ -300,8 +304,8 @@ export class ResponsesDecoder implements StreamDecoder {
     events.push(
       this.#end({
         status,
-        ...(reason === undefined ? {} : { reason }),
-        ...(usage === undefined ? {} : { usage }),
+        reason,
+        usage,
         ...(error === undefined ? {} : { error: { ...this.#error, ...error } }),
         ...(late.length === 0 ? {} : { late }),
       }),

@@ -13,7 +13,7 @@ export interface TextSource {
   readonly channel: DeltaChannel;
   readonly field: string;
   /** The member that counts parts. */
-  readonly part?: string;
+  readonly part?: string | undefined;
   /** The event carries the whole text, not a piece. */
   readonly whole: boolean;
 }
@@ -27,7 +27,7 @@ const source = (
   kind,
   channel,
   field,
-  ...(part === undefined ? {} : { part }),
+  part,
   whole: field !== "delta",
 });
 

@@ -10,7 +10,7 @@ function check(...items: readonly Item[]): readonly Violation[] {
   const run = createRequestCheck("openai-responses", {});
   for (const { $group, $foreign, ...item } of items) {
     run.push(JSON.stringify(item), {
-      ...($group === undefined ? {} : { group: $group }),
+      group: $group,
       ...($foreign === undefined ? {} : { foreign: true }),
     });
   }
