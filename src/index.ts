@@ -5,6 +5,29 @@
  */
 
 export type {
+  AgentHandle,
+  CompactOptions,
+  Cut,
+  EventsOptions,
+  ExplainOptions,
+  FollowOptions,
+  ForkOptions,
+  HandleSendOptions,
+  Input,
+  ModelView,
+  OpenHandleOptions,
+  PreviewItem,
+  RebuiltRequest,
+  RequestPreview,
+  SessionHandle,
+  SessionSummary,
+  SwitchPreview,
+  Turn,
+  TurnOptions,
+  TurnResult,
+} from "./base/api/index.ts";
+export type {
+  Action,
   CanonicalEvent,
   Capabilities,
   Decision,
@@ -15,6 +38,7 @@ export type {
   LoggedEvent,
   Origin,
   Profile,
+  Reason,
   ReplayPolicy,
   SessionEvent,
   TurnStatus,
@@ -44,7 +68,23 @@ export {
   PROVIDERS,
 } from "./runtime/models/index.ts";
 export { type Model, PROFILES } from "./runtime/providers/index.ts";
-export * from "./runtime/session/index.ts";
+export {
+  type Agent,
+  type AgentOptions,
+  type AnswerOf,
+  createAgent,
+  type Mended,
+  type Mending,
+  mendingOf,
+  type OpenSessionOptions,
+  type OutputSchema,
+  previewFromLog,
+  rebuildRequest,
+  type SendOptions,
+  type Session,
+  type TreeTurn,
+  treeOf,
+} from "./runtime/session/index.ts";
 export { isThroughlineError, ThroughlineError } from "./base/support/index.ts";
 export type { Clock } from "./base/support/index.ts";
 export { builtinTools, tool, type Tool, type ToolAccess, type ToolContext } from "./runtime/tools/index.ts";

@@ -41,8 +41,8 @@ export const bugs = [
   {
     what: "a torn tail is appended to",
     file: "src/runtime/log/file-log.ts",
-    find: "      if (bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));",
-    replace: "      this.#size = bytes.length;",
+    find: "        if (writing && bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));\n        else if (bytes.length > this.#size) return;",
+    replace: "        this.#size = bytes.length;",
     tests: [bytes, "src/runtime/log/file-log.test.ts"],
   },
   {

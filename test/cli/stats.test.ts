@@ -86,6 +86,25 @@ test("what the emulator does costs nothing", async () => {
   expect((await statsOf(place))["total"]).toMatchObject({ requests: 1, costUsd: 0, unpriced: 0 });
 });
 
+test("the prices of a user's own provider count", async () => {
+  const place = newPlace();
+  const { env, emulator } = await emulatorOf();
+  const own = {
+    dialect: "openai-responses",
+    baseUrl: emulator.baseUrl,
+    keyVariable: "OPENAI_API_KEY",
+    profile: "openai",
+    prices: { "emu-reasoner": { input: 1_000_000, output: 1_000_000 } },
+  };
+  await run(place, ["config", "set", "providers", JSON.stringify({ paid: own })]);
+  await run(place, ["-p", "-m", "paid/emu-reasoner", "Hello"], { env });
+  const total = (await statsOf(place))["total"] as Readonly<Record<string, number>>;
+  expect(total).toMatchObject({
+    unpriced: 0,
+    costUsd: (total["inputTokens"] ?? 0) + (total["outputTokens"] ?? 0),
+  });
+});
+
 test("errors are counted by their codes", async () => {
   const place = newPlace();
   const { env } = await emulatorOf({ faults: [{ type: "http", status: 401 }] });

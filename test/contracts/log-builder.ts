@@ -11,6 +11,7 @@ import type {
   ResponseStatus,
   Settings,
   ToolStatus,
+  Usage,
 } from "../../src/base/events/index.ts";
 import type { RawJson } from "../../src/base/support/index.ts";
 import { PROFILES } from "../../src/runtime/providers/index.ts";
@@ -56,6 +57,7 @@ export interface ResponseSpec {
   readonly origin?: Origin;
   readonly late?: ResponseEnd["late"];
   readonly prefixHash?: string;
+  readonly usage?: Usage;
 }
 
 export class LogBuilder {
@@ -117,6 +119,7 @@ export class LogBuilder {
       response,
       status: spec.status ?? "completed",
       durationMs: 5,
+      usage: spec.usage,
       ...(spec.late === undefined ? {} : { late: spec.late }),
     });
   }

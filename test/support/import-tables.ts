@@ -1,11 +1,14 @@
-/** Which wing imports which. A wing imports only wings above it in this table, so there is no cycle. */
+/**
+ * Which wing imports which. A wing imports only wings above it in this table, so there is no cycle. Where it needs one
+ * folder of a wing, the row names the folder and grants no more.
+ */
 export const WINGS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   emulator: ["base"],
   runtime: ["base", "emulator"],
   access: ["base", "runtime"],
   diagnostics: ["base", "runtime"],
-  interface: ["access", "base"],
+  interface: ["access/client", "base", "runtime/facts"],
 };
 
 /** Which folder imports which inside its wing. The emulator is one folder. */
@@ -19,13 +22,14 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
   runtime: {
     wire: [],
     fold: [],
+    facts: ["fold"],
     rules: [],
     tools: [],
     log: [],
     providers: ["fold", "rules", "wire"],
     models: ["providers"],
     turn: ["fold", "log", "providers", "tools"],
-    session: ["fold", "log", "providers", "tools", "turn"],
+    session: ["facts", "fold", "log", "providers", "tools", "turn"],
   },
   access: { client: [], server: [] },
   diagnostics: { check: [], conform: [], trace: [] },

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import type { CanonicalEvent, SessionEvent } from "../../src/base/events/index.ts";
 import { BlockList } from "../../src/interface/fragments/index.ts";
 import { blockRows } from "../../src/interface/tui/block-rows.ts";
-import { argumentRows, createStyle, Facts } from "../../src/interface/tui/index.ts";
+import { argumentRows, createStyle } from "../../src/interface/tui/index.ts";
 import { sealed } from "../../src/interface/tui/rows.ts";
 import { statusRows } from "../../src/interface/tui/status-line.ts";
 import type { View } from "../../src/interface/tui/view-state.ts";
@@ -200,14 +200,13 @@ test.for(SEQUENCES.map((sequence) => [JSON.stringify(sequence), sequence] as con
     );
     expectInert(argumentRows(JSON.stringify({ [text]: text, n: [text] }), WIDTH), name);
     expectInert(argumentRows(text, WIDTH), name);
-    const facts = new Facts(() => 1);
     expectInert(
       statusRows(
         {
           directory: text,
           session: text,
-          usage: facts.usage,
-          costUsd: facts.costUsd,
+          usage,
+          costUsd: 1,
           model: text,
           effort: text,
           context: undefined,

@@ -7,23 +7,20 @@
  */
 
 import type { SessionState } from "../../base/api/index.ts";
-import type { Settings } from "../../base/events/index.ts";
 import type { Clock } from "../../base/support/index.ts";
+import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import type { Store } from "../../runtime/log/index.ts";
-import type { Agent, Session } from "../../runtime/session/index.ts";
+import { type Agent, readFacts, type Session } from "../../runtime/session/index.ts";
 import { EventFrames } from "./event-frames.ts";
+import { HostedTurns } from "./hosted-turns.ts";
 import { httpError } from "./http-errors.ts";
-import { type CostOf, SessionCost } from "./session-cost.ts";
-import { TurnLedger } from "./turn-ledger.ts";
 
 /** What is known of a session before it is opened: enough to choose its model and the folder of its tools. */
-export interface SessionFacts {
+export interface StoredFacts extends Pick<SessionFacts, "cwd" | "settings"> {
   readonly id: string;
-  readonly cwd?: string | undefined;
-  readonly settings?: Settings | undefined;
 }
 
-export type AgentFor = (facts: SessionFacts) => Agent | Promise<Agent>;
+export type AgentFor = (facts: StoredFacts) => Agent | Promise<Agent>;
 
 export interface HostedParts {
   readonly id: string;
@@ -44,15 +41,14 @@ export interface Attached {
 export class HostedSession {
   readonly #parts: HostedParts;
   readonly frames = new EventFrames();
-  readonly turns = new TurnLedger(() => this.#changed());
+  readonly turns = new HostedTurns(() => this.#changed());
   readonly #listeners = new Set<() => void>();
   #open: { readonly session: Session; readonly swap: AbortController } | undefined;
-  #facts: SessionFacts | undefined;
   /** Chosen here; it becomes an event with the next step only, so it must survive that the session is let go. */
   #model: string | undefined;
   /** Opening and closing, one after the other. */
   #turnstile: Promise<unknown> = Promise.resolve();
-  readonly #cost: SessionCost;
+  #facts: SessionFacts;
   #uses = 0;
   #lastUse: number;
   #followers = 0;
@@ -60,7 +56,7 @@ export class HostedSession {
 
   constructor(parts: HostedParts) {
     this.#parts = parts;
-    this.#cost = new SessionCost(parts.costOf);
+    this.#facts = new SessionFacts(parts.costOf);
     this.#lastUse = parts.clock.monotonic();
   }
 
@@ -107,9 +103,8 @@ export class HostedSession {
     return this.withSession("read", async (session) => {
       const { id, title, usage, model, context, interrupted, writer } = session;
       const { running, waiting } = this.turns;
-      const { cwd } = this.#facts ?? {};
       const { target, capabilities, effort } = model.settings;
-      const costUsd = await this.#costOf(session);
+      const { cwd, costUsd } = await this.factsOf(session);
       return {
         id,
         title,
@@ -130,6 +125,13 @@ export class HostedSession {
         lastSeq: session.lastSeq,
       };
     });
+  }
+
+  /** The log only grows: what was counted is not counted again. */
+  async factsOf(session: Session): Promise<SessionFacts> {
+    const facts = this.#facts;
+    for await (const event of session.events({ after: facts.lastSeq })) facts.add([event]);
+    return facts;
   }
 
   /** For a viewer; `detach` when it has gone. */
@@ -164,15 +166,6 @@ export class HostedSession {
     this.#changed();
   }
 
-  /** The log only grows: what was counted is not counted again. */
-  async #costOf(session: Session): Promise<number | undefined> {
-    const cost = this.#cost;
-    for await (const event of session.events({ after: cost.lastSeq, path: "all" })) {
-      if (event.seq > cost.lastSeq) cost.see(event); // two may be counting
-    }
-    return cost.usd;
-  }
-
   #isIdleWriter(): boolean {
     const idle = this.#parts.clock.monotonic() - this.#lastUse >= this.#parts.releaseMs;
     return idle && this.#uses === 0 && !this.turns.busy && this.#open?.session.access === "write";
@@ -195,11 +188,12 @@ export class HostedSession {
   }
 
   async #openSession(mode: "read" | "write"): Promise<Session> {
-    const { id, store, agentFor } = this.#parts;
+    const { id, store, agentFor, costOf } = this.#parts;
     const exists = await store.exists(id);
     // Read anew each time: another process may have written since, with another model.
-    this.#facts = exists ? await readFacts(store, id) : { id };
-    const agent = await agentFor(this.#facts);
+    this.#facts = exists ? await readFacts(store, id, costOf) : new SessionFacts(costOf);
+    const { cwd, settings } = this.#facts;
+    const agent = await agentFor({ id, cwd, settings });
     const session = await agent.open({ id, store, mode: exists ? mode : "write" });
     if (this.#model !== undefined) await session.setModel(this.#model);
     return session;
@@ -222,13 +216,4 @@ export class HostedSession {
   #changed(): void {
     for (const listener of this.#listeners) listener();
   }
-}
-
-async function readFacts(store: Store, id: string): Promise<SessionFacts> {
-  const log = await store.open(id, { mode: "read" });
-  await log.close();
-  const [first] = log.events;
-  const cwd = first?.type === "session_start" ? first.cwd : undefined;
-  const settings = log.events.findLast((event) => event.type === "settings")?.settings;
-  return { id, cwd, settings };
 }

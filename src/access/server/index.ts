@@ -6,6 +6,6 @@
 
 export type { Exported, ExportOptions, ExportSession } from "./exported.ts";
 export type { StreamCounters } from "./event-stream.ts";
-export type { AgentFor, SessionFacts } from "./hosted-session.ts";
+export type { AgentFor, StoredFacts as SessionFacts } from "./hosted-session.ts";
 export type { ServerLimits } from "./limits.ts";
 export { type RunningServer, type ServerOptions, startServer } from "./start-server.ts";

@@ -5,8 +5,7 @@
  */
 
 import { diffRequests, type RequestSummary } from "../../base/api/index.ts";
-import type { ResponseEnd, ResponseStart } from "../../base/events/index.ts";
-import type { Session } from "../../runtime/session/index.ts";
+import type { RequestFacts } from "../../runtime/facts/index.ts";
 import { type App, hostedOf, numberIn, type ServerParts, textIn, wholeNumber } from "./context.ts";
 import { httpError } from "./http-errors.ts";
 
@@ -37,7 +36,8 @@ export function addRequestRoutes(app: App, parts: ServerParts): void {
 
   app.get("/api/sessions/:id/requests", async (c) => {
     const hosted = await hostedOf(parts, c);
-    return c.json({ requests: await hosted.withSession("read", requestsOf) });
+    const { requests } = await hosted.withSession("read", (session) => hosted.factsOf(session));
+    return c.json({ requests: requests.map(summaryOf) });
   });
 
   app.get("/api/sessions/:id/requests/:n", async (c) => {
@@ -72,29 +72,10 @@ export function addRequestRoutes(app: App, parts: ServerParts): void {
   });
 }
 
-async function requestsOf(session: Session): Promise<readonly RequestSummary[]> {
-  const starts: ResponseStart[] = [];
-  const ends = new Map<string, ResponseEnd>();
-  for await (const event of session.events()) {
-    if (event.type === "response_start") starts.push(event);
-    else if (event.type === "response_end") ends.set(event.response, event);
-  }
-  return starts.map(({ seq, turn, response, step, attempt, origin, at }, index) => {
-    const end = ends.get(response);
-    return {
-      request: index + 1,
-      seq,
-      turn,
-      response,
-      step,
-      attempt,
-      model: `${origin.provider}/${origin.model}`,
-      at,
-      status: end?.status ?? "open",
-      ...(end?.usage === undefined ? {} : { usage: end.usage }),
-      ...(end === undefined ? {} : { durationMs: end.durationMs }),
-    };
-  });
+function summaryOf({ request, start, end, model }: RequestFacts): RequestSummary {
+  const { seq, turn, response, step, attempt, at } = start;
+  const { status = "open", usage, durationMs } = end ?? {};
+  return { request, seq, turn, response, step, attempt, model, at, status, usage, durationMs };
 }
 
 /** By their first bytes, and only pictures a browser cannot run anything in: never what somebody said they were. */

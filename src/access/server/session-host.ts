@@ -5,12 +5,12 @@
  */
 
 import type { SessionListing } from "../../base/api/index.ts";
-import { addUsage, type LoggedEvent, NO_USAGE } from "../../base/events/index.ts";
 import { type Clock, createIdSource, messageOf } from "../../base/support/index.ts";
+import type { CostOf } from "../../runtime/facts/index.ts";
 import { SESSION_ID, type Store, type StoredSession } from "../../runtime/log/index.ts";
+import { readFacts } from "../../runtime/session/index.ts";
 import { type AgentFor, HostedSession } from "./hosted-session.ts";
 import { httpError } from "./http-errors.ts";
-import { type CostOf, SessionCost } from "./session-cost.ts";
 
 export interface HostOptions {
   readonly store: Store;
@@ -126,49 +126,21 @@ export class SessionHost {
 
   async #read(id: string): Promise<Omit<SessionListing, keyof StoredSession>> {
     try {
-      const log = await this.#options.store.open(id, { mode: "read" });
-      await log.close();
-      return describeEvents(log.events, this.#options.costOf);
+      const facts = await readFacts(this.#options.store, id, this.#options.costOf);
+      const { usage, costUsd, turnsEnded, title, cwd, model } = facts;
+      return { usage, costUsd, turns: turnsEnded, title, cwd, model };
     } catch (error) {
       return { problem: messageOf(error) };
     }
   }
 }
 
-type Place = Pick<StoredSession, "id" | "modifiedAt">;
+type Listed = Pick<StoredSession, "id" | "modifiedAt">;
 
 /** By id where the time is the same: a list that is read in pages misses nothing. */
-function newestFirst(a: Place, b: Place): number {
+function newestFirst(a: Listed, b: Listed): number {
   if (a.modifiedAt !== b.modifiedAt) return b.modifiedAt - a.modifiedAt;
   return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
-}
-
-function describeEvents(
-  events: readonly LoggedEvent[],
-  costOf: CostOf,
-): Omit<SessionListing, keyof StoredSession> {
-  const cost = new SessionCost(costOf);
-  let usage = NO_USAGE;
-  let turns = 0;
-  let title: string | undefined;
-  let model: string | undefined;
-  for (const event of events) {
-    cost.see(event);
-    if (event.type === "title") ({ title } = event);
-    else if (event.type === "turn_end") turns += 1;
-    else if (event.type === "response_start") model = `${event.origin.provider}/${event.origin.model}`;
-    else if (event.type === "response_end" && event.usage !== undefined) usage = addUsage(usage, event.usage);
-  }
-  const [first] = events;
-  const cwd = first?.type === "session_start" ? first.cwd : undefined;
-  return {
-    usage,
-    costUsd: cost.usd,
-    turns,
-    title,
-    cwd,
-    model,
-  };
 }
 
 function textOf({ id, title = "", cwd = "" }: SessionListing): string {

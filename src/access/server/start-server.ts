@@ -19,6 +19,7 @@ import {
   ThroughlineError,
   withDefaults,
 } from "../../base/support/index.ts";
+import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Store } from "../../runtime/log/index.ts";
 import type { Agent } from "../../runtime/session/index.ts";
 import { AccessKeys } from "./access-keys.ts";
@@ -32,7 +33,6 @@ import type { AgentFor } from "./hosted-session.ts";
 import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
 import { findPage, LOGIN_NEEDED } from "./page.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
-import type { CostOf } from "./session-cost.ts";
 import { SessionHost } from "./session-host.ts";
 import { WrongKeys } from "./wrong-keys.ts";
 
@@ -54,7 +54,7 @@ export interface ServerOptions {
   /** The forms in which a session can be downloaded. Default: whole, as jsonl. */
   readonly exportSession?: ExportSession;
   /** What tokens cost; undefined where the price is not known. Default: nothing is known. */
-  readonly costOf?: CostOf;
+  readonly costOf?: CostOf | undefined;
   readonly clock?: Clock;
   /** So long after its last use a session is no longer held for writing; default 5 s. */
   readonly releaseMs?: number;

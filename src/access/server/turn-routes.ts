@@ -15,7 +15,8 @@ import type {
   TurnResult,
   TurnState,
 } from "../../base/api/index.ts";
-import { type AssistantMessage, NO_USAGE, type TurnEnd } from "../../base/events/index.ts";
+import { NO_USAGE } from "../../base/events/index.ts";
+import type { TurnFacts } from "../../runtime/facts/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import { type App, hostedOf, numberIn, type ServerParts } from "./context.ts";
 import type { HostedSession } from "./hosted-session.ts";
@@ -29,10 +30,10 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
     const input = required("input", body.any("input")) as Input; // the session judges it
     const options: HandleSendOptions = {
       ...turnOption(body),
-      ...given("model", body.text("model")),
-      ...given("effort", body.text("effort")),
-      ...given("output", body.object("output")),
-      ...given("whenBusy", body.choice("whenBusy", ["queue", "reject"])),
+      model: body.text("model"),
+      effort: body.text("effort"),
+      output: body.object("output"),
+      whenBusy: body.choice("whenBusy", ["queue", "reject"]),
     };
     return (session) => session.send(input, options);
   });
@@ -96,11 +97,7 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
 
 /** Whoever looks follows the session: the turn's own list of events would be a second one, deltas and all. */
 function turnOption(body: Fields): Pick<TurnOptions, "turn" | "keepEvents"> {
-  return { ...given("turn", body.text("turn")), keepEvents: false };
-}
-
-function given<K extends string, T>(name: K, value: T | undefined): { readonly [P in K]?: T } {
-  return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: T };
+  return { turn: body.text("turn"), keepEvents: false };
 }
 
 async function endedWithin(
@@ -123,47 +120,22 @@ async function endedWithin(
   }
 }
 
-/** From the ledger, or from the log: a turn of before this server was started, or of another process. */
+/** As this server ran it, or from the log: a turn of before it was started, or of another process. */
 async function turnState(hosted: HostedSession, turn: string): Promise<TurnState> {
   return (
     hosted.turns.view(turn) ??
     (await hosted.withSession("read", async (session) => {
-      let firstSeq: number | undefined;
-      let lastSeq: number | undefined;
-      let end: TurnEnd | undefined;
-      let answer: { readonly response: string; readonly texts: string[] } | undefined;
-      for await (const event of session.events()) {
-        if (event.turn !== turn) continue;
-        firstSeq ??= event.seq;
-        lastSeq = event.seq;
-        if (event.type === "turn_end") end = event;
-        if (event.type === "assistant_message") {
-          if (answer?.response !== event.response) answer = { response: event.response, texts: [] };
-          answer.texts.push(wordsOf(event));
-        }
-      }
-      if (firstSeq === undefined) throw httpError("turn_unknown", "there is no such turn in this session");
-      const running = end === undefined && session.writer === "live";
-      if (running) return { turn, state: "running", firstSeq };
-      const result = resultOf(end, answer?.texts.join("\n\n") ?? "");
-      return { turn, state: "done", firstSeq, result, lastSeq };
+      const found = (await hosted.factsOf(session)).turns.get(turn);
+      if (found === undefined) throw httpError("turn_unknown", "there is no such turn in this session");
+      const { firstSeq, lastSeq, end } = found;
+      if (end === undefined && session.writer === "live") return { turn, state: "running", firstSeq };
+      return { turn, state: "done", firstSeq, result: resultOf(found), lastSeq };
     }))
   );
 }
 
-function wordsOf({ text, refusal = "" }: AssistantMessage): string {
-  return text === "" ? refusal : text;
-}
-
-function resultOf(end: TurnEnd | undefined, text: string): TurnResult {
+function resultOf({ end, text }: TurnFacts): TurnResult {
   if (end === undefined) return { status: "interrupted", text, usage: NO_USAGE, steps: 0 };
   const { status, reason, error, usage, steps } = end;
-  return {
-    status,
-    text,
-    usage,
-    steps,
-    reason,
-    error,
-  };
+  return { status, text, usage, steps, reason, error };
 }

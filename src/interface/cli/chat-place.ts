@@ -10,6 +10,7 @@ import { basename } from "node:path";
 
 import type { SessionHandle } from "../../base/api/index.ts";
 import { ThroughlineError } from "../../base/support/index.ts";
+import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
 import { EFFORT_CHOICES } from "../config/index.ts";
 import type { Ports } from "../tui/index.ts";
@@ -40,17 +41,26 @@ export function localPlace(
   terminal: Terminal,
   options: { readonly tools?: readonly Tool[] },
 ): ChatPlace {
-  const open = async (wanted: RunFlags): Promise<SessionHandle> =>
-    (await openSession(wanted, { canAsk: true, attach: true, terminal, ...options })).session;
+  let costOf: CostOf | undefined;
+  const open = async (wanted: RunFlags): Promise<SessionHandle> => {
+    const opened = await openSession(wanted, { canAsk: true, attach: true, terminal, ...options });
+    ({ costOf } = opened);
+    return opened.session;
+  };
   return {
     open: () => open(flags),
     openOther: (id) => open({ ...later(flags), resume: id }),
-    ports: () => chatPorts(process.cwd(), terminal),
+    ports: () => chatPorts(process.cwd(), terminal, costOf ?? unknownCost),
     files: () => projectFiles(process.cwd(), () => Date.now()),
     name: () => shortDirectory(process.cwd()),
     goOn: (id) => `throughline -r ${id}`,
     outlives: false,
   };
+}
+
+/** Before the first session is open. */
+function unknownCost(): undefined {
+  return undefined;
 }
 
 /** Another session has its own model, and the directory has been entered. */

@@ -8,18 +8,20 @@ import { extname, resolve } from "node:path";
 
 import type { RemoteAgent } from "../../access/client/index.ts";
 import type { SessionHandle, SessionSummary } from "../../base/api/index.ts";
-import { messageOf, ThroughlineError } from "../../base/support/index.ts";
-import { fileStore, type Store, type StoredSession } from "../../runtime/log/index.ts";
+import { ThroughlineError } from "../../base/support/index.ts";
+import type { CostOf } from "../../runtime/facts/index.ts";
+import { fileStore } from "../../runtime/log/index.ts";
 import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../runtime/models/index.ts";
+import { describeSession } from "../../runtime/session/index.ts";
 import { EFFORT_CHOICES, sessionsFolder } from "../config/index.ts";
 import type { Choice, Ports } from "../tui/index.ts";
 import type { ExportFlags } from "./commands/export.ts";
-import { costOf } from "./cost.ts";
+import { newestFirst } from "./session-rows.ts";
 import type { Terminal } from "./terminal.ts";
 
 const MOST_SESSIONS = 200;
 
-export function chatPorts(cwd: string, terminal: Terminal): Ports {
+export function chatPorts(cwd: string, terminal: Terminal, costOf: CostOf): Ports {
   return {
     models: async () => modelChoices(),
     efforts: EFFORT_CHOICES,
@@ -86,26 +88,8 @@ function choiceOf(name: string, note: string | undefined): Choice {
 /** The newest first, those of this directory before the others. */
 async function recentSessions(cwd: string): Promise<readonly SessionSummary[]> {
   const store = fileStore(sessionsFolder());
-  const stored: StoredSession[] = [];
-  for await (const one of store.list()) stored.push(one);
-  const newest = stored.toSorted((a, b) => b.modifiedAt - a.modifiedAt).slice(0, MOST_SESSIONS);
   const all: SessionSummary[] = [];
-  for (const session of newest) all.push(await describe(store, session));
+  for (const stored of (await newestFirst(store)).slice(0, MOST_SESSIONS))
+    all.push(await describeSession(store, stored));
   return [...all.filter((one) => one.cwd === cwd), ...all.filter((one) => one.cwd !== cwd)];
-}
-
-async function describe(store: Store, session: StoredSession): Promise<SessionSummary> {
-  try {
-    const log = await store.open(session.id, { mode: "read" });
-    const title = log.events.findLast((event) => event.type === "title")?.title;
-    const [start] = log.events;
-    await log.close();
-    return {
-      ...session,
-      ...(title === undefined ? {} : { title }),
-      ...(start?.type === "session_start" && start.cwd !== undefined ? { cwd: start.cwd } : {}),
-    };
-  } catch (error) {
-    return { ...session, problem: messageOf(error) };
-  }
 }

@@ -7,7 +7,6 @@
 
 import type { Settings } from "../../base/events/index.ts";
 import { ThroughlineError } from "../../base/support/index.ts";
-import type { Store } from "../../runtime/log/index.ts";
 import { PROVIDERS } from "../../runtime/models/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
 import type { ConfigValues, LoadedConfig } from "../config/index.ts";
@@ -21,20 +20,19 @@ const USUAL_MODELS: readonly (readonly [provider: string, model: string])[] = [
   ["anthropic", "claude-opus-5"],
 ];
 
-export async function chooseModel(parts: {
+export function chooseModel(parts: {
   readonly flags: Pick<RunFlags, "model" | "effort">;
   readonly config: LoadedConfig;
   readonly modelFrom: (name: string) => Model;
-  readonly store: Store;
-  /** The session that is gone on with. */
-  readonly id: string | undefined;
-}): Promise<Model> {
-  const { flags, config, modelFrom, store, id } = parts;
+  /** The last settings of the session that is gone on with. */
+  readonly kept: Settings | undefined;
+}): Model {
+  const { flags, config, modelFrom } = parts;
   const setting = (name: "model" | "effort") => config.settings.get(name);
   const fromEnvironment = (name: "model" | "effort"): string | undefined =>
     setting(name)?.layer === "environment" ? String(setting(name)?.value) : undefined;
   const asked = flags.model ?? fromEnvironment("model");
-  const kept = asked !== undefined || id === undefined ? undefined : await lastSettings(store, id);
+  const kept = asked === undefined ? parts.kept : undefined;
   const name =
     asked ?? (kept === undefined ? undefined : modelName(kept)) ?? config.values.model ?? usualModel();
   const model = modelFrom(name);
@@ -62,13 +60,6 @@ export function requireKey(model: Model, config: ConfigValues): void {
     code: "api_key_missing",
     message: `no API key for ${model.label}: set ${known?.keyVariable ?? "its key"}, or use -m ${EMULATOR_MODEL} (no key needed)`,
   });
-}
-
-async function lastSettings(store: Store, id: string): Promise<Settings | undefined> {
-  const log = await store.open(id, { mode: "read" });
-  const settings = log.events.findLast((event) => event.type === "settings")?.settings;
-  await log.close();
-  return settings;
 }
 
 function modelName({ target, effort }: Settings): string {

@@ -5,8 +5,10 @@
  */
 
 import { messageOf, ThroughlineError } from "../../base/support/index.ts";
-import { SESSION_ID, type Store, type StoredSession } from "../../runtime/log/index.ts";
+import { SESSION_ID, type Store } from "../../runtime/log/index.ts";
+import { readFacts } from "../../runtime/session/index.ts";
 import { inertLine } from "./inert-text.ts";
+import { newestFirst } from "./session-rows.ts";
 
 /** Tells a person something that does not stop the command. */
 export type Warn = (text: string) => void;
@@ -72,9 +74,7 @@ async function byTitle(store: Store, title: string): Promise<readonly string[]> 
   const found: string[] = [];
   for await (const { id } of store.list()) {
     try {
-      const log = await store.open(id, { mode: "read" });
-      if (log.events.findLast((event) => event.type === "title")?.title === title) found.push(id);
-      await log.close();
+      if ((await readFacts(store, id)).title === title) found.push(id);
     } catch {
       // A log that cannot be read has no title to go by; naming it by its id says what is wrong with it.
     }
@@ -104,16 +104,10 @@ async function byPrefix(store: Store, text: string, what: string): Promise<strin
 }
 
 async function lastOf(store: Store, cwd: string, warn: Warn, instead: string): Promise<string> {
-  const all: StoredSession[] = [];
-  for await (const stored of store.list()) all.push(stored);
-  const newestFirst = all.toSorted((a, b) => b.modifiedAt - a.modifiedAt);
   const unreadable: string[] = [];
-  for (const { id } of newestFirst) {
+  for (const { id } of await newestFirst(store)) {
     try {
-      const log = await store.open(id, { mode: "read" });
-      const [first] = log.events;
-      await log.close();
-      if (first?.type === "session_start" && first.cwd === cwd) {
+      if ((await readFacts(store, id)).cwd === cwd) {
         if (unreadable.length > 0) warn(`newer, but not readable: ${unreadable.join("; ")}`);
         return id;
       }

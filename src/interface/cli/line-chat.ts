@@ -10,10 +10,10 @@ import { createInterface, type Interface } from "node:readline/promises";
 import type { SessionHandle, Turn } from "../../base/api/index.ts";
 import type { PermissionRequest } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
+import { SessionFacts } from "../../runtime/facts/index.ts";
 import {
   type Choice,
   type CommandHost,
-  Facts,
   helpText,
   type Outcome,
   type Ports,
@@ -54,7 +54,7 @@ class LineChat {
   readonly #options: LineChatOptions;
   readonly #terminal: Terminal;
   readonly #lines: Interface;
-  readonly #facts: Facts;
+  readonly #facts: SessionFacts;
   readonly #host: CommandHost;
   #turn: Turn | undefined;
   /** Aborted by Ctrl-C in the turn under way: a question that stands is withdrawn. */
@@ -67,7 +67,7 @@ class LineChat {
     const { terminal, signal } = options;
     this.#options = options;
     this.#terminal = terminal;
-    this.#facts = new Facts(options.ports.costOf);
+    this.#facts = new SessionFacts(options.ports.costOf);
     this.#lines = createInterface({ input: terminal.stdin, output: terminal.stdout });
     this.#lines.on("SIGINT", () => this.#interrupt());
     this.#lines.on("line", (line) => this.#typedAhead.push(line.trim())); // only what no question asked for
@@ -77,7 +77,7 @@ class LineChat {
 
   async run(): Promise<Outcome> {
     const { handle, first } = this.#options;
-    for await (const event of handle.events()) this.#facts.add(event);
+    for await (const event of handle.events()) this.#facts.add([event]);
     if (handle.access === "read") return this.#watch();
     let line: string | undefined = first;
     while (line !== undefined) {
@@ -209,7 +209,7 @@ class LineChat {
     const show = this.#teller();
     let midLine = false;
     for await (const event of turn) {
-      this.#facts.add(event);
+      this.#facts.add([event]);
       if (event.type === "text_delta") {
         this.#terminal.stdout.write(inert(event.delta));
         midLine = true;

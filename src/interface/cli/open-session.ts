@@ -9,14 +9,16 @@ import { statSync } from "node:fs";
 import { relative } from "node:path";
 
 import { codeOf, ThroughlineError } from "../../base/support/index.ts";
+import type { CostOf } from "../../runtime/facts/index.ts";
 import { fileStore, memoryStore } from "../../runtime/log/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
-import { createAgent, type Session } from "../../runtime/session/index.ts";
+import { createAgent, readFacts, type Session } from "../../runtime/session/index.ts";
 import { builtinTools, type Tool } from "../../runtime/tools/index.ts";
 import type { WireRecord } from "../../runtime/turn/index.ts";
 import { type ProjectInstructions, readProjectInstructions, sessionsFolder } from "../config/index.ts";
 import { chooseModel, requireKey } from "./choose-model.ts";
 import { chooseSession } from "./choose-session.ts";
+import { costsWith } from "./cost.ts";
 import { previewLines } from "./debug-preview.ts";
 import { inertLine } from "./inert-text.ts";
 import { loadTools } from "./load-tools.ts";
@@ -34,6 +36,7 @@ export interface Opened {
   readonly session: Session;
   readonly model: Model;
   readonly settings: RunSettings;
+  readonly costOf: CostOf;
   /** The project's instructions that are part of every request: their file. */
   readonly instructions: string | undefined;
 }
@@ -60,8 +63,9 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
   const choice = { continueLast: flags.continue === true, id: flags.resume };
   const id = await chooseSession(store, choice, cwd, say);
+  const kept = id === undefined ? undefined : (await readFacts(store, id)).settings;
   const modelFrom = modelsOf(config.values);
-  const model = await chooseModel({ flags, config, modelFrom, store, id });
+  const model = chooseModel({ flags, config, modelFrom, kept });
   if (options.offline !== true) requireKey(model, config.values);
   const tools = await chooseTools(settings, cwd, options.tools ?? []);
   const found =
@@ -100,7 +104,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     throw error;
   });
   if (flags.json !== true) tellInstructions(found, cwd, terminal);
-  return { session, model, settings, instructions: found?.file };
+  return { session, model, settings, costOf: costsWith(config.values), instructions: found?.file };
 }
 
 export function enterDirectory(directory: string | undefined): void {

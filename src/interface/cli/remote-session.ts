@@ -12,6 +12,8 @@ import {
   type SessionHandle,
 } from "../../access/client/index.ts";
 import { codeOf, isoTime, ThroughlineError } from "../../base/support/index.ts";
+import { loadConfig } from "../config/index.ts";
+import { costsWith } from "./cost.ts";
 import type { TellOptions, TellSession } from "./run-once.ts";
 import type { RunFlags } from "./run-options.ts";
 import type { SessionRow } from "./session-rows.ts";
@@ -62,6 +64,7 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
     told: {
       showReasoning: flags.showReasoning,
       output: flags.output,
+      costOf: costsWith(loadConfig(process.cwd()).values),
     },
   };
 }

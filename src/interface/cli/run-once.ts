@@ -4,11 +4,12 @@
  * @module
  */
 
-import { isEphemeral, type SessionEvent, toLine } from "../../base/events/index.ts";
+import type { ModelView } from "../../base/api/index.ts";
+import { isEphemeral, NO_USAGE, type SessionEvent, toLine } from "../../base/events/index.ts";
 import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import type { Turn, TurnResult } from "../../runtime/session/index.ts";
 import { AnswerWriter } from "./answer-writer.ts";
-import { CostMeter } from "./cost-meter.ts";
 import { EXIT, exitCodeOf } from "./exit-codes.ts";
 import { inert, inertJson, inertLine } from "./inert-text.ts";
 import { enterDirectory, openSession } from "./open-session.ts";
@@ -54,7 +55,10 @@ export async function runOnce(
       await remote.handle.close();
     }
   }
-  const { session, model, settings, instructions } = await openSession(rest, { canAsk: false, terminal });
+  const { session, model, settings, costOf, instructions } = await openSession(rest, {
+    canAsk: false,
+    terminal,
+  });
   try {
     if (prompt === "" && !session.interrupted) throw noPrompt();
     const kept = flags.ephemeral === true ? " · not kept" : "";
@@ -73,8 +77,9 @@ export async function runOnce(
         ...settings,
         // What does not fit is answered again: only the answer that fits is the answer.
         whole: schema !== undefined,
-        ...(flags.output === undefined ? {} : { output: flags.output }),
-        ...(instructions === undefined ? {} : { instructions }),
+        output: flags.output,
+        instructions,
+        costOf,
       },
       terminal,
     );
@@ -87,7 +92,7 @@ export async function runOnce(
 export interface TellSession {
   readonly id: string;
   readonly place: string;
-  readonly model: ConstructorParameters<typeof CostMeter>[0] & { readonly label: string };
+  readonly model: ModelView;
 }
 
 export interface TellOptions {
@@ -100,6 +105,7 @@ export interface TellOptions {
   readonly output?: string | undefined;
   /** The project's instructions that are part of the request. */
   readonly instructions?: string | undefined;
+  readonly costOf: CostOf;
 }
 
 /** A turn told to its end; resolves to the exit code. */
@@ -206,10 +212,10 @@ async function asJson(
     }),
   );
   const progress = new ProgressLines({ ...terminal, stderr: nowhere });
-  const meter = new CostMeter(session.model);
+  const facts = new SessionFacts(options.costOf);
   for await (const event of turn) {
     progress.show(event);
-    meter.see(event);
+    facts.add([event]);
     write(lineOf(event));
   }
   const result = await turn.result();
@@ -223,13 +229,22 @@ async function asJson(
       output,
       steps,
       usage,
-      costUsd: meter.usd ?? null,
+      costUsd: costOfTurn(facts, session.model, options) ?? null,
       durationMs: Math.round(performance.now() - started),
       reason,
       error,
     }),
   );
   return { result, denied: progress.denied };
+}
+
+/** A turn that failed before it spent anything on a model without a price has an unknown cost all the same. */
+function costOfTurn(
+  { costUsd }: SessionFacts,
+  { settings }: ModelView,
+  { costOf }: TellOptions,
+): number | undefined {
+  return costOf(settings.target, NO_USAGE) === undefined ? undefined : costUsd;
 }
 
 function lineOf(event: SessionEvent): string {

@@ -5,11 +5,11 @@
  */
 
 import { messageOf } from "../../base/support/index.ts";
-import type { Log, Store, StoredSession } from "../../runtime/log/index.ts";
+import { factsOf } from "../../runtime/facts/index.ts";
+import type { Store, StoredSession } from "../../runtime/log/index.ts";
 import { crashLeft } from "./crash-left.ts";
 import { inertLine } from "./inert-text.ts";
 import { fitted } from "./text-width.ts";
-import { timelineOf } from "./timeline.ts";
 
 export interface SessionRow {
   readonly id: string;
@@ -39,22 +39,13 @@ async function describe(store: Store, { id, modifiedAt, bytes }: StoredSession):
   const base = { id, modifiedAt: new Date(modifiedAt).toISOString(), bytes };
   try {
     const log = await store.open(id, { mode: "read" });
-    const [first] = log.events;
     await log.close();
-    return {
-      ...base,
-      title: titleOf(log),
-      cwd: first?.type === "session_start" ? first.cwd : undefined,
-      turns: timelineOf(log.events).length,
-      problem: log.events.length === 0 ? await crashLeft(log) : undefined,
-    };
+    const { title, cwd, turns } = factsOf(log.events);
+    const problem = log.events.length === 0 ? await crashLeft(log) : undefined;
+    return { ...base, title, cwd, turns: turns.size, problem };
   } catch (error) {
     return { ...base, title: undefined, cwd: undefined, turns: 0, problem: messageOf(error) };
   }
-}
-
-export function titleOf(log: Log): string | undefined {
-  return log.events.findLast((event) => event.type === "title")?.title;
 }
 
 /** How wide a title may be: wide signs take two columns. */

@@ -4,14 +4,8 @@
  * @module
  */
 
-import type {
-  LeftOut,
-  LoggedEvent,
-  ResponseEnd,
-  ResponseStart,
-  ToolResult,
-  Usage,
-} from "../../base/events/index.ts";
+import type { LoggedEvent, Usage } from "../../base/events/index.ts";
+import { factsOf, type RequestFacts, type TurnFacts } from "../../runtime/facts/index.ts";
 
 export interface TimelineTool {
   readonly callId: string;
@@ -46,77 +40,44 @@ export interface TimelineTurn {
 }
 
 export function timelineOf(events: readonly LoggedEvent[]): readonly TimelineTurn[] {
-  const starts = events.filter((event): event is ResponseStart => event.type === "response_start");
-  const requests = starts.map((start, index) => requestOf(start, index + 1, events));
-  const turns = [...new Set(events.flatMap((event) => (event.turn === undefined ? [] : [event.turn])))];
-  return turns.map((turn) =>
-    turnOf(
-      turn,
-      events,
-      requests.filter((_, index) => starts[index]?.turn === turn),
-    ),
-  );
+  return [...factsOf(events).turns.values()].map(turnOf);
 }
 
-function turnOf(
-  turn: string,
-  events: readonly LoggedEvent[],
-  requests: readonly TimelineRequest[],
-): TimelineTurn {
-  const own = events.filter((event) => event.turn === turn);
-  const message = own.find((event) => event.type === "user_message");
-  const end = own.find((event) => event.type === "turn_end");
-  const branch = own.find((event) => event.type === "branch");
+function turnOf({ turn, firstSeq, message, branch, end, requests }: TurnFacts): TimelineTurn {
+  const left = branch === undefined ? "" : `(${branch.why} from event ${branch.to})`;
   return {
     turn,
-    seq: own[0]?.seq ?? 0,
+    seq: firstSeq,
     text:
-      message?.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ") ??
-      (branch === undefined ? "" : `(${branch.why} from event ${branch.to})`),
+      message?.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ") ?? left,
     status: end?.status ?? "open",
     durationMs: end?.durationMs,
     usage: end?.usage,
-    requests,
+    requests: requests.map(requestOf),
   };
 }
 
-function requestOf(start: ResponseStart, request: number, events: readonly LoggedEvent[]): TimelineRequest {
-  const own = events.filter((event) => event.response === start.response);
-  const end = own.find((event): event is ResponseEnd => event.type === "response_end");
+function requestOf({ request, start, end, model, leftOut, tools }: RequestFacts): TimelineRequest {
   const { seq, step, attempt } = start;
   return {
     request,
     seq,
     step,
     attempt,
-    model: `${start.origin.provider}/${start.origin.model}`,
+    model,
     status: end?.status ?? "open",
     durationMs: end?.durationMs,
     usage: end?.usage,
     error: end?.error === undefined ? undefined : `[${end.error.code}] ${end.error.message}`,
-    leftOut: leftOutOf(start, events).map(({ reason, seqs }) => ({
+    leftOut: leftOut.map(({ reason, seqs }) => ({
       reason,
       items: seqs.reduce((sum, [from, to]) => sum + to - from + 1, 0),
     })),
-    tools: own.flatMap((event): readonly TimelineTool[] => {
-      if (event.type !== "tool_call") return [];
-      const result = own.find(
-        (one): one is ToolResult => one.type === "tool_result" && one.callId === event.callId,
-      );
-      return [
-        {
-          callId: event.callId,
-          name: event.name,
-          status: result?.status ?? "open",
-          durationMs: result?.durationMs,
-        },
-      ];
-    }),
+    tools: tools.map(({ call, result }) => ({
+      callId: call.callId,
+      name: call.name,
+      status: result?.status ?? "open",
+      durationMs: result?.durationMs,
+    })),
   };
-}
-
-export function leftOutOf(start: ResponseStart, events: readonly LoggedEvent[]): readonly LeftOut[] {
-  if (start.leftOutAs === undefined) return start.leftOut ?? [];
-  const earlier = events[start.leftOutAs];
-  return earlier?.type === "response_start" ? (earlier.leftOut ?? []) : [];
 }

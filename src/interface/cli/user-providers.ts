@@ -8,7 +8,7 @@
 import { ThroughlineError } from "../../base/support/index.ts";
 import { modelFrom, priced, type Provider } from "../../runtime/models/index.ts";
 import { type Model, type Price, PROFILES } from "../../runtime/providers/index.ts";
-import type { ConfigValues, PriceConfig, ProviderConfig } from "../config/index.ts";
+import type { ConfigValues, ProviderConfig } from "../config/index.ts";
 
 type Profile = (typeof PROFILES)[string];
 
@@ -18,8 +18,9 @@ export function modelsOf(config: ConfigValues): (name: string) => Model {
   return (name) => {
     const model = modelFrom(name, { providers });
     const { provider, model: id } = model.settings.target;
-    const own = Object.hasOwn(config.providers ?? {}, provider) ? config.providers?.[provider] : undefined;
-    return own === undefined ? model : priced(model, priceFrom(own.prices?.[id]));
+    return Object.hasOwn(config.providers ?? {}, provider)
+      ? priced(model, ownPrice(config, provider, id))
+      : model;
   };
 }
 
@@ -42,7 +43,10 @@ function providerFrom(name: string, own: ProviderConfig, config: ConfigValues): 
   };
 }
 
-function priceFrom(price: PriceConfig | undefined): Price | undefined {
+/** What the user's settings say that a model costs. */
+export function ownPrice(config: ConfigValues, provider: string, model: string): Price | undefined {
+  const own = Object.hasOwn(config.providers ?? {}, provider) ? config.providers?.[provider] : undefined;
+  const price = own?.prices?.[model];
   if (price === undefined) return undefined;
   const { input, output, cachedInput = input } = price;
   return { input, cachedInput, output, asOf: "your settings", source: "config" };

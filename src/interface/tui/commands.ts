@@ -7,7 +7,7 @@
 
 import type { SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";
 import { ThroughlineError } from "../../base/support/index.ts";
-import type { CostOf } from "./facts.ts";
+import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Choice } from "./picker.ts";
 
 /** What the composition root lends to an interface. */

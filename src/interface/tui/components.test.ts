@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 
+import { NO_USAGE } from "../../base/events/index.ts";
 import { createCompletion, rankFiles } from "./completion.ts";
-import { Facts } from "./facts.ts";
 import { footer } from "./footer.ts";
 import { Picker } from "./picker.ts";
 import { count, sealed, short } from "./rows.ts";
@@ -31,12 +31,11 @@ test("the last gate lets text and our own styles pass", () => {
 });
 
 describe("the status", () => {
-  const facts = new Facts(() => 0.0114);
   const parts: StatusParts = {
     directory: "~/app",
     session: "fix the build",
-    usage: facts.usage,
-    costUsd: facts.costUsd,
+    usage: NO_USAGE,
+    costUsd: 0,
     model: "openai/gpt-5.6",
     effort: "high",
     context: { usedTokens: 12_000, contextTokens: 400_000, fraction: 0.03 },
@@ -58,22 +57,6 @@ describe("the status", () => {
     expect(narrow.at(-1)).toBe("openai/gpt-5.6:high");
     expect(statusRows({ ...parts, usage, costUsd: undefined }, 120, style)[0]).not.toContain("$");
   });
-});
-
-test("a price that is not known makes the sum unknown, not smaller", () => {
-  const facts = new Facts(({ model }) => (model === "known" ? 0.5 : undefined));
-  const event = { v: 1, seq: 0, id: "e", at: "", epoch: 1, turn: "t" } as const;
-  const usage = { inputTokens: 1, cachedTokens: 0, outputTokens: 1, reasoningTokens: 0 };
-  const respond = (model: string): void => {
-    const origin = { provider: "p", dialect: "openai-chat", model, endpoint: "e", credential: "c" } as const;
-    const start = { step: 1, attempt: 1, origin, bodyHash: "", prefixHash: "" };
-    facts.add({ ...event, ...start, type: "response_start", response: model });
-    facts.add({ ...event, type: "response_end", response: model, status: "completed", usage, durationMs: 1 });
-  };
-  respond("known");
-  expect(facts.costUsd).toBe(0.5);
-  respond("unknown");
-  expect([facts.costUsd, facts.usage.inputTokens]).toEqual([undefined, 2]);
 });
 
 test("however small the terminal, the input stays", () => {

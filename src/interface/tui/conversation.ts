@@ -8,8 +8,8 @@
 import type { SessionHandle, Turn } from "../../base/api/index.ts";
 import type { SessionEvent } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
+import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import { type Block, BlockList } from "../fragments/index.ts";
-import { type CostOf, Facts } from "./facts.ts";
 
 export interface ConversationOptions {
   readonly handle: SessionHandle;
@@ -27,7 +27,7 @@ export interface ConversationOptions {
 export class Conversation {
   readonly #options: ConversationOptions;
   readonly #list = new BlockList();
-  readonly facts: Facts;
+  readonly facts: SessionFacts;
   #queue: string[] = [];
   #turn: Turn | undefined;
   #busySince: number | undefined;
@@ -47,7 +47,7 @@ export class Conversation {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    this.facts = new Facts(options.costOf);
+    this.facts = new SessionFacts(options.costOf);
   }
 
   get queue(): readonly string[] {
@@ -93,7 +93,7 @@ export class Conversation {
     for await (const event of this.#options.handle.events()) {
       last = event.seq;
       this.#list.add([event]);
-      this.facts.add(event);
+      this.facts.add([event]);
     }
     return last;
   }
@@ -171,7 +171,7 @@ export class Conversation {
   #take(event: SessionEvent): void {
     if (event.type === "branch") this.#branched(event.why);
     if (event.type === "user_message" && event.turn !== undefined) this.#begun.add(event.turn);
-    this.facts.add(event);
+    this.facts.add([event]);
     this.#list.add([event]);
     if (event.type === "turn_end") {
       this.#aside = false;

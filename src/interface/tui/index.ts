@@ -7,7 +7,6 @@
 export { runTui } from "./app.ts";
 export { type CommandHost, type Outcome, type Ports, runCommand } from "./commands.ts";
 export { helpText } from "./help.ts";
-export { Facts } from "./facts.ts";
 export { argumentRows } from "./permission-prompt.ts";
 export type { Choice } from "./picker.ts";
 export { createStyle } from "./style.ts";

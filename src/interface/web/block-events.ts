@@ -32,22 +32,6 @@ export function blockOfSeq(
   return blocks.find((block) => eventsOf(block, [event]).length > 0);
 }
 
-/** Events that lie on no path in use: what an edit, a retry or an undo has left. */
-export function leftBehind(events: readonly LoggedEvent[]): ReadonlySet<number> {
-  const left: { readonly until: number; readonly path: readonly number[] }[] = [];
-  let path: number[] = [];
-  for (const event of events) {
-    if (event.type === "branch") {
-      const from = left.find(({ until }) => until > event.to)?.path ?? path;
-      left.push({ until: event.seq, path });
-      path = from.filter((seq) => seq <= event.to);
-    }
-    path.push(event.seq);
-  }
-  const used = new Set(path);
-  return new Set(events.filter(({ seq, type }) => !used.has(seq) && type !== "branch").map(({ seq }) => seq));
-}
-
 export function markdownOf(block: Block): string {
   switch (block.kind) {
     case "user":

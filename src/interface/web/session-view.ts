@@ -8,6 +8,7 @@
 import type { SessionHandle } from "../../access/client/index.ts";
 import { isEphemeral, type LoggedEvent, type SessionEvent } from "../../base/events/index.ts";
 import { messageOf } from "../../base/support/index.ts";
+import { SessionFacts } from "../../runtime/facts/index.ts";
 import { type Block, BlockList } from "../fragments/index.ts";
 
 export class SessionView {
@@ -19,7 +20,7 @@ export class SessionView {
   #scheduled = false;
   #problem: string | undefined;
   #version = 0;
-  #turnsEnded = 0;
+  readonly #facts = new SessionFacts();
 
   constructor(handle: SessionHandle) {
     this.handle = handle;
@@ -35,6 +36,10 @@ export class SessionView {
     return this.#events;
   }
 
+  get facts(): SessionFacts {
+    return this.#facts;
+  }
+
   /** Counts changes: what was computed from an older state is stale. */
   get version(): number {
     return this.#version;
@@ -47,14 +52,12 @@ export class SessionView {
   /** The turn under way has not ended yet. */
   get busy(): boolean {
     if (this.handle.writer !== "live") return false;
-    // A retried turn begins with a branch and its first request, without a message of its own.
-    const last = this.#events.findLast(({ type }) => TURN_MARKS.has(type));
-    return last !== undefined && last.type !== "turn_end";
+    return this.#facts.openTurn !== undefined;
   }
 
   /** Counted, because a quick turn begins and ends between two drawings. */
   get turnsEnded(): number {
-    return this.#turnsEnded;
+    return this.#facts.turnsEnded;
   }
 
   subscribe(listener: () => void): () => void {
@@ -79,7 +82,7 @@ export class SessionView {
   #take(event: SessionEvent): void {
     this.#blocks.add([event]);
     if (!isEphemeral(event)) this.#events.push(event);
-    if (event.type === "turn_end") this.#turnsEnded += 1;
+    this.#facts.add([event]);
     this.#changed();
   }
 
@@ -97,5 +100,3 @@ export class SessionView {
     else setTimeout(draw, 100);
   }
 }
-
-const TURN_MARKS: ReadonlySet<LoggedEvent["type"]> = new Set(["turn_end", "user_message", "response_start"]);

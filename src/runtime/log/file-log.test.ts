@@ -7,6 +7,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -316,4 +317,47 @@ test("the scratch is never the truth: where it cannot be written, events are wri
   await log.close();
   expect(await messagesIn(folder)).toEqual(["test: a"]);
   expect(existsSync(join(folder, "s.jsonl"))).toBe(true);
+});
+
+describe("a log that was just read", () => {
+  test("is not parsed again by the store that read it, neither to read nor to write", async () => {
+    const folder = temporaryFolder();
+    await written(folder, "a", "b");
+    const store = fileStore(folder);
+    const first = await store.open("s", { mode: "read" });
+    await first.close();
+    const second = await store.open("s", { mode: "read" });
+    await second.close();
+    const writer = await store.open("s", { mode: "write" });
+    expect(second.events[1]).toBe(first.events[1]);
+    expect(writer.events[1]).toBe(first.events[1]);
+    await writer.append([notice("c")]);
+    await writer.close();
+    expect(first.events.length).toBe(2); // what the writer adds is its own
+    expect(await messagesIn(folder)).toEqual(["test: a", "test: b", "test: c"]);
+  });
+
+  test("is parsed again when another process wrote to it, changed a byte, or put another file in its place", async () => {
+    const folder = temporaryFolder();
+    const path = await written(folder, "a", "b");
+    const store = fileStore(folder);
+    const messages = async (): Promise<readonly string[]> => {
+      const log = await store.open("s", { mode: "read" });
+      await log.close();
+      return log.events.map((event) => (event.type === "notice" ? event.message : event.type));
+    };
+    expect(await messages()).toEqual(["a", "b"]);
+    await written(folder, "c");
+    expect(await messages()).toEqual(["a", "b", "c"]);
+    const whole = readFileSync(path);
+    const other = temporaryFolder();
+    renameSync(await written(other, "x", "y", "z"), path);
+    expect(await messages()).toEqual(["x", "y", "z"]);
+    const damaged = Buffer.from(readFileSync(path));
+    damaged[damaged.indexOf('"y"') + 1] = "Y".charCodeAt(0);
+    writeFileSync(path, damaged);
+    await expect(messages()).rejects.toMatchObject({ code: "log_damaged" });
+    writeFileSync(path, whole);
+    expect(await messages()).toEqual(["a", "b", "c"]);
+  });
 });

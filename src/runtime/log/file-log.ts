@@ -42,6 +42,8 @@ export interface FileLogOptions {
   release(): Promise<void>;
   /** Whether any process holds the writer's lock. */
   hasWriter(): Promise<boolean>;
+  /** A log of the same file that was read before: where the file is still the same, it is not read again. */
+  readonly earlier?: FileLog | undefined;
 }
 
 export class FileLog implements Log {
@@ -61,6 +63,8 @@ export class FileLog implements Log {
   #failure: ThroughlineError | undefined;
   #open = true;
   #repaired: string | undefined;
+  /** Which file was read whole, and its last change; undefined when anything stands behind the last line. */
+  #read: string | undefined;
   #blobsSwept = false;
 
   constructor(options: FileLogOptions) {
@@ -101,6 +105,7 @@ export class FileLog implements Log {
     try {
       const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - this.#size));
       readSync(file, bytes, 0, bytes.length, this.#size);
+      this.#read = undefined;
       return this.#take(bytes);
     } finally {
       closeSync(file);
@@ -154,10 +159,20 @@ export class FileLog implements Log {
     const file = openRegular(this.place, writing ? constants.O_RDWR : constants.O_RDONLY);
     if (file === undefined) return;
     try {
-      const bytes = readFileSync(file);
-      this.#take(bytes);
+      const { earlier } = this.#options;
+      const state = fileState(file);
+      if (earlier !== undefined && earlier.#read === state) {
+        addAll(this.events, earlier.events);
+        this.#size = earlier.#size;
+      } else {
+        const bytes = readFileSync(file);
+        this.#take(bytes);
+        if (writing && bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));
+        else if (bytes.length > this.#size) return;
+      }
+      // A reader that grows is another log by then: only what one read found is taken over.
+      this.#read = writing ? undefined : state;
       if (!writing) return;
-      if (bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));
       this.#file = file;
       this.#syncedSize = this.#size;
     } finally {
@@ -276,6 +291,12 @@ export class FileLog implements Log {
     });
     return this.#failure;
   }
+}
+
+/** Changes with every write to the file, and with every other file in its place. */
+function fileState(file: number): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = fstatSync(file, { bigint: true });
+  return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
 }
 
 /** Refuses links, pipes and devices, and files other users could read. Undefined when there is none. */

@@ -14,7 +14,7 @@ import { linesFrom } from "./bundle.ts";
 import { damagedLog, damageOf } from "./damage.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
 import { FileLog, type FileLogOptions } from "./file-log.ts";
-import type { Log, OpenOptions, Store, StoredSession } from "./log.ts";
+import type { OpenOptions, Store, StoredSession } from "./log.ts";
 import { locked, notFound } from "./memory-store.ts";
 import { holdsWholeLine } from "./salvage.ts";
 import { makeFolder, unusable } from "./session-folder.ts";
@@ -32,13 +32,19 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
   const root = resolve(folder);
   const clock = options.clock ?? systemClock;
   const io = options.io ?? systemFileIo;
+  // The log that was read last: whoever looks at a session to choose its model opens it next, and reads it once.
+  let last: FileLog | undefined;
   const pathOf = (id: string): string => {
     assertSessionId(id);
     return join(root, `${id}.jsonl`);
   };
   return {
     async open(id, openOptions) {
-      return openSession(id, pathOf(id), root, openOptions, { clock, io });
+      const earlier = last;
+      last = undefined;
+      const log = await openSession(id, pathOf(id), root, openOptions, { clock, io, earlier });
+      if (log.mode === "read") last = log;
+      return log;
     },
     async create(id, { events, blobs }) {
       const lines = linesFrom(createStamper(clock).stamp(events, 0, 1));
@@ -70,8 +76,8 @@ async function openSession(
   path: string,
   root: string,
   { mode }: OpenOptions,
-  parts: { readonly clock: Clock; readonly io: FileIo },
-): Promise<Log> {
+  parts: Pick<FileLogOptions, "clock" | "io" | "earlier">,
+): Promise<FileLog> {
   // The lock is named by the real folder: two links to one folder are one session.
   const lockName = (): string => join(realpathSync(root), `${id}.jsonl`);
   const hasWriter = async (): Promise<boolean> => isWriterLocked(lockName());

@@ -5,10 +5,11 @@
  */
 
 import type { SessionSummary } from "../../base/api/index.ts";
-import { createIdSource, messageOf, systemClock } from "../../base/support/index.ts";
+import { createIdSource, systemClock } from "../../base/support/index.ts";
 import { memoryStore, type Store } from "../log/index.ts";
 import { createRegistry } from "../tools/index.ts";
 import { assertAgentOptions } from "./agent-options.ts";
+import { describeSession } from "./read-facts.ts";
 import { LocalSession } from "./session.ts";
 import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.ts";
 
@@ -41,23 +42,5 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 async function* summaries(store: Store): AsyncGenerator<SessionSummary> {
-  for await (const stored of store.list()) yield { ...stored, ...(await describe(store, stored.id)) };
-}
-
-async function describe(
-  store: Store,
-  id: string,
-): Promise<Pick<SessionSummary, "title" | "cwd" | "problem">> {
-  try {
-    const log = await store.open(id, { mode: "read" });
-    const [first] = log.events;
-    const title = log.events.findLast((event) => event.type === "title")?.title;
-    await log.close();
-    return {
-      title,
-      ...(first?.type === "session_start" && first.cwd !== undefined ? { cwd: first.cwd } : {}),
-    };
-  } catch (error) {
-    return { problem: messageOf(error) };
-  }
+  for await (const stored of store.list()) yield describeSession(store, stored);
 }

@@ -13,6 +13,7 @@ import {
   type ResponseStart,
 } from "../../base/events/index.ts";
 import { ThroughlineError } from "../../base/support/index.ts";
+import { factsOf } from "../facts/index.ts";
 import { Fold, RUNNING_IN_PARENT, walkPath } from "../fold/index.ts";
 import { type AppendDraft, blobsIn, type Log, type Store } from "../log/index.ts";
 import { closeTurn, findOpenTurn } from "../turn/index.ts";
@@ -88,10 +89,8 @@ function titleLeftBehind(
   path: readonly LoggedEvent[],
   events: readonly LoggedEvent[],
 ): readonly EventDraft[] {
-  const title = events.findLast((event) => event.type === "title")?.title;
-  return title === undefined || path.some((event) => event.type === "title")
-    ? []
-    : [{ type: "title", title }];
+  const { title } = factsOf(events);
+  return title === undefined || factsOf(path).title !== undefined ? [] : [{ type: "title", title }];
 }
 
 /** Calls that ran in the parent have an outcome there, which the child cannot know. */

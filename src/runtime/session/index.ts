@@ -29,6 +29,7 @@ export type {
 export { createAgent } from "./agent.ts";
 export { type Mended, type Mending, mendingOf } from "./mend.ts";
 export { previewFromLog } from "./previews.ts";
+export { describeSession, readFacts } from "./read-facts.ts";
 export { rebuildRequest } from "./rebuild.ts";
 export type {
   Agent,

@@ -5,15 +5,9 @@
  * @module
  */
 
-import {
-  addUsage,
-  type EventDraft,
-  type LoggedEvent,
-  NO_USAGE,
-  type SessionEvent,
-  type Usage,
-} from "../../base/events/index.ts";
+import type { EventDraft, LoggedEvent, SessionEvent } from "../../base/events/index.ts";
 import { Broadcast, type Clock } from "../../base/support/index.ts";
+import { SessionFacts } from "../facts/index.ts";
 import { activePath, Fold } from "../fold/index.ts";
 import type { Log } from "../log/index.ts";
 import { closeTurn, findOpenTurn, type OpenTurn } from "../turn/index.ts";
@@ -22,13 +16,6 @@ import { rootOf } from "./rebuild.ts";
 
 const POLL_MS = 200;
 const LOOK_MS = 1000;
-
-/** What is summed up over all events, and over how many it was. */
-interface Totals {
-  readonly taken: number;
-  readonly title: string | undefined;
-  readonly usage: Usage;
-}
 
 export class Journal {
   readonly log: Log;
@@ -41,7 +28,7 @@ export class Journal {
   /** How many events of the log the fold and the listeners have seen. */
   #taken: number;
   #closed = false;
-  #sums: Totals = { taken: 0, title: undefined, usage: NO_USAGE };
+  readonly #facts = new SessionFacts();
   /** The turn under way hears everything too. */
   listener: ((events: readonly SessionEvent[]) => void) | undefined;
   /** What is open right now, for a viewer who joins late. */
@@ -80,12 +67,10 @@ export class Journal {
     return rootOf(this.log);
   }
 
-  get title(): string | undefined {
-    return this.#totals().title;
-  }
-
-  get usage(): Usage {
-    return this.#totals().usage;
+  /** Taken further when somebody asks: screens do with every event, a turn under way hardly ever. */
+  get facts(): SessionFacts {
+    this.#facts.add(this.log.events.slice(this.#facts.lastSeq + 1));
+    return this.#facts;
   }
 
   get openTurn(): OpenTurn | undefined {
@@ -142,21 +127,6 @@ export class Journal {
     for await (const event of live) {
       if (!("seq" in event) || event.seq > seen) yield event;
     }
-  }
-
-  /** Taken further by what is new: screens ask with every event. */
-  #totals(): Totals {
-    const { events } = this.log;
-    const { taken } = this.#sums;
-    let { title, usage } = this.#sums;
-    for (let index = taken; index < events.length; index += 1) {
-      const event = events[index] as LoggedEvent;
-      if (event.type === "title") title = event.title;
-      else if (event.type === "response_end" && event.usage !== undefined)
-        usage = addUsage(usage, event.usage);
-    }
-    this.#sums = { taken: events.length, title, usage };
-    return this.#sums;
   }
 
   async close(): Promise<void> {

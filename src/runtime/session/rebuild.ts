@@ -6,20 +6,21 @@
  */
 
 import type { RebuiltRequest } from "../../base/api/index.ts";
-import type { LoggedEvent, ResponseStart, Settings } from "../../base/events/index.ts";
+import type { LoggedEvent, Settings } from "../../base/events/index.ts";
 import { ThroughlineError } from "../../base/support/index.ts";
+import { factsOf } from "../facts/index.ts";
 import { explain, planOf } from "../fold/index.ts";
 import type { Log } from "../log/index.ts";
 import { createRenderer, rendererVersionOf } from "../providers/index.ts";
 import { BlobCache } from "./input.ts";
 
 export async function rebuildRequest(log: Log, request: number): Promise<RebuiltRequest> {
-  const starts = log.events.filter((event): event is ResponseStart => event.type === "response_start");
-  const start = starts[request - 1];
+  const { requests } = factsOf(log.events);
+  const start = requests[request - 1]?.start;
   if (start === undefined) {
     throw new ThroughlineError({
       code: "request_unknown",
-      message: `there is no request ${request}: the session has made ${starts.length}`,
+      message: `there is no request ${request}: the session has made ${requests.length}`,
     });
   }
   const before = log.events.slice(0, start.seq);

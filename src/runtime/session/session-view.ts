@@ -46,11 +46,11 @@ export abstract class SessionView {
   }
 
   get title(): string | undefined {
-    return this.#journal.title;
+    return this.#journal.facts.title;
   }
 
   get usage(): Usage {
-    return this.#journal.usage;
+    return this.#journal.facts.usage;
   }
 
   get context(): ContextUse | undefined {

@@ -7,6 +7,7 @@
 import { Command } from "commander";
 
 import { checkHistory, type Finding, findingsOf, FORMATS } from "../../../diagnostics/check/index.ts";
+import { factsOf } from "../../../runtime/facts/index.ts";
 import {
   bundleLog,
   damagedLog,
@@ -113,12 +114,12 @@ async function withLog(opening: Promise<Log>, name: string, model: string | unde
 /** Every request that was made: proven by its hash. And the next one: by the rules. */
 async function checkLog(name: string, log: Log, model: string | undefined): Promise<Report> {
   const findings: Finding[] = [];
-  const requests = log.events.filter((event) => event.type === "response_start").length;
+  const { requests, settings } = factsOf(log.events);
   const behindLost: number[] = [];
   const withSecret: number[] = [];
   const erased =
     log.events.findLast((event) => event.type === "notice" && event.code === "erased")?.seq ?? -1;
-  for (let request = 1; request <= requests; request += 1) {
+  for (let request = 1; request <= requests.length; request += 1) {
     const { proof, start } = await rebuildRequest(log, request);
     if (proof !== "differs") continue;
     if (lostBefore(log.events, start.seq).length > 0) {
@@ -139,7 +140,7 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
     });
   }
   // A log that ends before its first settings has no next request yet.
-  const hasNext = model !== undefined || log.events.some((event) => event.type === "settings");
+  const hasNext = model !== undefined || settings !== undefined;
   if (hasNext) {
     const next = await previewFromLog(
       log,
@@ -151,7 +152,7 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
   return {
     checked: name,
     format: "throughline",
-    what: `${amount(log.events.length, "event")}, ${amount(requests, "request")}${hasNext ? " and the next one" : ""}`,
+    what: `${amount(log.events.length, "event")}, ${amount(requests.length, "request")}${hasNext ? " and the next one" : ""}`,
     findings,
     ...notesOf([
       ...(left === undefined ? [] : [left]),

@@ -14,6 +14,7 @@ import { Command } from "commander";
 import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
 import { createRedactor, secretsOf } from "../../../runtime/log/index.ts";
 import type { Finish } from "../command-table.ts";
+import { costsWith } from "../cost.ts";
 import { loadScenarios } from "../eval/load-scenarios.ts";
 import { assertScript, DEFAULT_MODEL, modelNames } from "../eval/models.ts";
 import { toReport, toText } from "../eval/report.ts";
@@ -85,7 +86,9 @@ async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Te
   if (paths.length === 0)
     throw new ThroughlineError({ code: "usage", message: "which scenarios? Give a file or a folder" });
   const scenarios = loadScenarios(paths);
-  const modelFrom = modelsOf((await settingsWithTrust(process.cwd(), {}, terminal)).values);
+  const { values } = await settingsWithTrust(process.cwd(), {}, terminal);
+  const modelFrom = modelsOf(values);
+  const costOf = costsWith(values);
   for (const scenario of scenarios) assertScript(scenario, modelFrom);
   const names = modelNames(flags.model, flags.models, modelFrom);
   const out = flags.out === undefined ? undefined : newFolder(flags.out);
@@ -93,7 +96,7 @@ async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Te
   const stop = stopOnSignals(() => stopping.abort(new Error("stopped")));
   const started = performance.now();
   const at = new Date().toISOString();
-  const requests = plan(scenarios, names, repeats, { out, signal: stopping.signal, modelFrom });
+  const requests = plan(scenarios, names, repeats, { out, signal: stopping.signal, modelFrom, costOf });
   const redact = createRedactor(() => secretsOf(process.env));
   const progress = new RunProgress(requests.length, terminal);
   const outcomes = await inParallel(requests, jobs, stopping.signal, (outcome, folder) => {
@@ -124,7 +127,7 @@ function plan(
   scenarios: readonly EvalScenario[],
   names: readonly string[] | undefined,
   repeats: number,
-  { out, signal, modelFrom }: Pick<RunRequest, "out" | "signal" | "modelFrom">,
+  shared: Pick<RunRequest, "out" | "signal" | "modelFrom" | "costOf">,
 ): readonly RunRequest[] {
   return scenarios.flatMap((scenario) => {
     const own = scenario.models.length === 0 ? [DEFAULT_MODEL] : scenario.models;
@@ -133,12 +136,11 @@ function plan(
         scenario,
         model,
         repeat: index + 1,
+        ...shared,
         out:
-          out === undefined
+          shared.out === undefined
             ? undefined
-            : join(out, scenario.name, model.replaceAll(/[^A-Za-z0-9._-]+/g, "_"), String(index + 1)),
-        signal,
-        modelFrom,
+            : join(shared.out, scenario.name, model.replaceAll(/[^A-Za-z0-9._-]+/g, "_"), String(index + 1)),
       })),
     );
   });

@@ -126,13 +126,14 @@ Examples:
   );
 }
 
-function tellOptions(flags: RunFlags, { settings, instructions }: Opened): TellOptions {
+function tellOptions(flags: RunFlags, { settings, costOf, instructions }: Opened): TellOptions {
   return {
     json: flags.json === true,
     permissions: settings.permissions,
     showReasoning: settings.showReasoning,
     output: flags.output,
     instructions,
+    costOf,
   };
 }
 

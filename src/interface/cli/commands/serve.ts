@@ -18,13 +18,14 @@ import { Command } from "commander";
 
 import { type AgentFor, type RunningServer, startServer } from "../../../access/server/index.ts";
 import { ThroughlineError } from "../../../base/support/index.ts";
+import type { CostOf } from "../../../runtime/facts/index.ts";
 import { fileStore, type Store } from "../../../runtime/log/index.ts";
 import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
 import type { Model } from "../../../runtime/providers/index.ts";
 import { createAgent } from "../../../runtime/session/index.ts";
 import { readProjectInstructions, sessionsFolder } from "../../config/index.ts";
 import { chooseModel } from "../choose-model.ts";
-import { costOf } from "../cost.ts";
+import { costsWith } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
 import { sessionDownload } from "../export/session-download.ts";
 import { inertLine } from "../inert-text.ts";
@@ -107,7 +108,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   enterDirectory(flags.directory);
   const store = fileStore(sessionsFolder());
   await assertReadable(store);
-  const { agentFor, model } = await agents(flags, store, terminal);
+  const { agentFor, model, costOf } = await agents(flags, terminal);
   const token = process.env["THROUGHLINE_TOKEN"];
   const page = pageFolder();
   const stopping = new AbortController();
@@ -149,23 +150,21 @@ function keepHeapSmall(): void {
 /** One agent per session: its own folder for its tools, its own model unless one was asked for. */
 async function agents(
   flags: ServeFlags,
-  store: Store,
   terminal: Terminal,
-): Promise<{ readonly agentFor: AgentFor; readonly model: string }> {
+): Promise<{ readonly agentFor: AgentFor; readonly model: string; readonly costOf: CostOf }> {
   const start = process.cwd();
   const config = await settingsWithTrust(start, flags, terminal);
   const settings = runSettings(flags, config.values);
   const { permissions, maxSteps, maxCostUsd } = settings;
   const modelFrom = remembered(modelsOf(config.values));
-  const usual = await chooseModel({ flags, config, modelFrom, store, id: undefined });
+  const usual = chooseModel({ flags, config, modelFrom, kept: undefined });
   await chooseTools(settings, start, []); // a bad --tools is told now, not to the first browser
-  const agentFor: AgentFor = async ({ id, cwd = start, settings: last }) => {
+  const agentFor: AgentFor = async ({ cwd = start, settings: kept }) => {
     const folder = isFolder(cwd) ? cwd : start;
     const found = settings.projectInstructions ? readProjectInstructions(folder) : undefined;
     const system = systemText(settings.system, found, folder);
     return createAgent({
-      model:
-        last === undefined ? usual : await modelOfSession({ flags, config, modelFrom, store, id }, usual),
+      model: kept === undefined ? usual : modelOfSession({ flags, config, modelFrom, kept }, usual),
       modelFrom,
       tools: await chooseTools(settings, folder, []),
       system,
@@ -179,13 +178,13 @@ async function agents(
       secrets: headerSecrets(config.values),
     });
   };
-  return { agentFor, model: usual.label };
+  return { agentFor, model: usual.label, costOf: costsWith(config.values) };
 }
 
 /** A session whose model nobody here knows can be looked at all the same. */
-async function modelOfSession(parts: Parameters<typeof chooseModel>[0], usual: Model): Promise<Model> {
+function modelOfSession(parts: Parameters<typeof chooseModel>[0], usual: Model): Model {
   try {
-    return await chooseModel(parts);
+    return chooseModel(parts);
   } catch {
     return usual;
   }

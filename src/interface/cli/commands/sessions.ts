@@ -7,6 +7,7 @@
 import { Command, Option } from "commander";
 
 import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { factsOf } from "../../../runtime/facts/index.ts";
 import { fileStore, type Store } from "../../../runtime/log/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
@@ -16,7 +17,7 @@ import { excerptAt } from "../excerpt.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
 import { openEndOf } from "../open-end.ts";
-import { newestFirst, rowsOf, rowText, type SessionRow, titleOf } from "../session-rows.ts";
+import { newestFirst, rowsOf, rowText, type SessionRow } from "../session-rows.ts";
 import { stopOnSignals } from "../signals.ts";
 import type { Terminal } from "../terminal.ts";
 import { transcript, type TranscriptOptions } from "../transcript.ts";
@@ -152,7 +153,7 @@ async function show(name: string | undefined, flags: ShowFlags, terminal: Termin
   const empty = log.events.length === 0 ? await crashLeft(log) : undefined;
   await log.close();
   const blocks = blocksOf(open?.events ?? log.events, { writerAlive: open?.live === true });
-  const head = `${titleOf(log) ?? ""} · ${id}`;
+  const head = `${factsOf(log.events).title ?? ""} · ${id}`;
   const text =
     flags.json === true
       ? JSON.stringify(blocks, undefined, 2)

@@ -10,9 +10,10 @@ import { Command } from "commander";
 
 import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
 import { fileStore, type StoredSession } from "../../../runtime/log/index.ts";
-import { sessionsFolder } from "../../config/index.ts";
+import { readFacts } from "../../../runtime/session/index.ts";
+import { loadConfig, sessionsFolder } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
-import { costOf } from "../cost.ts";
+import { costsWith } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
 import { ProgressLine } from "../progress-line.ts";
 import { stopOnSignals } from "../signals.ts";
@@ -57,7 +58,8 @@ async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
     // What was not written to since then has nothing to add.
     if (days === undefined || stored.modifiedAt >= Date.parse(from)) found.push(stored);
   }
-  const tally = new Tally(costOf, from);
+  const costOf = costsWith(loadConfig(process.cwd()).values);
+  const tally = new Tally(from);
   const unreadable: { id: string; problem: string }[] = [];
   const progress = new ProgressLine(terminal);
   let stopped = false;
@@ -71,11 +73,8 @@ async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
     if (stopped) break;
     read += 1;
     try {
-      const log = await store.open(id, { mode: "read" });
-      await log.close();
-      const [first] = log.events;
-      const cwd = first?.type === "session_start" ? first.cwd : undefined;
-      if (flags.here !== true || cwd === process.cwd()) tally.add(log.events);
+      const facts = await readFacts(store, id, costOf);
+      if (flags.here !== true || facts.cwd === process.cwd()) tally.add(facts);
     } catch (error) {
       unreadable.push({ id, problem: messageOf(error) });
     }

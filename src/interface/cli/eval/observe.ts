@@ -5,16 +5,11 @@
  * @module
  */
 
-import {
-  type LoggedEvent,
-  type Reasoning,
-  type ResponseStart,
-  sameOrigin,
-} from "../../../base/events/index.ts";
+import { type LoggedEvent, sameOrigin } from "../../../base/events/index.ts";
 import { isObject, tryParseJson } from "../../../base/support/index.ts";
 import type { SeenRequest, WireSink } from "../../../diagnostics/trace/index.ts";
 import type { Emulator } from "../../../emulator/index.ts";
-import { leftOutOf } from "../timeline.ts";
+import { factsOf, type RequestFacts } from "../../../runtime/facts/index.ts";
 
 export interface Observed {
   readonly events: readonly LoggedEvent[];
@@ -59,10 +54,11 @@ export class Observer implements WireSink {
     const acceptable = accepted.reduce((sum, one) => sum + one.acceptable.length, 0);
     const missing = accepted.reduce((sum, one) => sum + one.missing.length, 0);
     const fromJudge = judged.length > 0 && foreign.length === 0;
+    const { requests } = factsOf(events);
     return {
       events,
-      refused: refusalsIn(events),
-      recall: fromJudge ? (acceptable === 0 ? 1 : (acceptable - missing) / acceptable) : recallIn(events),
+      refused: refusalsIn(requests),
+      recall: fromJudge ? (acceptable === 0 ? 1 : (acceptable - missing) / acceptable) : recallIn(requests),
       recallFrom: fromJudge ? "the emulator" : "the log",
       prefixBreaks: accepted.filter(({ prefixStable }) => !prefixStable).length + breaksIn(foreign),
     };
@@ -75,10 +71,10 @@ const NOT_ABOUT_THE_REQUEST: ReadonlySet<string> = new Set(["RATE", "TRUNC"]);
 const UNCLEAR: ReadonlySet<string> = new Set(["OTHER", "FATAL"]);
 
 /** A request that was turned down, also inside a stream, also one that was healed afterwards; a full server is none. */
-function refusalsIn(events: readonly LoggedEvent[]): readonly string[] {
-  return events.flatMap((event) => {
-    if (event.type !== "response_end" || event.error === undefined) return [];
-    const { code, message, status = 0, class: kind = "OTHER" } = event.error;
+function refusalsIn(requests: readonly RequestFacts[]): readonly string[] {
+  return requests.flatMap(({ end }) => {
+    if (end?.error === undefined) return [];
+    const { code, message, status = 0, class: kind = "OTHER" } = end.error;
     if (NOT_ABOUT_THE_REQUEST.has(kind)) return [];
     const refused = !UNCLEAR.has(kind) || (status >= 400 && status < 500);
     return refused ? [`[${code}] ${message}`] : [];
@@ -86,25 +82,21 @@ function refusalsIn(events: readonly LoggedEvent[]): readonly string[] {
 }
 
 /** Of the reasoning with a payload that stood before each request of its own origin: what share was not left out. */
-function recallIn(events: readonly LoggedEvent[]): number {
-  const origins = new Map<string, ResponseStart>();
-  const completed = new Set<string>();
-  const thoughts: Reasoning[] = [];
+function recallIn(requests: readonly RequestFacts[]): number {
   let could = 0;
   let left = 0;
-  for (const event of events) {
-    if (event.type === "response_end" && event.status === "completed") completed.add(event.response);
-    if (event.type === "reasoning" && event.opaque) thoughts.push(event);
-    if (event.type !== "response_start") continue;
-    const out = leftOutOf(event, events).flatMap(({ seqs }) => seqs);
-    for (const { seq, response } of thoughts) {
-      const start = origins.get(response);
-      if (start === undefined || !completed.has(response) || !sameOrigin(start.origin, event.origin))
-        continue;
+  for (const { start, leftOut } of requests) {
+    const out = leftOut.flatMap(({ seqs }) => seqs);
+    const before = requests.filter(
+      (one) =>
+        one.end?.status === "completed" &&
+        one.end.seq < start.seq &&
+        sameOrigin(one.start.origin, start.origin),
+    );
+    for (const { seq } of before.flatMap(({ thoughts }) => thoughts.filter(({ opaque }) => opaque))) {
       could += 1;
       if (out.some(([from, to]) => seq >= from && seq <= to)) left += 1;
     }
-    origins.set(event.response, event);
   }
   return could === 0 ? 1 : (could - left) / could;
 }

@@ -12,13 +12,12 @@ import { addUsage, type LoggedEvent, NO_USAGE, type Usage } from "../../../base/
 import { messageOf } from "../../../base/support/index.ts";
 import { tapFetch } from "../../../diagnostics/trace/index.ts";
 import type { Emulator } from "../../../emulator/index.ts";
-import { fileStore } from "../../../runtime/log/index.ts";
-import { secretsOf } from "../../../runtime/log/index.ts";
+import { type CostOf, factsOf } from "../../../runtime/facts/index.ts";
+import { fileStore, secretsOf } from "../../../runtime/log/index.ts";
 import type { Model } from "../../../runtime/providers/index.ts";
 import { createAgent, type Session, type TurnResult } from "../../../runtime/session/index.ts";
 import { builtinTools, type Tool } from "../../../runtime/tools/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
-import { costOf } from "../cost.ts";
 import { loadTools } from "../load-tools.ts";
 import { transcript } from "../transcript.ts";
 import { type Check, checkRun, checkTurn } from "./expectations.ts";
@@ -51,6 +50,7 @@ export interface RunRequest {
   readonly out: string | undefined;
   readonly signal: AbortSignal;
   readonly modelFrom: ModelFrom;
+  readonly costOf: CostOf;
 }
 
 export async function runScenario(request: RunRequest): Promise<RunOutcome> {
@@ -80,7 +80,7 @@ export async function runScenario(request: RunRequest): Promise<RunOutcome> {
 }
 
 async function inFolder(request: RunRequest, root: string, started: number): Promise<RunOutcome> {
-  const { scenario, model: name, repeat, out, signal } = request;
+  const { scenario, model: name, repeat, out, signal, costOf } = request;
   const folder = join(root, "work");
   prepare(folder, scenario);
   const limit = AbortSignal.timeout(Math.ceil(scenario.limits.seconds * 1000));
@@ -105,7 +105,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
   let events: readonly LoggedEvent[] = [];
   try {
     for (const [index, turn] of scenario.turns.entries()) {
-      if (both.aborted || overBudget(scenario, costIn(events))) break;
+      if (both.aborted || overBudget(scenario, factsOf(events, costOf).costUsd)) break;
       if (turn.model !== undefined) await session.setModel(models.get(turn.model));
       const before = events.length;
       const result = await session.send(turn.send, { signal: both, output: turn.output }).result();
@@ -116,7 +116,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
     }
     if (limit.aborted)
       checks.push({ what: `ends within ${scenario.limits.seconds} s`, ok: false, detail: "it did not" });
-    const costUsd = costIn(events);
+    const { costUsd } = factsOf(events, costOf);
     if (overBudget(scenario, costUsd))
       checks.push({ what: `costs at most $${scenario.limits.costUsd}`, ok: false, detail: `$${costUsd}` });
     const observed = observer.observe(events, models.emulators);
@@ -208,20 +208,6 @@ function sum(
   { steps, usage }: TurnResult,
 ): { readonly steps: number; readonly usage: Usage } {
   return { steps: before.steps + steps, usage: addUsage(before.usage, usage) };
-}
-
-/** Undefined as soon as one price is not known. */
-function costIn(events: readonly LoggedEvent[]): number | undefined {
-  let total = 0;
-  for (const event of events) {
-    if (event.type !== "response_end" || event.usage === undefined) continue;
-    const start = events.find((one) => one.type === "response_start" && one.response === event.response);
-    const origin = start?.type === "response_start" ? start.origin : undefined;
-    const cost = origin === undefined ? undefined : costOf(origin, event.usage);
-    if (cost === undefined) return undefined;
-    total += cost;
-  }
-  return total;
 }
 
 function overBudget({ limits }: EvalScenario, cost: number | undefined): boolean {

@@ -5,6 +5,7 @@
  * @module
  */
 
+import { factsOf } from "../../../runtime/facts/index.ts";
 import { bundleText, eraseFrom, type EraseReport, type SessionBundle } from "../../../runtime/log/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
 import { toHtml } from "./html.ts";
@@ -49,7 +50,7 @@ function* piecesOf(bundle: SessionBundle, id: string, { format, reasoning }: Exp
     return;
   }
   const view: ExportView = {
-    title: bundle.events.findLast((event) => event.type === "title")?.title ?? "",
+    title: factsOf(bundle.events).title ?? "",
     id,
     startedAt: bundle.events[0]?.at ?? "",
     blocks: blocksOf(bundle.events, { writerAlive: false }),

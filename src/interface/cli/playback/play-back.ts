@@ -10,10 +10,13 @@ import { readFileSync, statSync } from "node:fs";
 import type { InputPart, LoggedEvent, Settings, UserMessage } from "../../../base/events/index.ts";
 import { type Clock, systemClock, ThroughlineError } from "../../../base/support/index.ts";
 import { playbackFetch, readRecording, type Recording } from "../../../diagnostics/trace/index.ts";
+import { factsOf } from "../../../runtime/facts/index.ts";
 import { memoryStore, type Store } from "../../../runtime/log/index.ts";
 import { createAgent, type Session, type Turn } from "../../../runtime/session/index.ts";
 import type { PermissionMode } from "../../../runtime/tools/index.ts";
+import { loadConfig } from "../../config/index.ts";
 import { amount } from "../amount.ts";
+import { costsWith } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
 import { enterDirectory } from "../open-session.ts";
@@ -177,7 +180,11 @@ class PlaybackRun {
     const code = await tellTurn(
       session,
       turn,
-      { ...this.#flags, permissions: this.#recording.run.permissions },
+      {
+        ...this.#flags,
+        permissions: this.#recording.run.permissions,
+        costOf: costsWith(loadConfig(process.cwd()).values),
+      },
       this.#terminal,
     );
     await asked;
@@ -254,8 +261,8 @@ function settingsOfTurn(events: readonly LoggedEvent[], from: number, turn: stri
 function firstSettings({ earlier, events }: Recording): Settings {
   const request = events.findIndex((event) => event.type === "response_start");
   const before = [...earlier, ...events.slice(0, request === -1 ? events.length : request)];
-  const found = before.findLast((event) => event.type === "settings");
-  if (found?.type === "settings") return found.settings;
+  const { settings } = factsOf(before);
+  if (settings !== undefined) return settings;
   throw unsupported("no settings: the run ended before its first request");
 }
 

@@ -1,12 +1,12 @@
 /**
- * What sessions used, counted from their events: tokens, cost, tools, errors, and what was left out of requests and why.
+ * What sessions used, counted from their facts: tokens, cost, tools, errors, and what was left out of requests and why.
  * A fork copies the events of its parent with their ids, so each id counts once. Pure.
  *
  * @module
  */
 
-import type { LoggedEvent, Origin, ResponseEnd, ResponseStart, Usage } from "../../../base/events/index.ts";
-import { leftOutOf } from "../timeline.ts";
+import type { LoggedEvent, ResponseEnd, ToolResult } from "../../../base/events/index.ts";
+import type { RequestFacts, SessionFacts } from "../../../runtime/facts/index.ts";
 
 export interface Amounts {
   requests: number;
@@ -34,11 +34,7 @@ export interface Loss {
   requests: number;
 }
 
-/** Dollars, or undefined where no price is known. */
-export type CostOf = (origin: Origin, usage: Usage) => number | undefined;
-
 export class Tally {
-  readonly #costOf: CostOf;
   /** `YYYY-MM-DD`, UTC: the first day that counts. */
   readonly #from: string;
   readonly #seen = new Set<string>();
@@ -51,70 +47,64 @@ export class Tally {
   readonly errors = new Map<string, number>();
   readonly losses = new Map<string, Loss>();
 
-  constructor(costOf: CostOf, from: string) {
-    this.#costOf = costOf;
+  constructor(from: string) {
     this.#from = from;
   }
 
-  add(events: readonly LoggedEvent[]): void {
+  add(facts: SessionFacts): void {
     this.sessions += 1;
-    const starts = new Map<string, ResponseStart>();
-    const names = new Map<string, string>();
     const lost = new Map<string, Set<number>>();
-    for (const event of events) {
-      if (event.type === "response_start") starts.set(event.response, event);
-      if (event.type === "tool_call") names.set(event.callId, event.name);
-      if (event.at.slice(0, 10) < this.#from || this.#seen.has(event.id)) continue;
-      this.#seen.add(event.id);
-      if (event.type === "response_start") this.#loss(event, events, lost);
-      if (event.type === "response_end") this.#response(event, starts.get(event.response));
-      if (event.type === "turn_end") count(this.turns, event.status);
-      if (event.type === "tool_result") {
-        const one = entry(this.tools, names.get(event.callId) ?? "(unknown)", noCalls);
-        one.calls += 1;
-        one.ms += event.durationMs ?? 0;
-        if (event.status === "ok") one.ok += 1;
-        else if (event.status === "denied") one.denied += 1;
-        else one.failed += 1;
-      }
+    for (const request of facts.requests) {
+      const { start, end, tools } = request;
+      if (this.#counts(start)) this.#loss(request, lost);
+      if (this.#counts(end)) this.#response(request, end);
+      for (const tool of tools) if (this.#counts(tool.result)) this.#call(tool.call.name, tool.result);
     }
+    for (const { end } of facts.turns.values()) if (this.#counts(end)) count(this.turns, end.status);
     for (const [reason, seqs] of lost) entry(this.losses, reason, noLoss).items += seqs.size;
   }
 
-  #response(end: ResponseEnd, start: ResponseStart | undefined): void {
-    if (end.error !== undefined) count(this.errors, end.error.code);
-    const origin = start?.origin;
-    const name = origin === undefined ? "(unknown)" : `${origin.provider}/${origin.model}`;
-    const cost = costIn(end.usage, origin, this.#costOf);
-    const places = [
+  /** Late enough, and not counted with another session. */
+  #counts<E extends LoggedEvent>(event: E | undefined): event is E {
+    if (event === undefined || event.at.slice(0, 10) < this.#from || this.#seen.has(event.id)) return false;
+    this.#seen.add(event.id);
+    return true;
+  }
+
+  #call(name: string, { status, durationMs = 0 }: ToolResult): void {
+    const one = entry(this.tools, name, noCalls);
+    one.calls += 1;
+    one.ms += durationMs;
+    if (status === "ok") one.ok += 1;
+    else if (status === "denied") one.denied += 1;
+    else one.failed += 1;
+  }
+
+  #response({ model, costUsd }: RequestFacts, { at, usage, error }: ResponseEnd): void {
+    if (error !== undefined) count(this.errors, error.code);
+    const amounts = [
       this.total,
-      entry(this.byDay, end.at.slice(0, 10), nothing),
-      entry(this.byModel, name, nothing),
+      entry(this.byDay, at.slice(0, 10), nothing),
+      entry(this.byModel, model, nothing),
     ];
-    for (const place of places) {
-      place.requests += 1;
-      place.inputTokens += end.usage?.inputTokens ?? 0;
-      place.cachedTokens += end.usage?.cachedTokens ?? 0;
-      place.outputTokens += end.usage?.outputTokens ?? 0;
-      place.reasoningTokens += end.usage?.reasoningTokens ?? 0;
-      place.costUsd += cost ?? 0;
-      place.unpriced += cost === undefined ? 1 : 0;
+    for (const one of amounts) {
+      one.requests += 1;
+      one.inputTokens += usage?.inputTokens ?? 0;
+      one.cachedTokens += usage?.cachedTokens ?? 0;
+      one.outputTokens += usage?.outputTokens ?? 0;
+      one.reasoningTokens += usage?.reasoningTokens ?? 0;
+      one.costUsd += costUsd ?? 0;
+      one.unpriced += costUsd === undefined ? 1 : 0;
     }
   }
 
-  #loss(start: ResponseStart, events: readonly LoggedEvent[], lost: Map<string, Set<number>>): void {
-    for (const { reason, seqs } of leftOutOf(start, events)) {
+  #loss({ leftOut }: RequestFacts, lost: Map<string, Set<number>>): void {
+    for (const { reason, seqs } of leftOut) {
       entry(this.losses, reason, noLoss).requests += 1;
       const items = entry(lost, reason, () => new Set<number>());
       for (const [first, last] of seqs) for (let seq = first; seq <= last; seq += 1) items.add(seq);
     }
   }
-}
-
-/** A request without usage cost nothing that is known of. */
-function costIn(usage: Usage | undefined, origin: Origin | undefined, costOf: CostOf): number | undefined {
-  if (usage === undefined) return 0;
-  return origin === undefined ? undefined : costOf(origin, usage);
 }
 
 function nothing(): Amounts {

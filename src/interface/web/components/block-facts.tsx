@@ -111,9 +111,8 @@ function useDecisions(agent: RemoteAgent, view: SessionView): Decided {
     sentIn: new Map(),
     problem: undefined,
   });
-  const ends = view.events.filter(
-    (event) => event.type === "response_end" || event.type === "settings",
-  ).length;
+  const { requests, settings } = view.facts;
+  const ended = requests.filter(({ end }) => end !== undefined).length;
   useEffect(() => {
     let stale = false;
     const ask = async (): Promise<void> => {
@@ -128,7 +127,7 @@ function useDecisions(agent: RemoteAgent, view: SessionView): Decided {
     return () => {
       stale = true;
     };
-  }, [agent, view, ends]);
+  }, [agent, view, ended, settings]);
   return decided;
 }
 
@@ -137,7 +136,7 @@ const MOST_REQUESTS = 20;
 
 async function load(agent: RemoteAgent, view: SessionView): Promise<Decided> {
   const { handle } = view;
-  if (view.events.every((event) => event.type !== "settings")) {
+  if (view.facts.settings === undefined) {
     return { decisions: new Map(), sentIn: new Map(), problem: undefined };
   }
   const next = await handle.explain();

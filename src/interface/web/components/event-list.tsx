@@ -7,7 +7,7 @@
 import { useState } from "preact/hooks";
 
 import { messageOf } from "../../../base/support/index.ts";
-import { leftBehind } from "../block-events.ts";
+import { leftBehind } from "../../../runtime/facts/index.ts";
 import type { SessionView } from "../session-view.ts";
 import { Raw } from "./raw.tsx";
 

@@ -64,7 +64,7 @@ export function Inspector({ agent, view, selected }: Props) {
       >
         {tab === "block" ? <BlockFacts agent={agent} view={view} selected={selected} /> : null}
         {tab === "requests" ? <Requests agent={agent} view={view} /> : null}
-        {tab === "plots" ? <Plots events={view.events} /> : null}
+        {tab === "plots" ? <Plots requests={view.facts.requests} /> : null}
         {tab === "events" ? <EventList view={view} /> : null}
       </div>
     </aside>

@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { LoggedEvent } from "../../../base/events/index.ts";
+import type { RequestFacts } from "../../../runtime/facts/index.ts";
 import { compact } from "../numbers.ts";
 import { type StepFigures, stepFigures } from "../step-figures.ts";
 
-export function Plots({ events }: { readonly events: readonly LoggedEvent[] }) {
-  const steps = stepFigures(events);
+export function Plots({ requests }: { readonly requests: readonly RequestFacts[] }) {
+  const steps = stepFigures(requests);
   if (steps.length === 0) return <p class="empty">No step has ended yet: there is nothing to plot.</p>;
   return (
     <section>

@@ -21,7 +21,8 @@ export function Requests({ agent, view }: Props) {
   const [list, setList] = useState<readonly RequestSummary[]>([]);
   const [chosen, setChosen] = useState<number>();
   const [problem, setProblem] = useState<string>();
-  const count = view.events.filter(({ type }) => type === "response_start" || type === "response_end").length;
+  const { requests } = view.facts;
+  const count = requests.length + requests.filter(({ end }) => end !== undefined).length;
   useEffect(() => {
     if (count === 0) return;
     agent.requests(view.handle.id).then(setList, (error: unknown) => setProblem(messageOf(error)));

@@ -22,7 +22,7 @@ interface Entry {
 const MAX_FINISHED = 64;
 const MAX_WAITING = 100;
 
-export class TurnLedger {
+export class HostedTurns {
   readonly #entries = new Map<string, Entry>();
   readonly #changed: () => void;
   #unfinished = 0;

@@ -1,0 +1,13 @@
+/**
+ * Events that lie on no path in use: what an edit, a retry or an undo has left.
+ *
+ * @module
+ */
+
+import type { LoggedEvent } from "../../base/events/index.ts";
+import { activePath } from "../fold/index.ts";
+
+export function leftBehind(events: readonly LoggedEvent[]): ReadonlySet<number> {
+  const used = new Set(activePath(events).map(({ seq }) => seq));
+  return new Set(events.filter(({ seq, type }) => !used.has(seq) && type !== "branch").map(({ seq }) => seq));
+}

@@ -1,0 +1,79 @@
+/**
+ * One request of a session and what came of it.
+ *
+ * @module
+ */
+
+import type {
+  AssistantMessage,
+  LeftOut,
+  Reasoning,
+  ResponseEnd,
+  ResponseStart,
+  ToolCall,
+  ToolResult,
+} from "../../base/events/index.ts";
+
+export interface ToolFacts {
+  readonly call: ToolCall;
+  /** The first one: it is what the model reads. */
+  readonly result: ToolResult | undefined;
+}
+
+export class RequestFacts {
+  /** From 1, over the whole log: what `rebuildRequest` takes. */
+  readonly request: number;
+  readonly start: ResponseStart;
+  /** What it did not carry, by reason, also where the event only names an earlier one. */
+  readonly leftOut: readonly LeftOut[];
+  readonly #messages: AssistantMessage[] = [];
+  readonly #thoughts: Reasoning[] = [];
+  readonly #tools: { call: ToolCall; result: ToolResult | undefined }[] = [];
+  end: ResponseEnd | undefined;
+  /** Zero for a response without usage; undefined where the price is not known. */
+  costUsd: number | undefined = 0;
+
+  constructor(request: number, start: ResponseStart, leftOut: readonly LeftOut[]) {
+    this.request = request;
+    this.start = start;
+    this.leftOut = leftOut;
+  }
+
+  get model(): string {
+    return `${this.start.origin.provider}/${this.start.origin.model}`;
+  }
+
+  get thoughts(): readonly Reasoning[] {
+    return this.#thoughts;
+  }
+
+  get thinkingMs(): number {
+    return this.#thoughts.reduce((sum, { durationMs }) => sum + durationMs, 0);
+  }
+
+  get tools(): readonly ToolFacts[] {
+    return this.#tools;
+  }
+
+  /** The answer, or how it was refused; what a response said that failed is for people and no answer. */
+  get text(): string {
+    if (this.end?.status !== "completed" && this.end?.status !== "incomplete") return "";
+    return this.#messages
+      .toSorted((a, b) => a.outputIndex - b.outputIndex)
+      .map(({ text, refusal = "" }) => (text === "" ? refusal : text))
+      .join("\n\n");
+  }
+
+  add(event: Reasoning | AssistantMessage | ToolCall | ToolResult | ResponseEnd): void {
+    if (event.type === "response_end") this.end ??= event;
+    else if (event.type === "reasoning") this.#thoughts.push(event);
+    else if (event.type === "tool_call") this.#tools.push({ call: event, result: undefined });
+    else if (event.type === "tool_result") {
+      const tool = this.#tools.find(({ call }) => call.callId === event.callId);
+      if (tool !== undefined) tool.result ??= event;
+    } else if (!this.#messages.some(({ outputIndex }) => outputIndex === event.outputIndex)) {
+      // The same slot twice is a repeated event of the stream: the first one counts, as in the fold.
+      this.#messages.push(event);
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+
+import { HOME, LogBuilder } from "../../../test/contracts/log-builder.ts";
+import type { Usage } from "../../base/events/index.ts";
+import { factsOf, leftBehind, SessionFacts } from "./index.ts";
+
+const usage: Usage = { inputTokens: 10, cachedTokens: 4, outputTokens: 6, reasoningTokens: 2 };
+const start = { type: "session_start", session: "s", root: "s", writer: "test" } as const;
+
+const costOf = ({ model }: { readonly model: string }): number | undefined =>
+  model === HOME.model ? 0.1 : undefined;
+
+test("title, folder, settings, model and usage are those of the last event that says them", () => {
+  const log = new LogBuilder()
+    .add({ ...start, cwd: "/project" })
+    .settings({ effort: "low" })
+    .add({ type: "title", title: "first" })
+    .user("hello")
+    .respond({ usage })
+    .settings({ effort: "high" })
+    .respond({ usage, origin: { ...HOME, model: "gpt-other" } })
+    .add({ type: "title", title: "second" });
+  const { title, cwd, settings, model, usage: used, lastSeq } = factsOf(log.events);
+  expect({ title, cwd, effort: settings?.effort, model, used, lastSeq }).toEqual({
+    title: "second",
+    cwd: "/project",
+    effort: "high",
+    model: "openai/gpt-other",
+    used: { inputTokens: 20, cachedTokens: 8, outputTokens: 12, reasoningTokens: 4 },
+    lastSeq: log.lastSeq,
+  });
+});
+
+describe("the cost", () => {
+  test("is summed without the noise of floating point", () => {
+    const log = new LogBuilder().user("hello").respond({ usage }).respond({ usage }).respond({ usage });
+    expect(factsOf(log.events, costOf).costUsd).toBe(0.3);
+  });
+
+  test("is unknown, not smaller, as soon as one price is not known; a response without usage costs nothing", () => {
+    const log = new LogBuilder().user("hello").respond({ usage }).respond({});
+    expect(factsOf(log.events, costOf).costUsd).toBe(0.1);
+    log.respond({ usage, origin: { ...HOME, model: "unpriced" } });
+    const facts = factsOf(log.events, costOf);
+    expect(facts.costUsd).toBeUndefined();
+    expect(facts.requests.map(({ costUsd }) => costUsd)).toEqual([0.1, 0, undefined]);
+  });
+});
+
+describe("a turn", () => {
+  test("is open from its message to its end, and its answer is the last text of a response that did not fail", () => {
+    const log = new LogBuilder().user("what is it?");
+    expect(factsOf(log.events).openTurn).toBe("tn_1");
+    log
+      .respond({ items: [{ type: "message", text: "half of" }], status: "failed" })
+      .respond({
+        items: [
+          { type: "message", text: "it is" },
+          { type: "message", text: "this" },
+        ],
+      })
+      .respond({ items: [{ type: "message", text: "broken" }], status: "cut" })
+      .endTurn();
+    const facts = factsOf(log.events);
+    expect(facts.openTurn).toBeUndefined();
+    expect(facts.turnsEnded).toBe(1);
+    expect(facts.turns.get("tn_1")?.text).toBe("it is\n\nthis");
+    expect(facts.lastMessage).toEqual({ seq: 0, text: "what is it?" });
+  });
+
+  test("gives the refusal where a message has no text, by output index, and of a slot the first", () => {
+    const log = new LogBuilder().user("do it").respond({
+      items: [
+        { type: "message", text: "second", outputIndex: 1 },
+        { type: "message", text: "", refusal: "no", outputIndex: 0 },
+        { type: "message", text: "again", outputIndex: 1 },
+      ],
+    });
+    expect(factsOf(log.events).turns.get("tn_1")?.text).toBe("no\n\nsecond");
+  });
+});
+
+test("a request has its tools with their first result, and what it left out, also by reference", () => {
+  const log = new LogBuilder().user("look");
+  log
+    .respond({ items: [{ type: "call", callId: "c1" }] })
+    .result("c1", "one")
+    .result("c1", "two");
+  const leftOut = [{ reason: "override", seqs: [[1, 2]] as const }];
+  const request = { turn: log.turn, step: 2, attempt: 1, origin: HOME, bodyHash: "", prefixHash: "" };
+  log.add({ ...request, type: "response_start", response: "r2", leftOut });
+  log.add({ ...request, type: "response_start", response: "r3", leftOutAs: log.lastSeq });
+  const [first, second, third] = factsOf(log.events).requests;
+  expect(first?.tools.map(({ call, result }) => [call.callId, result?.text])).toEqual([["c1", "one"]]);
+  expect([second?.leftOut, third?.leftOut]).toEqual([leftOut, leftOut]);
+});
+
+test("a question is open until it is answered, its call has a result, or the turn ends", () => {
+  const log = new LogBuilder().user("run").respond({ items: [{ type: "call", callId: "c1" }] });
+  const ask = (requestId: string, callId: string): LogBuilder =>
+    log.add({
+      type: "permission_request",
+      turn: log.turn,
+      response: log.response,
+      requestId,
+      callId,
+      tool: "look",
+      access: "execute",
+      arguments: "{}",
+      argumentsHash: "",
+    });
+  ask("q1", "c1");
+  expect(factsOf(log.events).question?.requestId).toBe("q1");
+  log.result("c1");
+  expect(factsOf(log.events).question).toBeUndefined();
+  ask("q2", "c2").endTurn();
+  expect(factsOf(log.events).question).toBeUndefined();
+});
+
+test("event by event gives what all at once gives, and an event that comes twice counts once", () => {
+  const log = new LogBuilder().user("a").respond({ usage }).endTurn().user("b").respond({ usage });
+  const facts = new SessionFacts(() => 1);
+  for (const event of log.events) facts.add([event, event]);
+  facts.add(log.events);
+  expect(facts).toEqual(factsOf(log.events, () => 1));
+});
+
+test("what a branch left is left behind, the branch itself is not", () => {
+  const log = new LogBuilder().user("a").respond().endTurn().user("b").respond().endTurn();
+  const kept = log.events.findIndex(({ type }) => type === "turn_end");
+  log.branch(kept).user("c");
+  expect([...leftBehind(log.events)]).toEqual([4, 5, 6, 7]);
+});

@@ -1,0 +1,198 @@
+/**
+ * The third fold: log → facts. What lists, status lines, prices, statistics and routes tell of a session, counted once
+ * and taken further by what is new. Every event counts, also one on a branch that was left: it was paid for.
+ *
+ * @module
+ */
+
+import {
+  addUsage,
+  type LeftOut,
+  type LoggedEvent,
+  NO_USAGE,
+  type Origin,
+  type PermissionRequest,
+  type ResponseStart,
+  type SessionEvent,
+  type SessionStart,
+  type Settings,
+  type Usage,
+  type UserMessage,
+} from "../../base/events/index.ts";
+import { assertNever } from "../../base/support/index.ts";
+import { RequestFacts } from "./request-facts.ts";
+import { TurnFacts } from "./turn-facts.ts";
+
+/** What a response costs in dollars; undefined where the price is not known: nothing is guessed. */
+export type CostOf = (origin: Origin, usage: Usage) => number | undefined;
+
+export function factsOf(events: Iterable<LoggedEvent>, costOf?: CostOf): SessionFacts {
+  const facts = new SessionFacts(costOf);
+  facts.add(events);
+  return facts;
+}
+
+export class SessionFacts {
+  readonly #costOf: CostOf;
+  readonly #byResponse = new Map<string, RequestFacts>();
+  readonly #bySeq = new Map<number, readonly LeftOut[]>();
+  readonly #turns = new Map<string, TurnFacts>();
+  readonly #questions = new Map<string, PermissionRequest>();
+  readonly #requests: RequestFacts[] = [];
+  #lastMessage: UserMessage | undefined;
+  #costUsd: number | undefined = 0;
+  /** The last event that was counted; -1 before the first. */
+  lastSeq = -1;
+  start: SessionStart | undefined;
+  title: string | undefined;
+  /** Of the last step. */
+  settings: Settings | undefined;
+  usage: Usage = NO_USAGE;
+  /** The turn under way; undefined when the last one has ended. */
+  openTurn: string | undefined;
+  turnsEnded = 0;
+
+  constructor(costOf: CostOf = () => undefined) {
+    this.#costOf = costOf;
+  }
+
+  get cwd(): string | undefined {
+    return this.start?.cwd;
+  }
+
+  /** `provider/model` of the last request. */
+  get model(): string | undefined {
+    return this.#requests.at(-1)?.model;
+  }
+
+  /** Of all requests so far; undefined as soon as one has no known price. */
+  get costUsd(): number | undefined {
+    return inMicroDollars(this.#costUsd);
+  }
+
+  /** In the order they were sent, over the whole log. */
+  get requests(): readonly RequestFacts[] {
+    return this.#requests;
+  }
+
+  /** By id, in the order they began. */
+  get turns(): ReadonlyMap<string, TurnFacts> {
+    return this.#turns;
+  }
+
+  /** The oldest question that nobody has answered. */
+  get question(): PermissionRequest | undefined {
+    return this.#questions.values().next().value;
+  }
+
+  /** The last message of a person, and where it stands. */
+  get lastMessage(): { readonly seq: number; readonly text: string } | undefined {
+    const message = this.#lastMessage;
+    if (message === undefined) return undefined;
+    const parts = message.content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`));
+    return { seq: message.seq, text: parts.join("\n") };
+  }
+
+  /** Events that were counted before are passed over, so that a follower may hand over some of them twice. */
+  add(events: Iterable<SessionEvent>): void {
+    for (const event of events) {
+      if (!("seq" in event) || event.seq <= this.lastSeq) continue;
+      this.lastSeq = event.seq;
+      if (event.turn !== undefined) this.#turnOf(event.turn, event.seq).add(event);
+      this.#count(event);
+    }
+  }
+
+  #count(event: LoggedEvent): void {
+    switch (event.type) {
+      case "session_start":
+        this.start ??= event;
+        return;
+      case "title":
+        this.title = event.title;
+        return;
+      case "settings":
+        this.settings = event.settings;
+        return;
+      case "user_message":
+        this.openTurn = event.turn;
+        if (event.by === "person") this.#lastMessage = event;
+        return;
+      case "response_start":
+        this.#begin(event);
+        return;
+      case "permission_request":
+        this.#questions.set(event.requestId, event);
+        return;
+      case "permission_decision":
+        this.#answered(event.callId);
+        return;
+      case "tool_result":
+        this.#answered(event.callId);
+        this.#byResponse.get(event.response)?.add(event);
+        return;
+      case "turn_end":
+        this.openTurn = undefined;
+        this.turnsEnded += 1;
+        this.#questions.clear();
+        return;
+      case "response_end":
+        this.#byResponse.get(event.response)?.add(event);
+        if (event.usage !== undefined) this.#spend(event.response, event.usage);
+        return;
+      case "reasoning":
+      case "assistant_message":
+      case "tool_call":
+        this.#byResponse.get(event.response)?.add(event);
+        return;
+      // They tell nothing that is counted here.
+      case "branch":
+      case "compaction":
+      case "hosted_item":
+      case "notice":
+      case "other_item":
+      case "partial":
+      case "replay_override":
+      case "tool_start":
+      case "unknown":
+        return;
+      default:
+        assertNever(event, "event");
+    }
+  }
+
+  #begin(start: ResponseStart): void {
+    const leftOut = start.leftOutAs === undefined ? start.leftOut : this.#bySeq.get(start.leftOutAs);
+    if (leftOut !== undefined) this.#bySeq.set(start.seq, leftOut);
+    const request = new RequestFacts(this.#requests.length + 1, start, leftOut ?? []);
+    this.openTurn = start.turn;
+    this.#requests.push(request);
+    this.#byResponse.set(start.response, request);
+    if (start.turn !== undefined) this.#turnOf(start.turn, start.seq).requests.push(request);
+  }
+
+  #spend(response: string, usage: Usage): void {
+    this.usage = addUsage(this.usage, usage);
+    const request = this.#byResponse.get(response);
+    const cost = request === undefined ? undefined : this.#costOf(request.start.origin, usage);
+    if (request !== undefined) request.costUsd = cost;
+    this.#costUsd = cost === undefined || this.#costUsd === undefined ? undefined : this.#costUsd + cost;
+  }
+
+  #answered(callId: string): void {
+    for (const [id, asked] of this.#questions) if (asked.callId === callId) this.#questions.delete(id);
+  }
+
+  #turnOf(turn: string, seq: number): TurnFacts {
+    const known = this.#turns.get(turn);
+    if (known !== undefined) return known;
+    const made = new TurnFacts(turn, seq);
+    this.#turns.set(turn, made);
+    return made;
+  }
+}
+
+/** Whole micro-dollars: sums of floating point numbers end in noise. */
+function inMicroDollars(usd: number | undefined): number | undefined {
+  return usd === undefined ? undefined : Math.round(usd * 1e6) / 1e6;
+}

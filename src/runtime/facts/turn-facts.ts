@@ -1,0 +1,54 @@
+/**
+ * One turn of a session: where it stands, what it was asked and what came of it.
+ *
+ * @module
+ */
+
+import {
+  addUsage,
+  type Branch,
+  type LoggedEvent,
+  NO_USAGE,
+  type TurnEnd,
+  type Usage,
+  type UserMessage,
+} from "../../base/events/index.ts";
+import type { RequestFacts } from "./request-facts.ts";
+
+export class TurnFacts {
+  readonly turn: string;
+  readonly firstSeq: number;
+  readonly requests: RequestFacts[] = [];
+  lastSeq: number;
+  /** The first message; a retried turn has none of its own. */
+  message: UserMessage | undefined;
+  /** How a retried or edited turn left the path before it. */
+  branch: Branch | undefined;
+  end: TurnEnd | undefined;
+
+  constructor(turn: string, firstSeq: number) {
+    this.turn = turn;
+    this.firstSeq = firstSeq;
+    this.lastSeq = firstSeq;
+  }
+
+  /** The text of the last response that had any. */
+  get text(): string {
+    return this.requests.findLast(({ text }) => text !== "")?.text ?? "";
+  }
+
+  /** All attempts count: a failed one costs too (failures.md K06). */
+  get usage(): Usage {
+    return this.requests.reduce(
+      (sum, { end }) => (end?.usage === undefined ? sum : addUsage(sum, end.usage)),
+      NO_USAGE,
+    );
+  }
+
+  add(event: LoggedEvent): void {
+    this.lastSeq = event.seq;
+    if (event.type === "user_message") this.message ??= event;
+    else if (event.type === "branch") this.branch ??= event;
+    else if (event.type === "turn_end") this.end ??= event;
+  }
+}
