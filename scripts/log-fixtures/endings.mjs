@@ -1,0 +1,178 @@
+/** How turns end that do not simply complete, and what tools and permissions leave behind. */
+import { copyFileSync, existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as breath } from "node:timers/promises";
+
+import { tool } from "../../src/index.ts";
+import { fixtureTools } from "../../test/support/earlier-logs.ts";
+import { call, ended, messages, responses, say, session, thought } from "./session.mjs";
+
+const run = (command) => ({
+  output: [thought("**Running**\n\nA command."), call("run_command", { command })],
+});
+
+/** Looks on until an event that fits has been seen. */
+async function until(turn, fits) {
+  for await (const event of turn) if (fits(event)) return event;
+  throw new Error("the turn ended before what was waited for");
+}
+
+const isText = ({ type }) => type === "text_delta";
+
+const slow = tool({
+  name: "sleep",
+  description: "Never ends of itself",
+  input: { type: "object", properties: {}, additionalProperties: false },
+  access: "read",
+  run: (_, { signal }) =>
+    new Promise((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new Error("stopped")));
+    }),
+});
+
+export const endings = {
+  "cancelled-with-partial": (id, folder) =>
+    session(id, folder, { model: responses() }, async (opened, { ask, faults }) => {
+      await ask("Think of a number.");
+      faults("stall=after-event:40");
+      const turn = opened.send("Write a long answer.");
+      await until(turn, isText);
+      turn.cancel();
+      await ended(turn, "cancelled");
+      await ask("Thanks");
+    }),
+  "cancelled-messages": (id, folder) =>
+    session(id, folder, { model: messages() }, async (opened, { ask, faults }) => {
+      faults("stall=after-event:40");
+      const turn = opened.send("Write a long answer.");
+      await until(turn, isText);
+      turn.cancel();
+      await ended(turn, "cancelled");
+      await ask("Thanks");
+    }),
+  // The files as they stand while an answer is being written are what a process that dies then leaves behind.
+  "interrupted-with-journal": async (id, folder) => {
+    const life = "life";
+    await session(life, folder, { model: responses() }, async (opened, { ask, faults }) => {
+      await ask("Think of a number.");
+      faults("stall=after-event:40");
+      const turn = opened.send("Write a long answer.");
+      await until(turn, isText);
+      const live = join(folder, `${life}.live`);
+      while (!existsSync(live) || !readFileSync(live, "utf8").includes(',"text",')) await breath();
+      for (const end of ["jsonl", "live"])
+        copyFileSync(join(folder, `${life}.${end}`), join(folder, `${id}.${end}`));
+      turn.cancel();
+      await ended(turn, "cancelled");
+    });
+    rmSync(join(folder, `${life}.jsonl`));
+  },
+  "cancelled-in-a-tool": (id, folder) =>
+    session(
+      id,
+      folder,
+      {
+        model: responses(),
+        agent: { tools: [...fixtureTools(), slow] },
+        steps: [{ output: [call("sleep", {}), call("get_weather", { city: "Rome" })] }],
+      },
+      async (opened, { ask }) => {
+        const turn = opened.send("Sleep.");
+        await until(turn, ({ type }) => type === "tool_start");
+        turn.cancel();
+        await ended(turn, "cancelled");
+        await ask("Thanks");
+      },
+    ),
+  "failed-and-incomplete": (id, folder) =>
+    session(
+      id,
+      folder,
+      { model: responses(), agent: { limits: { maxRetries: 1, maxSteps: 1 } } },
+      async (opened, { faults }) => {
+        faults("500", "none");
+        await ended(opened.send("Think of a number."));
+        faults("failed=server_error,items:1", "error-event=nested,items:1");
+        await ended(opened.send("Thanks"), "failed");
+        faults("incomplete=max_output_tokens,items:1");
+        await ended(opened.send("Write a long answer."), "incomplete");
+        faults("cut=after-event:12", "none");
+        await ended(opened.send("Think of a number."));
+        await ended(opened.send("What is the weather in Paris?"), "incomplete");
+        await ended(opened.send("Thanks again"));
+      },
+    ),
+  permissions: (id, folder) =>
+    session(
+      id,
+      folder,
+      {
+        model: responses(),
+        agent: { permissions: "ask", tools: fixtureTools("run_command") },
+        steps: [run("date"), { output: [say("Done.")] }, run("rm -r ."), { output: [say("Not done.")] }],
+      },
+      async (opened, { ask }) => {
+        for (const answer of [(one) => opened.approve(one), (one) => opened.deny(one, "not here")]) {
+          const turn = opened.send("Go on.");
+          const { requestId } = await until(turn, ({ type }) => type === "permission_request");
+          await answer(requestId);
+          await ended(turn);
+        }
+        await ask("Thanks");
+      },
+    ),
+  "permissions-by-function": (id, folder) =>
+    session(
+      id,
+      folder,
+      {
+        model: messages(),
+        agent: {
+          tools: fixtureTools("run_command"),
+          permissions: ({ arguments: text }) =>
+            JSON.stringify(text).includes("rm") ? { deny: "never that" } : "allow",
+        },
+        steps: [
+          {
+            output: [
+              thought("**Two**\n\nAt once."),
+              call("run_command", { command: "date" }),
+              call("run_command", { command: "rm -r ." }),
+            ],
+          },
+          { output: [say("One was done.")] },
+        ],
+      },
+      async (_, { ask }) => {
+        await ask("Go on.");
+        await ask("Thanks");
+      },
+    ),
+  "tool-outcomes": (id, folder) =>
+    session(
+      id,
+      folder,
+      {
+        model: responses(),
+        agent: { tools: [...fixtureTools(), slow], limits: { toolTimeoutMs: 40, toolGraceMs: 0 } },
+        steps: [
+          {
+            output: [
+              thought("**Many**\n\nOne of each."),
+              call("get_weather", { city: "Rome" }),
+              call("get_weather", { city: "Oslo" }),
+              call("get_weather", { town: "Rome" }),
+              call("get_weather", '{"city":'),
+              call("no_such_tool", {}),
+              call("sleep", {}),
+            ],
+          },
+          { output: [say("Some were done.")] },
+        ],
+      },
+      async (_, { ask }) => {
+        await ask("Do all.");
+        await ask("Thanks");
+      },
+    ),
+};

@@ -1,0 +1,120 @@
+/** What a person does to a history: other models, branches, forks, cuts, summaries. */
+import { chat, ended, eventsOf, messages, responses, say, session, thought } from "./session.mjs";
+
+const lastMessage = async (opened) =>
+  (await eventsOf(opened)).findLast(({ type }) => type === "user_message").seq;
+
+export const histories = {
+  // Two requests in a row leave out the same: the second only says as which (leftOutAs).
+  "switch-between-dialects": (id, folder) =>
+    session(id, folder, { model: responses() }, async (opened, { ask }) => {
+      await ask("What is the weather in Paris?");
+      await opened.setModel(messages());
+      await ask("What is the weather in Rome?");
+      await ask("Thanks");
+      await opened.setModel(chat("emu-deepseek", "deepseek"));
+      await ask("What is the weather in Lima?");
+      await opened.setModel(responses());
+      await ask("Thanks again");
+      await ask("And once elsewhere", { model: chat("emu-mistral", "mistral") });
+    }),
+  "foreign-notes": (id, folder) =>
+    session(
+      id,
+      folder,
+      { model: responses(), agent: { replay: { foreign: "note" } } },
+      async (opened, { ask }) => {
+        await ask("What is the weather in Paris?");
+        await opened.setModel(messages());
+        await ask("Thanks");
+        await opened.setModel(chat("emu-router", "openrouter"));
+        await ask("Thanks again");
+      },
+    ),
+  "replay-since-last-user": (id, folder) =>
+    session(
+      id,
+      folder,
+      { model: responses(), agent: { replay: { reasoning: "since_last_user" } } },
+      async (_, { ask }) => {
+        await ask("What is the weather in Paris?");
+        await ask("Think of a number.");
+        await ask("Thanks");
+      },
+    ),
+  branches: (id, folder) =>
+    session(id, folder, { model: responses() }, async (opened, { ask }) => {
+      await opened.rename("Branches of a talk");
+      await ask("Hello");
+      await ended(opened.retry());
+      await ask("Think of a number.");
+      const edited = await lastMessage(opened);
+      await ended(opened.edit(edited, "Think of another number."));
+      await opened.undo();
+      await ask("Which number did you think of?");
+      await opened.checkout({ to: edited });
+      await ask("Which number was it?");
+      await opened.truncate({ from: await lastMessage(opened) });
+      await ask("Thanks");
+      await opened.truncate({ keepTurns: 1 });
+      await ask("Thanks again");
+    }),
+  // Writes the log of the fork too, with the root and the parent it came from.
+  "fork-parent": (id, folder) =>
+    session(id, folder, { model: responses() }, async (opened, { ask }) => {
+      await ask("What is the weather in Paris?");
+      const at = (await eventsOf(opened)).length - 1;
+      const fork = await opened.fork({ at, id: "fork-child" });
+      await ended(fork.send("Think of a number."));
+      await fork.close();
+    }),
+  "compaction-by-model": (id, folder) =>
+    session(
+      id,
+      folder,
+      {
+        model: responses(),
+        steps: [
+          { output: [thought("**A**\n\nFirst."), say("answer a")] },
+          { output: [thought("**B**\n\nSecond."), say("answer b")] },
+          { output: [say("They greeted each other twice.")] },
+          { output: [thought("**C**\n\nThird."), say("answer c")] },
+          { output: [say("And once more.")] },
+        ],
+      },
+      async (opened, { ask }) => {
+        await ask("one");
+        await ask("two");
+        await opened.compact({ instructions: "In one sentence." });
+        await ask("three");
+        await opened.compact({ keepTurns: 0 });
+        await ask("Thanks");
+      },
+    ),
+  "compaction-by-digest": (id, folder) =>
+    session(
+      id,
+      folder,
+      { model: messages(), agent: { limits: { maxRetries: 0 } } },
+      async (opened, { ask, faults }) => {
+        await ask("Think of a number.");
+        await ask("My name is Ada");
+        faults("500");
+        await opened.compact();
+        await ask("Thanks");
+      },
+    ),
+  "compaction-of-itself": (id, folder) =>
+    session(
+      id,
+      folder,
+      {
+        model: chat("emu-deepseek", "deepseek", { capabilities: { contextTokens: 1200 } }),
+        emulator: { models: { "emu-deepseek": { contextTokens: 1200 } } },
+      },
+      async (opened, { ask }) => {
+        for (const city of ["Paris", "Rome", "Lima", "Bonn"])
+          await ask(`What is the weather in ${city}? ${"It matters much. ".repeat(30)}`);
+      },
+    ),
+};

@@ -1,0 +1,63 @@
+/**
+ * The logs that every later version must read: real sessions on the file store against the emulator, written into
+ * test/fixtures/logs/v<version> with what this program makes of them (expected.json). test/logs/earlier-logs.test.ts
+ * holds every later program to it.
+ *
+ *   node --import tsx scripts/make-log-fixtures.mjs [version]
+ *
+ * Run it once per version, before the version's format or rendering changes; the version is that of package.json unless
+ * given. A folder that is there is never written again: what an earlier program wrote cannot be made anew. A new type of
+ * event, dialect or field gets a log of its own in log-fixtures/. Ids and times differ from run to run.
+ */
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+
+import { fileStore } from "../src/index.ts";
+import { expectedOf, whatIsKnown } from "../test/support/earlier-logs.ts";
+import { damaged } from "./log-fixtures/damaged.mjs";
+import { dialects } from "./log-fixtures/dialects.mjs";
+import { endings } from "./log-fixtures/endings.mjs";
+import { healed } from "./log-fixtures/healed.mjs";
+import { histories } from "./log-fixtures/histories.mjs";
+import { inputs } from "./log-fixtures/inputs.mjs";
+
+const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+const out = resolve("test/fixtures/logs", `v${process.argv[2] ?? version}`);
+if (existsSync(out)) {
+  process.stderr.write(`${out} is there: logs of a version are made once and never again\n`);
+  process.exit(1);
+}
+
+// Beside it and renamed at the end: complete or absent.
+const folder = mkdtempSync(join(dirname(out), ".making-"));
+try {
+  for (const [name, make] of Object.entries({ ...dialects, ...histories, ...healed, ...endings, ...inputs }))
+    await tell(name, () => make(name, folder));
+  // They are made of those before.
+  for (const [name, make] of Object.entries(damaged)) await tell(name, () => make(name, folder));
+  const logs = [];
+  for (const file of readdirSync(folder).toSorted()) {
+    if (!file.endsWith(".jsonl")) continue;
+    const name = file.slice(0, -".jsonl".length);
+    const record = await expectedOf(fileStore(folder), name, "read");
+    logs.push(`${JSON.stringify(name)}: ${JSON.stringify(record)}`);
+  }
+  const knew = `"knew": ${JSON.stringify(whatIsKnown())}`;
+  writeFileSync(join(folder, "expected.json"), `{\n${knew},\n"logs": {\n${logs.join(",\n")}\n}\n}\n`);
+  renameSync(folder, out);
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function tell(name, make) {
+  await make();
+  process.stdout.write(`${name}\n`);
+}

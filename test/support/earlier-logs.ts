@@ -1,0 +1,135 @@
+/**
+ * What the logs of earlier versions are asked, when they are made and ever after: scripts/make-log-fixtures.mjs writes the
+ * answers down, test/logs/earlier-logs.test.ts compares them. Models and tools here are those the logs were made with.
+ *
+ * @module
+ */
+
+import { createHash } from "node:crypto";
+
+import { CANONICAL_TYPES, type LoggedEvent, type Settings } from "../../src/base/events/index.ts";
+import type { Emulator } from "../../src/emulator/index.ts";
+import {
+  anthropic,
+  isThroughlineError,
+  type Log,
+  type Model,
+  openai,
+  openaiChat,
+  previewFromLog,
+  PROFILES,
+  rebuildRequest,
+  type Store,
+  type Tool,
+} from "../../src/index.ts";
+import { blocksOf } from "../../src/interface/fragments/index.ts";
+import { practiceTools } from "./practice-tools.ts";
+
+/** A name that never resolves: whoever forgets `towards` reaches nothing. */
+const ENDPOINT = "http://emulator.invalid";
+export const KEY = "key-of-the-log-fixtures";
+
+interface ModelChoice {
+  readonly profile: string;
+  readonly effort?: string;
+  readonly hosted?: readonly string[];
+  readonly capabilities?: Partial<Settings["capabilities"]>;
+}
+
+/** The emulated model of that name on the endpoint of the fixtures, as the profile says. */
+export function fixtureModel(name: string, dialect: string, choice: ModelChoice): Model {
+  const { hosted, ...rest } = choice;
+  const options = { ...rest, apiKey: KEY, ...(hosted === undefined ? {} : { hosted }) };
+  if (dialect === "anthropic-messages") return anthropic(name, { ...options, baseUrl: ENDPOINT });
+  const baseUrl = `${ENDPOINT}/v1`;
+  if (dialect === "openai-chat") return openaiChat(name, { ...rest, apiKey: KEY, baseUrl });
+  return openai(name, { ...options, baseUrl });
+}
+
+/** The model that a log went to last, as today's program makes it. */
+export function modelOf(settings: Settings): Model {
+  const { target, profile, effort, hosted, capabilities } = settings;
+  return fixtureModel(target.model, target.dialect, {
+    profile: profile.name,
+    capabilities,
+    ...(effort === undefined ? {} : { effort }),
+    ...(hosted.length === 0 ? {} : { hosted: hosted.map(({ type }) => String(type)) }),
+  });
+}
+
+/** The same request, to the emulator instead of the endpoint that the log names. */
+export function towards({ url }: Pick<Emulator, "url">): typeof fetch {
+  return (input, init) => {
+    const asked = new URL(input instanceof Request ? input.url : input);
+    return fetch(`${url}${asked.pathname}${asked.search}`, init);
+  };
+}
+
+/** One unless more are asked for, because every change of settings writes them into the log. */
+export function fixtureTools(...names: readonly string[]): readonly Tool[] {
+  const used = names.length === 0 ? ["get_weather"] : names;
+  return practiceTools({ began: () => undefined }).filter(({ name }) => used.includes(name));
+}
+
+export const SYSTEM = "Be brief.";
+
+export interface Known {
+  readonly types: readonly string[];
+  readonly dialects: readonly string[];
+}
+
+/** What there must be a log of. A version's folder keeps its own, because later versions know more. */
+export function whatIsKnown(): Known {
+  const dialects = new Set(Object.values(PROFILES).map(({ dialect }) => dialect));
+  return { types: CANONICAL_TYPES.toSorted(), dialects: [...dialects].toSorted() };
+}
+
+export interface LogRecord {
+  readonly events: number;
+  /** How many of each; one nobody knows as `unknown:<type>`. */
+  readonly types: Readonly<Record<string, number>>;
+  /** Each `<proof> <bodyHash> <prefixHash>`. */
+  readonly requests: readonly string[];
+  readonly preview: string;
+  readonly blocks: string;
+}
+
+/** Or why it cannot be read. */
+export type Expected = LogRecord | { readonly problem: string };
+
+export async function expectedOf(store: Store, id: string, mode: "read" | "write"): Promise<Expected> {
+  let log: Log;
+  try {
+    log = await store.open(id, { mode });
+  } catch (error) {
+    if (!isThroughlineError(error)) throw error;
+    return { problem: error.code };
+  }
+  try {
+    return await recordOf(log);
+  } finally {
+    await log.close();
+  }
+}
+
+export async function recordOf(log: Log): Promise<LogRecord> {
+  const types: Record<string, number> = {};
+  for (const event of log.events) types[nameOf(event)] = (types[nameOf(event)] ?? 0) + 1;
+  const requests: string[] = [];
+  for (let request = 1; request <= (types["response_start"] ?? 0); request += 1) {
+    const { body, start, proof } = await rebuildRequest(log, request);
+    // Of the body that was rebuilt, not the one that the log states: a change shows even where the proof was no "same".
+    requests.push(`${proof} ${hashOf(body)} ${start.prefixHash}`);
+  }
+  const preview = hashOf((await previewFromLog(log)).body);
+  const blocks = hashOf(JSON.stringify(blocksOf(log.events, { writerAlive: false })));
+  return { events: log.events.length, types, requests, preview, blocks };
+}
+
+function nameOf(event: LoggedEvent): string {
+  return event.type === "unknown" ? `unknown:${event.unknownType}` : event.type;
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
