@@ -76,6 +76,14 @@ export const integerTooSmall = (param: string, value: number, min: number): Refu
     code: "integer_below_min_value",
   });
 
+export const badToolName = (param: string): Refusal =>
+  refuse({
+    rule: "X-pattern",
+    message: `Invalid '${param}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
+    param,
+    code: "invalid_value",
+  });
+
 export const badIdCharacters = (param: string, id: string): Refusal =>
   refuse({
     rule: "I07",
