@@ -6,13 +6,13 @@
  */
 
 import { assertNever } from "../../base/support/index.ts";
-import { refuse, type Refusal } from "../refusal.ts";
+import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import { ensure, type Row } from "../shape/shape-rows.ts";
 import type { ChatTraits, Vendor } from "./vendors.ts";
 import { CHAT_REASONING_FIELDS } from "./vocabulary.ts";
 
 /** A refusal that knows how its vendor writes it. */
-export interface ChatRefusal extends Refusal {
+export interface ChatRefusal extends ApiRefusal {
   readonly body: unknown;
 }
 
@@ -22,11 +22,11 @@ export function chatRefusal(vendor: Vendor, draft: Draft): ChatRefusal {
   return inWordsOf(vendor, refuse(draft));
 }
 
-export function inWordsOf(vendor: Vendor, refusal: Refusal): ChatRefusal {
+export function inWordsOf(vendor: Vendor, refusal: ApiRefusal): ChatRefusal {
   return { ...refusal, body: bodyOf(vendor, refusal) };
 }
 
-export function bodyOf(vendor: Vendor, refusal: Refusal): unknown {
+export function bodyOf(vendor: Vendor, refusal: ApiRefusal): unknown {
   const { message, type, param, code, status } = refusal;
   const error = { message, type, param, code };
   switch (vendor) {

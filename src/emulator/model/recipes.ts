@@ -7,7 +7,7 @@
 
 import { fileRecipes } from "./file-recipes.ts";
 import type { Part, Step } from "./step.ts";
-import { looksFailed, looksRefused, placesIn, shortly, toolNamed, type Turn } from "./turn.ts";
+import { looksFailed, looksRefused, citiesIn, shortly, toolNamed, type Turn } from "./turn.ts";
 
 export interface Recipe {
   readonly name: string;
@@ -116,7 +116,7 @@ const weather: Recipe = {
   next(turn) {
     const tool = toolNamed(turn, /weather/i);
     if (tool === undefined) return undefined;
-    const asked = placesIn(turn.text);
+    const asked = citiesIn(turn.text);
     const cities = asked.length > 0 ? asked : ["Paris"];
     const open = cities.slice(turn.calls.filter((call) => call.name === tool).length);
     if (open.length === 0)

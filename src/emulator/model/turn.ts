@@ -73,7 +73,7 @@ export function quotedIn(text: string): readonly string[] {
 }
 
 /** Capitalised names after "in", "of", "for", "and" or a comma: good enough for cities. */
-export function placesIn(text: string): readonly string[] {
+export function citiesIn(text: string): readonly string[] {
   const found = [
     ...text.matchAll(/(?:\b(?:in|of|for|and|or|at)|,)\s+((?:[A-Z][\p{L}'-]+)(?:\s[A-Z][\p{L}'-]+)*)/gu),
   ];

@@ -6,7 +6,7 @@
  */
 
 import { isObject, stringOf } from "../../../base/support/index.ts";
-import type { Refusal } from "../../refusal.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import { by, ensure, type Row, rows } from "../../shape/shape-rows.ts";
 import type { ValueKind } from "../../shape/value-kind.ts";
 import type { Switches } from "../../switches.ts";
@@ -32,7 +32,7 @@ interface BlockFields {
   readonly required: Readonly<Record<string, ValueKind>>;
   readonly optional: readonly string[];
   /** What else must be right once its fields are the right ones. */
-  readonly own?: Row<Refusal>;
+  readonly own?: Row<ApiRefusal>;
 }
 
 const toolId = ensure(
@@ -94,7 +94,7 @@ const free = [...SERVER_BLOCKS, "compaction", "container_upload", "emulator_surp
 
 const inAssistant = new Set(["thinking", "redacted_thinking", "tool_use", "server_tool_use", ...free]);
 
-export function* checkMessages(messages: readonly unknown[], switches: Switches): Generator<Refusal> {
+export function* checkMessages(messages: readonly unknown[], switches: Switches): Generator<ApiRefusal> {
   if (messages.length === 0) yield noMessages();
   for (const [index, message] of messages.entries()) {
     yield* checkMessage(message, index, { switches, last: index === messages.length - 1 });
@@ -107,7 +107,7 @@ function* checkMessage(
   message: unknown,
   index: number,
   options: { readonly switches: Switches; readonly last: boolean },
-): Generator<Refusal> {
+): Generator<ApiRefusal> {
   const path = `messages.${index}`;
   if (!isObject(message)) {
     yield wrongType(path, "a valid dictionary");
@@ -134,14 +134,14 @@ function* checkMessage(
   }
 }
 
-const blockOf = (role: string): Row<Refusal> =>
+const blockOf = (role: string): Row<ApiRefusal> =>
   rows(
     is("object"),
     field("type", mustBe("string")),
     by(({ type }) => blockShape(String(type), role)),
   );
 
-function blockShape(type: string, role: string): Row<Refusal> {
+function blockShape(type: string, role: string): Row<ApiRefusal> {
   if (!isAllowedIn(role, type)) return (_, path) => unknownTag(path, type, allowedIn(role));
   const table = Object.hasOwn(blockFields, type) ? blockFields[type] : undefined;
   if (table === undefined) return rows();

@@ -13,8 +13,8 @@ import {
   sliceMember,
   stringOf,
 } from "../../../base/support/index.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import type { ModelTraits } from "../../model-traits.ts";
-import type { Refusal } from "../../refusal.ts";
 import { by, ensure, orNull, type Row, rows } from "../../shape/shape-rows.ts";
 import { kindTable } from "../../shape/value-kind.ts";
 import {
@@ -85,7 +85,7 @@ export function parseMessages(options: {
   /** `count_tokens` takes only what is counted. */
   readonly counting: boolean;
   readonly traitsOf: (model: string) => ModelTraits | undefined;
-}): ParsedMessages | Refusal {
+}): ParsedMessages | ApiRefusal {
   const { body, text, betas } = options;
   if (!isObject(body)) return wrongType("body", "a valid dictionary");
   const wrong = parametersOf(options)(body, "");
@@ -116,7 +116,7 @@ export function parseMessages(options: {
 function parametersOf(options: {
   readonly betas: readonly string[];
   readonly counting: boolean;
-}): Row<Refusal> {
+}): Row<ApiRefusal> {
   const own = options.counting ? [] : created;
   const known = new Map([...counted, ...own, ...(options.betas.length > 0 ? inBeta : [])]);
   const needed = ["model", "messages", ...(options.counting ? [] : ["max_tokens"])];
@@ -132,7 +132,7 @@ const isToolName = (name: unknown): boolean =>
 const choices = ["auto", "any", "tool", "none"];
 
 /** What the model takes, in the order in which the API looks at it. */
-function limitsOf({ budget = 0, on, mode }: Thinking): Row<Refusal> {
+function limitsOf({ budget = 0, on, mode }: Thinking): Row<ApiRefusal> {
   return rows(
     field(
       "max_tokens",
@@ -173,7 +173,7 @@ function limitsOf({ budget = 0, on, mode }: Thinking): Row<Refusal> {
 }
 
 /** Server tools have shapes of their own; of the others no name comes twice. */
-function ownTool(): Row<Refusal> {
+function ownTool(): Row<ApiRefusal> {
   const names = new Set<unknown>();
   const shape = under(
     "custom",
@@ -191,7 +191,7 @@ function ownTool(): Row<Refusal> {
   return by(({ type }) => ((stringOf(type) ?? "custom") === "custom" ? shape : undefined));
 }
 
-function checkBreakpoints(body: JsonObject): Refusal | undefined {
+function checkBreakpoints(body: JsonObject): ApiRefusal | undefined {
   const { tools, system, messages } = body;
   const found = breakpointsIn([tools, system, messages]) + (isObject(body["cache_control"]) ? 1 : 0);
   return found > 4 ? tooManyBreakpoints(found) : undefined;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Refusal } from "../../refusal.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import { shapeRows } from "../../shape/shape-rows.ts";
 import { extraInput, fieldRequired, unexpectedValue, wrongType } from "../refusals.ts";
 
@@ -17,7 +17,7 @@ const kindWords: Readonly<Record<string, string>> = {
   object: "a valid dictionary",
 };
 
-export const messagesRows = shapeRows<Refusal>({
+export const messagesRows = shapeRows<ApiRefusal>({
   at: (path, key) => (path === "" ? String(key) : `${path}.${key}`),
   missing: fieldRequired,
   unknown: extraInput,

@@ -6,8 +6,8 @@
  */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import type { ModelTraits } from "../../model-traits.ts";
-import type { Refusal } from "../../refusal.ts";
 import { ensure, orNull, type Row, rows } from "../../shape/shape-rows.ts";
 import { fieldRequired, thinkingUnsupported, tooSmall, unknownTag } from "../refusals.ts";
 import { BINDING_BETA } from "../vocabulary.ts";
@@ -37,7 +37,7 @@ const minimumBudget = 1024;
 export function parseThinking(
   body: JsonObject,
   options: { readonly model: string; readonly traits: ModelTraits; readonly betas: readonly string[] },
-): Thinking | Refusal {
+): Thinking | ApiRefusal {
   const { traits } = options;
   const given = body["thinking"];
   // Models that preserve thinking think adaptively unless told otherwise (docs, preserved thinking).
@@ -56,7 +56,7 @@ function isMode(mode: string): mode is Thinking["mode"] {
   return Object.hasOwn(fields, mode);
 }
 
-function values(mode: Thinking["mode"]): Row<Refusal> {
+function values(mode: Thinking["mode"]): Row<ApiRefusal> {
   const enough = ensure(
     (tokens: number) => tokens >= minimumBudget,
     (path) => tooSmall(path, minimumBudget),

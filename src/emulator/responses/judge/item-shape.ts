@@ -6,7 +6,7 @@
  */
 
 import { type JsonObject, stringOf } from "../../../base/support/index.ts";
-import type { Refusal } from "../../refusal.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import { idPrefixes } from "../../seal.ts";
 import { by, ensure, orNull, readAs, type Row, rows } from "../../shape/shape-rows.ts";
 import type { Switches } from "../../switches.ts";
@@ -94,7 +94,7 @@ export function checkItemShape(
   item: JsonObject,
   index: number,
   options: { readonly switches: Switches; readonly isOurs: (id: string) => boolean },
-): Refusal | undefined {
+): ApiRefusal | undefined {
   const at = `input[${index}]`;
   if (item["type"] !== undefined && typeof item["type"] !== "string") {
     return invalidType(`${at}.type`, "a string", item["type"]);
@@ -109,7 +109,7 @@ export function checkItemShape(
 }
 
 /** What must be there, what may be there, then each field by itself. */
-function shapeOf(type: string, fields: ItemFields, switches: Switches): Row<Refusal> {
+function shapeOf(type: string, fields: ItemFields, switches: Switches): Row<ApiRefusal> {
   const known = ["type", ...fields.required, ...fields.optional];
   const noStatus = type === "reasoning" && switches.reasoningStatus === "refuse";
   return rows(
@@ -139,7 +139,7 @@ const text = is("string");
 
 const idCharacters = ensure((id: string) => /^[\w-]+$/.test(id), badIdCharacters);
 
-function idPrefix(type: string): Row<Refusal> {
+function idPrefix(type: string): Row<ApiRefusal> {
   const prefix = type === "item_reference" ? "" : (idPrefixes[type] ?? "");
   return ensure(
     (id: string) => id.startsWith(prefix),
@@ -148,7 +148,7 @@ function idPrefix(type: string): Row<Refusal> {
 }
 
 /** S05: input_text in an assistant message. S14: calls and results as content parts. */
-function parts(allowed: readonly string[], role?: unknown): Row<Refusal> {
+function parts(allowed: readonly string[], role?: unknown): Row<ApiRefusal> {
   const ruleOf = (type: string): string =>
     role === "assistant" && type.startsWith("input_") ? "S05" : "S14";
   return rows(
@@ -168,9 +168,9 @@ function parts(allowed: readonly string[], role?: unknown): Row<Refusal> {
 }
 
 const phases = ["commentary", "final_answer"];
-const output = (): Row<Refusal> => field("output", parts(["input_text", "input_image", "input_file"]));
+const output = (): Row<ApiRefusal> => field("output", parts(["input_text", "input_image", "input_file"]));
 
-const ownShapes: Readonly<Record<string, (switches: Switches) => Row<Refusal>>> = {
+const ownShapes: Readonly<Record<string, (switches: Switches) => Row<ApiRefusal>>> = {
   message: () =>
     rows(
       field("role", text, oneOf(roles)),

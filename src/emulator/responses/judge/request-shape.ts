@@ -13,8 +13,8 @@ import {
   sliceArray,
   sliceMember,
 } from "../../../base/support/index.ts";
+import { refuse, type ApiRefusal } from "../../api-refusal.ts";
 import type { ModelTraits } from "../../model-traits.ts";
-import { refuse, type Refusal } from "../../refusal.ts";
 import { by, ensure, orNull, type Row, rows } from "../../shape/shape-rows.ts";
 import { kindTable } from "../../shape/value-kind.ts";
 import {
@@ -91,7 +91,7 @@ export function parseRequest(options: {
   readonly body: unknown;
   readonly text: string;
   readonly traitsOf: (model: string) => ModelTraits | undefined;
-}): ParsedRequest | Refusal {
+}): ParsedRequest | ApiRefusal {
   const { body, text } = options;
   if (!isObject(body)) return invalidType("body", "an object", body);
   const wrong = parameterShape(body, "");
@@ -116,7 +116,7 @@ export function parseRequest(options: {
   };
 }
 
-function parseInput(body: JsonObject, text: string): Refusal | { readonly items: readonly InputItem[] } {
+function parseInput(body: JsonObject, text: string): ApiRefusal | { readonly items: readonly InputItem[] } {
   const input = body["input"];
   if (input === undefined || input === null) {
     // An empty list is a request too (stored mode continues with it); nothing at all is not.
@@ -155,7 +155,7 @@ const callable = rows(
 );
 
 /** What the model takes, in the order in which the API looks at it. */
-function limitsOf(traits: ModelTraits): Row<Refusal> {
+function limitsOf(traits: ModelTraits): Row<ApiRefusal> {
   const unsupported = orNull(ensure(() => false, unsupportedParameter));
   return rows(
     field(

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Refusal } from "../../refusal.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import { ensure, type Row, shapeRows, type ShapeWords } from "../../shape/shape-rows.ts";
 import {
   arrayTooLong,
@@ -25,7 +25,7 @@ const kindWords: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-export const responsesWords: ShapeWords<Refusal> = {
+export const responsesWords: ShapeWords<ApiRefusal> = {
   at: (path, key) => (typeof key === "number" ? `${path}[${key}]` : path === "" ? key : `${path}.${key}`),
   missing: (path, rule = "X-missing") => missingParameter(rule, path),
   unknown: (path, rule = "X-unknown") => unknownParameter(rule, path),
@@ -38,14 +38,14 @@ export const responsesWords: ShapeWords<Refusal> = {
 
 export const responsesRows = shapeRows(responsesWords);
 
-export const notEmpty = (rule: string): Row<Refusal> =>
+export const notEmpty = (rule: string): Row<ApiRefusal> =>
   ensure(
     (text) => text !== "",
     (path) => emptyString(rule, path),
   );
 
-export const noLongerThan = (max: number, rule: string): Row<Refusal> =>
-  ensure<Refusal, string | readonly unknown[]>(
+export const noLongerThan = (max: number, rule: string): Row<ApiRefusal> =>
+  ensure<ApiRefusal, string | readonly unknown[]>(
     ({ length }) => length <= max,
     (path, value) =>
       typeof value === "string"
