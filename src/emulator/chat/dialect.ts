@@ -5,13 +5,11 @@
  */
 
 import { stringOf } from "../../base/support/index.ts";
-import { accountOf, bearerOf } from "../accounts.ts";
 import type { ApiRefusal } from "../api-refusal.ts";
 import type { Answer, Call, ComposeOptions, Dialect, JudgedRequest, ReadRequest } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import { bodyOf as jsonOf } from "../request-body.ts";
-import { keyMissing, keyWrong, openaiResponses } from "../responses/dialect.ts";
-import { httpError } from "../responses/http-errors.ts";
+import { openaiResponses } from "../responses/dialect.ts";
 import { malformedJson } from "../responses/judge/refusals.ts";
 import { acceptableIn } from "./acceptable.ts";
 import { chatStreamForm, chunksOf } from "./chunks.ts";
@@ -27,21 +25,13 @@ import { bodyOf, type ChatRefusal, contextTooLong } from "./refusals.ts";
 import { type ChatRequest, parseChatRequest } from "./request-shape.ts";
 import { responseIdOf, usageFor } from "./vendor-form.ts";
 
+/** Keys, sizes, headers and HTTP faults are those of the Responses API: one company, one gate. */
 export const openaiChat: Dialect = {
+  ...openaiResponses,
   name: "openai-chat",
   owns: (path) => path.startsWith("/chat/"),
   create: /^\/chat\/completions\/?$/,
   routes: [],
-  maxBodyBytes: openaiResponses.maxBodyBytes,
-  account: (engine, headers) =>
-    accountOf({
-      key: bearerOf(headers["authorization"]),
-      organisation: headers["openai-organization"],
-      accounts: engine.options.accounts,
-      strict: engine.strict,
-      missing: keyMissing,
-      wrong: keyWrong,
-    }),
   read(engine, call) {
     const body = jsonOf(call.text);
     if (body === undefined) return malformedJson();
@@ -55,9 +45,6 @@ export const openaiChat: Dialect = {
   },
   // Before the model is known there is no vendor: keys, routes and faults speak as OpenAI does.
   errorBody: (refusal) => (isChatRefusal(refusal) ? refusal.body : bodyOf("openai", refusal)),
-  httpError,
-  tooLarge: () => openaiResponses.tooLarge(),
-  responseHeaders: (facts) => openaiResponses.responseHeaders(facts),
 };
 
 function isChatRefusal(refusal: ApiRefusal): refusal is ChatRefusal {

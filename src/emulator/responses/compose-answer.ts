@@ -11,14 +11,14 @@ import type { Engine } from "../engine.ts";
 import type { Fault } from "../faults/fault.ts";
 import { type Draft, halved, type Reply } from "../output/draft.ts";
 import type { StreamEvent } from "../output/stream-event.ts";
-import { draftTokens, usageOf } from "../output/usage.ts";
+import { draftTokens } from "../output/usage.ts";
 import { issuedReasoning, cluesOfResponse } from "./clues.ts";
 import { faultMessages } from "./http-errors.ts";
 import type { Judged } from "./judge-request.ts";
 import { ciphertextRefused } from "./judge/refusals.ts";
 import { itemEvents } from "./output/events.ts";
 import { type IssuedItem, issueItems } from "./output/issue.ts";
-import { responseObject, type ResponseState } from "./output/response-object.ts";
+import { responseObject, type ResponseState, usageOf } from "./output/response-object.ts";
 import { streamForm } from "./output/stream-form.ts";
 import { storedOutput, withIds } from "./store.ts";
 

@@ -87,8 +87,7 @@ function readable(engine: Engine, request: ParsedRequest, call: Call): ReadReque
   };
 }
 
-/** Also the words of chat completions: one company, one gate. */
-export const keyMissing = (): ApiRefusal =>
+const keyMissing = (): ApiRefusal =>
   refuse({
     rule: "X-key-missing",
     status: 401,
@@ -96,7 +95,7 @@ export const keyMissing = (): ApiRefusal =>
       "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY), or as the password field (with blank username) if you're accessing the API from your browser and are prompted for a username and password.",
   });
 
-export const keyWrong = (key: string): ApiRefusal =>
+const keyWrong = (key: string): ApiRefusal =>
   refuse({
     rule: "X-key",
     status: 401,
