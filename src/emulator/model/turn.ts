@@ -122,3 +122,9 @@ export function looksFailed(result: string): boolean {
     /\b(error|failed|enoent|not found|no such file|does not exist|exception|timed out)\b/i.test(result)
   );
 }
+
+/** Whether a turn asks for it in such words. */
+export const says =
+  (pattern: RegExp) =>
+  (turn: Turn): boolean =>
+    pattern.test(turn.text);
