@@ -9,7 +9,7 @@ import { isObject, type JsonObject, objectOf, stringOf } from "../../base/suppor
 import type { ApiRefusal } from "../api-refusal.ts";
 import type { Engine } from "../engine.ts";
 import type { IssuedReasoning, Standing } from "../issued-record.ts";
-import { familyOf } from "../model-traits.ts";
+import { readsSealsOf } from "../model-traits.ts";
 import { bodyOf } from "../request-body.ts";
 import { conversationClues, cluePositions } from "./clues.ts";
 import { type ContextItem, prefixChain } from "./judge/context.ts";
@@ -124,8 +124,7 @@ function fitsHere(
   return ({ sealed, followerAt }, positions) => {
     if (sealed === undefined || sealed.follower === null || positions.length === 0) return false;
     if (!request.traits.reasoning || sealed.account !== account) return false;
-    if (modelBinding === "exact" && sealed.model !== request.model) return false;
-    if (modelBinding === "family" && familyOf(sealed.model) !== familyOf(request.model)) return false;
+    if (!readsSealsOf(request.model, sealed.model, modelBinding)) return false;
     return !bound || sealed.prefix === chain[positions[followerAt] ?? 0];
   };
 }

@@ -7,7 +7,7 @@
 
 import { stringOf } from "../../../base/support/index.ts";
 import type { ApiRefusal } from "../../api-refusal.ts";
-import { familyOf, type ModelTraits } from "../../model-traits.ts";
+import { type ModelTraits, readsSealsOf } from "../../model-traits.ts";
 import { hashText, type Seal } from "../../seal.ts";
 import type { Switches } from "../../switches.ts";
 import {
@@ -211,12 +211,7 @@ function foreignReason(
 ): "organization" | "model" | undefined {
   if (payload.account !== account) return "organization";
   if (!traits.reasoning) return "model";
-  if (switches.modelBinding === "off") return undefined;
-  const same =
-    switches.modelBinding === "family"
-      ? familyOf(payload.model) === familyOf(model)
-      : payload.model === model;
-  return same ? undefined : "model";
+  return readsSealsOf(model, payload.model, switches.modelBinding) ? undefined : "model";
 }
 
 /** Older accounts only have it recorded (`prefixBinding: silent`); asking for drop_block makes it drop everywhere. */

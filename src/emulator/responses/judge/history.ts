@@ -6,7 +6,7 @@
  */
 
 import type { ApiRefusal } from "../../api-refusal.ts";
-import { familyOf } from "../../model-traits.ts";
+import { readsSealsOf } from "../../model-traits.ts";
 import type { Sealed } from "../../seal.ts";
 import type { ContextItem, HistoryQuestion } from "./context.ts";
 import { checkFollower, checkNeeded } from "./pairing.ts";
@@ -124,13 +124,7 @@ function openCiphertext(one: ContextItem, question: HistoryQuestion): Sealed | A
   if (sealed.stage === "added") return refused("E07", "E02");
   if (id !== undefined && sealed.id !== id) return refused("E03", "E03");
   if (sealed.account !== question.account) return refused("E04", "E04");
-  return sameModel(sealed.model, question) ? sealed : refused("E05", "E02");
-}
-
-function sameModel(model: string, question: HistoryQuestion): boolean {
-  const { modelBinding } = question.switches;
-  if (modelBinding === "off" || model === question.model) return true;
-  return modelBinding === "family" && familyOf(model) === familyOf(question.model);
+  return readsSealsOf(question.model, sealed.model, switches.modelBinding) ? sealed : refused("E05", "E02");
 }
 
 /** I01 counter-evidence: the id alone is enough, but the model has no notes from it. */
