@@ -6,9 +6,9 @@
 
 import { createHash } from "node:crypto";
 
-import type { Refusal } from "./refusal.ts";
+import type { ApiRefusal } from "./api-refusal.ts";
 
-export type Account = { readonly organisation: string } | Refusal;
+export type Account = { readonly organisation: string } | ApiRefusal;
 
 export function accountOf(options: {
   readonly key: string | undefined;
@@ -16,8 +16,8 @@ export function accountOf(options: {
   readonly accounts: Readonly<Record<string, string>> | undefined;
   readonly strict: boolean;
   /** The words of the dialect. */
-  readonly missing: () => Refusal;
-  readonly wrong: (key: string) => Refusal;
+  readonly missing: () => ApiRefusal;
+  readonly wrong: (key: string) => ApiRefusal;
 }): Account {
   const { key, accounts: known } = options;
   if (key === undefined) {

@@ -5,12 +5,12 @@
  * @module
  */
 
+import { refuse, type ApiRefusal } from "./api-refusal.ts";
 import { type Dialect, type Headers, type JudgedRequest, refused, type WireAnswer } from "./dialect.ts";
 import type { Engine } from "./engine.ts";
 import { flatten, toScript } from "./faults/apply.ts";
 import type { Fault } from "./faults/fault.ts";
 import { parseFaults } from "./faults/parse-fault.ts";
-import { refuse, type Refusal } from "./refusal.ts";
 import type { RequestReport } from "./report.ts";
 import { nextStep } from "./scenario/next-step.ts";
 
@@ -55,7 +55,7 @@ function answerJudged(options: {
   const known: RequestReport = {
     ...report,
     ...standing,
-    ...engine.ledger.prefix(conversation, owner, texts),
+    ...engine.issued.prefix(conversation, owner, texts),
     conversation,
     sent,
     missing,
@@ -73,7 +73,7 @@ function answerJudged(options: {
   if (long !== undefined) return refused(long, known);
   const step = nextStep(engine, dialect.name, judged.view());
   if ("rule" in step) return refused(step, known);
-  engine.ledger.acceptedInput(conversation, owner, texts);
+  engine.issued.acceptedInput(conversation, owner, texts);
   const all = [...faults, ...flatten(step.faults)];
   const late = httpFault(dialect, all, known);
   if (late !== undefined) return late;
@@ -100,7 +100,7 @@ function answerJudged(options: {
   };
 }
 
-function faultsFor(engine: Engine, headers: Readonly<Record<string, string>>): readonly Fault[] | Refusal {
+function faultsFor(engine: Engine, headers: Readonly<Record<string, string>>): readonly Fault[] | ApiRefusal {
   const own = headers["x-emulator-fault"];
   try {
     const asked = own === undefined ? [] : parseFaults(own);

@@ -1,6 +1,6 @@
 /**
  * What a dialect brings so that the emulator speaks it. The shared flow (`answer-request.ts`) takes faults, keys, the
- * report, the ledger, the prompt cache, scenarios and the built-in model; a dialect reads and judges its requests and
+ * report, the issued record, the prompt cache, scenarios and the built-in model; a dialect reads and judges its requests and
  * turns the same reply into its own wire form. A new one: a folder beside `responses/`, and a line in `dialects.ts`.
  *
  * @module
@@ -8,15 +8,15 @@
 
 import type { JsonObject } from "../base/support/index.ts";
 import type { Account } from "./accounts.ts";
+import type { ApiRefusal } from "./api-refusal.ts";
 import type { Engine } from "./engine.ts";
 import type { Script } from "./faults/apply.ts";
 import type { Fault } from "./faults/fault.ts";
-import type { Standing } from "./ledger.ts";
+import type { Standing } from "./issued-record.ts";
 import type { DialectName } from "./model-traits.ts";
 import type { ModelView } from "./model/view.ts";
 import type { Reply } from "./output/draft.ts";
 import type { StreamEvent, StreamForm } from "./output/stream-event.ts";
-import type { Refusal } from "./refusal.ts";
 import type { Outcome, RequestReport } from "./report.ts";
 
 export interface Dialect {
@@ -31,11 +31,11 @@ export interface Dialect {
   /** Whose key it is, in the header and with the refusals of this dialect. */
   account(engine: Engine, headers: Headers): Account;
   /** JSON, parameters, model; nothing about the history yet. */
-  read(engine: Engine, call: Call): ReadRequest | Refusal;
-  errorBody(refusal: Refusal, requestId: string): unknown;
+  read(engine: Engine, call: Call): ReadRequest | ApiRefusal;
+  errorBody(refusal: ApiRefusal, requestId: string): unknown;
   /** An `http` fault in the words of this API. */
-  httpError(fault: Extract<Fault, { type: "http" }>): Refusal;
-  tooLarge(): Refusal;
+  httpError(fault: Extract<Fault, { type: "http" }>): ApiRefusal;
+  tooLarge(): ApiRefusal;
   responseHeaders(facts: {
     readonly requestId: string;
     readonly account: string;
@@ -56,14 +56,14 @@ export interface Call {
 export interface ReadRequest {
   readonly model: string;
   readonly inputItems: number;
-  judge(): JudgedRequest | Refusal;
+  judge(): JudgedRequest | ApiRefusal;
 }
 
 /** A request that passed everything up to the rules about its history, and what the shared flow needs of it. */
 export interface JudgedRequest {
   readonly conversation: string;
   /** All refusals a strict server could have answered with, most important first. */
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly ApiRefusal[];
   /** What stands before the input (system, tools), as sent; and each input item's exact text: cache and prefix. */
   readonly head: string;
   readonly texts: readonly string[];
@@ -74,7 +74,7 @@ export interface JudgedRequest {
   readonly modified?: readonly string[];
   readonly foreign?: readonly string[];
   readonly standing: Standing;
-  tooLong(tokens: number): Refusal | undefined;
+  tooLong(tokens: number): ApiRefusal | undefined;
   /** What the model gets to see. */
   view(): ModelView;
   compose(options: ComposeOptions): Answer;
@@ -95,7 +95,7 @@ export interface Answer {
   /** An answer that turns out to be an error after all: `object` is its body. */
   readonly status?: number;
   /** The same for a dialect whose errors carry the request id. */
-  readonly refusal?: Refusal;
+  readonly refusal?: ApiRefusal;
   ended(outcome: Outcome): void;
 }
 
@@ -105,7 +105,7 @@ export interface WireAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   readonly json?: unknown;
   /** Rendered by the dialect, which knows the request id by then. */
-  readonly refusal?: Refusal;
+  readonly refusal?: ApiRefusal;
   readonly html?: string;
   readonly script?: Script;
   /** Faults of the connection, for an answer that is no stream. */
@@ -134,7 +134,7 @@ export function found(json: unknown): WireAnswer {
   return { status: 200, json, report: undefined };
 }
 
-export function refused(refusal: Refusal, report: RequestReport | undefined): WireAnswer {
+export function refused(refusal: ApiRefusal, report: RequestReport | undefined): WireAnswer {
   return {
     status: refusal.status,
     refusal,

@@ -6,7 +6,7 @@
 
 import { type Clock, type Given, withDefaults } from "../base/support/index.ts";
 import type { Fault } from "./faults/fault.ts";
-import { Ledger } from "./ledger.ts";
+import { IssuedRecord } from "./issued-record.ts";
 import { type DialectName, type ModelTraits, traitsOf } from "./model-traits.ts";
 import { PromptCache } from "./output/usage.ts";
 import { ResponseStore } from "./responses/store.ts";
@@ -29,7 +29,7 @@ export class Engine {
   readonly options: EngineOptions;
   readonly switches: Switches;
   readonly seal: Seal;
-  readonly ledger = new Ledger();
+  readonly issued = new IssuedRecord();
   readonly store = new ResponseStore();
   readonly cache: PromptCache;
   readonly strict: boolean;

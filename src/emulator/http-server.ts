@@ -11,13 +11,13 @@ import type { AddressInfo } from "node:net";
 
 import { codeOf, messageOf, ThroughlineError } from "../base/support/index.ts";
 import { answerRequest } from "./answer-request.ts";
+import { refuse } from "./api-refusal.ts";
 import { type Dialect, refused, type WireAnswer } from "./dialect.ts";
 import { dialectOf } from "./dialects.ts";
 import type { Engine } from "./engine.ts";
 import { toBodyScript } from "./faults/apply.ts";
 import { playScript } from "./play-script.ts";
-import { type OpenExchange, Recording } from "./recording.ts";
-import { refuse } from "./refusal.ts";
+import { type OpenEntry, Recording } from "./recording.ts";
 import type { RecordedExchange } from "./report.ts";
 import { answerRoute, pathOf } from "./routes.ts";
 
@@ -123,10 +123,10 @@ class Desk {
     const body = await readBody(request, dialect.maxBodyBytes).catch(() => undefined);
     if (body === undefined) return; // the client left while sending
     await this.#turn();
-    const exchange = this.recording.begin(request, url.pathname + url.search, body.text);
+    const entry = this.recording.begin(request, url.pathname + url.search, body.text);
     const answer = this.#answer(dialect, { method: request.method ?? "GET", url, headers }, body);
-    await this.#send(response, { dialect, answer, exchange, started });
-    this.#options.record?.(exchange);
+    await this.#send(response, { dialect, answer, entry, started });
+    this.#options.record?.(entry);
   }
 
   /** One request per round of the event loop: open streams keep their pace while hundreds of new ones arrive. */
@@ -163,16 +163,16 @@ class Desk {
     sent: {
       readonly dialect: Dialect;
       readonly answer: WireAnswer;
-      readonly exchange: OpenExchange;
+      readonly entry: OpenEntry;
       readonly started: number;
     },
   ): Promise<void> {
-    const { dialect, answer, exchange, started } = sent;
+    const { dialect, answer, entry, started } = sent;
     const requestId = `req_${this.#options.engine.seal.random(16).toString("hex")}`;
     const { clock } = this.#options.engine.options;
-    this.recording.judged(exchange, answer.report);
-    exchange.status = answer.status;
-    exchange.responseHeaders = {
+    this.recording.judged(entry, answer.report);
+    entry.status = answer.status;
+    entry.responseHeaders = {
       ...commonHeaders(answer),
       ...dialect.responseHeaders({
         requestId,
@@ -182,27 +182,27 @@ class Desk {
       }),
       ...answer.headers,
     };
-    response.writeHead(answer.status, exchange.responseHeaders);
+    response.writeHead(answer.status, entry.responseHeaders);
     if (answer.script === undefined) {
       const json = answer.refusal === undefined ? answer.json : dialect.errorBody(answer.refusal, requestId);
-      exchange.responseText = answer.html ?? (json === undefined ? "" : JSON.stringify(json, null, 2));
+      entry.responseText = answer.html ?? (json === undefined ? "" : JSON.stringify(json, null, 2));
     }
     const outcome = answer.outcome ?? "completed";
     const script =
-      answer.script ?? toBodyScript(exchange.responseText, { faults: answer.bodyFaults ?? [], outcome });
+      answer.script ?? toBodyScript(entry.responseText, { faults: answer.bodyFaults ?? [], outcome });
     if (script !== undefined) {
-      this.recording.playing(exchange, script);
+      this.recording.playing(entry, script);
       await playScript(response, script, {
         paceMs: this.#options.paceMs,
         clock,
         closing: this.#closing.signal,
-        settled: (how) => this.recording.settled(exchange, answer.ended?.(how)),
+        settled: (how) => this.recording.settled(entry, answer.ended?.(how)),
       });
       return;
     }
-    // The ledger first: a client that has the answer may send its next request at once.
-    this.recording.settled(exchange, answer.ended?.(outcome));
-    response.end(exchange.responseText);
+    // The issued record first: a client that has the answer may send its next request at once.
+    this.recording.settled(entry, answer.ended?.(outcome));
+    response.end(entry.responseText);
   }
 }
 

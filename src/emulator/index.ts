@@ -86,7 +86,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   return {
     url: server.url,
     baseUrl: `${server.url}/v1`,
-    exchanges: server.recording.exchanges,
+    exchanges: server.recording.entries,
     report: () => toReport(engine.options.mode, [...server.recording.reports]),
     addFaults: (...faults) => engine.addFaults(faults),
     rotateKey: () => engine.seal.rotate(),

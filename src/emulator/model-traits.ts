@@ -5,6 +5,8 @@
  * @module
  */
 
+import type { Switches } from "./switches.ts";
+
 export type DialectName = "openai-responses" | "anthropic-messages" | "openai-chat";
 
 export interface ModelTraits {
@@ -99,6 +101,12 @@ export function traitsOf(
 }
 
 /** "gpt-5.6-sol-2026-09-01" and "gpt-5.6" are one family: what binds ciphertext when modelBinding is "family". */
-export function familyOf(model: string): string {
+function familyOf(model: string): string {
   return /^[a-z]+-\d+(?:\.\d+)?/.exec(model)?.[0] ?? model.replace(/-\d{4}-\d{2}-\d{2}$/, "");
+}
+
+/** Whether one model may read what another one sealed (E05, C10). */
+export function readsSealsOf(model: string, maker: string, binding: Switches["modelBinding"]): boolean {
+  if (binding === "off" || model === maker) return true;
+  return binding === "family" && familyOf(model) === familyOf(maker);
 }

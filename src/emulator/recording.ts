@@ -11,7 +11,7 @@ import { redacted } from "./accounts.ts";
 import type { Script } from "./faults/apply.ts";
 import type { RecordedExchange, RequestReport } from "./report.ts";
 
-const maxExchanges = 1000;
+const maxEntries = 1000;
 const maxReports = 10_000;
 const maxRecordedChars = 64 * 1024 * 1024;
 
@@ -19,20 +19,20 @@ const maxRecordedChars = 64 * 1024 * 1024;
 const secretHeaders: readonly string[] = ["authorization", "x-api-key"];
 
 /** An exchange while it is open; handed out read-only. */
-export type OpenExchange = {
+export type OpenEntry = {
   -readonly [Key in Exclude<keyof RecordedExchange, "events">]: RecordedExchange[Key];
 } & Pick<RecordedExchange, "events">;
 
 export class Recording {
-  readonly exchanges: OpenExchange[] = [];
+  readonly entries: OpenEntry[] = [];
   readonly reports: RequestReport[] = [];
-  readonly #scripts = new WeakMap<OpenExchange, Script>();
+  readonly #scripts = new WeakMap<OpenEntry, Script>();
   #served = 0;
   #chars = 0;
 
-  begin(request: IncomingMessage, path: string, text: string): OpenExchange {
+  begin(request: IncomingMessage, path: string, text: string): OpenEntry {
     const scripts = this.#scripts;
-    const exchange: OpenExchange = {
+    const entry: OpenEntry = {
       index: this.#served,
       method: request.method ?? "",
       path,
@@ -40,39 +40,39 @@ export class Recording {
       requestText: text,
       status: 0,
       responseHeaders: {},
-      // Made when somebody looks: most exchanges are never looked at.
+      // Made when somebody looks: most of them are never looked at.
       get events() {
-        return eventsOf(scripts.get(exchange));
+        return eventsOf(scripts.get(entry));
       },
       responseText: "",
       report: null,
     };
     this.#served += 1;
-    this.exchanges.push(exchange);
+    this.entries.push(entry);
     this.#chars += text.length;
-    while (this.exchanges.length > maxExchanges || this.#chars > maxRecordedChars) {
-      if (this.exchanges.length <= 1) break;
-      this.#chars -= this.exchanges.shift()?.requestText.length ?? 0;
+    while (this.entries.length > maxEntries || this.#chars > maxRecordedChars) {
+      if (this.entries.length <= 1) break;
+      this.#chars -= this.entries.shift()?.requestText.length ?? 0;
     }
-    return exchange;
+    return entry;
   }
 
-  judged(exchange: OpenExchange, report: RequestReport | undefined): void {
-    exchange.report = report ?? null;
+  judged(entry: OpenEntry, report: RequestReport | undefined): void {
+    entry.report = report ?? null;
     if (report === undefined) return;
     this.reports.push(report);
     if (this.reports.length > maxReports) this.reports.shift();
   }
 
-  playing(exchange: OpenExchange, script: Script): void {
-    this.#scripts.set(exchange, script);
+  playing(entry: OpenEntry, script: Script): void {
+    this.#scripts.set(entry, script);
   }
 
-  settled(exchange: OpenExchange, report: RequestReport | undefined): void {
+  settled(entry: OpenEntry, report: RequestReport | undefined): void {
     if (report === undefined) return;
-    const at = exchange.report === null ? -1 : this.reports.lastIndexOf(exchange.report);
+    const at = entry.report === null ? -1 : this.reports.lastIndexOf(entry.report);
     if (at !== -1) this.reports[at] = report;
-    exchange.report = report;
+    entry.report = report;
   }
 }
 

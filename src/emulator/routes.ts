@@ -4,9 +4,9 @@
  * @module
  */
 
+import { refuse } from "./api-refusal.ts";
 import { type Dialect, found, refused, type RouteRequest, type WireAnswer } from "./dialect.ts";
 import type { Engine } from "./engine.ts";
-import { refuse } from "./refusal.ts";
 import { toReport } from "./report.ts";
 
 export function answerRoute(engine: Engine, dialect: Dialect, request: RouteRequest): WireAnswer {

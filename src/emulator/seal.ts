@@ -34,7 +34,7 @@ export const idPrefixes: Readonly<Record<string, string>> = {
 const typeCodes = Object.keys(idPrefixes);
 const unlistedType = 255;
 
-export interface ItemPlace {
+export interface ItemAddress {
   /** 16 hex digits. */
   readonly uid: string;
   /** Seconds since 1970 of the response. */
@@ -42,7 +42,7 @@ export interface ItemPlace {
   readonly index: number;
 }
 
-export interface SignedId extends ItemPlace {
+export interface SignedId extends ItemAddress {
   readonly type: string | undefined;
   /** Output indexes of the reasoning items this item needs. */
   readonly needs: readonly number[];
@@ -132,9 +132,9 @@ export class Seal {
     return `resp_${this.#signed({ uid, at, index: 0, code: unlistedType, needs: [] })}`;
   }
 
-  itemId(place: ItemPlace, type: string, needs: readonly number[] = []): string {
+  itemId(address: ItemAddress, type: string, needs: readonly number[] = []): string {
     const code = typeCodes.indexOf(type);
-    const hex = this.#signed({ ...place, code: code === -1 ? unlistedType : code, needs });
+    const hex = this.#signed({ ...address, code: code === -1 ? unlistedType : code, needs });
     return `${idPrefixes[type] ?? "item"}_${hex}`;
   }
 
@@ -158,9 +158,9 @@ export class Seal {
     };
   }
 
-  /** `call_` and 24 letters or digits, as real ones; the response and the place are inside. */
-  callId(place: ItemPlace): string {
-    const body = Buffer.concat([Buffer.from(place.uid, "hex"), Buffer.from([place.index])]);
+  /** `call_` and 24 letters or digits, as real ones; the response and the address are inside. */
+  callId(address: ItemAddress): string {
+    const body = Buffer.concat([Buffer.from(address.uid, "hex"), Buffer.from([address.index])]);
     const mac = this.#mac(Buffer.concat([Buffer.from("call"), body])).subarray(0, 6);
     const pad = this.#pad(Buffer.from("call"), mac);
     return `call_${toBase62(Buffer.concat([mask(body, Buffer.concat([pad, pad])), mac, pad.subarray(0, 2)]))}`;
@@ -209,7 +209,7 @@ export class Seal {
     return (this.#contentKeys[epoch] ??= derive(this.#secret, `content ${epoch}`));
   }
 
-  #signed(id: ItemPlace & { readonly code: number; readonly needs: readonly number[] }): string {
+  #signed(id: ItemAddress & { readonly code: number; readonly needs: readonly number[] }): string {
     const uid = Buffer.from(id.uid, "hex");
     const time = Buffer.alloc(4);
     time.writeUInt32BE(id.at >>> 0);

@@ -12,30 +12,36 @@ import { emulatorFor, type Json, without } from "./emulator-client.ts";
 interface Row {
   readonly name: string;
   readonly rule: string;
-  readonly model: string;
+  /** Default "emu-chat". */
+  readonly model?: string;
   readonly status?: number;
   /** Over `{model, messages}`. */
   readonly broken: (history: History) => Json;
   readonly mended: (history: History) => Json;
-  readonly body: (history: History) => unknown;
+  /** The same for every history, or made from it. */
+  readonly body: Json | ((history: History) => Json);
   readonly options?: EmulatorOptions;
 }
 
-const openai = (message: string, param: string | null = null, code: string | null = null): unknown => ({
+const openai = (message: string, param: string | null = null, code: string | null = null): Json => ({
   error: { message, type: "invalid_request_error", param, code },
 });
-const deepseek = (message: string): unknown => ({
+const missingAt = (param: string): Json =>
+  openai(`Missing required parameter: '${param}'.`, param, "missing_required_parameter");
+const unknownAt = (param: string): Json =>
+  openai(`Unknown parameter: '${param}'.`, param, "unknown_parameter");
+const deepseek = (message: string): Json => ({
   error: { message, type: "invalid_request_error", param: null, code: "invalid_request_error" },
 });
-const bare = (message: string): unknown => ({ error: { message, type: "invalid_request_error" } });
-const mistral = (message: string, type: string, code: string | null): unknown => ({
+const bare = (message: string): Json => ({ error: { message, type: "invalid_request_error" } });
+const mistral = (message: string, type: string, code: string | null): Json => ({
   object: "error",
   message,
   type,
   param: null,
   code,
 });
-const extra = (loc: readonly unknown[], input: unknown): unknown => ({
+const extra = (loc: readonly unknown[], input: unknown): Json => ({
   object: "error",
   message: {
     detail: [
@@ -46,7 +52,7 @@ const extra = (loc: readonly unknown[], input: unknown): unknown => ({
   param: null,
   code: null,
 });
-const router = (message: string, param: string | null, code: string | null): unknown => ({
+const router = (message: string, param: string | null, code: string | null): Json => ({
   error: {
     message: "Provider returned error",
     code: 400,
@@ -81,106 +87,83 @@ const pure: readonly Row[] = [
   {
     name: "a field of the request nobody knows",
     rule: "X-unknown",
-    model: "emu-chat",
     broken: hello({ thinking: { type: "enabled" } }),
     mended: hello(),
-    body: () => openai("Unknown parameter: 'thinking'.", "thinking", "unknown_parameter"),
+    body: unknownAt("thinking"),
   },
   {
     name: "a parameter of the wrong type",
     rule: "X-type",
-    model: "emu-chat",
     broken: hello({ stream: "yes" }),
     mended: hello({ stream: false }),
-    body: () =>
-      openai(
-        "Invalid type for 'stream': expected a boolean, but got a string instead.",
-        "stream",
-        "invalid_type",
-      ),
+    body: openai(
+      "Invalid type for 'stream': expected a boolean, but got a string instead.",
+      "stream",
+      "invalid_type",
+    ),
   },
   {
     name: "no messages",
     rule: "X-missing",
-    model: "emu-chat",
     broken: () => ({}),
     mended: hello(),
-    body: () => openai("Missing required parameter: 'messages'.", "messages", "missing_required_parameter"),
+    body: missingAt("messages"),
   },
   {
     name: "an empty list of messages",
     rule: "X-empty",
-    model: "emu-chat",
     broken: said(),
     mended: hello(),
-    body: () =>
-      openai(
-        "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-        "messages",
-        "empty_array",
-      ),
+    body: openai(
+      "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+      "messages",
+      "empty_array",
+    ),
   },
   {
     name: "a role nobody has",
     rule: "X-role",
-    model: "emu-chat",
     broken: said({ role: "narrator", content: "x" }),
     mended: said({ role: "developer", content: "x" }, user("hello")),
-    body: () =>
-      openai(
-        "Invalid value: 'narrator'. Supported values are: 'developer', 'system', 'user', 'assistant', 'tool', and 'function'.",
-        "messages[0].role",
-        "invalid_value",
-      ),
+    body: openai(
+      "Invalid value: 'narrator'. Supported values are: 'developer', 'system', 'user', 'assistant', 'tool', and 'function'.",
+      "messages[0].role",
+      "invalid_value",
+    ),
   },
   {
     name: "a field of a message nobody knows",
     rule: "X-field",
-    model: "emu-chat",
     broken: said({ ...user("hello"), id: "msg_1" }),
     mended: hello(),
-    body: () => openai("Unknown parameter: 'messages[0].id'.", "messages[0].id", "unknown_parameter"),
+    body: unknownAt("messages[0].id"),
   },
   {
     name: "a field of a call nobody knows",
     rule: "X-field",
-    model: "emu-chat",
     broken: ({ first, answer, results }) => ({
       messages: [first, { ...answer, tool_calls: [{ ...callOf("call_1"), name: "x" }] }, ...results],
     }),
     mended: whole,
-    body: () =>
-      openai(
-        "Unknown parameter: 'messages[1].tool_calls[0].name'.",
-        "messages[1].tool_calls[0].name",
-        "unknown_parameter",
-      ),
+    body: unknownAt("messages[1].tool_calls[0].name"),
   },
   {
     name: "reasoning of some vendor to OpenAI itself",
     rule: "V06",
-    model: "emu-chat",
     broken: said(user("hello"), assistant("Hi.", { reasoning_content: "hm" }), user("more")),
     mended: said(user("hello"), assistant("Hi."), user("more")),
-    body: () =>
-      openai(
-        "Unknown parameter: 'messages[1].reasoning_content'.",
-        "messages[1].reasoning_content",
-        "unknown_parameter",
-      ),
+    body: unknownAt("messages[1].reasoning_content"),
   },
   {
     name: "an assistant message that says nothing",
     rule: "X-content",
-    model: "emu-chat",
     broken: said(user("hello"), assistant(null), user("more")),
     mended: said(user("hello"), assistant(""), user("more")),
-    body: () => openai("Invalid value for 'content': expected a string, got null.", "messages.[1].content"),
+    body: openai("Invalid value for 'content': expected a string, got null.", "messages.[1].content"),
   },
   {
     name: "a part of the Responses API",
     rule: "X-part",
-    model: "emu-chat",
     broken: said(user([{ type: "input_text", text: "hello" }])),
     mended: said(
       user([
@@ -188,102 +171,75 @@ const pure: readonly Row[] = [
         { type: "image_url", image_url: { url: "data:," } },
       ]),
     ),
-    body: () =>
-      openai(
-        "Invalid value: 'input_text'. Supported values are: 'text', 'image_url', 'input_audio', and 'file'.",
-        "messages[0].content[0].type",
-        "invalid_value",
-      ),
+    body: openai(
+      "Invalid value: 'input_text'. Supported values are: 'text', 'image_url', 'input_audio', and 'file'.",
+      "messages[0].content[0].type",
+      "invalid_value",
+    ),
   },
   {
     name: "an image without its address",
     rule: "X-part",
-    model: "emu-chat",
     broken: said(user([{ type: "image_url", image_url: "data:," }])),
     mended: said(user([{ type: "image_url", image_url: { url: "data:," } }])),
-    body: () =>
-      openai(
-        "Missing required parameter: 'messages[0].content[0].image_url.url'.",
-        "messages[0].content[0].image_url.url",
-        "missing_required_parameter",
-      ),
+    body: missingAt("messages[0].content[0].image_url.url"),
   },
   {
     name: "a tool in the form of the Responses API",
     rule: "X-tool",
-    model: "emu-chat",
     broken: hello({ tools: [{ type: "function", name: "look", parameters: {} }] }),
     mended: hello({ tools: [look] }),
-    body: () =>
-      openai(
-        "Missing required parameter: 'tools[0].function.name'.",
-        "tools[0].function.name",
-        "missing_required_parameter",
-      ),
+    body: missingAt("tools[0].function.name"),
   },
   {
     name: "a choice among no tools",
     rule: "X-tool-choice",
-    model: "emu-chat",
     broken: hello({ tool_choice: "auto" }),
     mended: hello({ tool_choice: "auto", tools: [look] }),
-    body: () =>
-      openai(
-        "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
-        "tool_choice",
-      ),
+    body: openai(
+      "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
+      "tool_choice",
+    ),
   },
   {
     name: "a schema without a name",
     rule: "X-format",
-    model: "emu-chat",
     broken: hello({ response_format: { type: "json_schema", json_schema: { schema: {} } } }),
     mended: hello({ response_format: { type: "json_schema", json_schema: { name: "x", schema: {} } } }),
-    body: () =>
-      openai(
-        "Missing required parameter: 'response_format.json_schema.name'.",
-        "response_format.json_schema.name",
-        "missing_required_parameter",
-      ),
+    body: missingAt("response_format.json_schema.name"),
   },
   {
     name: "the old name of the limit",
     rule: "X-max-tokens",
-    model: "emu-chat",
     broken: hello({ max_tokens: 2000 }),
     mended: hello({ max_completion_tokens: 2000 }),
-    body: () =>
-      openai(
-        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-        "max_tokens",
-        "unsupported_parameter",
-      ),
+    body: openai(
+      "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+      "max_tokens",
+      "unsupported_parameter",
+    ),
   },
   {
     name: "a temperature of its own",
     rule: "S08",
-    model: "emu-chat",
     broken: hello({ temperature: 0.2 }),
     mended: hello({ temperature: 1 }),
-    body: () =>
-      openai(
-        "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
-        "temperature",
-        "unsupported_value",
-      ),
+    body: openai(
+      "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
+      "temperature",
+      "unsupported_value",
+    ),
   },
   {
     name: "an effort nobody has",
     rule: "X-effort",
-    model: "emu-chat",
     broken: hello({ reasoning_effort: "ultra" }),
     mended: hello({ reasoning_effort: "high" }),
-    body: () =>
-      openai(
-        "Unsupported value: 'reasoning_effort' does not support 'ultra' with this model. Supported values are: 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', and 'max'.",
-        "reasoning_effort",
-        "unsupported_value",
-      ),
+    body: openai(
+      "Unsupported value: 'reasoning_effort' does not support 'ultra' with this model. Supported values are: 'none', 'minimal', 'low', 'medium', 'high', 'xhigh', and 'max'.",
+      "reasoning_effort",
+      "unsupported_value",
+    ),
   },
   {
     name: "an effort for a model that does not reason",
@@ -291,29 +247,28 @@ const pure: readonly Row[] = [
     model: "emu-chat-plain",
     broken: hello({ reasoning_effort: "low" }),
     mended: hello({ max_tokens: 2000, temperature: 0.2 }),
-    body: () => openai("Unrecognized request argument supplied: reasoning_effort"),
+    body: openai("Unrecognized request argument supplied: reasoning_effort"),
   },
   {
     name: "several choices",
     rule: "X-n",
-    model: "emu-chat",
     broken: hello({ n: 2 }),
     mended: hello({ n: 1 }),
-    body: () => openai("The emulator answers with one choice: 'n' must be 1.", "n", "unsupported_value"),
+    body: openai("The emulator answers with one choice: 'n' must be 1.", "n", "unsupported_value"),
   },
   {
     name: "stream options without a stream",
     rule: "X-stream-options",
-    model: "emu-chat",
     broken: hello({ stream_options: { include_usage: true } }),
     mended: hello({ stream_options: { include_usage: true }, stream: true }),
-    body: () =>
-      openai("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options"),
+    body: openai(
+      "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+      "stream_options",
+    ),
   },
   {
     name: "a call without its result",
     rule: "T01",
-    model: "emu-chat",
     broken: ({ first, answer, results }) => ({ messages: [first, answer, results[0], user("well?")] }),
     mended: whole,
     body: (history) =>
@@ -325,7 +280,6 @@ const pure: readonly Row[] = [
   {
     name: "calls at the very end",
     rule: "T01",
-    model: "emu-chat",
     broken: ({ first, answer }) => ({ messages: [first, answer] }),
     mended: whole,
     body: (history) =>
@@ -337,74 +291,59 @@ const pure: readonly Row[] = [
   {
     name: "a result before its call",
     rule: "T02",
-    model: "emu-chat",
     broken: ({ first, answer, results }) => ({ messages: [first, results[0], answer, ...results] }),
     mended: whole,
-    body: () =>
-      openai(
-        "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
-        "messages.[1].role",
-      ),
+    body: openai(
+      "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+      "messages.[1].role",
+    ),
   },
   {
     name: "a result of a call nobody made",
     rule: "T02",
-    model: "emu-chat",
     broken: ({ messages }) => ({ messages: [...messages, toolResult("call_x")] }),
     mended: whole,
-    body: () =>
-      openai(
-        "Invalid parameter: 'tool_call_id' of 'call_x' not found in 'tool_calls' of previous message.",
-        "messages.[4].tool_call_id",
-      ),
+    body: openai(
+      "Invalid parameter: 'tool_call_id' of 'call_x' not found in 'tool_calls' of previous message.",
+      "messages.[4].tool_call_id",
+    ),
   },
   {
     name: "two results of one call",
     rule: "T10",
-    model: "emu-chat",
     broken: ({ messages, results }) => ({ messages: [...messages, results[0]] }),
     mended: whole,
-    body: () =>
-      openai(
-        "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
-        "messages.[4].role",
-      ),
+    body: openai(
+      "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+      "messages.[4].role",
+    ),
   },
   {
     name: "a result that does not say of what",
     rule: "X-missing",
-    model: "emu-chat",
     broken: ({ first, answer }) => ({
       messages: [first, answer, { role: "tool", content: "x" }, { role: "tool", content: "y" }],
     }),
     mended: whole,
-    body: () =>
-      openai(
-        "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
-        "messages.[2].tool_call_id",
-      ),
+    body: openai(
+      "Missing parameter 'tool_call_id': messages with role 'tool' must have a 'tool_call_id'.",
+      "messages.[2].tool_call_id",
+    ),
   },
   {
     name: "a call without its type",
     rule: "X-call",
-    model: "emu-chat",
     broken: said(
       user("go"),
       assistant(null, { tool_calls: [without(callOf("call_1"), "type")] }),
       toolResult("call_1"),
     ),
     mended: said(user("go"), assistant(null, { tool_calls: [callOf("call_1")] }), toolResult("call_1")),
-    body: () =>
-      openai(
-        "Missing required parameter: 'messages[1].tool_calls[0].type'.",
-        "messages[1].tool_calls[0].type",
-        "missing_required_parameter",
-      ),
+    body: missingAt("messages[1].tool_calls[0].type"),
   },
   {
     name: "a call id of 41 characters",
     rule: "T05",
-    model: "emu-chat",
     broken: said(
       user("go"),
       assistant(null, { tool_calls: [callOf("c".repeat(41))] }),
@@ -415,12 +354,11 @@ const pure: readonly Row[] = [
       assistant(null, { tool_calls: [callOf("c".repeat(40))] }),
       toolResult("c".repeat(40)),
     ),
-    body: () =>
-      openai(
-        "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 41 instead.",
-        "messages[1].tool_calls[0].id",
-        "string_above_max_length",
-      ),
+    body: openai(
+      "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 41 instead.",
+      "messages[1].tool_calls[0].id",
+      "string_above_max_length",
+    ),
   },
   {
     name: "more than the context holds",
@@ -429,12 +367,11 @@ const pure: readonly Row[] = [
     options: { models: { "small-chat": { contextTokens: 100 } } },
     broken: said(user("x".repeat(800))),
     mended: hello(),
-    body: () =>
-      openai(
-        "This model's maximum context length is 100 tokens. However, your messages resulted in 208 tokens. Please reduce the length of the messages.",
-        "messages",
-        "context_length_exceeded",
-      ),
+    body: openai(
+      "This model's maximum context length is 100 tokens. However, your messages resulted in 208 tokens. Please reduce the length of the messages.",
+      "messages",
+      "context_length_exceeded",
+    ),
   },
 ];
 
@@ -449,8 +386,9 @@ const vendors: readonly Row[] = [
     model: "emu-kimi",
     broken: ({ first, answer, results }) => ({ messages: [first, drop(answer), ...results] }),
     mended: whole,
-    body: () =>
-      bare("thinking is enabled but reasoning_content is missing in assistant tool call message at index 1"),
+    body: bare(
+      "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
+    ),
   },
   {
     name: "Kimi: an empty placeholder",
@@ -464,8 +402,9 @@ const vendors: readonly Row[] = [
       messages: [first, drop(answer), ...results],
       thinking: { type: "disabled" },
     }),
-    body: () =>
-      bare("thinking is enabled but reasoning_content is missing in assistant tool call message at index 1"),
+    body: bare(
+      "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
+    ),
   },
   {
     name: "DeepSeek: a call without its reasoning",
@@ -473,7 +412,7 @@ const vendors: readonly Row[] = [
     model: "emu-deepseek",
     broken: ({ first, answer, results }) => ({ messages: [first, drop(answer), ...results] }),
     mended: whole,
-    body: () => deepseek(missingDeepseek),
+    body: deepseek(missingDeepseek),
   },
   {
     name: "DeepSeek: reasoning of an earlier tool turn aged out",
@@ -481,7 +420,7 @@ const vendors: readonly Row[] = [
     model: "emu-deepseek",
     broken: (history) => later(history, drop, closing),
     mended: (history) => later(history, same, closing),
-    body: () => deepseek(missingDeepseek),
+    body: deepseek(missingDeepseek),
   },
   {
     name: "DeepSeek: the answer of a tool turn without its reasoning",
@@ -489,7 +428,7 @@ const vendors: readonly Row[] = [
     model: "emu-deepseek",
     broken: (history) => later(history, same, done),
     mended: (history) => later(history, same, closing),
-    body: () => deepseek(missingDeepseek),
+    body: deepseek(missingDeepseek),
   },
   {
     name: "DeepSeek: a history of another model",
@@ -500,7 +439,7 @@ const vendors: readonly Row[] = [
       messages: [user("go"), assistant(null, { tool_calls: [callOf("call_1")] }), toolResult("call_1")],
       thinking: { type: "disabled" },
     }),
-    body: () => deepseek(missingDeepseek),
+    body: deepseek(missingDeepseek),
   },
   {
     name: "DeepSeek: a call without its result",
@@ -508,10 +447,9 @@ const vendors: readonly Row[] = [
     model: "emu-deepseek",
     broken: ({ first, answer, results }) => ({ messages: [first, answer, results[0]] }),
     mended: whole,
-    body: () =>
-      deepseek(
-        "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. (insufficient tool messages following tool_calls message)",
-      ),
+    body: deepseek(
+      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. (insufficient tool messages following tool_calls message)",
+    ),
   },
   {
     name: "DeepSeek: a result of nothing",
@@ -519,8 +457,7 @@ const vendors: readonly Row[] = [
     model: "emu-deepseek",
     broken: said(user("go"), toolResult("call_1")),
     mended: hello(),
-    body: () =>
-      deepseek("Messages with role 'tool' must be a response to a preceding message with 'tool_calls'"),
+    body: deepseek("Messages with role 'tool' must be a response to a preceding message with 'tool_calls'"),
   },
   {
     name: "DeepSeek: an image",
@@ -528,10 +465,9 @@ const vendors: readonly Row[] = [
     model: "emu-deepseek",
     broken: said(user([{ type: "image_url", image_url: { url: "data:," } }])),
     mended: said(user([{ type: "text", text: "hello" }])),
-    body: () =>
-      deepseek(
-        "Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `image_url`, expected `text`",
-      ),
+    body: deepseek(
+      "Failed to deserialize the JSON body into the target type: messages[0]: unknown variant `image_url`, expected `text`",
+    ),
   },
   {
     name: "the old DeepSeek: reasoning that came back",
@@ -539,7 +475,7 @@ const vendors: readonly Row[] = [
     model: "emu-deepseek-old",
     broken: whole,
     mended: ({ first, answer, results }) => ({ messages: [first, drop(answer), ...results] }),
-    body: () => deepseek("The `reasoning_content` field is not allowed in the input messages (messages[1])."),
+    body: deepseek("The `reasoning_content` field is not allowed in the input messages (messages[1])."),
   },
   {
     name: "the old DeepSeek: two user messages in a row",
@@ -547,10 +483,9 @@ const vendors: readonly Row[] = [
     model: "emu-deepseek-old",
     broken: said(user("one"), user("two")),
     mended: said(user("one"), assistant("Yes."), user("two")),
-    body: () =>
-      deepseek(
-        "emu-deepseek-old does not support successive user or assistant messages (messages[0] and messages[1] in your input). You should interleave the user/assistant messages in the message sequence.",
-      ),
+    body: deepseek(
+      "emu-deepseek-old does not support successive user or assistant messages (messages[0] and messages[1] in your input). You should interleave the user/assistant messages in the message sequence.",
+    ),
   },
   {
     name: "Mistral: another vendor's field",
@@ -561,7 +496,7 @@ const vendors: readonly Row[] = [
       messages: [first, { ...answer, reasoning_content: "hm" }, ...results],
     }),
     mended: whole,
-    body: () => extra(["messages", 1, "assistant", "reasoning_content"], "hm"),
+    body: extra(["messages", 1, "assistant", "reasoning_content"], "hm"),
   },
   {
     name: "Mistral: a parameter of OpenAI's",
@@ -570,7 +505,7 @@ const vendors: readonly Row[] = [
     status: 422,
     broken: hello({ max_completion_tokens: 2000 }),
     mended: hello({ max_tokens: 2000 }),
-    body: () => extra(["max_completion_tokens"], 2000),
+    body: extra(["max_completion_tokens"], 2000),
   },
   {
     name: "Mistral: a field of a call",
@@ -581,7 +516,7 @@ const vendors: readonly Row[] = [
       messages: [first, { ...answer, tool_calls: [{ ...callOf("abcdefghi"), name: null }] }, ...results],
     }),
     mended: whole,
-    body: () => extra(["messages", 1, "assistant", "tool_calls", 0, "name"], null),
+    body: extra(["messages", 1, "assistant", "tool_calls", 0, "name"], null),
   },
   {
     name: "Mistral: a call id of another form",
@@ -589,12 +524,11 @@ const vendors: readonly Row[] = [
     model: "emu-mistral",
     broken: said(user("go"), assistant("", { tool_calls: [callOf("call_1")] }), toolResult("call_1")),
     mended: said(user("go"), assistant("", { tool_calls: [callOf("Ab3dEf6hI")] }), toolResult("Ab3dEf6hI")),
-    body: () =>
-      mistral(
-        "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.",
-        "invalid_function_call",
-        "3280",
-      ),
+    body: mistral(
+      "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.",
+      "invalid_function_call",
+      "3280",
+    ),
   },
   {
     name: "Mistral: a user message right after a result",
@@ -602,7 +536,7 @@ const vendors: readonly Row[] = [
     model: "emu-mistral",
     broken: ({ messages }) => ({ messages: [...messages, user("stop that")] }),
     mended: ({ messages }) => ({ messages: [...messages, assistant("Stopped."), user("stop that")] }),
-    body: () => mistral("Unexpected role 'user' after role 'tool'", "invalid_request_message_order", "3230"),
+    body: mistral("Unexpected role 'user' after role 'tool'", "invalid_request_message_order", "3230"),
   },
   {
     name: "Mistral: a result of nothing",
@@ -610,7 +544,7 @@ const vendors: readonly Row[] = [
     model: "emu-mistral",
     broken: said(user("go"), toolResult("Ab3dEf6hI")),
     mended: hello(),
-    body: () => mistral("Unexpected role 'tool' after role 'user'", "invalid_request_message_order", "3230"),
+    body: mistral("Unexpected role 'tool' after role 'user'", "invalid_request_message_order", "3230"),
   },
   {
     name: "Mistral: the assistant has the last word",
@@ -618,12 +552,11 @@ const vendors: readonly Row[] = [
     model: "emu-mistral",
     broken: said(user("go"), assistant("So")),
     mended: said(user("go"), assistant("So", { prefix: true })),
-    body: () =>
-      mistral(
-        "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
-        "invalid_request_message_order",
-        "3230",
-      ),
+    body: mistral(
+      "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+      "invalid_request_message_order",
+      "3230",
+    ),
   },
   {
     name: "Mistral: a call without its result",
@@ -631,8 +564,11 @@ const vendors: readonly Row[] = [
     model: "emu-mistral",
     broken: ({ first, answer, results }) => ({ messages: [first, answer, results[0]] }),
     mended: whole,
-    body: () =>
-      mistral("Not the same number of function calls and responses", "invalid_request_message_order", "3230"),
+    body: mistral(
+      "Not the same number of function calls and responses",
+      "invalid_request_message_order",
+      "3230",
+    ),
   },
   {
     name: "Mistral: an assistant message that says nothing",
@@ -640,12 +576,11 @@ const vendors: readonly Row[] = [
     model: "emu-mistral",
     broken: said(user("go"), assistant(null), user("well?")),
     mended: said(user("go"), assistant("Yes."), user("well?")),
-    body: () =>
-      mistral(
-        "Assistant message must have either content or tool_calls, but not none.",
-        "invalid_request_assistant_message",
-        "3240",
-      ),
+    body: mistral(
+      "Assistant message must have either content or tool_calls, but not none.",
+      "invalid_request_assistant_message",
+      "3240",
+    ),
   },
   {
     name: "Groq: another vendor's field",
@@ -655,10 +590,9 @@ const vendors: readonly Row[] = [
       messages: [first, { ...answer, reasoning_content: "hm" }, ...results],
     }),
     mended: whole,
-    body: () =>
-      bare(
-        "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]",
-      ),
+    body: bare(
+      "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : property 'reasoning_content' is unsupported)]",
+    ),
   },
   {
     name: "Groq: a parameter it does not know",
@@ -666,7 +600,7 @@ const vendors: readonly Row[] = [
     model: "emu-groq",
     broken: hello({ reasoning: { effort: "high" } }),
     mended: hello({ reasoning_effort: "high" }),
-    body: () => bare("property 'reasoning' is unsupported"),
+    body: bare("property 'reasoning' is unsupported"),
   },
   {
     name: "a text this conversation was not given, where a test wants to know",
@@ -675,14 +609,14 @@ const vendors: readonly Row[] = [
     options: { switches: { unknownReasoning: "refuse" } },
     broken: said(user("go"), assistant("Hi.", { reasoning_content: "made up" }), user("more")),
     mended: said(user("go"), assistant("Hi."), user("more")),
-    body: () => ({
+    body: {
       error: {
         message: "The reasoning of messages[1] was not written by this server.",
         type: "invalid_request_error",
         param: null,
         code: "unknown_reasoning",
       },
-    }),
+    },
   },
 ];
 
@@ -744,12 +678,11 @@ const details: readonly Row[] = [
       messages: [history.first, withSealed(history, { id: "rs_other" }), ...history.results],
     }),
     mended: whole,
-    body: () =>
-      router(
-        "The encrypted content for item rs_other could not be verified. Reason: Encrypted content item_id did not match the target item id.",
-        null,
-        "invalid_encrypted_content",
-      ),
+    body: router(
+      "The encrypted content for item rs_other could not be verified. Reason: Encrypted content item_id did not match the target item id.",
+      null,
+      "invalid_encrypted_content",
+    ),
   },
   {
     name: "a router: a ciphertext nobody made",
@@ -780,12 +713,14 @@ describe.each([
   ["details", details],
 ])("%s", (_, rows) => {
   test.each(rows.map((row) => [`${row.rule}: ${row.name}`, row] as const))("%s", async (_name, row) => {
-    const { emulator, history } = await oneStep(row.model, row.options);
-    const refused = await chat(emulator, { model: row.model, ...row.broken(history) });
-    expect([refused.status, refused.json]).toEqual([row.status ?? 400, row.body(history)]);
+    const { model = "emu-chat", body } = row;
+    const { emulator, history } = await oneStep(model, row.options);
+    const refused = await chat(emulator, { model, ...row.broken(history) });
+    const expected = typeof body === "function" ? body(history) : body;
+    expect([refused.status, refused.json]).toEqual([row.status ?? 400, expected]);
     const report = emulator.report().requests.at(-1);
     expect([report?.verdict, report?.rule, report?.dialect]).toEqual(["refused", row.rule, "openai-chat"]);
-    const accepted = await chat(emulator, { model: row.model, ...row.mended(history) });
+    const accepted = await chat(emulator, { model, ...row.mended(history) });
     expect([accepted.status, accepted.json["error"] ?? null]).toEqual([200, null]);
   });
 });

@@ -6,7 +6,7 @@
  */
 
 import type { Engine } from "../engine.ts";
-import type { IssuedReasoning } from "../ledger.ts";
+import type { IssuedReasoning } from "../issued-record.ts";
 import type { ChatMessage } from "./messages.ts";
 import { isNeeded, isRead, thoughtsByMessage } from "./reasoning.ts";
 import type { ChatRequest } from "./request-shape.ts";

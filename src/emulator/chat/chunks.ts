@@ -7,11 +7,11 @@
 
 import { assertNever, isObject, type JsonObject, objectOf } from "../../base/support/index.ts";
 import type { Fault } from "../faults/fault.ts";
-import { pieces as tokens, type StreamEvent, type StreamForm } from "../output/stream-event.ts";
+import { deltaTexts, type StreamEvent, type StreamForm } from "../output/stream-event.ts";
 import { hashText } from "../seal.ts";
 import { callObject } from "./completion.ts";
+import type { Ending } from "./ending.ts";
 import type { IssuedMessage } from "./issue.ts";
-import type { Ending } from "./pieces.ts";
 import type { ChatRequest } from "./request-shape.ts";
 import { around, choiceOf, type Frame } from "./vendor-form.ts";
 import type { Vendor } from "./vendors.ts";
@@ -30,7 +30,7 @@ export function chunksOf(options: {
   const { vendor } = frame;
   const cut = faults.some((fault) => fault.type === "done-only")
     ? (text: string): readonly string[] => (text === "" ? [] : [text])
-    : tokens;
+    : deltaTexts;
   const events: StreamEvent[] = [];
   const push = (
     delta: JsonObject,

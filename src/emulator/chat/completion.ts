@@ -5,8 +5,8 @@
  */
 
 import { assertNever, type JsonObject } from "../../base/support/index.ts";
+import type { Ending } from "./ending.ts";
 import type { IssuedCall, IssuedMessage } from "./issue.ts";
-import type { Ending } from "./pieces.ts";
 import type { ChatRequest } from "./request-shape.ts";
 import { around, choiceOf, type Frame } from "./vendor-form.ts";
 import type { ChatToolCall } from "./vocabulary.ts";

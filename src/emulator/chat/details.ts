@@ -11,8 +11,7 @@ import { ciphertextRefused, duplicateItem, withoutFollower } from "../responses/
 import { hashText, type Sealed } from "../seal.ts";
 import type { CarriedReasoning, ChatMessage } from "./messages.ts";
 import type { Findings, ReasoningQuestion } from "./reasoning.ts";
-import type { ChatRefusal } from "./refusals.ts";
-import { inWordsOf } from "./request-shape.ts";
+import { type ChatRefusal, inWordsOf } from "./refusals.ts";
 
 export const detailsFormat = "openai-responses-v1";
 

@@ -5,43 +5,33 @@
  */
 
 import { stringOf } from "../../base/support/index.ts";
-import { accountOf, bearerOf } from "../accounts.ts";
+import type { ApiRefusal } from "../api-refusal.ts";
 import type { Answer, Call, ComposeOptions, Dialect, JudgedRequest, ReadRequest } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
-import type { Refusal } from "../refusal.ts";
 import { bodyOf as jsonOf } from "../request-body.ts";
-import { keyMissing, keyWrong, openaiResponses } from "../responses/dialect.ts";
-import { httpError } from "../responses/http-errors.ts";
+import { openaiResponses } from "../responses/dialect.ts";
 import { malformedJson } from "../responses/judge/refusals.ts";
 import { acceptableIn } from "./acceptable.ts";
 import { chatStreamForm, chunksOf } from "./chunks.ts";
 import { completionOf } from "./completion.ts";
+import { endingOf } from "./ending.ts";
 import { checkOrder } from "./history.ts";
 import { asSaid, issueMessage } from "./issue.ts";
 import { checkMessage } from "./message-shape.ts";
 import { type ChatMessage, meaningChain, nextLink } from "./messages.ts";
 import { viewOf } from "./model-view.ts";
-import { endingOf } from "./pieces.ts";
 import { judgeReasoning } from "./reasoning.ts";
 import { bodyOf, type ChatRefusal, contextTooLong } from "./refusals.ts";
 import { type ChatRequest, parseChatRequest } from "./request-shape.ts";
 import { responseIdOf, usageFor } from "./vendor-form.ts";
 
+/** Keys, sizes, headers and HTTP faults are those of the Responses API: one company, one gate. */
 export const openaiChat: Dialect = {
+  ...openaiResponses,
   name: "openai-chat",
   owns: (path) => path.startsWith("/chat/"),
   create: /^\/chat\/completions\/?$/,
   routes: [],
-  maxBodyBytes: openaiResponses.maxBodyBytes,
-  account: (engine, headers) =>
-    accountOf({
-      key: bearerOf(headers["authorization"]),
-      organisation: headers["openai-organization"],
-      accounts: engine.options.accounts,
-      strict: engine.strict,
-      missing: keyMissing,
-      wrong: keyWrong,
-    }),
   read(engine, call) {
     const body = jsonOf(call.text);
     if (body === undefined) return malformedJson();
@@ -55,12 +45,9 @@ export const openaiChat: Dialect = {
   },
   // Before the model is known there is no vendor: keys, routes and faults speak as OpenAI does.
   errorBody: (refusal) => (isChatRefusal(refusal) ? refusal.body : bodyOf("openai", refusal)),
-  httpError,
-  tooLarge: () => openaiResponses.tooLarge(),
-  responseHeaders: (facts) => openaiResponses.responseHeaders(facts),
 };
 
-function isChatRefusal(refusal: Refusal): refusal is ChatRefusal {
+function isChatRefusal(refusal: ApiRefusal): refusal is ChatRefusal {
   return "body" in refusal;
 }
 
@@ -74,11 +61,11 @@ function readable(engine: Engine, request: ChatRequest, call: Call): ReadRequest
 
 function judge(engine: Engine, request: ChatRequest, call: Call): JudgedRequest {
   const { messages, chat } = request;
-  const { ledger, switches } = engine;
+  const { switches } = engine;
   const chain = meaningChain(messages);
   const named = call.headers["x-emulator-conversation"] ?? stringOf(request.body["prompt_cache_key"]);
-  const conversation = ledger.conversationOf(named, conversationMarks(messages, chain));
-  const issued = ledger.reasoningOf(conversation);
+  const conversation = engine.issued.conversationOf(named, conversationClues(messages, chain));
+  const issued = engine.issued.reasoningOf(conversation);
   const reasoning = judgeReasoning({ engine, request, account: call.account, issued });
   const shapes = messages.flatMap((message) => checkMessage(message, chat, switches) ?? []);
   const acceptable = acceptableIn({ engine, request, issued, sent: reasoning.sent });
@@ -107,7 +94,7 @@ function judge(engine: Engine, request: ChatRequest, call: Call): JudgedRequest 
  * Calls prove their conversation, also those of other dialects: the first one counts, because a client may have mapped
  * later ones for another vendor. Without calls, the newest answer that is in the request.
  */
-function* conversationMarks(messages: readonly ChatMessage[], chain: readonly string[]): Generator<string> {
+function* conversationClues(messages: readonly ChatMessage[], chain: readonly string[]): Generator<string> {
   for (const { calls } of messages) for (const { id } of calls) if (!isCounted(id)) yield id;
   for (const { index, role } of messages.toReversed()) {
     const link = role === "assistant" ? chain[index + 1] : undefined;
@@ -135,14 +122,14 @@ function compose(engine: Engine, judged: Judged, options: ComposeOptions): Answe
   const id = responseIdOf(vendor, (bytes) => engine.seal.random(bytes), created);
   const ending = endingOf(request, options.reply, faults);
   const uid = engine.seal.newUid();
-  const message = issueMessage({ engine, request, account, uid, pieces: ending.pieces });
+  const message = issueMessage({ engine, request, account, uid, parts: ending.parts });
   const counted = (type?: "reasoning"): number =>
-    ending.pieces.reduce((sum, one) => sum + (type === undefined || one.type === type ? one.tokens : 0), 0);
+    ending.parts.reduce((sum, one) => sum + (type === undefined || one.type === type ? one.tokens : 0), 0);
   const usage = usageFor(vendor, { ...options.prompt, output: counted(), reasoning: counted("reasoning") });
   const frame = { vendor, id, created, model: request.model };
   const link = nextLink(judged.chain.at(-1) ?? "", asSaid(message));
   const callIds = message.calls.map((call) => call.id).filter((one) => !isCounted(one));
-  engine.ledger.opened(conversation, [link, ...callIds]);
+  engine.issued.opened(conversation, [link, ...callIds]);
   const failed = ending.error !== undefined;
   const silent = faults.some((fault) => fault.type === "no-terminal");
   const { code = "server_error", message: why = "" } = ending.error ?? {};
@@ -160,7 +147,7 @@ function compose(engine: Engine, judged: Judged, options: ComposeOptions): Answe
       : undefined,
     outcome: ending.status,
     ended(outcome) {
-      if (outcome === "completed") engine.ledger.completed(conversation, message.reasoning);
+      if (outcome === "completed") engine.issued.completed(conversation, message.reasoning);
     },
   };
 }

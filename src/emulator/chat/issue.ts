@@ -1,16 +1,16 @@
 /**
- * Pieces become what is handed out: call ids in the vendor's form, sealed details, and for the ledger what may come back.
+ * Parts become what is handed out: call ids in the vendor's form, sealed details, and for the issued record what may come back.
  *
  * @module
  */
 
 import { assertNever, type JsonObject } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
-import type { IssuedReasoning } from "../ledger.ts";
+import type { IssuedReasoning } from "../issued-record.ts";
 import { hashText, type Sealed } from "../seal.ts";
 import { detailsFormat } from "./details.ts";
-import { type ChatMessage, marksOf } from "./messages.ts";
-import type { Piece } from "./pieces.ts";
+import type { ReplyPart } from "./ending.ts";
+import { type ChatMessage, cluesOf } from "./messages.ts";
 import type { ChatRequest } from "./request-shape.ts";
 
 export interface IssuedCall {
@@ -28,7 +28,7 @@ export interface IssuedMessage {
   readonly content: string;
   readonly refusal: string | undefined;
   readonly calls: readonly IssuedCall[];
-  /** What the ledger keeps when the response completes. */
+  /** What the issued record keeps when the response completes. */
   readonly reasoning: readonly IssuedReasoning[];
 }
 
@@ -37,17 +37,17 @@ export function issueMessage(options: {
   readonly request: ChatRequest;
   readonly account: string;
   readonly uid: string;
-  readonly pieces: readonly Piece[];
+  readonly parts: readonly ReplyPart[];
 }): IssuedMessage {
-  const { engine, request, pieces } = options;
+  const { engine, request, parts } = options;
   const { chat } = request;
   const calls = toCalls(options);
   const textOf = (type: "content" | "refusal"): string | undefined =>
-    pieces.find((piece): piece is Extract<Piece, { type: typeof type }> => piece.type === type)?.text;
+    parts.find((part): part is Extract<ReplyPart, { type: typeof type }> => part.type === type)?.text;
   const refusal = textOf("refusal");
   const content = textOf("content") ?? "";
   const shown = chat.shows !== null && request.thinking;
-  const thinking = shown ? pieces.filter((piece) => piece.type === "reasoning") : [];
+  const thinking = shown ? parts.filter((part) => part.type === "reasoning") : [];
   const said = { calls, content: content === "" ? (refusal ?? "") : content };
   const at = engine.seconds();
   const seals = thinking.map((thought, index): Sealed => {
@@ -69,7 +69,7 @@ export function issueMessage(options: {
   });
   const thoughts = thinking.map(({ text }) => text);
   // Calls prove their message; what was said besides may have been dropped.
-  const members = marksOf(calls.length > 0 ? { calls, content: "" } : said).map((mark) => [mark]);
+  const members = cluesOf(calls.length > 0 ? { calls, content: "" } : said).map((clue) => [clue]);
   const issued = {
     dialect: "openai-chat",
     epoch: engine.seal.epoch,
@@ -111,13 +111,13 @@ function toCalls(options: {
   readonly engine: Engine;
   readonly request: ChatRequest;
   readonly uid: string;
-  readonly pieces: readonly Piece[];
+  readonly parts: readonly ReplyPart[];
 }): readonly IssuedCall[] {
   const { engine, request, uid } = options;
   const before = request.messages.reduce((sum, { calls }) => sum + calls.length, 0);
-  return options.pieces
-    .filter((piece) => piece.type === "call")
-    .map((piece, index) => {
+  return options.parts
+    .filter((part) => part.type === "call")
+    .map((part, index) => {
       const made = (): string => {
         switch (request.chat.makesCallIds) {
           case "sealed":
@@ -125,13 +125,13 @@ function toCalls(options: {
           case "nine":
             return shortId(`${uid}${index}`);
           case "counted":
-            return `functions.${piece.name}:${before + index}`;
+            return `functions.${part.name}:${before + index}`;
           default:
             return assertNever(request.chat.makesCallIds, "vendor");
         }
       };
-      const { name, custom } = piece;
-      return { id: piece.callId ?? made(), name, arguments: piece.arguments, custom };
+      const { name, custom } = part;
+      return { id: part.callId ?? made(), name, arguments: part.arguments, custom };
     });
 }
 

@@ -5,21 +5,24 @@
  * @module
  */
 
-import { arrayOf, isObject, objectOf, stringOf } from "../../base/support/index.ts";
-import { invalidType, invalidValue, missingParameter } from "../responses/judge/refusals.ts";
+import { arrayOf, isObject, objectOf } from "../../base/support/index.ts";
+import { invalidType } from "../responses/judge/refusals.ts";
+import { by, orNull, readAs, type Row, rows } from "../shape/shape-rows.ts";
 import type { Switches } from "../switches.ts";
 import type { ChatMessage } from "./messages.ts";
 import {
   type ChatRefusal,
   chatRefusal,
   invalidParameter,
+  inWordsOf,
   longCallId,
   missingCallId,
+  notEmptyList,
   strangeCallId,
   unknownMessageField,
 } from "./refusals.ts";
-import { emptyArray, inWordsOf } from "./request-shape.ts";
-import type { ChatTraits } from "./vendors.ts";
+import { chatRows, textOrNothing } from "./shape-words.ts";
+import type { ChatTraits, Vendor } from "./vendors.ts";
 import { CHAT_ROLES, CHAT_THINKING_PART } from "./vocabulary.ts";
 
 const common = ["role", "content", "name"];
@@ -38,10 +41,12 @@ export function checkMessage(
   );
 }
 
-function checkRole({ role, index }: ChatMessage, chat: ChatTraits): ChatRefusal | undefined {
-  const known: readonly string[] = CHAT_ROLES.filter((one) => one !== "developer" || chat.developerRole);
-  if (known.includes(role)) return undefined;
-  return inWordsOf(chat.vendor, invalidValue("X-role", `messages[${index}].role`, role, known));
+const pathOf = ({ index }: ChatMessage): string => `messages[${index}]`;
+
+function checkRole(message: ChatMessage, chat: ChatTraits): ChatRefusal | undefined {
+  const { field, mustBeOneOf } = chatRows(chat.vendor, "X-role");
+  const known = CHAT_ROLES.filter((one) => one !== "developer" || chat.developerRole);
+  return field("role", readAs(textOrNothing, mustBeOneOf(known)))(message.raw, pathOf(message));
 }
 
 function checkFields(message: ChatMessage, chat: ChatTraits): ChatRefusal | undefined {
@@ -75,56 +80,41 @@ const partTypes: Readonly<Record<string, readonly string[]>> = {
 };
 
 function checkContent(message: ChatMessage, chat: ChatTraits): ChatRefusal | undefined {
-  const { role, index, raw } = message;
-  const { content } = raw;
-  if (typeof content === "string") return undefined;
-  if (content === undefined || content === null) {
+  const { role, raw } = message;
+  if (raw["content"] === undefined || raw["content"] === null) {
     const without =
       message.calls.length > 0 || isObject(raw["function_call"]) || typeof raw["refusal"] === "string";
     if (role === "assistant" && without) return undefined;
     return role === "assistant" && chat.vendor === "mistral" ? emptyAssistant() : nullContent(message, chat);
   }
-  if (!Array.isArray(content))
-    return inWordsOf(chat.vendor, invalidType(`messages[${index}].content`, "a string or an array", content));
-  const thinking = chat.shows === "content" && role === "assistant" ? [CHAT_THINKING_PART] : [];
-  const known = [...(partTypes[role] ?? ["text"]), ...thinking];
-  for (const [at, value] of content.entries()) {
-    const wrong = checkPart(value, { known, chat, param: `messages[${index}].content[${at}]`, index });
-    if (wrong !== undefined) return wrong;
-  }
-  return undefined;
+  const { each, field, is } = chatRows(chat.vendor);
+  const parts = each(readAs(objectOf, partRows(message, chat)));
+  return field("content", is(["string", "array"], "a string or an array"), parts)(raw, pathOf(message));
 }
 
-function checkPart(
-  value: unknown,
-  at: {
-    readonly known: readonly string[];
-    readonly chat: ChatTraits;
-    readonly param: string;
-    readonly index: number;
-  },
-): ChatRefusal | undefined {
-  const { known, chat, param } = at;
-  const part = objectOf(value);
-  const type = stringOf(part["type"]) ?? "";
-  // DeepSeek has no vision: its deserialiser knows no other variant.
-  if (chat.vendor === "deepseek" && type !== "text") {
-    return chatRefusal("deepseek", {
-      rule: "X-part",
-      message: `Failed to deserialize the JSON body into the target type: messages[${at.index}]: unknown variant \`${type}\`, expected \`text\``,
-    });
-  }
-  if (!known.includes(type))
-    return inWordsOf(chat.vendor, invalidValue("X-part", `${param}.type`, type, known));
-  const needs = type === "text" ? "text" : type === "image_url" ? "image_url" : undefined;
-  if (needs === "text" && typeof part["text"] !== "string")
-    return inWordsOf(chat.vendor, missingParameter("X-part", `${param}.text`));
-  const image = part["image_url"];
-  if (needs === "image_url" && stringOf(objectOf(image)["url"]) === undefined) {
-    if (chat.vendor === "mistral" && typeof image === "string") return undefined;
-    return inWordsOf(chat.vendor, missingParameter("X-part", `${param}.image_url.url`));
-  }
-  return undefined;
+function partRows(message: ChatMessage, { vendor, shows }: ChatTraits): Row<ChatRefusal> {
+  const { field, mustBe, mustBeOneOf } = chatRows(vendor, "X-part");
+  const thinking = shows === "content" && message.role === "assistant" ? [CHAT_THINKING_PART] : [];
+  const known = [...(partTypes[message.role] ?? ["text"]), ...thinking];
+  return rows(
+    vendor === "deepseek" ? (part) => unknownVariant(message, part) : rows(),
+    field("type", readAs(textOrNothing, mustBeOneOf(known))),
+    by(({ type, image_url: image }) => {
+      if (type === "text") return field("text", mustBe("string"));
+      if (type !== "image_url" || (vendor === "mistral" && typeof image === "string")) return undefined;
+      return field("image_url", readAs(objectOf, field("url", mustBe("string"))));
+    }),
+  );
+}
+
+/** DeepSeek has no vision: its deserialiser knows no other variant. */
+function unknownVariant(message: ChatMessage, part: unknown): ChatRefusal | undefined {
+  const type = textOrNothing(objectOf(part)["type"]);
+  if (type === "text") return undefined;
+  return chatRefusal("deepseek", {
+    rule: "X-part",
+    message: `Failed to deserialize the JSON body into the target type: ${pathOf(message)}: unknown variant \`${type}\`, expected \`text\``,
+  });
 }
 
 function nullContent({ index }: ChatMessage, chat: ChatTraits): ChatRefusal {
@@ -148,26 +138,24 @@ function checkCalls(message: ChatMessage, chat: ChatTraits): ChatRefusal | undef
   const { role, index, raw } = message;
   const { vendor } = chat;
   if (role === "tool" && message.callId === undefined) return missingCallId(vendor, index);
-  const calls = raw["tool_calls"];
-  if (role !== "assistant" || calls === undefined || calls === null) return undefined;
-  const param = `messages[${index}].tool_calls`;
-  if (!Array.isArray(calls)) return inWordsOf(vendor, invalidType(param, "an array", calls));
-  if (calls.length === 0 && vendor === "openai") return emptyArray(vendor, param);
+  if (role !== "assistant") return undefined;
+  const { each, field, is, mustBe } = chatRows(vendor, "X-call");
   const typed = vendor === "openai" || vendor === "groq";
-  for (const [at, value] of arrayOf(calls).entries()) {
-    const call = objectOf(value);
-    const here = `${param}[${at}]`;
-    if (typeof call["id"] !== "string") return inWordsOf(vendor, missingParameter("X-call", `${here}.id`));
-    if (typed && typeof call["type"] !== "string")
-      return inWordsOf(vendor, missingParameter("X-call", `${here}.type`));
-    if (call["type"] === "custom") continue;
-    const made = objectOf(call["function"]);
-    if (typeof made["name"] !== "string")
-      return inWordsOf(vendor, missingParameter("X-call", `${here}.function.name`));
-    if (typeof made["arguments"] !== "string")
-      return inWordsOf(vendor, invalidType(`${here}.function.arguments`, "a string", made["arguments"]));
-  }
-  return undefined;
+  const made = readAs(objectOf, field("name", mustBe("string")), field("arguments", text(vendor)));
+  const call = readAs(
+    objectOf,
+    field("id", mustBe("string")),
+    typed ? field("type", mustBe("string")) : rows(),
+    by(({ type }) => (type === "custom" ? undefined : field("function", made))),
+  );
+  const filled = vendor === "openai" ? notEmptyList(vendor) : rows<ChatRefusal>();
+  return field("tool_calls", orNull(is("array"), filled, each(call)))(raw, pathOf(message));
+}
+
+/** Where nothing at all is of the wrong type as well. */
+function text(vendor: Vendor): Row<ChatRefusal> {
+  return (value, path) =>
+    typeof value === "string" ? undefined : inWordsOf(vendor, invalidType(path, "a string", value));
 }
 
 function checkCallIds(message: ChatMessage, chat: ChatTraits): ChatRefusal | undefined {

@@ -39,7 +39,7 @@ export interface ChatMessage {
   /** Which user message it follows: 0 before the first. */
   readonly turn: number;
   /** How an assistant message is known again. */
-  readonly marks: readonly string[];
+  readonly clues: readonly string[];
 }
 
 export function readMessages(messages: readonly unknown[], texts: readonly string[]): readonly ChatMessage[] {
@@ -60,7 +60,7 @@ export function readMessages(messages: readonly unknown[], texts: readonly strin
       callId: stringOf(raw["tool_call_id"]),
       reasoning: role === "assistant" ? reasoningOf(raw) : [],
       turn,
-      marks: role === "assistant" ? marksOf({ content, calls }) : [],
+      clues: role === "assistant" ? cluesOf({ content, calls }) : [],
     };
   });
 }
@@ -108,7 +108,7 @@ function thoughtOf(part: unknown): string {
 }
 
 /** By its calls, or by what it said. */
-export function marksOf(message: Pick<ChatMessage, "calls" | "content">): readonly string[] {
+export function cluesOf(message: Pick<ChatMessage, "calls" | "content">): readonly string[] {
   return [
     ...message.calls.map(({ id }) => `chat call ${id}`),
     ...(message.content === "" ? [] : [`chat text ${hashText(message.content)}`]),

@@ -8,7 +8,7 @@
 
 import { objectOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
-import type { IssuedReasoning } from "../ledger.ts";
+import type { IssuedReasoning } from "../issued-record.ts";
 import { judgeDetails } from "./details.ts";
 import type { CarriedReasoning, ChatMessage } from "./messages.ts";
 import { type ChatRefusal, reasoningMissing, reasoningRefused, reasoningUnknown } from "./refusals.ts";
@@ -85,14 +85,14 @@ export function thoughtsByMessage(
 ): (message: ChatMessage) => readonly IssuedReasoning[] {
   const byMark = new Map<string, IssuedReasoning[]>();
   for (const one of issued) {
-    const mark = one.members[0]?.[0];
-    if (mark === undefined) continue;
-    byMark.set(mark, [...(byMark.get(mark) ?? []), one]);
+    const clue = one.members[0]?.[0];
+    if (clue === undefined) continue;
+    byMark.set(clue, [...(byMark.get(clue) ?? []), one]);
   }
-  return ({ marks }) =>
-    marks
-      .flatMap((mark) => byMark.get(mark) ?? [])
-      .filter(({ members }) => members.every((one) => one.some((mark) => marks.includes(mark))));
+  return ({ clues }) =>
+    clues
+      .flatMap((clue) => byMark.get(clue) ?? [])
+      .filter(({ members }) => members.every((one) => one.some((clue) => clues.includes(clue))));
 }
 
 /** V01: with calls. V02: every message of a turn in which a tool was called, for ever after. */
@@ -155,7 +155,7 @@ function strayText(carried: CarriedReasoning, question: ReasoningQuestion, findi
   for (const one of known) tellStray(one, request, findings);
   if (known.length > 0) return true;
   // Not of this conversation. If this model ever said the same, nobody can tell whose it is.
-  const elsewhere = engine.ledger.reasoningSaying(text);
+  const elsewhere = engine.issued.reasoningSaying(text);
   if (elsewhere.some(({ sealed }) => sealed?.model === request.model)) return false;
   findings.foreign.push(...elsewhere.map(({ id }) => id));
   return elsewhere.length > 0;

@@ -6,23 +6,27 @@
  */
 
 import { assertNever } from "../../base/support/index.ts";
-import { refuse, type Refusal } from "../refusal.ts";
+import { refuse, type ApiRefusal } from "../api-refusal.ts";
+import { ensure, type Row } from "../shape/shape-rows.ts";
 import type { ChatTraits, Vendor } from "./vendors.ts";
 import { CHAT_REASONING_FIELDS } from "./vocabulary.ts";
 
 /** A refusal that knows how its vendor writes it. */
-export interface ChatRefusal extends Refusal {
+export interface ChatRefusal extends ApiRefusal {
   readonly body: unknown;
 }
 
 type Draft = Parameters<typeof refuse>[0];
 
 export function chatRefusal(vendor: Vendor, draft: Draft): ChatRefusal {
-  const refusal = refuse(draft);
+  return inWordsOf(vendor, refuse(draft));
+}
+
+export function inWordsOf(vendor: Vendor, refusal: ApiRefusal): ChatRefusal {
   return { ...refusal, body: bodyOf(vendor, refusal) };
 }
 
-export function bodyOf(vendor: Vendor, refusal: Refusal): unknown {
+export function bodyOf(vendor: Vendor, refusal: ApiRefusal): unknown {
   const { message, type, param, code, status } = refusal;
   const error = { message, type, param, code };
   switch (vendor) {
@@ -164,6 +168,25 @@ export const invalidParameter = (
   vendor: Vendor,
   draft: Omit<Draft, "rule" | "param"> & { readonly rule?: string; readonly param: string },
 ): ChatRefusal => chatRefusal(vendor, { rule: "X-type", ...draft });
+
+export const notEmptyList = (vendor: Vendor): Row<ChatRefusal> =>
+  ensure(
+    (list) => !Array.isArray(list) || list.length > 0,
+    (param) =>
+      chatRefusal(vendor, {
+        rule: "X-empty",
+        message: `Invalid '${param}': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
+        param,
+        code: "empty_array",
+      }),
+  );
+
+export const choiceWithoutTools = (vendor: Vendor): ChatRefusal =>
+  chatRefusal(vendor, {
+    rule: "X-tool-choice",
+    message: "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
+    param: "tool_choice",
+  });
 
 /** T01 in chat: three wordings are known. */
 export const unansweredCalls = (vendor: Vendor, index: number, ids: readonly string[]): ChatRefusal => {

@@ -12,24 +12,26 @@ import {
   objectOf,
   sliceArray,
   sliceMember,
-  stringOf,
 } from "../../base/support/index.ts";
 import type { ModelTraits } from "../model-traits.ts";
-import { invalidType, invalidValue, missingParameter } from "../responses/judge/refusals.ts";
+import { invalidType } from "../responses/judge/refusals.ts";
+import { by, ensure, orNull, readAs, type Row, rows } from "../shape/shape-rows.ts";
+import { kindTable } from "../shape/value-kind.ts";
 import type { Switches } from "../switches.ts";
-import { isOfKind, type ValueKind } from "../value-kind.ts";
 import { type ChatMessage, readMessages } from "./messages.ts";
 import {
-  bodyOf,
   type ChatRefusal,
-  chatRefusal,
+  choiceWithoutTools,
   invalidParameter,
+  inWordsOf,
+  notEmptyList,
   unknownModel,
   unknownParameter,
   unsupportedEffort,
   unsupportedMaxTokens,
   unsupportedTemperature,
 } from "./refusals.ts";
+import { chatRows, textOrNothing } from "./shape-words.ts";
 import { type ChatTraits, chatTraitsOf, type Vendor } from "./vendors.ts";
 
 export interface ChatRequest {
@@ -50,42 +52,14 @@ export interface ChatRequest {
   readonly toolTurns: ReadonlySet<number>;
 }
 
-type Kind = Exclude<ValueKind, "any">;
-
-const kinds: Readonly<Record<string, Kind>> = {
-  frequency_penalty: "number",
-  logprobs: "boolean",
-  max_completion_tokens: "integer",
-  max_tokens: "integer",
-  messages: "array",
-  metadata: "object",
-  model: "string",
-  n: "integer",
-  parallel_tool_calls: "boolean",
-  presence_penalty: "number",
-  prompt_cache_key: "string",
-  reasoning_effort: "string",
-  response_format: "object",
-  seed: "integer",
-  store: "boolean",
-  stream: "boolean",
-  stream_options: "object",
-  temperature: "number",
-  thinking: "object",
-  tools: "array",
-  top_logprobs: "integer",
-  top_p: "number",
-  user: "string",
-};
-
-const expected: Readonly<Record<Kind, string>> = {
-  string: "a string",
-  boolean: "a boolean",
-  integer: "an integer",
-  number: "a decimal",
-  array: "an array",
-  object: "an object",
-};
+const kinds = kindTable({
+  number: "frequency_penalty presence_penalty temperature top_p",
+  boolean: "logprobs parallel_tool_calls store stream",
+  integer: "max_completion_tokens max_tokens n seed top_logprobs",
+  array: "messages tools",
+  object: "metadata response_format stream_options thinking",
+  string: "model prompt_cache_key reasoning_effort user",
+});
 
 export function parseChatRequest(options: {
   readonly body: unknown;
@@ -95,10 +69,14 @@ export function parseChatRequest(options: {
 }): ChatRequest | ChatRefusal {
   const { body, text, switches } = options;
   if (!isObject(body)) return inWordsOf("openai", invalidType("body", "an object", body));
-  const model = body["model"];
-  if (model === undefined || model === null)
-    return inWordsOf("openai", missingParameter("X-missing", "model"));
-  if (typeof model !== "string") return inWordsOf("openai", invalidType("model", "a string", model));
+  const { field, is, required } = chatRows("openai");
+  const named = field(
+    "model",
+    readAs((value) => value ?? undefined, required(), is("string")),
+  );
+  const unnamed = named(body, "");
+  if (unnamed !== undefined) return unnamed;
+  const model = String(body["model"]);
   const traits = options.traitsOf(model);
   if (traits === undefined) return unknownModel(model);
   const chat = chatTraitsOf(model);
@@ -106,9 +84,7 @@ export function parseChatRequest(options: {
     checkKinds(body, chat.vendor) ??
     (switches.unknownFields === "refuse" ? checkNames(body, chat) : undefined) ??
     checkLimits(body, chat) ??
-    checkTools(body, chat.vendor) ??
-    checkFormat(body, chat.vendor) ??
-    checkMessageList(body, chat.vendor);
+    checkParts(body, chat.vendor);
   if (wrong !== undefined) return wrong;
   const texts = sliceArray(sliceMember(text, "messages") ?? "[]");
   const messages = readMessages(arrayOf(body["messages"]), texts);
@@ -140,17 +116,9 @@ function thinkingIsOff(body: JsonObject): boolean {
   );
 }
 
-export function inWordsOf(vendor: Vendor, refusal: Omit<ChatRefusal, "body">): ChatRefusal {
-  return { ...refusal, body: bodyOf(vendor, refusal) };
-}
-
 function checkKinds(body: JsonObject, vendor: Vendor): ChatRefusal | undefined {
-  for (const [name, kind] of Object.entries(kinds)) {
-    const value = body[name];
-    if (value === undefined || value === null || isOfKind(value, kind)) continue;
-    return inWordsOf(vendor, invalidType(name, expected[kind], value));
-  }
-  return undefined;
+  const { field, is } = chatRows(vendor);
+  return rows(...[...kinds].map(([name, kind]) => field(name, orNull(is(kind)))))(body, "");
 }
 
 function checkNames(body: JsonObject, chat: ChatTraits): ChatRefusal | undefined {
@@ -190,58 +158,49 @@ function checkLimits(body: JsonObject, chat: ChatTraits): ChatRefusal | undefine
   return undefined;
 }
 
-function checkTools(body: JsonObject, vendor: Vendor): ChatRefusal | undefined {
-  const { tools, tool_choice: choice } = body;
-  if (Array.isArray(tools) && tools.length === 0 && vendor === "openai") return emptyArray(vendor, "tools");
-  const list = arrayOf(tools);
-  for (const [index, value] of list.entries()) {
-    const tool = objectOf(value);
-    const { type } = tool;
-    if (type !== "function" && type !== "custom") {
-      const param = `tools[${index}].type`;
-      return inWordsOf(vendor, invalidValue("X-tool", param, String(type), ["function", "custom"]));
-    }
-    if (stringOf(objectOf(tool[type])["name"]) === undefined)
-      return inWordsOf(vendor, missingParameter("X-tool", `tools[${index}].${type}.name`));
-  }
-  if (vendor === "openai" && choice !== undefined && choice !== null && list.length === 0) {
-    return invalidParameter(vendor, {
-      rule: "X-tool-choice",
-      message: "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
-      param: "tool_choice",
-    });
-  }
-  return undefined;
+/** Tools, format and messages, in this order. */
+function checkParts(body: JsonObject, vendor: Vendor): ChatRefusal | undefined {
+  const { field } = chatRows(vendor);
+  const strict = vendor === "openai";
+  const homeless = strict && arrayOf(body["tools"]).length === 0;
+  return rows(
+    field("tools", strict ? notEmptyList(vendor) : rows(), toolRows(vendor)),
+    field(
+      "tool_choice",
+      orNull(
+        ensure(
+          () => !homeless,
+          () => choiceWithoutTools(vendor),
+        ),
+      ),
+    ),
+    field("response_format", formatRows(vendor)),
+    field("messages", messageRows(vendor)),
+  )(body, "");
 }
 
-function checkFormat(body: JsonObject, vendor: Vendor): ChatRefusal | undefined {
-  const format = body["response_format"];
-  if (!isObject(format)) return undefined;
-  const known = ["json_object", "json_schema", "text"];
-  const type = stringOf(format["type"]) ?? "";
-  if (!known.includes(type))
-    return inWordsOf(vendor, invalidValue("X-format", "response_format.type", type, known));
-  if (type !== "json_schema") return undefined;
-  const { name, schema } = objectOf(format["json_schema"]);
-  const missing = typeof name !== "string" ? "name" : isObject(schema) ? undefined : "schema";
-  if (missing === undefined) return undefined;
-  return inWordsOf(vendor, missingParameter("X-format", `response_format.json_schema.${missing}`));
+function toolRows(vendor: Vendor): Row<ChatRefusal> {
+  const { each, field, mustBe, mustBeOneOf } = chatRows(vendor, "X-tool");
+  const made = readAs(objectOf, field("name", mustBe("string")));
+  return each(
+    readAs(
+      objectOf,
+      field("type", mustBeOneOf(["function", "custom"])),
+      by(({ type }) => field(String(type), made)),
+    ),
+  );
 }
 
-function checkMessageList(body: JsonObject, vendor: Vendor): ChatRefusal | undefined {
-  const { messages } = body;
-  if (!Array.isArray(messages)) return inWordsOf(vendor, missingParameter("X-missing", "messages"));
-  if (messages.length === 0) return emptyArray(vendor, "messages");
-  const wrong = messages.findIndex((message) => !isObject(message));
-  if (wrong === -1) return undefined;
-  return inWordsOf(vendor, invalidType(`messages[${wrong}]`, "an object", messages[wrong]));
+function formatRows(vendor: Vendor): Row<ChatRefusal> {
+  const { field, mustBe, mustBeOneOf } = chatRows(vendor, "X-format");
+  const schema = rows(field("name", mustBe("string")), field("schema", mustBe("object")));
+  return rows(
+    field("type", readAs(textOrNothing, mustBeOneOf(["json_object", "json_schema", "text"]))),
+    by(({ type }) => (type === "json_schema" ? field("json_schema", readAs(objectOf, schema)) : undefined)),
+  );
 }
 
-export function emptyArray(vendor: Vendor, param: string): ChatRefusal {
-  return chatRefusal(vendor, {
-    rule: "X-empty",
-    message: `Invalid '${param}': empty array. Expected an array with minimum length 1, but got an empty array instead.`,
-    param,
-    code: "empty_array",
-  });
+function messageRows(vendor: Vendor): Row<ChatRefusal> {
+  const { each, is, mustBe } = chatRows(vendor);
+  return rows(mustBe("array"), notEmptyList(vendor), each(is("object")));
 }

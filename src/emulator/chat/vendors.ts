@@ -35,48 +35,21 @@ export interface ChatTraits {
   readonly developerRole: boolean;
 }
 
+function namesIn(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}
+
 const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 
 /** completions.d.ts of openai 7.53: ChatCompletionCreateParamsBase. */
-const openaiParameters = [
-  "audio",
-  "frequency_penalty",
-  "function_call",
-  "functions",
-  "logit_bias",
-  "logprobs",
-  "max_completion_tokens",
-  "max_tokens",
-  "messages",
-  "metadata",
-  "modalities",
-  "model",
-  "moderation",
-  "n",
-  "parallel_tool_calls",
-  "prediction",
-  "presence_penalty",
-  "prompt_cache_key",
-  "prompt_cache_options",
-  "prompt_cache_retention",
-  "reasoning_effort",
-  "response_format",
-  "safety_identifier",
-  "seed",
-  "service_tier",
-  "stop",
-  "store",
-  "stream",
-  "stream_options",
-  "temperature",
-  "tool_choice",
-  "tools",
-  "top_logprobs",
-  "top_p",
-  "user",
-  "verbosity",
-  "web_search_options",
-] as const;
+const openaiParameters = namesIn(`
+  audio frequency_penalty function_call functions logit_bias logprobs
+  max_completion_tokens max_tokens messages metadata modalities model moderation n
+  parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options
+  prompt_cache_retention reasoning_effort response_format safety_identifier seed
+  service_tier stop store stream stream_options temperature tool_choice tools top_logprobs
+  top_p user verbosity web_search_options
+`);
 
 const openai: ChatTraits = {
   vendor: "openai",
@@ -122,36 +95,19 @@ const deepseekOld: ChatTraits = { ...deepseek, back: "refused", roleOrder: "alte
 
 const kimi: ChatTraits = { ...deepseek, vendor: "kimi", back: "with-calls", makesCallIds: "counted" };
 
+const mistralParameters = namesIn(`
+  frequency_penalty guardrails max_tokens messages metadata model n parallel_tool_calls
+  prediction presence_penalty prompt_cache_key prompt_mode random_seed reasoning_effort
+  response_format safe_prompt stop stream stream_options temperature tool_choice tools
+  top_p
+`);
+
 /** Pydantic with extra="forbid" at every level: V04, and `max_completion_tokens` too (eca#231). */
 const mistral: ChatTraits = {
   vendor: "mistral",
   shows: "content",
   back: "optional",
-  parameters: [
-    "frequency_penalty",
-    "guardrails",
-    "max_tokens",
-    "messages",
-    "metadata",
-    "model",
-    "n",
-    "parallel_tool_calls",
-    "prediction",
-    "presence_penalty",
-    "prompt_cache_key",
-    "prompt_mode",
-    "random_seed",
-    "reasoning_effort",
-    "response_format",
-    "safe_prompt",
-    "stop",
-    "stream",
-    "stream_options",
-    "temperature",
-    "tool_choice",
-    "tools",
-    "top_p",
-  ],
+  parameters: mistralParameters,
   assistantFields: ["prefix"],
   efforts: ["none", "high"],
   maxTokens: ["max_tokens"],

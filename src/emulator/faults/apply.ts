@@ -13,7 +13,7 @@ import type { Fault, FaultPoint } from "./fault.ts";
 
 interface Frame {
   readonly terminal?: StreamEvent["terminal"];
-  /** `undefined` for what is not an event (a byte order mark). */
+  /** `undefined` for what is not an event (a byte order clue). */
   readonly event: JsonObject | undefined;
   readonly text: string;
   /** The first bytes of a frame that was cut in the middle; `text` is empty then. */
@@ -221,7 +221,7 @@ function isTerminal(event: StreamEvent): boolean {
 
 function cutFrames(frames: readonly Frame[], list: readonly StreamEvent[], point: FaultPoint): Frame[] {
   if (point.unit === "byte") return cutBytes(frames, point.index);
-  const offset = frames.length > 0 && frames[0]?.event === undefined ? 1 : 0; // a byte order mark is no event
+  const offset = frames.length > 0 && frames[0]?.event === undefined ? 1 : 0; // a byte order clue is no event
   if (point.unit === "event") {
     return frames.slice(0, offset + point.index + (point.where === "after" ? 1 : 0));
   }

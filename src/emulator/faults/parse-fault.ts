@@ -14,86 +14,60 @@ interface Arguments {
   readonly named: Readonly<Record<string, string>>;
 }
 
+type Name = Exclude<FaultName, "all">;
 type Reader = (args: Arguments) => Fault;
 
-const point: (type: "end" | "cut" | "reset" | "stall") => Reader = (type) => (args) => ({
-  type,
-  at: parsePoint(args),
-});
-const plain: (
-  type:
-    | "none"
-    | "invalid-encrypted-content"
-    | "rotate-key"
-    | "late-ciphertext"
-    | "done-only"
-    | "no-terminal"
-    | "empty-output"
-    | "missing-output"
-    | "double-terminal"
-    | "unknown-item"
-    | "crlf"
-    | "bom",
-) => Reader = (type) => () => ({ type });
-const indexed: (type: "duplicate-event" | "drop-event" | "swap-events" | "bad-json") => Reader =
-  (type) => (args) => ({
-    type,
-    index: whole(args, args.first, { negative: true }),
-  });
+/** The same reader for several names, which differ in nothing but their type. */
+function same<const Names extends Name>(
+  names: readonly Names[],
+  read: (type: Names, args: Arguments) => Fault,
+): Readonly<Record<Names, Reader>> {
+  const pairs = names.map((type) => [type, (args: Arguments) => read(type, args)]);
+  return Object.fromEntries(pairs) as Record<Names, Reader>;
+}
 
-const readers: { readonly [Name in Exclude<FaultName, "all">]: Reader } = {
-  none: plain("none"),
-  end: point("end"),
-  cut: point("cut"),
-  reset: point("reset"),
-  stall: point("stall"),
+type Pointed = "end" | "cut" | "reset" | "stall";
+type Indexed = "duplicate-event" | "drop-event" | "swap-events" | "bad-json";
+/** Those that take nothing. */
+type Plain = {
+  [One in Fault as One["type"]]: keyof One extends "type" ? One["type"] : never;
+}[Fault["type"]];
+
+const plain = (...names: readonly Plain[]): ReturnType<typeof same<Plain>> =>
+  same(names, (type) => ({ type }));
+
+/** Their order is the order of the help text. */
+const readers: Readonly<Record<Name, Reader>> = {
+  ...plain("none"),
+  ...same<Pointed>(["end", "cut", "reset", "stall"], (type, args) => ({ type, at: parsePoint(args) })),
   slow: (args) => ({ type: "slow", delayMs: whole(args, args.first) }),
   http: (args) => httpFault(args, whole(args, args.first)),
-  html: (args) => ({ type: "html", status: args.first === undefined ? 502 : whole(args, args.first) }),
+  html: (args) => ({ type: "html", status: wholeOr(args, 502) }),
   incomplete: (args) => ({
     type: "incomplete",
     reason: args.first ?? "max_output_tokens",
-    items: args.named["items"] === undefined ? 1 : whole(args, args.named["items"]),
+    items: itemsOf(args) ?? 1,
   }),
-  failed: (args) => ({ type: "failed", code: args.first ?? "server_error", ...itemsOf(args) }),
+  failed: (args) => ({ type: "failed", code: args.first ?? "server_error", items: itemsOf(args) }),
   "error-event": (args) => {
     const shape = args.first ?? "nested";
     if (shape !== "nested" && shape !== "flat") throw invalid(args.name, "takes nested or flat");
     const code = args.named["code"];
-    return { type: "error-event", shape, code, ...itemsOf(args) };
+    return { type: "error-event", shape, code, items: itemsOf(args) };
   },
-  "invalid-encrypted-content": plain("invalid-encrypted-content"),
-  "rotate-key": plain("rotate-key"),
-  "late-ciphertext": plain("late-ciphertext"),
-  "rotate-ids": (args) => ({
-    type: "rotate-ids",
-    ...(args.first === undefined ? {} : { length: whole(args, args.first) }),
-  }),
-  "done-only": plain("done-only"),
-  "no-terminal": plain("no-terminal"),
-  "empty-output": plain("empty-output"),
-  "missing-output": plain("missing-output"),
-  "double-terminal": plain("double-terminal"),
-  "spliced-start": (args) => ({
-    type: "spliced-start",
-    events: args.first === undefined ? 3 : whole(args, args.first),
-  }),
-  "unknown-event": (args) => ({
-    type: "unknown-event",
-    ...(args.first === undefined ? {} : { index: whole(args, args.first) }),
-  }),
-  "unknown-item": plain("unknown-item"),
-  "duplicate-event": indexed("duplicate-event"),
-  "drop-event": indexed("drop-event"),
-  "swap-events": indexed("swap-events"),
-  "bad-json": indexed("bad-json"),
-  crlf: plain("crlf"),
-  bom: plain("bom"),
+  ...plain("invalid-encrypted-content", "rotate-key", "late-ciphertext"),
+  "rotate-ids": (args) => ({ type: "rotate-ids", length: wholeOr(args, undefined) }),
+  ...plain("done-only", "no-terminal", "empty-output", "missing-output", "double-terminal"),
+  "spliced-start": (args) => ({ type: "spliced-start", events: wholeOr(args, 3) }),
+  "unknown-event": (args) => ({ type: "unknown-event", index: wholeOr(args, undefined) }),
+  ...plain("unknown-item"),
+  ...same<Indexed>(["duplicate-event", "drop-event", "swap-events", "bad-json"], (type, args) => ({
+    type,
+    index: whole(args, args.first, { negative: true }),
+  })),
+  ...plain("crlf", "bom"),
   split: (args) => ({ type: "split", bytes: Math.max(1, whole(args, args.first)) }),
-  keepalive: (args) => ({
-    type: "keepalive",
-    every: args.first === undefined ? 3 : Math.max(1, whole(args, args.first)),
-  }),
+  keepalive: (args) => ({ type: "keepalive", every: Math.max(1, wholeOr(args, 3)) }),
 };
 
 export const faultNames: readonly string[] = Object.keys(readers);
@@ -135,7 +109,7 @@ function parseFault(text: string): Fault {
   return readers[name](args);
 }
 
-function isFaultName(name: string): name is Exclude<FaultName, "all"> {
+function isFaultName(name: string): name is Name {
   return Object.hasOwn(readers, name);
 }
 
@@ -156,8 +130,8 @@ function httpFault(args: Arguments, status: number): Fault {
   };
 }
 
-function itemsOf(args: Arguments): { readonly items?: number } {
-  return args.named["items"] === undefined ? {} : { items: whole(args, args.named["items"]) };
+function itemsOf(args: Arguments): number | undefined {
+  return args.named["items"] === undefined ? undefined : whole(args, args.named["items"]);
 }
 
 function parsePoint(args: Arguments): FaultPoint {
@@ -171,6 +145,10 @@ function parsePoint(args: Arguments): FaultPoint {
     };
   }
   throw invalid(args.name, "takes a place: before-item:N, after-item:N, after-event:N or after-byte:N");
+}
+
+function wholeOr<Usual>(args: Arguments, usual: Usual): number | Usual {
+  return args.first === undefined ? usual : whole(args, args.first);
 }
 
 function whole(

@@ -1,18 +1,18 @@
 /**
- * A reply becomes a message: blocks, events in order, the ledger told how it ended. Nothing enters the accepted set
+ * A reply becomes a message: blocks, events in order, the issued record told how it ended. Nothing enters the accepted set
  * before `message_stop` has gone out whole.
  *
  * @module
  */
 
 import { isObject, type JsonObject } from "../../base/support/index.ts";
+import { refuse } from "../api-refusal.ts";
 import type { Answer, ComposeOptions } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import type { StreamEvent } from "../output/stream-event.ts";
-import { refuse } from "../refusal.ts";
+import { issuedThinking, cluesOfMessage } from "./clues.ts";
 import { type Ending, endingOf } from "./ending.ts";
 import type { JudgedMessages } from "./judge-request.ts";
-import { issuedThinking, marksOfMessage } from "./marks.ts";
 import { messageEvents, streamForm } from "./output/events.ts";
 import { issueBlocks } from "./output/issue.ts";
 import { inputTokens, outputUsage, startUsage } from "./output/usage.ts";
@@ -65,7 +65,7 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
     usage: { ...startUsage(input), ...output },
     ...contextManagement(request.body),
   };
-  engine.ledger.opened(judged.conversation, marksOfMessage(uid, blocks));
+  engine.issued.opened(judged.conversation, cluesOfMessage(uid, blocks));
   const outcome = outcomeOf(ending);
   const end = endEvents(ending, {
     type: "message_delta",
@@ -83,7 +83,7 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
     outcome,
     ended(how) {
       if (how === "completed")
-        engine.ledger.completed(judged.conversation, issuedThinking(blocks, engine.seal.epoch));
+        engine.issued.completed(judged.conversation, issuedThinking(blocks, engine.seal.epoch));
     },
   };
 }

@@ -4,8 +4,8 @@
  * @module
  */
 
+import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import type { Fault } from "../faults/fault.ts";
-import { refuse, type Refusal } from "../refusal.ts";
 import { ERROR_TYPES } from "./vocabulary.ts";
 
 export interface ApiError {
@@ -48,7 +48,7 @@ export function apiError(code: string | undefined, message: string | undefined):
   };
 }
 
-export function httpError(fault: Extract<Fault, { type: "http" }>): Refusal {
+export function httpError(fault: Extract<Fault, { type: "http" }>): ApiRefusal {
   const type = fault.code === undefined ? typeOf(fault.status) : apiError(fault.code, undefined).type;
   return refuse({
     rule: "X-fault",
@@ -59,7 +59,7 @@ export function httpError(fault: Extract<Fault, { type: "http" }>): Refusal {
   });
 }
 
-export function errorBody(refusal: Refusal, requestId: string): unknown {
+export function errorBody(refusal: ApiRefusal, requestId: string): unknown {
   // Refusals of the shared parts know only a status; those of faults name their type.
   const named = Object.values(ERROR_TYPES).includes(refusal.type) && refusal.rule === "X-fault";
   const type = named ? refusal.type : typeOf(refusal.status);

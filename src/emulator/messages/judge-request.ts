@@ -1,17 +1,18 @@
 /**
  * A Messages request up to the verdict: headers, JSON, parameters, each block by itself, tool calls, thinking; and what
- * the ledger can say about it.
+ * the issued record can say about it.
  *
  * @module
  */
 
 import { arrayOf, objectOf, stringOf } from "../../base/support/index.ts";
+import type { ApiRefusal } from "../api-refusal.ts";
 import type { Headers } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
-import type { IssuedReasoning, Standing } from "../ledger.ts";
-import type { Refusal } from "../refusal.ts";
+import type { IssuedReasoning, Standing } from "../issued-record.ts";
 import { bodyOf } from "../request-body.ts";
 import { hashText } from "../seal.ts";
+import { conversationClues, cluePositions } from "./clues.ts";
 import { checkMessages } from "./judge/block-shape.ts";
 import { type Context, meaningOf, stripped, toContext } from "./judge/context.ts";
 import { parseMessages, type ParsedMessages } from "./judge/request-shape.ts";
@@ -22,7 +23,6 @@ import {
   type ThinkingQuestion,
 } from "./judge/thinking-rules.ts";
 import { checkTools, joined, type JoinedMessage } from "./judge/tool-rules.ts";
-import { conversationMarks, placesOf } from "./marks.ts";
 import {
   malformedJson,
   prefillRefused,
@@ -41,14 +41,14 @@ export interface JudgedMessages {
   readonly history: ThinkingAnswer;
   /** What the model may use: nothing while thinking is off. */
   readonly usable: ReadonlyMap<number, ThinkingPayload>;
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly ApiRefusal[];
 }
 
 export function readMessages(
   engine: Engine,
   call: { readonly text: string; readonly headers: Headers },
   counting = false,
-): ParsedMessages | Refusal {
+): ParsedMessages | ApiRefusal {
   const version = call.headers["anthropic-version"];
   if (version === undefined) return versionRequired();
   if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) return versionUnknown(version);
@@ -88,9 +88,9 @@ export function judgeMessages(
   return {
     request,
     account: options.account,
-    conversation: engine.ledger.conversationOf(
+    conversation: engine.issued.conversationOf(
       options.conversationHeader,
-      conversationMarks(context, history.usable, seal),
+      conversationClues(context, history.usable, seal),
     ),
     context,
     head,
@@ -117,7 +117,7 @@ function headOf({ body, tools }: ParsedMessages): JudgedMessages["head"] {
 }
 
 /** C08; a turn that a server tool paused goes on from its own words. */
-function* checkEnd(messages: readonly JoinedMessage[], engine: Engine): Generator<Refusal> {
+function* checkEnd(messages: readonly JoinedMessage[], engine: Engine): Generator<ApiRefusal> {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return;
   if (last.blocks.some((block) => block.type === "server_tool_use")) return;
@@ -126,10 +126,10 @@ function* checkEnd(messages: readonly JoinedMessage[], engine: Engine): Generato
 }
 
 export function standingOf(engine: Engine, judged: JudgedMessages): Standing {
-  return engine.ledger.standing({
+  return engine.issued.standing({
     conversation: judged.conversation,
     dialect: "anthropic-messages",
-    places: placesOf(judged.context),
+    positions: cluePositions(judged.context),
     epoch: engine.seal.epoch,
     fits: fitsHere(engine, judged),
   });

@@ -7,11 +7,11 @@
 import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
 import type { ModelView, Seen } from "../model/view.ts";
+import { cluePositions } from "./clues.ts";
 import type { JudgedMessages } from "./judge-request.ts";
 import { textOf } from "./judge/context.ts";
 import type { ParsedMessages } from "./judge/request-shape.ts";
 import { joined, type JoinedMessage } from "./judge/tool-rules.ts";
-import { placesOf } from "./marks.ts";
 import type { ThinkingPayload } from "./signature.ts";
 
 export function viewOf(engine: Engine, judged: JudgedMessages): ModelView {
@@ -33,8 +33,8 @@ export function viewOf(engine: Engine, judged: JudgedMessages): ModelView {
     format: formatOf(request),
     // Thinking that is switched off is not lost.
     lost: thinking.on
-      ? engine.ledger
-          .reasoningBehind(judged.conversation, placesOf(context))
+      ? engine.issued
+          .reasoningBehind(judged.conversation, cluePositions(context))
           .filter((one) => one.dialect === "anthropic-messages" && !known.has(one.id)).length
       : 0,
     model: request.model,

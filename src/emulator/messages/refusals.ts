@@ -5,125 +5,127 @@
  * @module
  */
 
-import { refuse, type Refusal } from "../refusal.ts";
+import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import { BINDING_BETA } from "./vocabulary.ts";
 
 const docs = "https://docs.claude.com/en/docs/build-with-claude/extended-thinking";
 
-const at = (rule: string, path: string, message: string): Refusal =>
+const at = (rule: string, path: string, message: string): ApiRefusal =>
   refuse({ rule, message: `${path}: ${message}` });
 
-export const fieldRequired = (path: string): Refusal => at("X-missing", path, "Field required");
+export const fieldRequired = (path: string): ApiRefusal => at("X-missing", path, "Field required");
 
-export const extraInput = (path: string): Refusal => at("X-unknown", path, "Extra inputs are not permitted");
+export const extraInput = (path: string): ApiRefusal =>
+  at("X-unknown", path, "Extra inputs are not permitted");
 
-export const wrongType = (path: string, expected: string): Refusal =>
+export const wrongType = (path: string, expected: string): ApiRefusal =>
   at("X-type", path, `Input should be ${expected}`);
 
-export const unexpectedValue = (path: string, allowed: readonly string[]): Refusal =>
+export const unexpectedValue = (path: string, allowed: readonly string[]): ApiRefusal =>
   at("X-value", path, `Input should be ${listed(allowed)}`);
 
-export const unknownTag = (path: string, tag: string, known: readonly string[]): Refusal =>
+export const unknownTag = (path: string, tag: string, known: readonly string[]): ApiRefusal =>
   at(
     "X-value",
     path,
     `Input tag '${tag}' found using 'type' does not match any of the expected tags: ${known.map((one) => `'${one}'`).join(", ")}`,
   );
 
-export const tooSmall = (path: string, minimum: number): Refusal =>
+export const tooSmall = (path: string, minimum: number): ApiRefusal =>
   at("X-minimum", path, `Input should be greater than or equal to ${minimum}`);
 
-export const patternMismatch = (rule: string, path: string, pattern: string): Refusal =>
+export const patternMismatch = (rule: string, path: string, pattern: string): ApiRefusal =>
   at(rule, path, `String should match pattern '${pattern}'`);
 
-export const malformedJson = (): Refusal =>
+export const malformedJson = (): ApiRefusal =>
   refuse({ rule: "X-json", message: "The request body is not valid JSON: failed to decode it" });
 
-export const versionRequired = (): Refusal => at("X-version", "anthropic-version", "header is required");
+export const versionRequired = (): ApiRefusal => at("X-version", "anthropic-version", "header is required");
 
-export const versionUnknown = (version: string): Refusal =>
+export const versionUnknown = (version: string): ApiRefusal =>
   at("X-version", "anthropic-version", `"${version}" is not a valid version`);
 
-export const keyMissing = (): Refusal =>
+export const keyMissing = (): ApiRefusal =>
   refuse({ rule: "X-key-missing", status: 401, message: "x-api-key header is required" });
 
-export const keyWrong = (): Refusal => refuse({ rule: "X-key", status: 401, message: "invalid x-api-key" });
+export const keyWrong = (): ApiRefusal =>
+  refuse({ rule: "X-key", status: 401, message: "invalid x-api-key" });
 
-export const unknownModel = (model: string): Refusal =>
+export const unknownModel = (model: string): ApiRefusal =>
   refuse({ rule: "X-model", status: 404, message: `model: ${model}` });
 
-export const requestTooLarge = (): Refusal =>
+export const requestTooLarge = (): ApiRefusal =>
   refuse({ rule: "X-large", status: 413, message: "Request exceeds the maximum size" });
 
-export const promptTooLong = (tokens: number, maximum: number): Refusal =>
+export const promptTooLong = (tokens: number, maximum: number): ApiRefusal =>
   refuse({ rule: "X-context", message: `prompt is too long: ${tokens} tokens > ${maximum} maximum` });
 
-export const noMessages = (): Refusal => at("X-empty", "messages", "at least one message is required");
+export const noMessages = (): ApiRefusal => at("X-empty", "messages", "at least one message is required");
 
-export const firstNotUser = (): Refusal =>
+export const firstNotUser = (): ApiRefusal =>
   at("X-first", "messages", 'first message must use the "user" role');
 
-export const systemRole = (): Refusal =>
+export const systemRole = (): ApiRefusal =>
   at(
     "X-role",
     "messages",
     'Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" as an input message role.',
   );
 
-export const emptyText = (where: "messages" | "system"): Refusal =>
+export const emptyText = (where: "messages" | "system"): ApiRefusal =>
   at("X-empty-text", where, "text content blocks must be non-empty");
 
-export const emptyContent = (message: number): Refusal =>
+export const emptyContent = (message: number): ApiRefusal =>
   at(
     "X-empty",
     `messages.${message}`,
     "all messages must have non-empty content except for the optional final assistant message",
   );
 
-export const tooManyBreakpoints = (found: number): Refusal =>
+export const tooManyBreakpoints = (found: number): ApiRefusal =>
   refuse({
     rule: "X-cache",
     message: `A maximum of 4 blocks with cache_control may be provided. Found ${found}.`,
   });
 
-export const toolNamesRepeat = (): Refusal => at("X-tools", "tools", "Tool names must be unique.");
+export const toolNamesRepeat = (): ApiRefusal => at("X-tools", "tools", "Tool names must be unique.");
 
-export const thinkingUnsupported = (model: string): Refusal =>
+export const thinkingUnsupported = (model: string): ApiRefusal =>
   refuse({ rule: "X-thinking", message: `'${model}' does not support thinking.` });
 
-export const budgetTooLarge = (): Refusal =>
+export const budgetTooLarge = (): ApiRefusal =>
   refuse({
     rule: "X-budget",
     message: `\`max_tokens\` must be greater than \`thinking.budget_tokens\`. Please consult our documentation at ${docs}#max-tokens-and-context-window-size`,
   });
 
-export const forcedTool = (): Refusal =>
+export const forcedTool = (): ApiRefusal =>
   refuse({ rule: "C13", message: "Thinking may not be enabled when tool_choice forces tool use." });
 
-export const temperatureWhileThinking = (): Refusal =>
+export const temperatureWhileThinking = (): ApiRefusal =>
   refuse({
     rule: "X-sampling",
     message: `\`temperature\` may only be set to 1 when thinking is enabled. Please consult our documentation at ${docs}#important-considerations-when-using-extended-thinking`,
   });
 
-export const thinkingModified = (path: string, rule = "C01"): Refusal =>
+export const thinkingModified = (path: string, rule = "C01"): ApiRefusal =>
   at(
     rule,
     path,
     "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
   );
 
-export const thinkingExpected = (path: string, found: string): Refusal =>
+export const thinkingExpected = (path: string, found: string): ApiRefusal =>
   at(
     "C02",
     `${path}.type`,
     `Expected \`thinking\` or \`redacted_thinking\`, but found \`${found}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`. Please consult our documentation at ${docs}`,
   );
 
-export const invalidSignature = (path: string): Refusal =>
+export const invalidSignature = (path: string): ApiRefusal =>
   at("C03", path, "Invalid `signature` in `thinking` block");
 
-export const invalidData = (path: string): Refusal =>
+export const invalidData = (path: string): ApiRefusal =>
   at("C11", path, "Invalid `data` in `redacted_thinking` block");
 
 const changes = {
@@ -135,54 +137,54 @@ const changes = {
 
 export type PrefixChange = keyof typeof changes;
 
-export const otherConversation = (path: string, change: PrefixChange): Refusal =>
+export const otherConversation = (path: string, change: PrefixChange): ApiRefusal =>
   at(
     "C04",
     path,
     `Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation. Remove the block, or set \`thinking.block_binding.prefix_mismatch_behavior\` to "drop_block". That setting requires the \`${BINDING_BETA}\` value in the \`anthropic-beta\` header.${changes[change]}`,
   );
 
-export const finalBlockThinking = (message: number, type: string): Refusal =>
+export const finalBlockThinking = (message: number, type: string): ApiRefusal =>
   at("C05", `messages.${message}`, `The final block in an assistant message cannot be \`${type}\`.`);
 
-export const thinkingWhileOff = (path: string, type: string): Refusal =>
+export const thinkingWhileOff = (path: string, type: string): ApiRefusal =>
   at(
     "C06",
     path,
     `When thinking is disabled, an \`assistant\` message in the final position cannot contain \`${type}\`. To use thinking blocks, enable \`thinking\` in your request.`,
   );
 
-export const resultsMissing = (message: number, ids: readonly string[]): Refusal =>
+export const resultsMissing = (message: number, ids: readonly string[]): ApiRefusal =>
   at(
     "C07",
     `messages.${message}`,
     `\`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(", ")}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`,
   );
 
-export const unexpectedResult = (path: string, id: string): Refusal =>
+export const unexpectedResult = (path: string, id: string): ApiRefusal =>
   at(
     "C07",
     path,
     `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${id}. Each \`tool_result\` block must have a corresponding \`tool_use\` block in the previous message.`,
   );
 
-export const repeatedResult = (path: string, id: string): Refusal =>
+export const repeatedResult = (path: string, id: string): ApiRefusal =>
   at(
     "C07",
     path,
     `each tool_use must have a single result. Found multiple \`tool_result\` blocks with id: ${id}`,
   );
 
-export const repeatedToolId = (path: string): Refusal => at("C07", path, "`tool_use` ids must be unique");
+export const repeatedToolId = (path: string): ApiRefusal => at("C07", path, "`tool_use` ids must be unique");
 
-export const prefillRefused = (): Refusal =>
+export const prefillRefused = (): ApiRefusal =>
   refuse({
     rule: "C08",
     message:
       "This model does not support assistant message prefill. The conversation must end with a user message.",
   });
 
-export const trailingWhitespace = (): Refusal =>
+export const trailingWhitespace = (): ApiRefusal =>
   at("C08", "messages", "final assistant content cannot end with trailing whitespace");
 
 function listed(values: readonly string[]): string {

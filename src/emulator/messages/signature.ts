@@ -36,11 +36,11 @@ const began = 0x80;
 /** `toolu_` and 24 letters or digits, as real ones; the response, and whether it began with thinking, are inside. */
 export function toolId(
   seal: Seal,
-  place: { readonly uid: string; readonly at: number; readonly index: number },
+  address: { readonly uid: string; readonly at: number; readonly index: number },
   options: { readonly beganThinking: boolean; readonly prefix?: string },
 ): string {
-  const index = place.index | (options.beganThinking ? began : 0);
-  return `${options.prefix ?? "toolu"}_${seal.callId({ ...place, index }).slice("call_".length)}`;
+  const index = address.index | (options.beganThinking ? began : 0);
+  return `${options.prefix ?? "toolu"}_${seal.callId({ ...address, index }).slice("call_".length)}`;
 }
 
 export function readToolId(

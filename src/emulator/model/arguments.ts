@@ -6,7 +6,7 @@
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import { type Hint, valueFor } from "./schema-value.ts";
-import { pathIn, placesIn, quotedIn, shortly, type Turn } from "./turn.ts";
+import { pathIn, citiesIn, quotedIn, shortly, type Turn } from "./turn.ts";
 
 export function argumentsFor(turn: Turn, name: string, wanted: JsonObject): JsonObject {
   const tool = turn.view.tools.find((one) => one["name"] === name);
@@ -29,16 +29,16 @@ export function argumentsFor(turn: Turn, name: string, wanted: JsonObject): Json
 /** What a property of this name probably wants, read from the user's words. */
 export function hintsFrom(text: string): Hint {
   const quoted = quotedIn(text);
-  const places = placesIn(text);
+  const cities = citiesIn(text);
   return (name) => {
     const plain = name.toLowerCase();
     if (/path|file|dir|folder/.test(plain)) return pathIn(text) ?? quoted[0];
-    if (/city|place|location|town|country/.test(plain)) return places[0] ?? quoted[0] ?? "Paris";
+    if (/city|place|location|town|country/.test(plain)) return cities[0] ?? quoted[0] ?? "Paris";
     if (/pattern|query|search|term|keyword/.test(plain)) return quoted[0] ?? longestWord(text);
     if (/command|cmd|script/.test(plain)) return quoted[0] ?? "date";
     if (/number|count|amount|limit|size|age|year|[ab]$/.test(plain)) return /-?\d+(?:\.\d+)?/.exec(text)?.[0];
     if (/url|link/.test(plain)) return /https?:\/\/\S+/.exec(text)?.[0] ?? "https://example.com/";
-    if (/name|title/.test(plain)) return quoted[0] ?? places[0];
+    if (/name|title/.test(plain)) return quoted[0] ?? cities[0];
     if (/text|content|message|body|answer|summary|description|reason/.test(plain)) return shortly(text, 120);
     return undefined;
   };

@@ -6,7 +6,7 @@
  */
 
 import type { Recipe } from "./recipes.ts";
-import type { Part, Step } from "./step.ts";
+import { type Part, type Step, stepOf, think } from "./step.ts";
 import {
   looksFailed,
   looksRefused,
@@ -15,14 +15,9 @@ import {
   quotedIn,
   shortly,
   toolNamed,
+  says,
   type Turn,
 } from "./turn.ts";
-
-const think = (title: string, body: string): Part => ({ think: [[title, body]] });
-const says =
-  (pattern: RegExp) =>
-  (turn: Turn): boolean =>
-    pattern.test(turn.text);
 
 const refusedCommand: Recipe = {
   name: "refused tool",
@@ -34,14 +29,11 @@ const refusedCommand: Recipe = {
     const [made] = turn.calls;
     const command = quotedIn(turn.text)[0] ?? "date";
     if (made === undefined) {
-      return { parts: [think("Running a command", `I run ${command}.`), { call: tool, with: { command } }] };
+      return stepOf(think(["Running a command", `I run ${command}.`]), { call: tool, with: { command } });
     }
-    return {
-      parts: [
-        think("Reading the outcome", "I answer from what the command returned."),
-        { say: outcome(made, `\`${command}\``) },
-      ],
-    };
+    return stepOf(think(["Reading the outcome", "I answer from what the command returned."]), {
+      say: outcome(made, `\`${command}\``),
+    });
   },
 };
 
@@ -55,16 +47,14 @@ const missingFile: Recipe = {
     const path = pathIn(turn.text) ?? "does-not-exist.txt";
     const [made] = turn.calls;
     if (made === undefined) {
-      return {
-        parts: [
-          think("Trying to read", `I expect that ${path} is not there.`),
-          { call: tool, with: { path } },
-        ],
-      };
+      return stepOf(think(["Trying to read", `I expect that ${path} is not there.`]), {
+        call: tool,
+        with: { path },
+      });
     }
-    return {
-      parts: [think("Facing the failure", "The tool did not give me a file."), { say: outcome(made, path) }],
-    };
+    return stepOf(think(["Facing the failure", "The tool did not give me a file."]), {
+      say: outcome(made, path),
+    });
   },
 };
 
@@ -77,11 +67,11 @@ const interleaved: Recipe = {
     if (tool === undefined) return undefined;
     const files = ["README.md", "package.json"];
     const open = files.slice(turn.calls.length);
-    if (open.length === 0) return { parts: [think("Comparing", "I have both."), { say: listed(turn) }] };
+    if (open.length === 0) return stepOf(think(["Comparing", "I have both."]), { say: listed(turn) });
     const now = turn.view.parallel ? open : open.slice(0, 1);
     return {
       parts: now.flatMap((path): Part[] => [
-        think(`Looking at ${path}`, "I read it, then think again."),
+        think([`Looking at ${path}`, "I read it, then think again."]),
         { call: tool, with: { path } },
       ]),
     };
@@ -108,10 +98,10 @@ const chain: Recipe = {
     const next = possible[turn.calls.length];
     if (possible.length === 0) return undefined;
     if (next === undefined)
-      return { parts: [think("Summing up", "Every step is done."), { say: listed(turn) }] };
+      return stepOf(think(["Summing up", "Every step is done."]), { say: listed(turn) });
     const [pattern, title, args] = next;
     const body = `Step ${turn.calls.length + 1} of ${possible.length}.`;
-    return { parts: [think(title, body), { call: toolNamed(turn, pattern) ?? "", with: args() }] };
+    return stepOf(think([title, body]), { call: toolNamed(turn, pattern) ?? "", with: args() });
   },
 };
 
@@ -130,33 +120,26 @@ const findAndEdit: Recipe = {
     const searched = turn.calls.find((call) => call.name === search);
     const edited = turn.calls.find((call) => call.name === edit);
     if (edited !== undefined) {
-      return {
-        parts: [
-          think("Checking the edit", "The edit is made, or it is not."),
-          { say: outcome(edited, `Replacing ${find} with ${replace}`) },
-        ],
-      };
+      return stepOf(think(["Checking the edit", "The edit is made, or it is not."]), {
+        say: outcome(edited, `Replacing ${find} with ${replace}`),
+      });
     }
     const path = pathIn(turn.text) ?? pathIn(` ${searched?.result?.split(/[\n:]/)[0] ?? ""} `);
     if (searched === undefined && search !== undefined) {
-      return {
-        parts: [think("Finding the text", `I look for ${find}.`), { call: search, with: { pattern: find } }],
-      };
+      return stepOf(think(["Finding the text", `I look for ${find}.`]), {
+        call: search,
+        with: { pattern: find },
+      });
     }
     if (path === undefined) {
-      return {
-        parts: [
-          think("Nothing found", "Without a place there is no edit."),
-          { say: `I did not find ${find}, so I changed nothing.` },
-        ],
-      };
+      return stepOf(think(["Nothing found", "Without a place there is no edit."]), {
+        say: `I did not find ${find}, so I changed nothing.`,
+      });
     }
-    return {
-      parts: [
-        think("Editing", `I replace ${find} in ${path}.`),
-        { call: edit, with: { path, find, replace } },
-      ],
-    };
+    return stepOf(think(["Editing", `I replace ${find} in ${path}.`]), {
+      call: edit,
+      with: { path, find, replace },
+    });
   },
 };
 
@@ -179,13 +162,12 @@ function single(options: {
       if (tool === undefined) return undefined;
       const made = turn.calls.find((call) => call.name === tool);
       if (made === undefined) {
-        return {
-          parts: [think(options.title, `I use ${tool}.`), { call: tool, with: options.arguments(turn.text) }],
-        };
+        return stepOf(think([options.title, `I use ${tool}.`]), {
+          call: tool,
+          with: options.arguments(turn.text),
+        });
       }
-      return {
-        parts: [think("Reading the result", "I answer from it."), { say: options.report(turn, made) }],
-      };
+      return stepOf(think(["Reading the result", "I answer from it."]), { say: options.report(turn, made) });
     },
   };
 }

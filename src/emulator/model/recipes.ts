@@ -6,8 +6,8 @@
  */
 
 import { fileRecipes } from "./file-recipes.ts";
-import type { Part, Step } from "./step.ts";
-import { looksFailed, looksRefused, placesIn, shortly, toolNamed, type Turn } from "./turn.ts";
+import { type Part, type Step, stepOf, think } from "./step.ts";
+import { citiesIn, looksFailed, looksRefused, says, shortly, toolNamed, type Turn } from "./turn.ts";
 
 export interface Recipe {
   readonly name: string;
@@ -18,71 +18,57 @@ export interface Recipe {
   next(turn: Turn): Step | undefined;
 }
 
-const think = (...thoughts: readonly (readonly [string, string])[]): Part => ({ think: thoughts });
-
-const says =
-  (pattern: RegExp) =>
-  (turn: Turn): boolean =>
-    pattern.test(turn.text);
-
 const thinkingAloud: readonly Recipe[] = [
   {
     name: "silent",
     prompt: "Think without a summary.",
     wants: says(/without a summary|no summary/i),
-    next: () => ({
-      parts: [
+    next: () =>
+      stepOf(
         { think: [["Thinking", "Nobody sees this."]], silent: true },
         { say: "I have thought about it, and this time my reasoning has no summary at all." },
-      ],
-    }),
+      ),
   },
   {
     name: "redacted",
     prompt: "Think in secret.",
     wants: says(/\bin secret\b|\bredacted\b/i),
-    next: () => ({
-      parts: [
+    next: () =>
+      stepOf(
         { think: [["Thinking in secret", "This thought comes back as nothing but data."]], redacted: true },
         { say: "I have thought about it in secret: you hold that thought, and only I can read it." },
-      ],
-    }),
+      ),
   },
   {
     name: "long",
     prompt: "Write a long answer.",
     wants: says(/\blong (answer|story|text|reply)\b/i),
-    next: () => ({
-      parts: [
+    next: () =>
+      stepOf(
         think(
           ["Planning a long answer", "I make twelve paragraphs."],
           ["Choosing the order", "From first to last."],
         ),
         { say: longAnswer() },
-      ],
-    }),
+      ),
   },
   {
     name: "refusal",
     prompt: "Please refuse this.",
     wants: says(/\brefuse this\b/i),
-    next: () => ({
-      parts: [
-        think(["Declining", "The user wants to see a refusal."]),
-        { refuse: "I'm sorry, but I can't help with that." },
-      ],
-    }),
+    next: () =>
+      stepOf(think(["Declining", "The user wants to see a refusal."]), {
+        refuse: "I'm sorry, but I can't help with that.",
+      }),
   },
   {
     name: "json",
     prompt: "Give me the facts as JSON.",
     wants: says(/\bas json\b|\bin json\b/i),
-    next: () => ({
-      parts: [
-        think(["Structuring the answer", "The answer is data, not prose."]),
-        { say: '```json\n{"emulator": true, "name": "throughline"}\n```' },
-      ],
-    }),
+    next: () =>
+      stepOf(think(["Structuring the answer", "The answer is data, not prose."]), {
+        say: '```json\n{"emulator": true, "name": "throughline"}\n```',
+      }),
   },
 ];
 
@@ -93,19 +79,17 @@ const webSearch: Recipe = {
   next(turn) {
     if (!turn.view.tools.some((tool) => String(tool["type"]).startsWith("web_search"))) return undefined;
     const url = "https://example.com/emulated";
-    return {
-      parts: [
-        think(["Searching", "I look for it on the web."]),
-        { search: turn.text.slice(0, 80) },
-        think(["Reading the results", "One page fits."]),
-        {
-          say: "I found one page (emulated: nothing left this machine).",
-          annotations: [
-            { type: "url_citation", start_index: 0, end_index: 16, title: "An emulated page", url },
-          ],
-        },
-      ],
-    };
+    return stepOf(
+      think(["Searching", "I look for it on the web."]),
+      { search: turn.text.slice(0, 80) },
+      think(["Reading the results", "One page fits."]),
+      {
+        say: "I found one page (emulated: nothing left this machine).",
+        annotations: [
+          { type: "url_citation", start_index: 0, end_index: 16, title: "An emulated page", url },
+        ],
+      },
+    );
   },
 };
 
@@ -116,30 +100,25 @@ const weather: Recipe = {
   next(turn) {
     const tool = toolNamed(turn, /weather/i);
     if (tool === undefined) return undefined;
-    const asked = placesIn(turn.text);
+    const asked = citiesIn(turn.text);
     const cities = asked.length > 0 ? asked : ["Paris"];
     const open = cities.slice(turn.calls.filter((call) => call.name === tool).length);
     if (open.length === 0)
-      return {
-        parts: [
-          think(["Reading the reports", "I answer from the results."]),
-          { say: weatherReport(turn, cities) },
-        ],
-      };
+      return stepOf(think(["Reading the reports", "I answer from the results."]), {
+        say: weatherReport(turn, cities),
+      });
     const now = turn.view.parallel ? open : open.slice(0, 1);
     const many = now.length > 1;
-    return {
-      parts: [
-        think(
-          [
-            many ? "Checking several cities" : "Checking the weather",
-            `I need the weather of ${now.join(" and ")}.`,
-          ],
-          ["Choosing the tool", many ? `I call ${tool} for each at once.` : `I call ${tool}.`],
-        ),
-        ...now.map((city): Part => ({ call: tool, with: { city } })),
-      ],
-    };
+    return stepOf(
+      think(
+        [
+          many ? "Checking several cities" : "Checking the weather",
+          `I need the weather of ${now.join(" and ")}.`,
+        ],
+        ["Choosing the tool", many ? `I call ${tool} for each at once.` : `I call ${tool}.`],
+      ),
+      ...now.map((city): Part => ({ call: tool, with: { city } })),
+    );
   },
 };
 
@@ -165,25 +144,21 @@ const commentary: Recipe = {
     if (tool === undefined) return undefined;
     const [made] = turn.calls;
     if (made === undefined) {
-      return {
-        parts: [
-          think(["Announcing the work", "I say what I do before I do it."]),
-          { comment: "I will look around first, then tell you what I found." },
-          { call: tool, with: tool === "list_files" ? { path: "." } : {} },
-        ],
-      };
+      return stepOf(
+        think(["Announcing the work", "I say what I do before I do it."]),
+        { comment: "I will look around first, then tell you what I found." },
+        { call: tool, with: tool === "list_files" ? { path: "." } : {} },
+      );
     }
-    return {
-      parts: [
-        think(["Concluding", "I have what I need."]),
-        { comment: "I have looked around." },
-        {
-          say: made.failed
-            ? `I found nothing, the tool failed: ${shortly(made.result ?? "", 200)}`
-            : `This is what I found: ${shortly(made.result ?? "nothing", 200)}`,
-        },
-      ],
-    };
+    return stepOf(
+      think(["Concluding", "I have what I need."]),
+      { comment: "I have looked around." },
+      {
+        say: made.failed
+          ? `I found nothing, the tool failed: ${shortly(made.result ?? "", 200)}`
+          : `This is what I found: ${shortly(made.result ?? "nothing", 200)}`,
+      },
+    );
   },
 };
 
@@ -210,12 +185,9 @@ const summary: Recipe = {
       ...(tools.length === 0 ? [] : [`Tools used: ${tools.join(", ")}.`]),
       `There ${said === 1 ? "was 1 answer" : `were ${said} answers`}.`,
     ];
-    return {
-      parts: [
-        think(["Looking back", "I put together what this request shows me of the conversation."]),
-        { say: sentences.join(" ") },
-      ],
-    };
+    return stepOf(think(["Looking back", "I put together what this request shows me of the conversation."]), {
+      say: sentences.join(" "),
+    });
   },
 };
 

@@ -10,7 +10,7 @@ import { arrayOf, isObject, type JsonObject, numberOf, stringOf } from "../../ba
 /** What a property of this name probably wants; `undefined` for no idea. */
 export type Hint = (name: string) => string | undefined;
 
-interface Place {
+interface Spot {
   readonly root: JsonObject;
   readonly hint: Hint;
   readonly name: string;
@@ -23,46 +23,46 @@ export function valueFor(schema: unknown, hint: Hint, name = "value"): unknown {
   return build(schema, { root: isObject(schema) ? schema : {}, hint, name, depth: 0 });
 }
 
-function build(schema: unknown, place: Place): unknown {
-  if (!isObject(schema)) return place.hint(place.name) ?? place.name;
-  const whole = merged(schema, place);
+function build(schema: unknown, spot: Spot): unknown {
+  if (!isObject(schema)) return spot.hint(spot.name) ?? spot.name;
+  const whole = merged(schema, spot);
   if ("const" in whole) return whole["const"];
   const choices = arrayOf(whole["enum"]);
-  if (choices.length > 0) return choices.find((one) => one === place.hint(place.name)) ?? choices[0];
+  if (choices.length > 0) return choices.find((one) => one === spot.hint(spot.name)) ?? choices[0];
   const branches = [...arrayOf(whole["anyOf"]), ...arrayOf(whole["oneOf"])];
   // Strict schemas make optional properties nullable: with nothing to say, null is the honest value.
-  if (place.depth > 0 && place.hint(place.name) === undefined && takesNull(whole, branches)) return null;
-  if (branches.length > 0) return build({ ...whole, anyOf: [], oneOf: [], ...preferred(branches) }, place);
+  if (spot.depth > 0 && spot.hint(spot.name) === undefined && takesNull(whole, branches)) return null;
+  if (branches.length > 0) return build({ ...whole, anyOf: [], oneOf: [], ...preferred(branches) }, spot);
   switch (typeOf(whole)) {
     case "object":
-      return objectFor(whole, place);
+      return objectFor(whole, spot);
     case "array":
-      return arrayFor(whole, place);
+      return arrayFor(whole, spot);
     case "integer":
     case "number":
-      return numberFor(whole, place);
+      return numberFor(whole, spot);
     case "boolean":
       return true;
     case "null":
       return null;
     default:
-      return stringFor(whole, place);
+      return stringFor(whole, spot);
   }
 }
 
 /** References and allOf folded into one schema. A reference that leads round in circles ends as it is. */
-function merged(schema: JsonObject, place: Place): JsonObject {
+function merged(schema: JsonObject, spot: Spot): JsonObject {
   let whole: Record<string, unknown> = { ...schema };
   for (let hops = 0; hops < 8; hops += 1) {
     const reference = stringOf(whole["$ref"]);
     if (reference === undefined) break;
     const { $ref: _, ...rest } = whole;
-    const target = follow(place.root, reference);
+    const target = follow(spot.root, reference);
     whole = { ...(isObject(target) ? target : {}), ...rest };
   }
   for (const part of arrayOf(whole["allOf"])) {
     if (!isObject(part)) continue;
-    const one = merged(part, place);
+    const one = merged(part, spot);
     whole = {
       ...whole,
       ...one,
@@ -103,24 +103,24 @@ function typeOf(schema: JsonObject): string {
   return schema["items"] === undefined ? "string" : "array";
 }
 
-function objectFor(schema: JsonObject, place: Place): JsonObject {
+function objectFor(schema: JsonObject, spot: Spot): JsonObject {
   const properties = asObject(schema["properties"]);
   const required = new Set(arrayOf(schema["required"]));
   const result: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
     // Optional properties only with something to say, and only near the top: recursive schemas must end.
-    const wanted = required.has(name) || (place.depth < 2 && place.hint(name) !== undefined);
-    if (!wanted || place.depth >= maxDepth) continue;
-    result[name] = build(property, { ...place, name, depth: place.depth + 1 });
+    const wanted = required.has(name) || (spot.depth < 2 && spot.hint(name) !== undefined);
+    if (!wanted || spot.depth >= maxDepth) continue;
+    result[name] = build(property, { ...spot, name, depth: spot.depth + 1 });
   }
   for (const name of required) {
-    if (typeof name === "string" && !(name in result)) result[name] = place.hint(name) ?? name;
+    if (typeof name === "string" && !(name in result)) result[name] = spot.hint(name) ?? name;
   }
   return result;
 }
 
-function arrayFor(schema: JsonObject, place: Place): readonly unknown[] {
-  const inner = { ...place, depth: place.depth + 1 };
+function arrayFor(schema: JsonObject, spot: Spot): readonly unknown[] {
+  const inner = { ...spot, depth: spot.depth + 1 };
   const fixed = arrayOf(schema["prefixItems"]).map((one) => build(one, inner));
   const least = Math.max(numberOf(schema["minItems"]) ?? 1, fixed.length);
   const most = numberOf(schema["maxItems"]) ?? least;
@@ -140,15 +140,15 @@ function arrayFor(schema: JsonObject, place: Place): readonly unknown[] {
   return most === 0 ? [] : items;
 }
 
-function numberFor(schema: JsonObject, place: Place): number {
+function numberFor(schema: JsonObject, spot: Spot): number {
   const whole = typeOf(schema) === "integer";
   const step = numberOf(schema["multipleOf"]) ?? (whole ? 1 : 0);
   const above = numberOf(schema["exclusiveMinimum"]);
   const below = numberOf(schema["exclusiveMaximum"]);
   const least = numberOf(schema["minimum"]) ?? (above === undefined ? undefined : above + (step || 0.5));
   const most = numberOf(schema["maximum"]) ?? (below === undefined ? undefined : below - (step || 0.5));
-  const hinted = Number(place.hint(place.name) ?? "");
-  let value = Number.isFinite(hinted) && place.hint(place.name) !== undefined ? hinted : (least ?? 1);
+  const hinted = Number(spot.hint(spot.name) ?? "");
+  let value = Number.isFinite(hinted) && spot.hint(spot.name) !== undefined ? hinted : (least ?? 1);
   if (most !== undefined && value > most) value = least ?? most;
   if (least !== undefined && value < least) value = least;
   return step === 0 ? value : Math.ceil(value / step) * step;
@@ -168,10 +168,10 @@ const formats: Readonly<Record<string, string>> = {
   uuid: "123e4567-e89b-42d3-a456-426614174000",
 };
 
-function stringFor(schema: JsonObject, place: Place): string {
+function stringFor(schema: JsonObject, spot: Spot): string {
   const format = formats[stringOf(schema["format"]) ?? ""];
   const pattern = stringOf(schema["pattern"]);
-  let text = format ?? place.hint(place.name) ?? place.name;
+  let text = format ?? spot.hint(spot.name) ?? spot.name;
   if (pattern !== undefined && !matches(pattern, text)) text = textForPattern(pattern) ?? text;
   const least = numberOf(schema["minLength"]) ?? 0;
   const most = numberOf(schema["maxLength"]);

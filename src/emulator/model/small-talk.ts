@@ -7,10 +7,8 @@
 
 import { stringOf } from "../../base/support/index.ts";
 import { callOf } from "./obligations.ts";
-import type { Part, Step } from "./step.ts";
+import { type Step, stepOf, think } from "./step.ts";
 import { numberFrom, shortly, type Turn } from "./turn.ts";
-
-const think = (title: string, body: string): Part => ({ think: [[title, body]] });
 
 export function smallTalk(turn: Turn): Step {
   const { text } = turn;
@@ -20,10 +18,10 @@ export function smallTalk(turn: Turn): Step {
     return {
       number: numberFrom(`${turn.earlier.length} ${text}`),
       parts: [
-        think(
+        think([
           "Choosing a number",
           "I choose a number and write it down in my notes, where only I can read it.",
-        ),
+        ]),
         { say: "I have thought of a number and kept it to myself. Ask me which one it was." },
       ],
     };
@@ -33,62 +31,47 @@ export function smallTalk(turn: Turn): Step {
     .map((one) => /my name is (\p{Lu}[\p{L}-]*)/u.exec(one)?.[1])
     .findLast(Boolean);
   if (/what('s| is) my name|who am i/i.test(text)) {
-    return {
-      parts: [
-        think("Looking back", "The name is in what the user wrote, if it is anywhere."),
-        { say: name === undefined ? "You have not told me your name yet." : `Your name is ${name}.` },
-      ],
-    };
+    return stepOf(think(["Looking back", "The name is in what the user wrote, if it is anywhere."]), {
+      say: name === undefined ? "You have not told me your name yet." : `Your name is ${name}.`,
+    });
   }
   if (
     /are you (real|an? (?:real )?(ai|model|emulator|human|robot)|gpt|chatgpt|claude)|who are you|what are you/i.test(
       text,
     )
   ) {
-    return {
-      parts: [
-        think("Saying what I am", "Nobody should mistake me for a real model."),
-        {
-          say: turn.first
-            ? "Ask me for the weather, or to read a file, and I will use the tools you give me."
-            : "I am the Throughline emulator. There is no real model behind me: I follow fixed rules, so that clients can be tested without a key.",
-        },
-      ],
-    };
+    return stepOf(think(["Saying what I am", "Nobody should mistake me for a real model."]), {
+      say: turn.first
+        ? "Ask me for the weather, or to read a file, and I will use the tools you give me."
+        : "I am the Throughline emulator. There is no real model behind me: I follow fixed rules, so that clients can be tested without a key.",
+    });
   }
   if (/(what|which).*(did i|have i).*(ask|say|said|first)/i.test(text)) {
     const [first] = turn.earlier;
-    return {
-      parts: [
-        think("Looking back", "I look at what this request shows me of the conversation."),
-        {
-          say:
-            first === undefined
-              ? "This is the first thing you have said."
-              : `You began with: “${shortly(first, 160)}”`,
-        },
-      ],
-    };
+    return stepOf(think(["Looking back", "I look at what this request shows me of the conversation."]), {
+      say:
+        first === undefined
+          ? "This is the first thing you have said."
+          : `You began with: “${shortly(first, 160)}”`,
+    });
   }
   const tool = mentionedTool(turn);
   if (tool !== undefined) return callOf(turn, tool, "The user speaks of what this tool does, so I use it.");
-  return {
-    parts: [
-      {
-        think: [
-          ["Reading the message", "The user has no task for a tool that I know."],
-          ["Answering", "I answer briefly and say what I can do."],
-        ],
-      },
-      {
-        say: `You said: “${shortly(text, 160)}”. ${
-          turn.earlier.length > 0
-            ? `I can see ${turn.earlier.length} earlier message${turn.earlier.length === 1 ? "" : "s"} of yours. `
-            : ""
-        }Try ${suggestions(turn)}.`,
-      },
-    ],
-  };
+  return stepOf(
+    {
+      think: [
+        ["Reading the message", "The user has no task for a tool that I know."],
+        ["Answering", "I answer briefly and say what I can do."],
+      ],
+    },
+    {
+      say: `You said: “${shortly(text, 160)}”. ${
+        turn.earlier.length > 0
+          ? `I can see ${turn.earlier.length} earlier message${turn.earlier.length === 1 ? "" : "s"} of yours. `
+          : ""
+      }Try ${suggestions(turn)}.`,
+    },
+  );
 }
 
 /** Only what it can do with the tools it was given. */
@@ -115,10 +98,10 @@ function recallNumber(turn: Turn): Step {
   return {
     number,
     parts: [
-      think(
+      think([
         "Looking in my notes",
         "The number was never said aloud; it can only be in my earlier reasoning.",
-      ),
+      ]),
       { say },
     ],
   };
@@ -147,5 +130,5 @@ function afterCalls(turn: Turn): Step {
     lines.length === 1
       ? `The tool answered. ${lines[0] ?? ""}`
       : `The tools answered.\n${lines.map((line) => `- ${line}`).join("\n")}`;
-  return { parts: [think("Reading the results", "I answer from what the tools returned."), { say }] };
+  return stepOf(think(["Reading the results", "I answer from what the tools returned."]), { say });
 }

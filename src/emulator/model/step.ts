@@ -32,6 +32,12 @@ export interface Step {
   readonly number?: number | undefined;
 }
 
+export const stepOf = (...parts: readonly Part[]): Step => ({ parts });
+
+export const think = (...thoughts: readonly (readonly [title: string, body: string])[]): Part => ({
+  think: thoughts,
+});
+
 export const introduction =
   "I am the Throughline emulator: a stand-in that follows fixed rules, with no real model behind it. ";
 

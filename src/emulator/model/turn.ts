@@ -73,7 +73,7 @@ export function quotedIn(text: string): readonly string[] {
 }
 
 /** Capitalised names after "in", "of", "for", "and" or a comma: good enough for cities. */
-export function placesIn(text: string): readonly string[] {
+export function citiesIn(text: string): readonly string[] {
   const found = [
     ...text.matchAll(/(?:\b(?:in|of|for|and|or|at)|,)\s+((?:[A-Z][\p{L}'-]+)(?:\s[A-Z][\p{L}'-]+)*)/gu),
   ];
@@ -122,3 +122,9 @@ export function looksFailed(result: string): boolean {
     /\b(error|failed|enoent|not found|no such file|does not exist|exception|timed out)\b/i.test(result)
   );
 }
+
+/** Whether a turn asks for it in such words. */
+export const says =
+  (pattern: RegExp) =>
+  (turn: Turn): boolean =>
+    pattern.test(turn.text);

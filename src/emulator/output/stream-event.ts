@@ -1,5 +1,5 @@
 /**
- * Events of any dialect before they are bytes. Faults add, drop and swap them; what one of them means to the ledger
+ * Events of any dialect before they are bytes. Faults add, drop and swap them; what one of them means to the issued record
  * stands beside it, so that nothing later has to know a dialect's event names.
  *
  * @module
@@ -38,6 +38,6 @@ export interface StreamForm {
 }
 
 /** Pieces the size of tokens: a word with the space before it, cut after six letters. Joining them gives the text. */
-export function pieces(text: string): readonly string[] {
+export function deltaTexts(text: string): readonly string[] {
   return text.match(/\s*[\p{L}\p{N}]{1,6}|\s*[^\p{L}\p{N}\s]{1,3}|\s+/gu) ?? [];
 }

@@ -7,7 +7,7 @@
 
 import { createHash } from "node:crypto";
 
-import { assertNever, type JsonObject } from "../../base/support/index.ts";
+import { assertNever } from "../../base/support/index.ts";
 import type { Draft } from "./draft.ts";
 
 const maxLinks = 50_000;
@@ -76,22 +76,11 @@ export function draftTokens(draft: Draft): number {
   }
 }
 
-export function usageOf(
-  prompt: { readonly input: number; readonly cached: number },
-  drafts: readonly Draft[],
-): JsonObject {
-  let reasoning = 0;
-  let output = 0;
-  for (const draft of drafts) {
-    const tokens = draftTokens(draft);
-    output += tokens;
-    if (draft.type === "reasoning") reasoning += tokens;
-  }
-  return {
-    input_tokens: prompt.input,
-    input_tokens_details: { cached_tokens: prompt.cached },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: reasoning },
-    total_tokens: prompt.input + output,
-  };
+/** Tokens of what is said, and how many of them are reasoning. */
+export function outputTokens(drafts: readonly Draft[]): { readonly all: number; readonly reasoning: number } {
+  return { all: sum(drafts), reasoning: sum(drafts.filter(({ type }) => type === "reasoning")) };
+}
+
+function sum(drafts: readonly Draft[]): number {
+  return drafts.reduce((total, draft) => total + draftTokens(draft), 0);
 }

@@ -9,8 +9,8 @@ import type { JsonObject } from "../../base/support/index.ts";
 import { refused, type RouteRequest, type WireAnswer } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import { coveredBy, readNote, writeNote } from "../model/notes.ts";
-import { usageOf } from "../output/usage.ts";
 import { type Judged, judgeRequest, readRequest } from "./judge-request.ts";
+import { usageOf } from "./output/response-object.ts";
 
 export function compact(engine: Engine, request: RouteRequest, account: string): WireAnswer {
   const parsed = readRequest(engine, request.text);

@@ -1,5 +1,5 @@
 /**
- * A reply becomes a response: items with ids, events in order, faults applied, the ledger and the store told how it
+ * A reply becomes a response: items with ids, events in order, faults applied, the issued record and the store told how it
  * ended. Nothing enters the accepted set before the terminal event has gone out whole.
  *
  * @module
@@ -11,14 +11,14 @@ import type { Engine } from "../engine.ts";
 import type { Fault } from "../faults/fault.ts";
 import { type Draft, halved, type Reply } from "../output/draft.ts";
 import type { StreamEvent } from "../output/stream-event.ts";
-import { draftTokens, usageOf } from "../output/usage.ts";
+import { draftTokens } from "../output/usage.ts";
+import { issuedReasoning, cluesOfResponse } from "./clues.ts";
 import { faultMessages } from "./http-errors.ts";
 import type { Judged } from "./judge-request.ts";
 import { ciphertextRefused } from "./judge/refusals.ts";
-import { issuedReasoning, marksOfResponse } from "./marks.ts";
 import { itemEvents } from "./output/events.ts";
 import { type IssuedItem, issueItems } from "./output/issue.ts";
-import { responseObject, type ResponseState } from "./output/response-object.ts";
+import { responseObject, type ResponseState, usageOf } from "./output/response-object.ts";
 import { streamForm } from "./output/stream-form.ts";
 import { storedOutput, withIds } from "./store.ts";
 
@@ -59,7 +59,7 @@ export function composeAnswer(engine: Engine, judged: Judged, options: ComposeOp
     incompleteReason: ending.reason,
     error: ending.error,
   });
-  engine.ledger.opened(judged.conversation, marksOfResponse(uid, items));
+  engine.issued.opened(judged.conversation, cluesOfResponse(uid, items));
   const stream = request.stream
     ? {
         events: eventsOf(engine, { items, ending, object, final, request: judged.request.body, id }),
@@ -68,7 +68,7 @@ export function composeAnswer(engine: Engine, judged: Judged, options: ComposeOp
     : undefined;
   const complete = (): JsonObject => {
     const issued = issuedReasoning(items, { epoch: engine.seal.epoch, opaque: withCiphertext });
-    engine.ledger.completed(judged.conversation, issued);
+    engine.issued.completed(judged.conversation, issued);
     return final;
   };
   const background = request.body["background"] === true && !request.stream;
@@ -202,7 +202,7 @@ function eventsOf(
     events.push(...ofItem.slice(0, -1));
     const done = ofItem.at(-1);
     const cut = ending.status === "incomplete" && item.index === items.length - 1 && item.type === "message";
-    if (done !== undefined) events.push(cut ? markIncomplete(done) : done);
+    if (done !== undefined) events.push(cut ? asIncomplete(done) : done);
   }
   if (ending.errorEvent !== undefined && ending.error !== undefined) {
     const error = { type: "invalid_request_error", ...ending.error, param: null };
@@ -219,7 +219,7 @@ function eventsOf(
   return events;
 }
 
-function markIncomplete(event: StreamEvent): StreamEvent {
+function asIncomplete(event: StreamEvent): StreamEvent {
   return {
     ...event,
     body: { ...event.body, item: { ...objectOf(event.body["item"]), status: "incomplete" } },

@@ -5,9 +5,9 @@
  */
 
 import { accountOf, bearerOf, redacted } from "../accounts.ts";
+import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import type { Call, Dialect, JudgedRequest, ReadRequest } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
-import { refuse, type Refusal } from "../refusal.ts";
 import { composeAnswer } from "./compose-answer.ts";
 import { httpError } from "./http-errors.ts";
 import { judgeRequest, readRequest, standingOf } from "./judge-request.ts";
@@ -64,7 +64,7 @@ function readable(engine: Engine, request: ParsedRequest, call: Call): ReadReque
   return {
     model: request.model,
     inputItems: request.input.length,
-    judge(): JudgedRequest | Refusal {
+    judge(): JudgedRequest | ApiRefusal {
       const judged = judgeRequest(engine, request, {
         account: call.account,
         conversationHeader: call.headers["x-emulator-conversation"],
@@ -87,8 +87,7 @@ function readable(engine: Engine, request: ParsedRequest, call: Call): ReadReque
   };
 }
 
-/** Also the words of chat completions: one company, one gate. */
-export const keyMissing = (): Refusal =>
+const keyMissing = (): ApiRefusal =>
   refuse({
     rule: "X-key-missing",
     status: 401,
@@ -96,7 +95,7 @@ export const keyMissing = (): Refusal =>
       "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth (i.e. Authorization: Bearer YOUR_KEY), or as the password field (with blank username) if you're accessing the API from your browser and are prompted for a username and password.",
   });
 
-export const keyWrong = (key: string): Refusal =>
+const keyWrong = (key: string): ApiRefusal =>
   refuse({
     rule: "X-key",
     status: 401,

@@ -4,8 +4,8 @@
  * @module
  */
 
+import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import type { Fault } from "../faults/fault.ts";
-import { refuse, type Refusal } from "../refusal.ts";
 
 /** The usual message of a status or code, in the words of the API. */
 export const faultMessages: Readonly<Record<string, string>> = {
@@ -33,7 +33,7 @@ const defaultCodes: Readonly<Record<number, { readonly code: string | null; read
   504: { code: null, type: "server_error" },
 };
 
-export function httpError(fault: Extract<Fault, { type: "http" }>): Refusal {
+export function httpError(fault: Extract<Fault, { type: "http" }>): ApiRefusal {
   const usual = defaultCodes[fault.status] ?? { code: null, type: "server_error" };
   const code = fault.code ?? usual.code;
   return refuse({

@@ -1,22 +1,22 @@
 /**
- * A Responses request up to the verdict: JSON, parameters, each item by itself, the history; and what the ledger can
+ * A Responses request up to the verdict: JSON, parameters, each item by itself, the history; and what the issued record can
  * say about it.
  *
  * @module
  */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
+import type { ApiRefusal } from "../api-refusal.ts";
 import type { Engine } from "../engine.ts";
-import type { IssuedReasoning, Standing } from "../ledger.ts";
-import { familyOf } from "../model-traits.ts";
-import type { Refusal } from "../refusal.ts";
+import type { IssuedReasoning, Standing } from "../issued-record.ts";
+import { readsSealsOf } from "../model-traits.ts";
 import { bodyOf } from "../request-body.ts";
+import { conversationClues, cluePositions } from "./clues.ts";
 import { type ContextItem, prefixChain } from "./judge/context.ts";
 import { type HistoryAnswer, judgeHistory } from "./judge/history.ts";
 import { checkItemShape } from "./judge/item-shape.ts";
 import { malformedJson, previousNotFound, previousNotRetained } from "./judge/refusals.ts";
 import { type ParsedRequest, parseRequest } from "./judge/request-shape.ts";
-import { conversationMarks, placesOf } from "./marks.ts";
 
 /** A request that passed everything up to the rules about its history. */
 export interface Judged {
@@ -27,10 +27,10 @@ export interface Judged {
   readonly chain: readonly string[];
   readonly history: HistoryAnswer;
   /** All refusals a strict server could have answered with, most important first. */
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly ApiRefusal[];
 }
 
-export function readRequest(engine: Engine, text: string): ParsedRequest | Refusal {
+export function readRequest(engine: Engine, text: string): ParsedRequest | ApiRefusal {
   const body = bodyOf(text);
   if (body === undefined) return malformedJson();
   return parseRequest({ body, text, traitsOf: (model) => engine.traitsOf(model, "openai-responses") });
@@ -40,10 +40,10 @@ export function judgeRequest(
   engine: Engine,
   request: ParsedRequest,
   options: { readonly account: string; readonly conversationHeader: string | undefined },
-): Judged | Refusal {
+): Judged | ApiRefusal {
   const { switches, seal, store } = engine;
   const { account } = options;
-  const refusals: Refusal[] = [];
+  const refusals: ApiRefusal[] = [];
   for (const [index, { item }] of request.input.entries()) {
     const wrong = checkItemShape(item, index, {
       switches,
@@ -76,9 +76,9 @@ export function judgeRequest(
     switches,
     seal,
   });
-  const conversation = engine.ledger.conversationOf(
+  const conversation = engine.issued.conversationOf(
     options.conversationHeader ?? stringOf(request.body["prompt_cache_key"]),
-    conversationMarks(context),
+    conversationClues(context),
   );
   return {
     request,
@@ -95,7 +95,7 @@ function previousItems(
   engine: Engine,
   request: ParsedRequest,
   account: string,
-): readonly ContextItem[] | Refusal {
+): readonly ContextItem[] | ApiRefusal {
   const id = stringOf(request.body["previous_response_id"]);
   if (id === undefined) return [];
   if (engine.switches.zeroDataRetention) return previousNotRetained();
@@ -104,10 +104,10 @@ function previousItems(
 
 /** What of the conversation could have come back in this request, and whether its beginning is the one sent before. */
 export function standingOf(engine: Engine, judged: Judged): Standing {
-  return engine.ledger.standing({
+  return engine.issued.standing({
     conversation: judged.conversation,
     dialect: "openai-responses",
-    places: placesOf(judged.context),
+    positions: cluePositions(judged.context),
     epoch: engine.seal.epoch,
     fits: fitsHere(engine, judged),
   });
@@ -124,8 +124,7 @@ function fitsHere(
   return ({ sealed, followerAt }, positions) => {
     if (sealed === undefined || sealed.follower === null || positions.length === 0) return false;
     if (!request.traits.reasoning || sealed.account !== account) return false;
-    if (modelBinding === "exact" && sealed.model !== request.model) return false;
-    if (modelBinding === "family" && familyOf(sealed.model) !== familyOf(request.model)) return false;
+    if (!readsSealsOf(request.model, sealed.model, modelBinding)) return false;
     return !bound || sealed.prefix === chain[positions[followerAt] ?? 0];
   };
 }

@@ -8,9 +8,9 @@ import { isObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
 import { coveredBy } from "../model/notes.ts";
 import type { ModelView, Seen } from "../model/view.ts";
+import { cluePositions } from "./clues.ts";
 import { formatOf, type Judged } from "./judge-request.ts";
 import { messageText, outputText } from "./judge/context.ts";
-import { placesOf } from "./marks.ts";
 
 export function viewOf(engine: Engine, judged: Judged): ModelView {
   const { request, history } = judged;
@@ -61,8 +61,8 @@ export function viewOf(engine: Engine, judged: Judged): ModelView {
     effort,
     summary: stringOf(reasoning["summary"]) ?? null,
     format,
-    lost: engine.ledger
-      .reasoningBehind(judged.conversation, placesOf(judged.context))
+    lost: engine.issued
+      .reasoningBehind(judged.conversation, cluePositions(judged.context))
       .filter((one) => !known.has(one.id)).length,
     model: request.model,
   };

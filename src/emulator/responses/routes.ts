@@ -5,11 +5,11 @@
  */
 
 import type { JsonObject } from "../../base/support/index.ts";
+import { refuse } from "../api-refusal.ts";
 import { found, refused, type Route, type RouteRequest, type WireAnswer } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import { dialectNames, documentedModels } from "../model-traits.ts";
 import { tokensIn } from "../output/usage.ts";
-import { refuse } from "../refusal.ts";
 import { compact } from "./compaction.ts";
 import { readRequest } from "./judge-request.ts";
 import type { StoredResponse } from "./store.ts";

@@ -5,7 +5,7 @@
  */
 
 import { isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
-import type { Refusal } from "../refusal.ts";
+import type { ApiRefusal } from "../api-refusal.ts";
 import type { Seal, Sealed } from "../seal.ts";
 import { type ContextItem, toContextItem } from "./judge/context.ts";
 import { itemNotFound, itemNotPersisted, itemNotRetained } from "./judge/refusals.ts";
@@ -79,7 +79,7 @@ export class ResponseStore {
       readonly store: boolean;
       readonly retained: boolean;
     },
-  ): readonly ContextItem[] | Refusal {
+  ): readonly ContextItem[] | ApiRefusal {
     const items: ContextItem[] = [];
     for (const [index, { item }] of input.entries()) {
       const id = stringOf(item["id"]);

@@ -111,13 +111,13 @@ class ScenarioReader {
     if (faults === undefined) return [];
     const list = Array.isArray(faults) ? faults : [faults];
     return list.flatMap((fault: unknown, index) => {
-      const place = Array.isArray(faults) ? [...path, index] : path;
+      const where = Array.isArray(faults) ? [...path, index] : path;
       const text = typeof fault === "number" ? String(fault) : fault; // `429` alone is a number in YAML
-      if (typeof text !== "string") throw this.problem(place, 'a fault is text, such as "cut=after-item:0"');
+      if (typeof text !== "string") throw this.problem(where, 'a fault is text, such as "cut=after-item:0"');
       try {
         return parseFaults(text);
       } catch (error) {
-        throw this.problem(place, messageOf(error));
+        throw this.problem(where, messageOf(error));
       }
     });
   }

@@ -4,20 +4,20 @@
  * @module
  */
 
+import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import type { Engine } from "../engine.ts";
 import type { Fault } from "../faults/fault.ts";
 import type { DialectName } from "../model-traits.ts";
 import { answer } from "../model/built-in.ts";
 import type { ModelView } from "../model/view.ts";
 import type { Reply } from "../output/draft.ts";
-import { refuse, type Refusal } from "../refusal.ts";
 
 export interface NextStep {
   readonly reply: Reply;
   readonly faults: readonly Fault[];
 }
 
-export function nextStep(engine: Engine, dialect: DialectName, view: ModelView): NextStep | Refusal {
+export function nextStep(engine: Engine, dialect: DialectName, view: ModelView): NextStep | ApiRefusal {
   const { scenario } = engine.options;
   const mine = scenario?.dialect === undefined || scenario.dialect === dialect;
   if (scenario === undefined || !mine) return { reply: answer(view), faults: [] };

@@ -5,8 +5,10 @@
  * @module
  */
 
-import { isObject, type JsonObject, stringOf } from "../../../base/support/index.ts";
-import type { Refusal } from "../../refusal.ts";
+import { isObject, stringOf } from "../../../base/support/index.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
+import { by, ensure, type Row, rows } from "../../shape/shape-rows.ts";
+import type { ValueKind } from "../../shape/value-kind.ts";
 import type { Switches } from "../../switches.ts";
 import {
   emptyContent,
@@ -22,21 +24,38 @@ import {
   wrongType,
 } from "../refusals.ts";
 import { SERVER_BLOCKS, TOOL_ID_PATTERN } from "../vocabulary.ts";
+import { messagesRows } from "./shape-words.ts";
 
-type Kind = "string" | "object" | "boolean" | "any";
+const { each, field, is, mustBe, only, required, under } = messagesRows;
 
-interface Shape {
-  readonly required: Readonly<Record<string, Kind>>;
+interface BlockFields {
+  readonly required: Readonly<Record<string, ValueKind>>;
   readonly optional: readonly string[];
+  /** What else must be right once its fields are the right ones. */
+  readonly own?: Row<ApiRefusal>;
 }
 
-const toolUse: Shape = {
+const toolId = ensure(
+  (id: string) => TOOL_ID_PATTERN.test(id),
+  (path) => patternMismatch("C09", path, TOOL_ID_PATTERN.source),
+);
+
+const filled = ensure(
+  (text) => text !== "",
+  () => emptyText("messages"),
+);
+
+const toolUse: BlockFields = {
   required: { id: "string", name: "string", input: "object" },
   optional: ["cache_control", "caller", "toolset_name"],
 };
 
-const shapes: Readonly<Record<string, Shape>> = {
-  text: { required: { text: "string" }, optional: ["cache_control", "citations"] },
+const blockFields: Readonly<Record<string, BlockFields>> = {
+  text: {
+    required: { text: "string" },
+    optional: ["cache_control", "citations"],
+    own: field("text", filled),
+  },
   image: { required: { source: "object" }, optional: ["cache_control"] },
   document: {
     required: { source: "object" },
@@ -48,29 +67,34 @@ const shapes: Readonly<Record<string, Shape>> = {
   },
   thinking: { required: { thinking: "string", signature: "string" }, optional: [] },
   redacted_thinking: { required: { data: "string" }, optional: [] },
-  tool_use: toolUse,
+  tool_use: { ...toolUse, own: field("id", toolId) },
   tool_result: {
     required: { tool_use_id: "string" },
     optional: ["cache_control", "content", "is_error", "toolset_name"],
+    own: rows(
+      field("tool_use_id", toolId),
+      field("is_error", is("boolean")),
+      field(
+        "content",
+        is(["string", "array"], "a valid list"),
+        each(
+          is("object"),
+          by(({ type }) => (type === "text" ? field("text", filled) : undefined)),
+        ),
+      ),
+    ),
   },
   server_tool_use: toolUse,
 };
 
 /** Types whose fields are not checked: they are not ours to write. `emulator_surprise` comes from a fault. */
 const free = [...SERVER_BLOCKS, "compaction", "container_upload", "emulator_surprise", "fallback"].filter(
-  (type) => !Object.hasOwn(shapes, type),
+  (type) => !Object.hasOwn(blockFields, type),
 );
 
 const inAssistant = new Set(["thinking", "redacted_thinking", "tool_use", "server_tool_use", ...free]);
 
-const kindWords: Readonly<Record<Kind, string>> = {
-  string: "a valid string",
-  object: "a valid dictionary",
-  boolean: "a valid boolean",
-  any: "a valid value",
-};
-
-export function* checkMessages(messages: readonly unknown[], switches: Switches): Generator<Refusal> {
+export function* checkMessages(messages: readonly unknown[], switches: Switches): Generator<ApiRefusal> {
   if (messages.length === 0) yield noMessages();
   for (const [index, message] of messages.entries()) {
     yield* checkMessage(message, index, { switches, last: index === messages.length - 1 });
@@ -83,7 +107,7 @@ function* checkMessage(
   message: unknown,
   index: number,
   options: { readonly switches: Switches; readonly last: boolean },
-): Generator<Refusal> {
+): Generator<ApiRefusal> {
   const path = `messages.${index}`;
   if (!isObject(message)) {
     yield wrongType(path, "a valid dictionary");
@@ -104,70 +128,37 @@ function* checkMessage(
     if (!optional) yield emptyContent(index);
   } else if (Array.isArray(content)) {
     for (const [at, block] of content.entries()) {
-      const wrong = checkBlock(block, `${path}.content.${at}`, stringOf(role) ?? "user");
+      const wrong = blockOf(stringOf(role) ?? "user")(block, `${path}.content.${at}`);
       if (wrong !== undefined) yield wrong;
     }
   }
 }
 
-function checkBlock(block: unknown, path: string, role: string): Refusal | undefined {
-  if (!isObject(block)) return wrongType(path, "a valid dictionary");
-  const type = stringOf(block["type"]);
-  if (type === undefined) return fieldRequired(`${path}.type`);
-  const known = Object.hasOwn(shapes, type) || free.includes(type);
-  if (
-    !known ||
-    (role !== "assistant" && inAssistant.has(type)) ||
-    (role === "assistant" && type === "tool_result")
-  )
-    return unknownTag(path, type, allowedIn(role));
-  const shape = shapes[type];
-  if (shape === undefined) return undefined;
-  return checkFields(block, `${path}.${type}`, shape) ?? checkContent(block, type, path);
+const blockOf = (role: string): Row<ApiRefusal> =>
+  rows(
+    is("object"),
+    field("type", mustBe("string")),
+    by(({ type }) => blockShape(String(type), role)),
+  );
+
+function blockShape(type: string, role: string): Row<ApiRefusal> {
+  if (!isAllowedIn(role, type)) return (_, path) => unknownTag(path, type, allowedIn(role));
+  const table = Object.hasOwn(blockFields, type) ? blockFields[type] : undefined;
+  if (table === undefined) return rows();
+  return under(
+    type,
+    ...Object.entries(table.required).map(([name, kind]) => field(name, required(), is(kind))),
+    only(["type", ...Object.keys(table.required), ...table.optional]),
+    table.own ?? rows(),
+  );
+}
+
+function isAllowedIn(role: string, type: string): boolean {
+  if (!Object.hasOwn(blockFields, type) && !free.includes(type)) return false;
+  return role === "assistant" ? type !== "tool_result" : !inAssistant.has(type);
 }
 
 function allowedIn(role: string): readonly string[] {
-  const all = [...Object.keys(shapes), ...free.filter((type) => type !== "emulator_surprise")];
-  const fits =
-    role === "assistant"
-      ? (type: string) => type !== "tool_result"
-      : (type: string) => !inAssistant.has(type);
-  return all.filter(fits).toSorted();
-}
-
-function checkFields(block: JsonObject, path: string, shape: Shape): Refusal | undefined {
-  for (const [name, kind] of Object.entries(shape.required)) {
-    if (block[name] === undefined) return fieldRequired(`${path}.${name}`);
-    if (!isKind(block[name], kind)) return wrongType(`${path}.${name}`, kindWords[kind]);
-  }
-  const extra = Object.keys(block).find(
-    (name) => name !== "type" && !Object.hasOwn(shape.required, name) && !shape.optional.includes(name),
-  );
-  return extra === undefined ? undefined : extraInput(`${path}.${extra}`);
-}
-
-function checkContent(block: JsonObject, type: string, path: string): Refusal | undefined {
-  const pattern = TOOL_ID_PATTERN.source;
-  const idField = type === "tool_result" ? "tool_use_id" : "id";
-  const id = block[idField];
-  if ((type === "tool_use" || type === "tool_result") && !TOOL_ID_PATTERN.test(stringOf(id) ?? ""))
-    return patternMismatch("C09", `${path}.${type}.${idField}`, pattern);
-  if (type === "text" && block["text"] === "") return emptyText("messages");
-  if (type !== "tool_result") return undefined;
-  const { content, is_error: failed } = block;
-  if (failed !== undefined && typeof failed !== "boolean")
-    return wrongType(`${path}.tool_result.is_error`, kindWords.boolean);
-  if (content === undefined || typeof content === "string") return undefined;
-  if (!Array.isArray(content)) return wrongType(`${path}.tool_result.content`, "a valid list");
-  for (const [at, part] of content.entries()) {
-    const inner = `${path}.tool_result.content.${at}`;
-    if (!isObject(part)) return wrongType(inner, kindWords.object);
-    if (part["type"] === "text" && part["text"] === "") return emptyText("messages");
-  }
-  return undefined;
-}
-
-function isKind(value: unknown, kind: Kind): boolean {
-  if (kind === "any") return true;
-  return kind === "object" ? isObject(value) : typeof value === kind;
+  const all = [...Object.keys(blockFields), ...free.filter((type) => type !== "emulator_surprise")];
+  return all.filter((type) => isAllowedIn(role, type)).toSorted();
 }

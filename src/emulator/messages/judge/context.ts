@@ -20,7 +20,7 @@ import {
 } from "../../../base/support/index.ts";
 import { hashText } from "../../seal.ts";
 
-export interface PlacedBlock {
+export interface LocatedBlock {
   readonly block: JsonObject;
   readonly type: string;
   readonly role: string;
@@ -33,7 +33,7 @@ export interface PlacedBlock {
 }
 
 export interface Context {
-  readonly blocks: readonly PlacedBlock[];
+  readonly blocks: readonly LocatedBlock[];
   /** `chain[i]`: what precedes block i; the last one covers everything. */
   readonly chain: readonly string[];
   readonly lastRole: string;
@@ -73,11 +73,11 @@ export function nextLink(
     .slice(0, 22);
 }
 
-function blocksOf(message: JsonObject, index: number, text: string): readonly PlacedBlock[] {
+function blocksOf(message: JsonObject, index: number, text: string): readonly LocatedBlock[] {
   const role = stringOf(message["role"]) ?? "user";
   const { content } = message;
   const raw = sliceMember(text, "content") ?? "null";
-  const place = (block: JsonObject, at: number, blockText: string): PlacedBlock => ({
+  const located = (block: JsonObject, at: number, blockText: string): LocatedBlock => ({
     block,
     type: stringOf(block["type"]) ?? "",
     role,
@@ -86,10 +86,10 @@ function blocksOf(message: JsonObject, index: number, text: string): readonly Pl
     path: `messages.${index}.content.${at}`,
     text: `${role} ${withoutCacheControl(blockText)}`,
   });
-  if (typeof content === "string") return [place({ type: "text", text: content }, 0, raw)];
+  if (typeof content === "string") return [located({ type: "text", text: content }, 0, raw)];
   if (!Array.isArray(content)) return [];
   const texts = sliceArray(raw);
-  return content.map((block: unknown, at) => place(objectOf(block), at, texts[at] ?? ""));
+  return content.map((block: unknown, at) => located(objectOf(block), at, texts[at] ?? ""));
 }
 
 /** What a block says, in one form for every way to write it: a string is short for one text block. */

@@ -13,26 +13,27 @@ import {
   sliceMember,
   stringOf,
 } from "../../../base/support/index.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import type { ModelTraits } from "../../model-traits.ts";
-import type { Refusal } from "../../refusal.ts";
-import { isOfKind, type ValueKind } from "../../value-kind.ts";
+import { by, ensure, orNull, type Row, rows } from "../../shape/shape-rows.ts";
+import { kindTable } from "../../shape/value-kind.ts";
 import {
   budgetTooLarge,
   emptyText,
-  extraInput,
-  fieldRequired,
   forcedTool,
   patternMismatch,
   temperatureWhileThinking,
   tooManyBreakpoints,
   toolNamesRepeat,
   tooSmall,
-  unexpectedValue,
   unknownModel,
   wrongType,
 } from "../refusals.ts";
 import { withoutCacheControl } from "./context.ts";
+import { messagesRows } from "./shape-words.ts";
 import { parseThinking, type Thinking } from "./thinking-config.ts";
+
+const { each, field, is, mustBe, mustBeOneOf, oneOf, required, sent, under } = messagesRows;
 
 export interface ParsedMessages {
   readonly body: JsonObject;
@@ -51,54 +52,29 @@ export interface ParsedMessages {
   readonly caches: boolean;
 }
 
-const counted: Readonly<Record<string, ValueKind>> = {
-  cache_control: "object",
-  messages: "array",
-  model: "string",
-  output_config: "object",
-  system: "any",
-  thinking: "object",
-  tool_choice: "object",
-  tools: "array",
-};
+const counted = kindTable({
+  object: "cache_control output_config thinking tool_choice",
+  array: "messages tools",
+  string: "model",
+  any: "system",
+});
 
-const created: Readonly<Record<string, ValueKind>> = {
-  ...counted,
-  container: "any",
-  diagnostics: "object",
-  inference_geo: "string",
-  max_tokens: "integer",
-  metadata: "object",
-  service_tier: "string",
-  speed: "string",
-  stop_sequences: "array",
-  stream: "boolean",
-  temperature: "number",
-  top_k: "integer",
-  top_p: "number",
-  user_profile_id: "string",
-  workspace_id: "string",
-};
+const created = kindTable({
+  object: "diagnostics metadata",
+  array: "stop_sequences",
+  string: "inference_geo service_tier speed user_profile_id workspace_id",
+  integer: "max_tokens top_k",
+  number: "temperature top_p",
+  boolean: "stream",
+  any: "container",
+});
 
 /** Known only with an `anthropic-beta` header. */
-const inBeta: Readonly<Record<string, ValueKind>> = {
-  compaction: "object",
-  context_management: "object",
-  fallbacks: "any",
-  mcp_servers: "array",
-  output_format: "object",
-  thread: "object",
-};
-
-const kindWords: Readonly<Record<ValueKind, string>> = {
-  string: "a valid string",
-  boolean: "a valid boolean",
-  integer: "a valid integer",
-  number: "a valid number",
-  array: "a valid list",
-  object: "a valid dictionary",
-  any: "a valid value",
-};
+const inBeta = kindTable({
+  object: "compaction context_management output_format thread",
+  array: "mcp_servers",
+  any: "fallbacks",
+});
 
 const efforts = ["low", "medium", "high", "xhigh", "max"];
 
@@ -109,23 +85,17 @@ export function parseMessages(options: {
   /** `count_tokens` takes only what is counted. */
   readonly counting: boolean;
   readonly traitsOf: (model: string) => ModelTraits | undefined;
-}): ParsedMessages | Refusal {
+}): ParsedMessages | ApiRefusal {
   const { body, text, betas } = options;
   if (!isObject(body)) return wrongType("body", "a valid dictionary");
-  const wrong = checkParameters(body, options);
+  const wrong = parametersOf(options)(body, "");
   if (wrong !== undefined) return wrong;
   const model = String(body["model"]);
   const traits = options.traitsOf(model);
   if (traits === undefined) return unknownModel(model);
   const thinking = parseThinking(body, { model, traits, betas });
   if ("rule" in thinking) return thinking;
-  const limited =
-    checkLimits(body, thinking) ??
-    checkSystem(body["system"]) ??
-    checkTools(body["tools"]) ??
-    checkToolChoice(body, thinking) ??
-    checkEffort(body["output_config"]) ??
-    checkBreakpoints(body);
+  const limited = limitsOf(thinking)(body, "") ?? checkBreakpoints(body);
   if (limited !== undefined) return limited;
   return {
     body,
@@ -143,86 +113,85 @@ export function parseMessages(options: {
   };
 }
 
-function checkParameters(
-  body: JsonObject,
-  options: { readonly betas: readonly string[]; readonly counting: boolean },
-): Refusal | undefined {
-  const known = {
-    ...(options.counting ? counted : created),
-    ...(options.betas.length > 0 ? inBeta : {}),
-  };
-  const required = ["model", "messages", ...(options.counting ? [] : ["max_tokens"])];
-  for (const name of required) if (body[name] === undefined) return fieldRequired(name);
-  for (const [name, value] of Object.entries(body)) {
-    const kind = Object.hasOwn(known, name) ? known[name] : undefined;
-    if (kind === undefined) return extraInput(name);
-    if (value === null && !required.includes(name)) continue;
-    if (!isOfKind(value, kind)) return wrongType(name, kindWords[kind]);
-  }
-  return undefined;
-}
-
-function checkLimits(body: JsonObject, thinking: Thinking): Refusal | undefined {
-  const { max_tokens: limit, temperature } = body;
-  if (typeof limit === "number" && limit < 1) return tooSmall("max_tokens", 1);
-  if (typeof limit === "number" && thinking.budget !== undefined && thinking.budget >= limit)
-    return budgetTooLarge();
-  if (thinking.on && typeof temperature === "number" && temperature !== 1) return temperatureWhileThinking();
-  return undefined;
-}
-
-function checkSystem(system: unknown): Refusal | undefined {
-  if (system === undefined || system === null || typeof system === "string") return undefined;
-  if (!Array.isArray(system)) return wrongType("system", kindWords.array);
-  for (const [index, block] of system.entries()) {
-    if (!isObject(block)) return wrongType(`system.${index}`, kindWords.object);
-    if (typeof block["text"] !== "string") return fieldRequired(`system.${index}.text`);
-    if (block["text"] === "") return emptyText("system");
-  }
-  return undefined;
+function parametersOf(options: {
+  readonly betas: readonly string[];
+  readonly counting: boolean;
+}): Row<ApiRefusal> {
+  const own = options.counting ? [] : created;
+  const known = new Map([...counted, ...own, ...(options.betas.length > 0 ? inBeta : [])]);
+  const needed = ["model", "messages", ...(options.counting ? [] : ["max_tokens"])];
+  return rows(
+    ...needed.map((name) => field(name, required())),
+    sent(known, (name) => !needed.includes(name)),
+  );
 }
 
 const toolNamePattern = "^[a-zA-Z0-9_-]{1,128}$";
-
-function checkTools(tools: unknown): Refusal | undefined {
-  const names = new Set<string>();
-  for (const [index, tool] of arrayOf(tools).entries()) {
-    const path = `tools.${index}`;
-    if (!isObject(tool)) return wrongType(path, kindWords.object);
-    const type = stringOf(tool["type"]) ?? "custom";
-    const name = tool["name"];
-    if (type !== "custom") continue; // server tools have shapes of their own
-    if (name === undefined) return fieldRequired(`${path}.custom.name`);
-    if (typeof name !== "string" || !new RegExp(toolNamePattern).test(name))
-      return patternMismatch("X-tools", `${path}.custom.name`, toolNamePattern);
-    if (!isObject(tool["input_schema"])) return fieldRequired(`${path}.custom.input_schema`);
-    if (names.has(name)) return toolNamesRepeat();
-    names.add(name);
-  }
-  return undefined;
-}
-
+const isToolName = (name: unknown): boolean =>
+  typeof name === "string" && new RegExp(toolNamePattern).test(name);
 const choices = ["auto", "any", "tool", "none"];
 
-function checkToolChoice(body: JsonObject, thinking: Thinking): Refusal | undefined {
-  const choice = body["tool_choice"];
-  if (!isObject(choice)) return undefined;
-  const type = stringOf(choice["type"]) ?? "";
-  if (!choices.includes(type)) return unexpectedValue("tool_choice.type", choices);
-  if (type === "tool" && typeof choice["name"] !== "string") return fieldRequired("tool_choice.tool.name");
-  const forces = type === "any" || type === "tool";
-  return forces && thinking.mode === "enabled" ? forcedTool() : undefined;
+/** What the model takes, in the order in which the API looks at it. */
+function limitsOf({ budget = 0, on, mode }: Thinking): Row<ApiRefusal> {
+  return rows(
+    field(
+      "max_tokens",
+      ensure(
+        (tokens: number) => tokens >= 1,
+        (path) => tooSmall(path, 1),
+      ),
+      ensure((tokens: number) => budget < tokens, budgetTooLarge),
+    ),
+    field("temperature", orNull(ensure((value) => !on || value === 1, temperatureWhileThinking))),
+    field(
+      "system",
+      orNull(is(["string", "array"], "a valid list")),
+      each(
+        is("object"),
+        field(
+          "text",
+          mustBe("string"),
+          ensure(
+            (text) => text !== "",
+            () => emptyText("system"),
+          ),
+        ),
+      ),
+    ),
+    field("tools", each(is("object"), ownTool())),
+    field(
+      "tool_choice",
+      field("type", mustBeOneOf(choices)),
+      by(({ type }) => (type === "tool" ? under("tool", field("name", mustBe("string"))) : undefined)),
+      field(
+        "type",
+        ensure((type) => mode !== "enabled" || (type !== "any" && type !== "tool"), forcedTool),
+      ),
+    ),
+    field("output_config", field("effort", orNull(oneOf(efforts)))),
+  );
 }
 
-function checkEffort(config: unknown): Refusal | undefined {
-  const { effort } = objectOf(config);
-  if (effort === undefined || effort === null) return undefined;
-  return efforts.includes(stringOf(effort) ?? "")
-    ? undefined
-    : unexpectedValue("output_config.effort", efforts);
+/** Server tools have shapes of their own; of the others no name comes twice. */
+function ownTool(): Row<ApiRefusal> {
+  const names = new Set<unknown>();
+  const shape = under(
+    "custom",
+    field(
+      "name",
+      required(),
+      ensure(isToolName, (path) => patternMismatch("X-tools", path, toolNamePattern)),
+    ),
+    field("input_schema", mustBe("object")),
+    field(
+      "name",
+      ensure((name) => names.size < names.add(name).size, toolNamesRepeat),
+    ),
+  );
+  return by(({ type }) => ((stringOf(type) ?? "custom") === "custom" ? shape : undefined));
 }
 
-function checkBreakpoints(body: JsonObject): Refusal | undefined {
+function checkBreakpoints(body: JsonObject): ApiRefusal | undefined {
   const { tools, system, messages } = body;
   const found = breakpointsIn([tools, system, messages]) + (isObject(body["cache_control"]) ? 1 : 0);
   return found > 4 ? tooManyBreakpoints(found) : undefined;

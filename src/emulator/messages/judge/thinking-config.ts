@@ -6,17 +6,14 @@
  */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import type { ModelTraits } from "../../model-traits.ts";
-import type { Refusal } from "../../refusal.ts";
-import {
-  extraInput,
-  fieldRequired,
-  thinkingUnsupported,
-  tooSmall,
-  unexpectedValue,
-  unknownTag,
-} from "../refusals.ts";
+import { ensure, orNull, type Row, rows } from "../../shape/shape-rows.ts";
+import { fieldRequired, thinkingUnsupported, tooSmall, unknownTag } from "../refusals.ts";
 import { BINDING_BETA } from "../vocabulary.ts";
+import { messagesRows } from "./shape-words.ts";
+
+const { field, mustBe, oneOf, only, under } = messagesRows;
 
 export interface Thinking {
   readonly mode: "adaptive" | "enabled" | "between_tools" | "disabled";
@@ -40,7 +37,7 @@ const minimumBudget = 1024;
 export function parseThinking(
   body: JsonObject,
   options: { readonly model: string; readonly traits: ModelTraits; readonly betas: readonly string[] },
-): Thinking | Refusal {
+): Thinking | ApiRefusal {
   const { traits } = options;
   const given = body["thinking"];
   // Models that preserve thinking think adaptively unless told otherwise (docs, preserved thinking).
@@ -52,29 +49,23 @@ export function parseThinking(
   if (mode !== "disabled" && !traits.reasoning) return thinkingUnsupported(options.model);
   const controls = options.betas.includes(BINDING_BETA);
   const known = ["type", ...fields[mode], ...(controls ? ["block_binding"] : [])];
-  const extra = Object.keys(given).find((name) => !known.includes(name));
-  if (extra !== undefined) return extraInput(`thinking.${mode}.${extra}`);
-  return checkValues(given, mode) ?? configOf(mode, given);
+  return under(mode, only(known), values(mode))(given, "thinking") ?? configOf(mode, given);
 }
 
 function isMode(mode: string): mode is Thinking["mode"] {
   return Object.hasOwn(fields, mode);
 }
 
-function checkValues(given: JsonObject, mode: Thinking["mode"]): Refusal | undefined {
-  const { budget_tokens: budget, display } = given;
-  if (mode === "enabled") {
-    if (typeof budget !== "number") return fieldRequired("thinking.enabled.budget_tokens");
-    if (budget < minimumBudget) return tooSmall("thinking.enabled.budget_tokens", minimumBudget);
-  }
-  const displays = ["summarized", "omitted"];
-  if (display !== undefined && display !== null && !displays.includes(stringOf(display) ?? ""))
-    return unexpectedValue(`thinking.${mode}.display`, displays);
-  const behaviour = objectOf(given["block_binding"])["prefix_mismatch_behavior"];
-  const behaviours = ["error", "drop_block"];
-  if (behaviour !== undefined && behaviour !== null && !behaviours.includes(stringOf(behaviour) ?? ""))
-    return unexpectedValue(`thinking.${mode}.block_binding.prefix_mismatch_behavior`, behaviours);
-  return undefined;
+function values(mode: Thinking["mode"]): Row<ApiRefusal> {
+  const enough = ensure(
+    (tokens: number) => tokens >= minimumBudget,
+    (path) => tooSmall(path, minimumBudget),
+  );
+  return rows(
+    mode === "enabled" ? field("budget_tokens", mustBe("number"), enough) : rows(),
+    field("display", orNull(oneOf(["summarized", "omitted"]))),
+    field("block_binding", field("prefix_mismatch_behavior", orNull(oneOf(["error", "drop_block"])))),
+  );
 }
 
 function configOf(mode: Thinking["mode"], given: JsonObject): Thinking {

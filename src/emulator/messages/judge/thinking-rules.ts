@@ -6,8 +6,8 @@
  */
 
 import { stringOf } from "../../../base/support/index.ts";
-import { familyOf, type ModelTraits } from "../../model-traits.ts";
-import type { Refusal } from "../../refusal.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
+import { type ModelTraits, readsSealsOf } from "../../model-traits.ts";
 import { hashText, type Seal } from "../../seal.ts";
 import type { Switches } from "../../switches.ts";
 import {
@@ -21,7 +21,7 @@ import {
   thinkingWhileOff,
 } from "../refusals.ts";
 import { openSignature, readToolId, type ThinkingPayload } from "../signature.ts";
-import { type Context, isThinking, type PlacedBlock } from "./context.ts";
+import { type Context, isThinking, type LocatedBlock } from "./context.ts";
 import type { Thinking } from "./thinking-config.ts";
 import type { JoinedMessage } from "./tool-rules.ts";
 
@@ -46,7 +46,7 @@ interface Transformation {
 }
 
 export interface ThinkingAnswer {
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly ApiRefusal[];
   /** Positions of the thinking the model may use, with what was sealed. */
   readonly usable: ReadonlyMap<number, ThinkingPayload>;
   readonly dropped: readonly string[];
@@ -67,18 +67,18 @@ export function judgeThinking(question: ThinkingQuestion): ThinkingAnswer {
   return { ...checkBindings(opened, question, refusals), refusals };
 }
 
-function openBlock({ block, type }: PlacedBlock, seal: Seal): ThinkingPayload | undefined {
+function openBlock({ block, type }: LocatedBlock, seal: Seal): ThinkingPayload | undefined {
   return type === "thinking"
     ? openSignature(seal, "thinking", stringOf(block["signature"]) ?? "")
     : openSignature(seal, "redacted_thinking", stringOf(block["data"]) ?? "");
 }
 
-function unreadable(block: PlacedBlock): Refusal {
+function unreadable(block: LocatedBlock): ApiRefusal {
   return block.type === "thinking" ? invalidSignature(block.path) : invalidData(block.path);
 }
 
 /** C05, for every assistant message as it was sent. */
-function* checkFinalBlocks({ context }: ThinkingQuestion): Generator<Refusal> {
+function* checkFinalBlocks({ context }: ThinkingQuestion): Generator<ApiRefusal> {
   for (const [position, block] of context.blocks.entries()) {
     const next = context.blocks[position + 1];
     const last = next === undefined || next.message !== block.message;
@@ -97,7 +97,7 @@ function openTurn(messages: readonly JoinedMessage[]): JoinedMessage | undefined
 }
 
 /** C02 and C06: thinking is pinned while a tool loop lasts. */
-function* checkOpenTurn(question: ThinkingQuestion): Generator<Refusal> {
+function* checkOpenTurn(question: ThinkingQuestion): Generator<ApiRefusal> {
   const { thinking, messages, switches } = question;
   const open = openTurn(messages);
   if (!thinking.on) {
@@ -127,8 +127,8 @@ function* checkOpenTurn(question: ThinkingQuestion): Generator<Refusal> {
 function* checkUnchanged(
   latest: JoinedMessage | undefined,
   opened: ReadonlyMap<number, ThinkingPayload>,
-  blocks: readonly PlacedBlock[],
-): Generator<Refusal> {
+  blocks: readonly LocatedBlock[],
+): Generator<ApiRefusal> {
   const starts = new Map<string, number>();
   const seen = new Map<string, number[]>();
   for (const [position, payload] of opened) {
@@ -163,7 +163,7 @@ function* checkUnchanged(
 function checkBindings(
   opened: ReadonlyMap<number, ThinkingPayload>,
   question: ThinkingQuestion,
-  refusals: Refusal[],
+  refusals: ApiRefusal[],
 ): Omit<ThinkingAnswer, "refusals"> {
   const usable = new Map<number, ThinkingPayload>();
   const dropped: string[] = [];
@@ -173,7 +173,7 @@ function checkBindings(
     const path = question.context.blocks[position]?.path ?? "";
     const foreign = foreignReason(payload, question);
     if (foreign !== undefined && question.switches.foreignThinking === "refuse") {
-      refusals.push(unreadable(question.context.blocks[position] as PlacedBlock));
+      refusals.push(unreadable(question.context.blocks[position] as LocatedBlock));
       continue;
     }
     const change = foreign === undefined ? prefixChange(payload, position, previous, question) : undefined;
@@ -211,12 +211,7 @@ function foreignReason(
 ): "organization" | "model" | undefined {
   if (payload.account !== account) return "organization";
   if (!traits.reasoning) return "model";
-  if (switches.modelBinding === "off") return undefined;
-  const same =
-    switches.modelBinding === "family"
-      ? familyOf(payload.model) === familyOf(model)
-      : payload.model === model;
-  return same ? undefined : "model";
+  return readsSealsOf(model, payload.model, switches.modelBinding) ? undefined : "model";
 }
 
 /** Older accounts only have it recorded (`prefixBinding: silent`); asking for drop_block makes it drop everywhere. */

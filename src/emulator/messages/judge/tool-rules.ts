@@ -5,20 +5,20 @@
  */
 
 import { stringOf } from "../../../base/support/index.ts";
-import type { Refusal } from "../../refusal.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import { repeatedResult, repeatedToolId, resultsMissing, unexpectedResult } from "../refusals.ts";
-import type { PlacedBlock } from "./context.ts";
+import type { LocatedBlock } from "./context.ts";
 
 /** Neighbours of one role, as the API joins them. */
 export interface JoinedMessage {
   readonly role: string;
   /** Position of its first block in the row. */
   readonly start: number;
-  readonly blocks: readonly PlacedBlock[];
+  readonly blocks: readonly LocatedBlock[];
 }
 
-export function joined(blocks: readonly PlacedBlock[]): readonly JoinedMessage[] {
-  const all: { role: string; start: number; blocks: PlacedBlock[] }[] = [];
+export function joined(blocks: readonly LocatedBlock[]): readonly JoinedMessage[] {
+  const all: { role: string; start: number; blocks: LocatedBlock[] }[] = [];
   for (const [position, block] of blocks.entries()) {
     const last = all.at(-1);
     if (last?.role === block.role) last.blocks.push(block);
@@ -27,7 +27,7 @@ export function joined(blocks: readonly PlacedBlock[]): readonly JoinedMessage[]
   return all;
 }
 
-export function* checkTools(messages: readonly JoinedMessage[]): Generator<Refusal> {
+export function* checkTools(messages: readonly JoinedMessage[]): Generator<ApiRefusal> {
   const used = new Set<string>();
   for (const [index, message] of messages.entries()) {
     for (const block of message.blocks) {
@@ -46,7 +46,7 @@ export function* checkTools(messages: readonly JoinedMessage[]): Generator<Refus
   }
 }
 
-function* checkResults(message: JoinedMessage, before: JoinedMessage | undefined): Generator<Refusal> {
+function* checkResults(message: JoinedMessage, before: JoinedMessage | undefined): Generator<ApiRefusal> {
   const calls = new Set((before?.blocks ?? []).filter((one) => one.type === "tool_use").map(callId));
   const seen = new Set<string>();
   for (const block of message.blocks) {
@@ -59,16 +59,16 @@ function* checkResults(message: JoinedMessage, before: JoinedMessage | undefined
 }
 
 /** Results count only at the beginning: text before them hides them. */
-function leadingResults(message: JoinedMessage | undefined): readonly PlacedBlock[] {
+function leadingResults(message: JoinedMessage | undefined): readonly LocatedBlock[] {
   if (message === undefined) return [];
   const end = message.blocks.findIndex((block) => block.type !== "tool_result");
   return end === -1 ? message.blocks : message.blocks.slice(0, end);
 }
 
-function callId(block: PlacedBlock): string {
+function callId(block: LocatedBlock): string {
   return stringOf(block.block["id"]) ?? "";
 }
 
-function resultId(block: PlacedBlock): string {
+function resultId(block: LocatedBlock): string {
   return stringOf(block.block["tool_use_id"]) ?? "";
 }

@@ -6,7 +6,7 @@
  */
 
 import type { JsonObject } from "../../../base/support/index.ts";
-import { pieces, type StreamEvent, type StreamForm } from "../../output/stream-event.ts";
+import { deltaTexts, type StreamEvent, type StreamForm } from "../../output/stream-event.ts";
 import type { IssuedBlock } from "./issue.ts";
 
 export function messageEvents(options: {
@@ -62,17 +62,17 @@ function deltasOf(final: JsonObject, one: IssuedBlock): readonly JsonObject[] {
     case "text":
       return [
         ...one.citations.map((citation) => ({ type: "citations_delta", citation })),
-        ...pieces(String(final["text"])).map((text) => ({ type: "text_delta", text })),
+        ...deltaTexts(String(final["text"])).map((text) => ({ type: "text_delta", text })),
       ];
     case "thinking": {
       const text = String(final["thinking"]);
-      const said = pieces(text).map((thinking) => ({ type: "thinking_delta", thinking }));
+      const said = deltaTexts(text).map((thinking) => ({ type: "thinking_delta", thinking }));
       const last = said.length === 0 ? [] : [{ type: "thinking_delta", thinking: "" }];
       return [...said, ...last, { type: "signature_delta", signature: final["signature"] }];
     }
     case "tool_use":
     case "server_tool_use":
-      return ["", ...pieces(one.inputText ?? "")].map((partial) => ({
+      return ["", ...deltaTexts(one.inputText ?? "")].map((partial) => ({
         type: "input_json_delta",
         partial_json: partial,
       }));

@@ -86,7 +86,7 @@ export function issueBlocks(options: IssueOptions): readonly IssuedBlock[] {
 
 function toSealed(
   one: Plain,
-  place: {
+  position: {
     readonly index: number;
     readonly all: readonly number[];
     readonly link: string;
@@ -97,20 +97,20 @@ function toSealed(
   const kind: SealedThinking["kind"] = one.block["type"] === "thinking" ? "thinking" : "redacted_thinking";
   return {
     stage: "done",
-    id: `${kind}_${options.uid}_${place.index}`,
+    id: `${kind}_${options.uid}_${position.index}`,
     uid: options.uid,
-    index: place.index,
+    index: position.index,
     model: options.model,
     account: options.account,
-    prefix: place.link,
+    prefix: position.link,
     follower: null,
     notes: one.notes ?? "",
     thinking: {
       kind,
       text: hashText(stringOf(one.block["thinking"]) ?? ""),
-      all: place.all,
+      all: position.all,
       ...options.head,
-      previous: place.previous,
+      previous: position.previous,
     },
   };
 }
@@ -120,8 +120,8 @@ function toPlain(options: IssueOptions): readonly Plain[] {
   const beganThinking = drafts[0]?.type === "reasoning";
   const plain: Plain[] = [];
   for (const draft of drafts) {
-    const place = { uid, at, index: plain.length };
-    const id = (prefix: string): string => toolId(seal, place, { beganThinking, prefix });
+    const address = { uid, at, index: plain.length };
+    const id = (prefix: string): string => toolId(seal, address, { beganThinking, prefix });
     plain.push(...blocksOf(draft, id, options.omitted));
   }
   return plain;

@@ -7,7 +7,7 @@
 
 import type { JsonObject } from "../../../base/support/index.ts";
 import type { Draft } from "../../output/draft.ts";
-import { draftTokens } from "../../output/usage.ts";
+import { outputTokens } from "../../output/usage.ts";
 
 export interface InputTokens {
   readonly input_tokens: number;
@@ -42,16 +42,7 @@ export function startUsage(input: InputTokens): JsonObject {
   };
 }
 
-export function outputUsage(drafts: readonly Draft[]): {
-  readonly output_tokens: number;
-  readonly output_tokens_details: { readonly thinking_tokens: number };
-} {
-  let thinking = 0;
-  let output = 0;
-  for (const draft of drafts) {
-    const tokens = draftTokens(draft);
-    output += tokens;
-    if (draft.type === "reasoning") thinking += tokens;
-  }
-  return { output_tokens: output, output_tokens_details: { thinking_tokens: thinking } };
+export function outputUsage(drafts: readonly Draft[]): JsonObject {
+  const { all, reasoning } = outputTokens(drafts);
+  return { output_tokens: all, output_tokens_details: { thinking_tokens: reasoning } };
 }

@@ -23,7 +23,7 @@ export interface ContextItem {
   /** What its id says, if this server issued it. */
   readonly signed: SignedId | undefined;
   /** Response and output index, when the item's id or call id proves them. */
-  readonly place: { readonly uid: string; readonly index: number } | undefined;
+  readonly address: { readonly uid: string; readonly index: number } | undefined;
   /** What the server kept for a stored reasoning item: it needs no ciphertext. */
   readonly stored: Sealed | undefined;
 }
@@ -53,7 +53,7 @@ export function toContextItem(
   const callId = stringOf(item["call_id"]);
   const isCall = !type.endsWith("_output") && callId !== undefined;
   const signed = id === undefined ? undefined : options.seal.readId(id);
-  const place = signed ?? (isCall ? options.seal.readCallId(callId) : undefined);
+  const address = signed ?? (isCall ? options.seal.readCallId(callId) : undefined);
   return {
     item,
     type,
@@ -61,7 +61,7 @@ export function toContextItem(
     callId,
     index: options.index,
     signed,
-    place: place === undefined ? undefined : { uid: place.uid, index: place.index },
+    address: address === undefined ? undefined : { uid: address.uid, index: address.index },
     stored: options.stored,
   };
 }

@@ -5,8 +5,8 @@
  * @module
  */
 
-import { familyOf } from "../../model-traits.ts";
-import type { Refusal } from "../../refusal.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
+import { readsSealsOf } from "../../model-traits.ts";
 import type { Sealed } from "../../seal.ts";
 import type { ContextItem, HistoryQuestion } from "./context.ts";
 import { checkFollower, checkNeeded } from "./pairing.ts";
@@ -23,7 +23,7 @@ import { checkToolPairs } from "./tool-pairs.ts";
 
 export interface HistoryAnswer {
   /** In order of importance; a strict server answers with the first. */
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly ApiRefusal[];
   /** Context positions of reasoning (and compaction) the model may use, with what was sealed. */
   readonly usable: ReadonlyMap<number, Sealed>;
   /** Ids silently dropped because their prefix changed. */
@@ -44,8 +44,8 @@ const outputTypes = new Set([
 ]);
 
 export function judgeHistory(question: HistoryQuestion): HistoryAnswer {
-  const refusals: Refusal[] = [];
-  const note = (refusal: Refusal | undefined): boolean => {
+  const refusals: ApiRefusal[] = [];
+  const note = (refusal: ApiRefusal | undefined): boolean => {
     if (refusal !== undefined) refusals.push(refusal);
     return refusal === undefined;
   };
@@ -78,7 +78,7 @@ export function judgeHistory(question: HistoryQuestion): HistoryAnswer {
   return { refusals, usable, dropped };
 }
 
-function checkDuplicates(context: readonly ContextItem[]): Refusal | undefined {
+function checkDuplicates(context: readonly ContextItem[]): ApiRefusal | undefined {
   const seen = new Set<string>();
   for (const { id } of context) {
     if (id === undefined) continue;
@@ -88,7 +88,7 @@ function checkDuplicates(context: readonly ContextItem[]): Refusal | undefined {
   return undefined;
 }
 
-function checkKnownId(one: ContextItem, question: HistoryQuestion): Refusal | undefined {
+function checkKnownId(one: ContextItem, question: HistoryQuestion): ApiRefusal | undefined {
   if (one.index === undefined || one.id === undefined) return undefined;
   if (one.type === "image_generation_call" && !question.store) return itemNotPersisted("T14", one.id);
   const made = outputTypes.has(one.type) || (one.type === "message" && one.item["role"] === "assistant");
@@ -103,7 +103,7 @@ function ownCopy(one: ContextItem): Sealed | undefined {
   return sent ? undefined : one.stored;
 }
 
-function openCiphertext(one: ContextItem, question: HistoryQuestion): Sealed | Refusal {
+function openCiphertext(one: ContextItem, question: HistoryQuestion): Sealed | ApiRefusal {
   const { id, item } = one;
   const { switches, seal } = question;
   const at = `input[${one.index}]`;
@@ -116,7 +116,7 @@ function openCiphertext(one: ContextItem, question: HistoryQuestion): Sealed | R
   if (id === undefined && one.type === "reasoning" && switches.reasoningWithoutId === "refuse") {
     return missingParameter("I09", `${at}.id`);
   }
-  const refused = (rule: string, reason: "E01" | "E02" | "E03" | "E04"): Refusal =>
+  const refused = (rule: string, reason: "E01" | "E02" | "E03" | "E04"): ApiRefusal =>
     ciphertextRefused({ rule, reason, id, ciphertext });
   const opened = seal.open(ciphertext);
   if (!opened.ok) return opened.rotated ? refused("E01", "E01") : refused("E02", "E02");
@@ -124,28 +124,22 @@ function openCiphertext(one: ContextItem, question: HistoryQuestion): Sealed | R
   if (sealed.stage === "added") return refused("E07", "E02");
   if (id !== undefined && sealed.id !== id) return refused("E03", "E03");
   if (sealed.account !== question.account) return refused("E04", "E04");
-  return sameModel(sealed.model, question) ? sealed : refused("E05", "E02");
-}
-
-function sameModel(model: string, question: HistoryQuestion): boolean {
-  const { modelBinding } = question.switches;
-  if (modelBinding === "off" || model === question.model) return true;
-  return modelBinding === "family" && familyOf(model) === familyOf(question.model);
+  return readsSealsOf(question.model, sealed.model, switches.modelBinding) ? sealed : refused("E05", "E02");
 }
 
 /** I01 counter-evidence: the id alone is enough, but the model has no notes from it. */
-function bareReasoning(id: string, question: HistoryQuestion): Sealed | Refusal {
-  const place = question.seal.readId(id);
-  if (place === undefined) return itemNotPersisted("I01", id);
+function bareReasoning(id: string, question: HistoryQuestion): Sealed | ApiRefusal {
+  const address = question.seal.readId(id);
+  if (address === undefined) return itemNotPersisted("I01", id);
   return {
     stage: "completed",
     id,
-    uid: place.uid,
-    index: place.index,
+    uid: address.uid,
+    index: address.index,
     model: question.model,
     account: question.account,
     prefix: "",
-    follower: { index: place.index + 1, type: "" },
+    follower: { index: address.index + 1, type: "" },
     notes: "",
   };
 }
@@ -155,7 +149,7 @@ function checkPrefix(
   position: number,
   question: HistoryQuestion,
   dropped: string[],
-): Refusal | undefined {
+): ApiRefusal | undefined {
   const { prefixBinding } = question.switches;
   const binding =
     prefixBinding === "model" ? (question.traits.prefixBound ? "silent" : "off") : prefixBinding;

@@ -6,7 +6,7 @@
  * @module
  */
 
-import type { Refusal } from "../../refusal.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import type { Sealed } from "../../seal.ts";
 import { type ContextItem, type HistoryQuestion, messageHash } from "./context.ts";
 import { withoutFollower, withoutReasoning } from "./refusals.ts";
@@ -15,13 +15,13 @@ export function checkFollower(options: {
   readonly position: number;
   readonly question: HistoryQuestion;
   readonly sealed: Sealed | undefined;
-}): Refusal | undefined {
+}): ApiRefusal | undefined {
   const { position, question, sealed } = options;
   const { context, switches } = question;
   const one = context[position];
   if (one === undefined) return undefined;
   const id = one.id ?? sealed?.id ?? "";
-  const uid = sealed?.uid ?? one.place?.uid;
+  const uid = sealed?.uid ?? one.address?.uid;
   let next = position + 1;
   // A run of reasoning items of one response shares its follower (rs, rs, fc).
   while (context[next]?.type === "reasoning" && uidOfReasoning(context[next], question) === uid) {
@@ -46,12 +46,12 @@ export function checkFollower(options: {
   }
   const later = context.findIndex((other, at) => at > next && isFollower(other));
   if (later === -1) return withoutFollower("P01", id);
-  const regrouped = context.slice(next, later).every((other) => other.place?.uid === sealed.uid);
+  const regrouped = context.slice(next, later).every((other) => other.address?.uid === sealed.uid);
   return withoutFollower(regrouped ? "P09" : "P10", id);
 }
 
 function uidOfReasoning(one: ContextItem | undefined, question: HistoryQuestion): string | undefined {
-  if (one?.place !== undefined) return one.place.uid;
+  if (one?.address !== undefined) return one.address.uid;
   const ciphertext = one?.item["encrypted_content"];
   if (typeof ciphertext !== "string") return undefined;
   const opened = question.seal.open(ciphertext);
@@ -61,8 +61,8 @@ function uidOfReasoning(one: ContextItem | undefined, question: HistoryQuestion)
 function matches(other: ContextItem, sealed: Sealed, question: HistoryQuestion): boolean {
   const { follower } = sealed;
   if (follower === null) return false;
-  if (other.place !== undefined)
-    return other.place.uid === sealed.uid && other.place.index === follower.index;
+  if (other.address !== undefined)
+    return other.address.uid === sealed.uid && other.address.index === follower.index;
   if (other.id !== undefined && question.switches.unknownItemIds === "refuse") return false;
   if (other.type !== follower.type) return false;
   if (other.callId !== undefined) return other.callId === follower.callId;
@@ -82,7 +82,7 @@ export function checkNeeded(options: {
   readonly usable: ReadonlyMap<number, Sealed>;
   /** Ids of the reasoning items that were sent with their id. */
   readonly present: ReadonlySet<string | undefined>;
-}): Refusal | undefined {
+}): ApiRefusal | undefined {
   const { one, question, usable, present } = options;
   const { signed } = one;
   if (one.id === undefined || signed === undefined || signed.needs.length === 0) return undefined;

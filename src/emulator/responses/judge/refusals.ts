@@ -5,14 +5,14 @@
  * @module
  */
 
-import { refuse, type Refusal } from "../../refusal.ts";
+import { refuse, type ApiRefusal } from "../../api-refusal.ts";
 
-export function errorBody(refusal: Refusal): { readonly error: Readonly<Record<string, string | null>> } {
+export function errorBody(refusal: ApiRefusal): { readonly error: Readonly<Record<string, string | null>> } {
   const { message, type, param, code } = refusal;
   return { error: { message, type, param, code } };
 }
 
-export const missingParameter = (rule: string, param: string): Refusal =>
+export const missingParameter = (rule: string, param: string): ApiRefusal =>
   refuse({
     rule,
     message: `Missing required parameter: '${param}'.`,
@@ -20,10 +20,10 @@ export const missingParameter = (rule: string, param: string): Refusal =>
     code: "missing_required_parameter",
   });
 
-export const unknownParameter = (rule: string, param: string): Refusal =>
+export const unknownParameter = (rule: string, param: string): ApiRefusal =>
   refuse({ rule, message: `Unknown parameter: '${param}'.`, param, code: "unknown_parameter" });
 
-export const invalidType = (param: string, expected: string, got: unknown): Refusal =>
+export const invalidType = (param: string, expected: string, got: unknown): ApiRefusal =>
   refuse({
     rule: "X-type",
     message: `Invalid type for '${param}': expected ${expected}, but got ${typeName(got)} instead.`,
@@ -36,7 +36,7 @@ export const invalidValue = (
   param: string,
   value: string,
   supported: readonly string[],
-): Refusal =>
+): ApiRefusal =>
   refuse({
     rule,
     message: `Invalid value: '${value}'. Supported values are: ${listed(supported)}.`,
@@ -44,7 +44,7 @@ export const invalidValue = (
     code: "invalid_value",
   });
 
-export const stringTooLong = (rule: string, param: string, length: number, max = 64): Refusal =>
+export const stringTooLong = (rule: string, param: string, length: number, max = 64): ApiRefusal =>
   refuse({
     rule,
     message: `Invalid '${param}': string too long. Expected a string with maximum length ${max}, but got a string with length ${length} instead.`,
@@ -52,7 +52,7 @@ export const stringTooLong = (rule: string, param: string, length: number, max =
     code: "string_above_max_length",
   });
 
-export const arrayTooLong = (rule: string, param: string, length: number, max: number): Refusal =>
+export const arrayTooLong = (rule: string, param: string, length: number, max: number): ApiRefusal =>
   refuse({
     rule,
     message: `Invalid '${param}': array too long. Expected an array with maximum length ${max}, but got an array with length ${length} instead.`,
@@ -60,7 +60,7 @@ export const arrayTooLong = (rule: string, param: string, length: number, max: n
     code: "array_above_max_length",
   });
 
-export const emptyString = (rule: string, param: string): Refusal =>
+export const emptyString = (rule: string, param: string): ApiRefusal =>
   refuse({
     rule,
     message: `Invalid '${param}': empty string. Expected a string with minimum length 1, but got an empty string instead.`,
@@ -68,7 +68,7 @@ export const emptyString = (rule: string, param: string): Refusal =>
     code: "empty_string",
   });
 
-export const integerTooSmall = (param: string, value: number, min: number): Refusal =>
+export const integerTooSmall = (param: string, value: number, min: number): ApiRefusal =>
   refuse({
     rule: "X-minimum",
     message: `Invalid '${param}': integer below minimum value. Expected a value >= ${min}, but got ${value} instead.`,
@@ -76,7 +76,15 @@ export const integerTooSmall = (param: string, value: number, min: number): Refu
     code: "integer_below_min_value",
   });
 
-export const badIdCharacters = (param: string, id: string): Refusal =>
+export const badToolName = (param: string): ApiRefusal =>
+  refuse({
+    rule: "X-pattern",
+    message: `Invalid '${param}': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`,
+    param,
+    code: "invalid_value",
+  });
+
+export const badIdCharacters = (param: string, id: string): ApiRefusal =>
   refuse({
     rule: "I07",
     message: `Invalid '${param}': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.`,
@@ -84,7 +92,7 @@ export const badIdCharacters = (param: string, id: string): Refusal =>
     code: "invalid_value",
   });
 
-export const badIdPrefix = (param: string, id: string, prefix: string): Refusal =>
+export const badIdPrefix = (param: string, id: string, prefix: string): ApiRefusal =>
   refuse({
     rule: "I06",
     message: `Invalid '${param}': '${id}'. Expected an ID that begins with '${prefix}'.`,
@@ -92,28 +100,28 @@ export const badIdPrefix = (param: string, id: string, prefix: string): Refusal 
     code: "invalid_id_prefix",
   });
 
-export const withoutFollower = (rule: string, id: string): Refusal =>
+export const withoutFollower = (rule: string, id: string): ApiRefusal =>
   refuse({
     rule,
     message: `Item '${id}' of type 'reasoning' was provided without its required following item.`,
     param: "input",
   });
 
-export const withoutReasoning = (rule: string, id: string, type: string, needed: string): Refusal =>
+export const withoutReasoning = (rule: string, id: string, type: string, needed: string): ApiRefusal =>
   refuse({
     rule,
     message: `Item '${id}' of type '${type}' was provided without its required 'reasoning' item: '${needed}'.`,
     param: "input",
   });
 
-export const notAReasoningModel = (): Refusal =>
+export const notAReasoningModel = (): ApiRefusal =>
   refuse({
     rule: "P14",
     message: "Reasoning input items can only be provided to a reasoning or computer use model.",
     param: "input",
   });
 
-export const itemNotPersisted = (rule: string, id: string): Refusal =>
+export const itemNotPersisted = (rule: string, id: string): ApiRefusal =>
   refuse({
     rule,
     status: 404,
@@ -121,10 +129,10 @@ export const itemNotPersisted = (rule: string, id: string): Refusal =>
     param: "input",
   });
 
-export const itemNotFound = (rule: string, id: string): Refusal =>
+export const itemNotFound = (rule: string, id: string): ApiRefusal =>
   refuse({ rule, status: 404, message: `Item with id '${id}' not found.`, param: "input" });
 
-export const itemNotRetained = (id: string): Refusal =>
+export const itemNotRetained = (id: string): ApiRefusal =>
   refuse({
     rule: "I02",
     status: 404,
@@ -132,14 +140,14 @@ export const itemNotRetained = (id: string): Refusal =>
     param: "input",
   });
 
-export const duplicateItem = (id: string): Refusal =>
+export const duplicateItem = (id: string): ApiRefusal =>
   refuse({
     rule: "I04",
     message: `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`,
     param: "input",
   });
 
-export const previousNotFound = (id: string): Refusal =>
+export const previousNotFound = (id: string): ApiRefusal =>
   refuse({
     rule: "I10",
     message: `Previous response with id '${id}' not found.`,
@@ -147,7 +155,7 @@ export const previousNotFound = (id: string): Refusal =>
     code: "previous_response_not_found",
   });
 
-export const previousNotRetained = (): Refusal =>
+export const previousNotRetained = (): ApiRefusal =>
   refuse({
     rule: "I10",
     message: "Previous response cannot be used for this organization due to Zero Data Retention.",
@@ -168,7 +176,7 @@ export const ciphertextRefused = (options: {
   readonly reason: keyof typeof reasons;
   readonly id: string | undefined;
   readonly ciphertext: string;
-}): Refusal => {
+}): ApiRefusal => {
   const quoted =
     options.ciphertext.length <= 8
       ? options.ciphertext
@@ -182,10 +190,10 @@ export const ciphertextRefused = (options: {
   });
 };
 
-export const ciphertextUnsupported = (): Refusal =>
+export const ciphertextUnsupported = (): ApiRefusal =>
   refuse({ rule: "E11", message: "Encrypted content is not supported with this model.", param: "include" });
 
-export const prefixChanged = (id: string): Refusal =>
+export const prefixChanged = (id: string): ApiRefusal =>
   refuse({
     rule: "H06",
     message: `The encrypted content for item ${id} could not be verified. Reason: The reasoning item is bound to a different conversation.`,
@@ -197,28 +205,28 @@ const callNouns: Readonly<Record<string, string>> = {
   custom_tool_call: "custom tool call",
 };
 
-export const noToolOutput = (type: string, callId: string): Refusal =>
+export const noToolOutput = (type: string, callId: string): ApiRefusal =>
   refuse({
     rule: "T01",
     message: `No tool output found for ${callNouns[type] ?? "tool call"} ${callId}.`,
     param: "input",
   });
 
-export const noToolCall = (rule: string, outputType: string, callId: string): Refusal =>
+export const noToolCall = (rule: string, outputType: string, callId: string): ApiRefusal =>
   refuse({
     rule,
     message: `No tool call found for ${callNouns[outputType.replace(/_output$/, "")] ?? "tool call"} output with call_id ${callId}.`,
     param: "input",
   });
 
-export const unsupportedParameter = (param: string): Refusal =>
+export const unsupportedParameter = (param: string): ApiRefusal =>
   refuse({
     rule: "S08",
     message: `Unsupported parameter: '${param}' is not supported with this model.`,
     param,
   });
 
-export const unknownModel = (model: string): Refusal =>
+export const unknownModel = (model: string): ApiRefusal =>
   refuse({
     rule: "X-model",
     message: `The requested model '${model}' does not exist.`,
@@ -226,14 +234,14 @@ export const unknownModel = (model: string): Refusal =>
     code: "model_not_found",
   });
 
-export const malformedJson = (): Refusal =>
+export const malformedJson = (): ApiRefusal =>
   refuse({
     rule: "X-json",
     message:
       "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)",
   });
 
-export const contextTooLong = (): Refusal =>
+export const contextTooLong = (): ApiRefusal =>
   refuse({
     rule: "X-context",
     message: "Your input exceeds the context window of this model. Please adjust your input and try again.",

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Refusal } from "../../refusal.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
 import type { Switches } from "../../switches.ts";
 import type { ContextItem } from "./context.ts";
 import { noToolCall, noToolOutput } from "./refusals.ts";
@@ -14,8 +14,8 @@ const pairs: Readonly<Record<string, string>> = {
   custom_tool_call_output: "custom_tool_call",
 };
 
-export function checkToolPairs(context: readonly ContextItem[], switches: Switches): readonly Refusal[] {
-  const refusals: Refusal[] = [];
+export function checkToolPairs(context: readonly ContextItem[], switches: Switches): readonly ApiRefusal[] {
+  const refusals: ApiRefusal[] = [];
   const open = new Map<string, string>();
   const answered = new Set<string>();
   for (const one of context) {

@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 
 import type { JsonObject } from "../../../base/support/index.ts";
-import { pieces, type StreamEvent } from "../../output/stream-event.ts";
+import { deltaTexts, type StreamEvent } from "../../output/stream-event.ts";
 import { type IssuedItem, messagePart } from "./issue.ts";
 
 export interface EventOptions {
@@ -23,12 +23,12 @@ export function itemEvents(one: IssuedItem, options: EventOptions): readonly Str
     events.push({ body, item: one.index, delta });
   };
   const at = { item_id: one.id, output_index: one.index };
-  const stream = (type: string, place: JsonObject, text: string, extra: JsonObject = {}): void => {
-    for (const [count, piece] of pieces(text).entries()) {
+  const stream = (type: string, where: JsonObject, text: string, extra: JsonObject = {}): void => {
+    for (const [count, piece] of deltaTexts(text).entries()) {
       const pad = options.obfuscate
         ? { obfuscation: obfuscation(piece, `${options.seed} ${one.id} ${count}`) }
         : {};
-      add({ type, ...place, delta: piece, ...extra, ...pad }, true);
+      add({ type, ...where, delta: piece, ...extra, ...pad }, true);
     }
   };
   add({ type: "response.output_item.added", output_index: one.index, item: one.view("added") });
@@ -40,7 +40,7 @@ export function itemEvents(one: IssuedItem, options: EventOptions): readonly Str
 interface Writer {
   readonly add: (body: JsonObject) => void;
   readonly at: JsonObject;
-  readonly stream: (type: string, place: JsonObject, text: string, extra?: JsonObject) => void;
+  readonly stream: (type: string, where: JsonObject, text: string, extra?: JsonObject) => void;
   readonly reasoningText: boolean;
 }
 
@@ -78,46 +78,46 @@ function inner(one: IssuedItem, writer: Writer): void {
 }
 
 function summaryEvents(index: number, text: string, { add, at, stream }: Writer): void {
-  const place = { ...at, summary_index: index };
+  const where = { ...at, summary_index: index };
   add({
     type: "response.reasoning_summary_part.added",
-    ...place,
+    ...where,
     part: { type: "summary_text", text: "" },
   });
-  stream("response.reasoning_summary_text.delta", place, text);
-  add({ type: "response.reasoning_summary_text.done", ...place, text });
-  add({ type: "response.reasoning_summary_part.done", ...place, part: { type: "summary_text", text } });
+  stream("response.reasoning_summary_text.delta", where, text);
+  add({ type: "response.reasoning_summary_text.done", ...where, text });
+  add({ type: "response.reasoning_summary_part.done", ...where, part: { type: "summary_text", text } });
 }
 
 function reasoningTextEvents(text: string, { add, at, stream }: Writer): void {
-  const place = { ...at, content_index: 0 };
-  add({ type: "response.content_part.added", ...place, part: { type: "reasoning_text", text: "" } });
-  stream("response.reasoning_text.delta", place, text);
-  add({ type: "response.reasoning_text.done", ...place, text });
-  add({ type: "response.content_part.done", ...place, part: { type: "reasoning_text", text } });
+  const where = { ...at, content_index: 0 };
+  add({ type: "response.content_part.added", ...where, part: { type: "reasoning_text", text: "" } });
+  stream("response.reasoning_text.delta", where, text);
+  add({ type: "response.reasoning_text.done", ...where, text });
+  add({ type: "response.content_part.done", ...where, part: { type: "reasoning_text", text } });
 }
 
 function messageEvents(draft: Extract<IssuedItem["draft"], { type: "message" }>, writer: Writer): void {
   const { add, at, stream } = writer;
-  const place = { ...at, content_index: 0 };
+  const where = { ...at, content_index: 0 };
   const part = messagePart(draft);
   if (draft.refusal === true) {
-    add({ type: "response.content_part.added", ...place, part: { type: "refusal", refusal: "" } });
-    stream("response.refusal.delta", place, draft.text);
-    add({ type: "response.refusal.done", ...place, refusal: draft.text });
+    add({ type: "response.content_part.added", ...where, part: { type: "refusal", refusal: "" } });
+    stream("response.refusal.delta", where, draft.text);
+    add({ type: "response.refusal.done", ...where, refusal: draft.text });
   } else {
     add({
       type: "response.content_part.added",
-      ...place,
+      ...where,
       part: { type: "output_text", annotations: [], logprobs: [], text: "" },
     });
-    stream("response.output_text.delta", place, draft.text, { logprobs: [] });
+    stream("response.output_text.delta", where, draft.text, { logprobs: [] });
     for (const [index, annotation] of (draft.annotations ?? []).entries()) {
-      add({ type: "response.output_text.annotation.added", ...place, annotation_index: index, annotation });
+      add({ type: "response.output_text.annotation.added", ...where, annotation_index: index, annotation });
     }
-    add({ type: "response.output_text.done", ...place, text: draft.text, logprobs: [] });
+    add({ type: "response.output_text.done", ...where, text: draft.text, logprobs: [] });
   }
-  add({ type: "response.content_part.done", ...place, part });
+  add({ type: "response.content_part.done", ...where, part });
 }
 
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

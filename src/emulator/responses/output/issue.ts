@@ -7,7 +7,7 @@
 
 import { assertNever, type JsonObject, stringOf } from "../../../base/support/index.ts";
 import type { Draft } from "../../output/draft.ts";
-import { type Follower, type ItemPlace, type Seal, type Sealed } from "../../seal.ts";
+import { type Follower, type ItemAddress, type Seal, type Sealed } from "../../seal.ts";
 import type { Switches } from "../../switches.ts";
 import { messageHash, nextLink } from "../judge/context.ts";
 
@@ -41,7 +41,7 @@ export interface IssueOptions {
 export function issueItems(options: IssueOptions): readonly IssuedItem[] {
   const { drafts, seal } = options;
   const base = drafts.map((draft, index) => {
-    const place: ItemPlace = { uid: options.uid, at: options.at, index };
+    const address: ItemAddress = { uid: options.uid, at: options.at, index };
     const type = draft.type === "raw" ? (stringOf(draft.item["type"]) ?? "unknown") : draft.type;
     const needs = draft.type === "reasoning" ? [] : reasoningBefore(drafts, index);
     const given = draft.type === "raw" ? stringOf(draft.item["id"]) : undefined;
@@ -50,8 +50,8 @@ export function issueItems(options: IssueOptions): readonly IssuedItem[] {
       draft,
       index,
       type,
-      id: given ?? seal.itemId(place, type, needs),
-      callId: isCall ? (draft.callId ?? seal.callId(place)) : undefined,
+      id: given ?? seal.itemId(address, type, needs),
+      callId: isCall ? (draft.callId ?? seal.callId(address)) : undefined,
     };
   });
   const items: IssuedItem[] = [];

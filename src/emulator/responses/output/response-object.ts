@@ -5,6 +5,8 @@
  */
 
 import { isObject, type JsonObject, objectOf } from "../../../base/support/index.ts";
+import type { Draft } from "../../output/draft.ts";
+import { outputTokens } from "../../output/usage.ts";
 import type { ParsedRequest } from "../judge/request-shape.ts";
 
 export interface ResponseState {
@@ -58,6 +60,20 @@ export function responseObject(options: {
     usage: state.usage ?? null,
     user: body["user"] ?? null,
     metadata: body["metadata"] ?? {},
+  };
+}
+
+export function usageOf(
+  prompt: { readonly input: number; readonly cached: number },
+  drafts: readonly Draft[],
+): JsonObject {
+  const { all, reasoning } = outputTokens(drafts);
+  return {
+    input_tokens: prompt.input,
+    input_tokens_details: { cached_tokens: prompt.cached },
+    output_tokens: all,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: prompt.input + all,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * A reply as one assistant message: reasoning, what is said, calls, in this order. Where it is cut short, and how it
- * ends. The pieces are what faults count as items.
+ * ends. The parts are what faults count as items.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { faultMessages } from "../responses/http-errors.ts";
 import type { ChatRequest } from "./request-shape.ts";
 import type { ChatFinishReason } from "./vocabulary.ts";
 
-export type Piece =
+export type ReplyPart =
   /** One of each thought; a vendor that shows nothing still counts its tokens. */
   | { readonly type: "reasoning"; readonly text: string; readonly notes: string; readonly tokens: number }
   | { readonly type: "content"; readonly text: string; readonly tokens: number }
@@ -28,7 +28,7 @@ export type Piece =
 
 export interface Ending {
   readonly status: "completed" | "incomplete" | "failed";
-  readonly pieces: readonly Piece[];
+  readonly parts: readonly ReplyPart[];
   readonly finish: ChatFinishReason;
   readonly error?: { readonly code: string; readonly message: string } | undefined;
   /** As OpenAI writes it, or without the `error` around it as vLLM does. */
@@ -36,30 +36,30 @@ export interface Ending {
 }
 
 export function endingOf(request: ChatRequest, reply: Reply, faults: readonly Fault[]): Ending {
-  const pieces = toPieces(reply.output);
+  const parts = toParts(reply.output);
   for (const fault of faults) {
-    const forced = forcedEnding(fault, pieces);
+    const forced = forcedEnding(fault, parts);
     if (forced !== undefined) return forced;
   }
   const { limit } = request;
   let tokens = 0;
-  for (const [index, piece] of pieces.entries()) {
-    tokens += piece.tokens;
-    if (limit !== undefined && tokens > limit) return cutShort(pieces, index, "max_output_tokens");
+  for (const [index, part] of parts.entries()) {
+    tokens += part.tokens;
+    if (limit !== undefined && tokens > limit) return cutShort(parts, index, "max_output_tokens");
   }
-  if (reply.status === "incomplete") return cutShort(pieces, pieces.length, reply.incompleteReason ?? "");
+  if (reply.status === "incomplete") return cutShort(parts, parts.length, reply.incompleteReason ?? "");
   if (reply.status === "failed") {
     const error = reply.error ?? { code: "server_error", message: "The scenario says that this fails." };
-    return { status: "failed", pieces, finish: "stop", error, errorShape: "nested" };
+    return { status: "failed", parts, finish: "stop", error, errorShape: "nested" };
   }
-  const called = pieces.some((piece) => piece.type === "call");
-  return { status: "completed", pieces, finish: called ? "tool_calls" : "stop" };
+  const called = parts.some((part) => part.type === "call");
+  return { status: "completed", parts, finish: called ? "tool_calls" : "stop" };
 }
 
 /** Several thoughts stay several; several messages are one. Hosted tools and raw items do not exist in this dialect. */
-function toPieces(drafts: readonly Draft[]): readonly Piece[] {
-  const thoughts: Piece[] = [];
-  const calls: Piece[] = [];
+function toParts(drafts: readonly Draft[]): readonly ReplyPart[] {
+  const thoughts: ReplyPart[] = [];
+  const calls: ReplyPart[] = [];
   const said: Extract<Draft, { type: "message" }>[] = [];
   for (const draft of drafts) {
     const tokens = draftTokens(draft);
@@ -76,21 +76,21 @@ function toPieces(drafts: readonly Draft[]): readonly Piece[] {
   const text = said.map((one) => one.text).join("\n\n");
   const tokens = said.reduce((sum, one) => sum + draftTokens(one), 0);
   const refused = said.some((one) => one.refusal === true);
-  const message: readonly Piece[] =
+  const message: readonly ReplyPart[] =
     said.length === 0 ? [] : [{ type: refused ? "refusal" : "content", text, tokens }];
   return [...thoughts, ...message, ...calls];
 }
 
-function forcedEnding(fault: Fault, pieces: readonly Piece[]): Ending | undefined {
-  if (fault.type === "incomplete") return cutShort(pieces, fault.items, fault.reason);
+function forcedEnding(fault: Fault, parts: readonly ReplyPart[]): Ending | undefined {
+  if (fault.type === "incomplete") return cutShort(parts, fault.items, fault.reason);
   const broken = fault.type === "failed" || fault.type === "error-event";
   if (!broken) return undefined;
   const code = fault.code ?? "server_error";
   const message = fault.message ?? faultMessages[code] ?? `Emulated failure ${code}.`;
-  const all = fault.type === "failed" ? pieces.length : 0;
+  const all = fault.type === "failed" ? parts.length : 0;
   return {
     status: "failed",
-    pieces: pieces.slice(0, fault.items ?? all),
+    parts: parts.slice(0, fault.items ?? all),
     finish: "stop",
     error: { code, message },
     errorShape: fault.type === "error-event" ? fault.shape : "nested",
@@ -98,16 +98,16 @@ function forcedEnding(fault: Fault, pieces: readonly Piece[]): Ending | undefine
 }
 
 /** The first `count` whole; a text after them comes half. A thought that used up the whole budget leaves nothing (V10). */
-function cutShort(pieces: readonly Piece[], count: number, reason: string): Ending {
-  const kept = pieces.slice(0, count);
-  const next = pieces[count];
+function cutShort(parts: readonly ReplyPart[], count: number, reason: string): Ending {
+  const kept = parts.slice(0, count);
+  const next = parts[count];
   const half =
     next === undefined || next.type === "call"
       ? []
       : [{ ...next, text: next.text.slice(0, Math.ceil(next.text.length / 2)) }];
   return {
     status: "incomplete",
-    pieces: [...kept, ...half],
+    parts: [...kept, ...half],
     finish: reason === "content_filter" ? "content_filter" : "length",
   };
 }

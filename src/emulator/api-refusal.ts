@@ -4,7 +4,7 @@
  * @module
  */
 
-export interface Refusal {
+export interface ApiRefusal {
   /** The id in failures.md where there is one, else a name of our own (X-…). */
   readonly rule: string;
   readonly status: number;
@@ -16,6 +16,6 @@ export interface Refusal {
 }
 
 /** HTTP 400, invalid_request_error, param null, code null, unless said otherwise. */
-export function refuse(draft: Pick<Refusal, "rule" | "message"> & Partial<Refusal>): Refusal {
+export function refuse(draft: Pick<ApiRefusal, "rule" | "message"> & Partial<ApiRefusal>): ApiRefusal {
   return { status: 400, type: "invalid_request_error", param: null, code: null, ...draft };
 }

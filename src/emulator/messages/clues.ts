@@ -1,18 +1,18 @@
 /**
- * The marks by which the ledger knows a Claude conversation again. Messages have no ids here: thinking and tool calls
+ * The clues by which the issued record knows a Claude conversation again. Messages have no ids here: thinking and tool calls
  * prove their response, and what remains is the text with all that came before it.
  *
  * @module
  */
 
 import { stringOf } from "../../base/support/index.ts";
-import type { IssuedReasoning, Places } from "../ledger.ts";
+import type { IssuedReasoning, CluePositions } from "../issued-record.ts";
 import { hashText, type Seal } from "../seal.ts";
 import { type Context, isThinking, meaningOf } from "./judge/context.ts";
 import type { IssuedBlock } from "./output/issue.ts";
 import { readToolId, type ThinkingPayload } from "./signature.ts";
 
-export function* conversationMarks(
+export function* conversationClues(
   context: Context,
   thinking: ReadonlyMap<number, ThinkingPayload>,
   seal: Seal,
@@ -21,15 +21,15 @@ export function* conversationMarks(
   for (const { block, type } of context.blocks) {
     const id = type === "tool_use" ? stringOf(block["id"]) : undefined;
     if (id === undefined) continue;
-    const place = readToolId(seal, id);
-    yield place === undefined ? id : place.uid;
+    const address = readToolId(seal, id);
+    yield address === undefined ? id : address.uid;
   }
   for (const [position, { role }] of context.blocks.entries()) {
     if (role === "assistant") yield `link ${context.chain[position + 1]}`;
   }
 }
 
-export function marksOfMessage(uid: string, blocks: readonly IssuedBlock[]): readonly string[] {
+export function cluesOfMessage(uid: string, blocks: readonly IssuedBlock[]): readonly string[] {
   const calls = blocks.flatMap(({ callId }) => (callId === undefined ? [] : [callId]));
   const last = blocks.at(-1);
   return [uid, ...calls, ...(last === undefined ? [] : [`link ${last.linkAfter}`])];
@@ -37,7 +37,7 @@ export function marksOfMessage(uid: string, blocks: readonly IssuedBlock[]): rea
 
 export function issuedThinking(blocks: readonly IssuedBlock[], epoch: number): readonly IssuedReasoning[] {
   const others = blocks.filter((block) => block.sealed === undefined);
-  const members = others.map(({ final, linkBefore }) => marksOf(final, linkBefore));
+  const members = others.map(({ final, linkBefore }) => cluesOf(final, linkBefore));
   return blocks.flatMap(({ sealed, index }): IssuedReasoning[] =>
     sealed === undefined
       ? []
@@ -56,18 +56,18 @@ export function issuedThinking(blocks: readonly IssuedBlock[], epoch: number): r
 }
 
 /** Best first: with everything before it, else by itself, so that an edit further up does not hide it. */
-function marksOf(block: Readonly<Record<string, unknown>>, link: string): readonly string[] {
+function cluesOf(block: Readonly<Record<string, unknown>>, link: string): readonly string[] {
   if (block["type"] === "tool_use") return [`call ${String(block["id"])}`];
   const said = hashText(meaningOf(block));
   return [`said ${said} ${link}`, `said ${said}`];
 }
 
-export function placesOf(context: Context): Places {
-  const places = new Map<string, number>();
+export function cluePositions(context: Context): CluePositions {
+  const positions = new Map<string, number>();
   for (const [position, { block, role, type }] of context.blocks.entries()) {
     if (role !== "assistant" || isThinking(type)) continue;
-    for (const mark of marksOf(block, context.chain[position] ?? ""))
-      if (!places.has(mark)) places.set(mark, position);
+    for (const clue of cluesOf(block, context.chain[position] ?? ""))
+      if (!positions.has(clue)) positions.set(clue, position);
   }
-  return places;
+  return positions;
 }

@@ -179,7 +179,7 @@ describe("only what was completed counts", () => {
     expect(last(emulator)).toMatchObject({ issued: [], acceptable: [], recall: 1, conversation: "c" });
   });
 
-  test("a client that leaves gets nothing into the ledger", async () => {
+  test("a client that leaves gets nothing into the issued record", async () => {
     const emulator = await emulatorFor({ paceMs: 20 });
     const leave = new AbortController();
     const response = await fetch(`${emulator.baseUrl}/responses`, {

@@ -1,25 +1,25 @@
 /**
- * The marks by which the ledger knows the items of a response again: id, call id, exact text.
+ * The clues by which the issued record knows the items of a response again: id, call id, exact text.
  *
  * @module
  */
 
 import { stringOf } from "../../base/support/index.ts";
-import type { IssuedReasoning, Places } from "../ledger.ts";
+import type { IssuedReasoning, CluePositions } from "../issued-record.ts";
 import { hashText } from "../seal.ts";
 import { type ContextItem, messageHash } from "./judge/context.ts";
 import type { IssuedItem } from "./output/issue.ts";
 
 /** What leads from a request to its conversation. */
-export function* conversationMarks(context: readonly ContextItem[]): Generator<string> {
-  for (const { place, item } of context) {
-    if (place !== undefined) yield place.uid;
+export function* conversationClues(context: readonly ContextItem[]): Generator<string> {
+  for (const { address, item } of context) {
+    if (address !== undefined) yield address.uid;
     const callId = stringOf(item["call_id"]);
     if (callId !== undefined) yield callId;
   }
 }
 
-export function marksOfResponse(uid: string, items: readonly IssuedItem[]): readonly string[] {
+export function cluesOfResponse(uid: string, items: readonly IssuedItem[]): readonly string[] {
   return [uid, ...items.flatMap(({ callId }) => (callId === undefined ? [] : [callId]))];
 }
 
@@ -28,7 +28,7 @@ export function issuedReasoning(
   options: { readonly epoch: number; readonly opaque: boolean },
 ): readonly IssuedReasoning[] {
   const others = items.filter((item) => item.sealed === undefined);
-  const members = others.map(marksOf);
+  const members = others.map(cluesOf);
   return items.flatMap(({ sealed, draft }): IssuedReasoning[] => {
     if (sealed === undefined) return [];
     const opaque = options.opaque && (draft.type !== "reasoning" || draft.ciphertext === undefined);
@@ -47,24 +47,24 @@ export function issuedReasoning(
   });
 }
 
-function marksOf(item: IssuedItem): readonly string[] {
+function cluesOf(item: IssuedItem): readonly string[] {
   const byId = `id ${item.id}`;
   if (item.callId !== undefined) return [byId, `call ${item.type} ${item.callId}`];
   return item.draft.type === "message" ? [byId, `text ${hashText(item.draft.text)}`] : [byId];
 }
 
 /** Positions by id, by call and by exact text: a long conversation is looked up once, not once per item. */
-export function placesOf(context: readonly ContextItem[]): Places {
-  const places = new Map<string, number>();
-  for (const [position, { type, id, callId, item, place }] of context.entries()) {
+export function cluePositions(context: readonly ContextItem[]): CluePositions {
+  const positions = new Map<string, number>();
+  for (const [position, { type, id, callId, item, address }] of context.entries()) {
     // An id that proves its response stands for that one only, even if another said the same words.
-    const proven = id !== undefined && place !== undefined;
+    const proven = id !== undefined && address !== undefined;
     const keys = [
       ...(id === undefined ? [] : [`id ${id}`]),
       ...(callId === undefined || proven ? [] : [`call ${type} ${callId}`]),
       ...(type === "message" && item["role"] === "assistant" && !proven ? [`text ${messageHash(item)}`] : []),
     ];
-    for (const key of keys) if (!places.has(key)) places.set(key, position);
+    for (const key of keys) if (!positions.has(key)) positions.set(key, position);
   }
-  return places;
+  return positions;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { assertNever, isObject } from "../base/support/index.ts";
+import { assertNever, isObject } from "../../base/support/index.ts";
 
 export type ValueKind = "string" | "boolean" | "integer" | "number" | "array" | "object" | "any";
 
@@ -25,4 +25,12 @@ export function isOfKind(value: unknown, kind: ValueKind): boolean {
     default:
       return assertNever(kind, "kind of a value");
   }
+}
+
+/** Names by the kind of their values, as a table: sorted, whatever their kind. */
+export function kindTable(names: Partial<Record<ValueKind, string>>): ReadonlyMap<string, ValueKind> {
+  const pairs = Object.entries(names).flatMap(([kind, list]) =>
+    list.split(" ").map((name): [string, ValueKind] => [name, kind as ValueKind]),
+  );
+  return new Map(pairs.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -3,7 +3,7 @@
  * the report and the model's memory of what it has lost do. Only completed responses count: what a client saw of a cut
  * or failed response must not be replayed (R01, R08).
  *
- * Dialects know the members of a response by different marks (ids, call ids, exact text): here a mark is just a text.
+ * Dialects know the members of a response by different clues (ids, call ids, exact text): here a clue is just a text.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export interface IssuedReasoning {
   readonly text?: string;
   /** Whether anything opaque was handed out: otherwise nothing can come back. */
   readonly opaque: boolean;
-  /** The rest of its response: each member by its marks, best first. */
+  /** The rest of its response: each member by its clues, best first. */
   readonly members: readonly (readonly string[])[];
   /** Which of them comes right after it; -1 when none does. */
   readonly followerAt: number;
@@ -34,8 +34,8 @@ interface Conversation {
   readonly previousInput: Map<string, readonly string[]>;
 }
 
-/** Where each mark stands in a request. */
-export type Places = ReadonlyMap<string, number>;
+/** Where each clue stands in a request. */
+export type CluePositions = ReadonlyMap<string, number>;
 
 export interface Standing {
   readonly issued: readonly string[];
@@ -45,17 +45,17 @@ export interface Standing {
 const maxConversations = 2000;
 const maxTexts = 5000;
 
-export class Ledger {
+export class IssuedRecord {
   readonly #conversations = new Map<string, Conversation>();
-  readonly #byMark = new Map<string, string>();
+  readonly #byClue = new Map<string, string>();
   readonly #byText = new Map<string, IssuedReasoning[]>();
   #unnamed = 0;
 
-  /** The name that was sent, else whatever the marks in the request lead to; else a new conversation. */
-  conversationOf(named: string | undefined, marks: Iterable<string>): string {
+  /** The name that was sent, else whatever the clues in the request lead to; else a new conversation. */
+  conversationOf(named: string | undefined, clues: Iterable<string>): string {
     if (named !== undefined && named !== "") return named;
-    for (const mark of marks) {
-      const known = this.#byMark.get(mark);
+    for (const clue of clues) {
+      const known = this.#byClue.get(clue);
       if (known !== undefined) return known;
     }
     this.#unnamed += 1;
@@ -65,7 +65,7 @@ export class Ledger {
   standing(options: {
     readonly conversation: string;
     readonly dialect: DialectName;
-    readonly places: Places;
+    readonly positions: CluePositions;
     readonly epoch: number;
     /** Would the judge take this one, with its response's other members at these positions? */
     readonly fits: (one: IssuedReasoning, positions: readonly number[]) => boolean;
@@ -74,7 +74,7 @@ export class Ledger {
     if (conversation === undefined) return { issued: [], acceptable: [] };
     const acceptable = conversation.reasoning.filter((one) => {
       if (one.dialect !== options.dialect || !one.opaque || one.epoch !== options.epoch) return false;
-      const positions = one.members.map((marks) => placeOf(marks, options.places));
+      const positions = one.members.map((clues) => positionOf(clues, options.positions));
       return !positions.includes(-1) && options.fits(one, positions);
     });
     return {
@@ -98,9 +98,9 @@ export class Ledger {
    * The reasoning whose calls and answers stand in this request, for a model that notices what it has lost. What belongs
    * to another branch or fork of the conversation is not missed.
    */
-  reasoningBehind(conversation: string, places: Places): readonly IssuedReasoning[] {
+  reasoningBehind(conversation: string, positions: CluePositions): readonly IssuedReasoning[] {
     return (this.#conversations.get(conversation)?.reasoning ?? []).filter(
-      ({ members }) => members.length > 0 && members.every((marks) => placeOf(marks, places) !== -1),
+      ({ members }) => members.length > 0 && members.every((clues) => positionOf(clues, positions) !== -1),
     );
   }
 
@@ -113,10 +113,10 @@ export class Ledger {
     this.#conversation(key).previousInput.set(owner, texts);
   }
 
-  /** Links marks to a conversation as soon as they are handed out, whatever becomes of the response. */
-  opened(key: string, marks: readonly string[]): void {
+  /** Links clues to a conversation as soon as they are handed out, whatever becomes of the response. */
+  opened(key: string, clues: readonly string[]): void {
     this.#conversation(key);
-    for (const mark of marks) this.#byMark.set(mark, key);
+    for (const clue of clues) this.#byClue.set(clue, key);
   }
 
   completed(key: string, reasoning: readonly IssuedReasoning[]): void {
@@ -151,14 +151,14 @@ export class Ledger {
     const [oldest] = this.#conversations.keys();
     if (oldest === undefined) return;
     this.#conversations.delete(oldest);
-    for (const [mark, key] of this.#byMark) if (key === oldest) this.#byMark.delete(mark);
+    for (const [clue, key] of this.#byClue) if (key === oldest) this.#byClue.delete(clue);
   }
 }
 
-function placeOf(marks: readonly string[], places: Places): number {
-  for (const mark of marks) {
-    const place = places.get(mark);
-    if (place !== undefined) return place;
+function positionOf(clues: readonly string[], positions: CluePositions): number {
+  for (const clue of clues) {
+    const position = positions.get(clue);
+    if (position !== undefined) return position;
   }
   return -1;
 }

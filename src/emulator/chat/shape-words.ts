@@ -1,0 +1,28 @@
+/**
+ * A value of the wrong shape in chat: the words are those of the Responses API, the body around them is the vendor's.
+ *
+ * @module
+ */
+
+import { stringOf } from "../../base/support/index.ts";
+import { responsesWords } from "../responses/judge/shape-words.ts";
+import { type ShapeRows, shapeRows } from "../shape/shape-rows.ts";
+import { type ChatRefusal, inWordsOf } from "./refusals.ts";
+import type { Vendor } from "./vendors.ts";
+
+/** `rule`: where it is not the usual one of a missing field or a wrong value. */
+export function chatRows(vendor: Vendor, rule?: string): ShapeRows<ChatRefusal> {
+  const { at, missing, unknown, kind, value } = responsesWords;
+  return shapeRows({
+    at,
+    missing: (path) => inWordsOf(vendor, missing(path, rule)),
+    unknown: (path) => inWordsOf(vendor, unknown(path)),
+    kind: (path, one, expected) => inWordsOf(vendor, kind(path, one, expected)),
+    value: (path, one, allowed) => inWordsOf(vendor, value(path, one, allowed, rule)),
+  });
+}
+
+/** Where only a text counts: anything else is as good as an empty one. */
+export function textOrNothing(value: unknown): string {
+  return stringOf(value) ?? "";
+}
