@@ -9,7 +9,8 @@ import { Command, Option } from "commander";
 // By name, not by import(): bundled CommonJS gives its names to a static import only.
 import { stringify } from "yaml";
 
-import { arrayOf, objectOf, ThroughlineError, tryParseJson } from "../../../base/support/index.ts";
+import { diffRequests, type RequestDiff } from "../../../base/api/index.ts";
+import { ThroughlineError, tryParseJson } from "../../../base/support/index.ts";
 import { fileStore, type Log } from "../../../runtime/log/index.ts";
 import {
   previewFromLog,
@@ -91,8 +92,8 @@ async function inspect(name: string | undefined, flags: InspectFlags, terminal: 
       const rebuilt = await rebuildRequest(log, numberFrom("--request", flags.request));
       print(requestView(rebuilt), () => requestText(rebuilt, lostBefore(log.events, rebuilt.start.seq)));
     } else if (flags.diff !== undefined) {
-      const difference = await diffRequests(log, flags.diff);
-      print(difference, () => diffText(difference));
+      const diff = await diffOf(log, flags.diff);
+      print(diffView(diff), () => diffText(diff));
     } else if (flags.preview === true) {
       const preview = await previewFromLog(
         log,
@@ -163,16 +164,7 @@ function decisionLines(decisions: RequestPreview["decisions"]): readonly string[
   );
 }
 
-interface Difference {
-  readonly from: number;
-  readonly to: number;
-  readonly sameItems: number;
-  readonly removed: readonly unknown[];
-  readonly added: readonly unknown[];
-  readonly changedFields: readonly string[];
-}
-
-async function diffRequests(log: Log, pair: readonly string[]): Promise<Difference> {
+async function diffOf(log: Log, pair: readonly string[]): Promise<RequestDiff> {
   const [first, second, ...more] = pair;
   if (first === undefined || second === undefined || more.length > 0) {
     throw new ThroughlineError({
@@ -181,44 +173,21 @@ async function diffRequests(log: Log, pair: readonly string[]): Promise<Differen
     });
   }
   const [from, to] = [numberFrom("--diff", first), numberFrom("--diff", second)];
-  const bodies = await Promise.all(
-    [from, to].map(async (n) => objectOf(tryParseJson((await rebuildRequest(log, n)).body))),
-  );
-  const [before, after] = bodies.map((body) => arrayOf(body["input"] ?? body["messages"]));
-  const sameItems = commonPrefix(before ?? [], after ?? []);
-  const fields = new Set(
-    bodies.flatMap((body) => Object.keys(body)).filter((key) => key !== "input" && key !== "messages"),
-  );
-  return {
-    from,
-    to,
-    sameItems,
-    removed: (before ?? []).slice(sameItems),
-    added: (after ?? []).slice(sameItems),
-    changedFields: [...fields].filter(
-      (key) => JSON.stringify(bodies[0]?.[key]) !== JSON.stringify(bodies[1]?.[key]),
-    ),
-  };
+  return diffRequests(await rebuildRequest(log, from), await rebuildRequest(log, to));
 }
 
-function commonPrefix(a: readonly unknown[], b: readonly unknown[]): number {
-  let count = 0;
-  while (count < a.length && count < b.length && JSON.stringify(a[count]) === JSON.stringify(b[count]))
-    count += 1;
-  return count;
+function diffView(diff: RequestDiff): object {
+  const { removed, added } = diff;
+  return { ...diff, removed: removed.map(tryParseJson), added: added.map(tryParseJson) };
 }
 
-function diffText({ from, to, sameItems, removed, added, changedFields }: Difference): string {
+function diffText({ from, to, sameItems, removed, added, changedFields }: RequestDiff): string {
   return [
     `request ${from} → ${to}: ${sameItems === 1 ? "the first item is" : `the first ${sameItems} items are`} the same`,
     ...(changedFields.length === 0 ? [] : [`changed fields: ${changedFields.join(", ")}`]),
-    ...removed.map((item) => `- ${oneLine(item)}`),
-    ...added.map((item) => `+ ${oneLine(item)}`),
+    ...removed.map((item) => `- ${inertLine(item, 160)}`),
+    ...added.map((item) => `+ ${inertLine(item, 160)}`),
   ].join("\n");
-}
-
-function oneLine(item: unknown): string {
-  return inertLine(JSON.stringify(item), 160);
 }
 
 function timelineText(
