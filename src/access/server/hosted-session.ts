@@ -9,10 +9,10 @@
 import type { SessionState } from "../../base/api/index.ts";
 import type { Settings } from "../../base/events/index.ts";
 import type { Clock } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { Store } from "../../runtime/log/index.ts";
 import type { Agent, Session } from "../../runtime/session/index.ts";
 import { EventFrames } from "./event-frames.ts";
-import { httpError } from "./http-errors.ts";
 import { type CostOf, SessionCost } from "./session-cost.ts";
 import { TurnLedger } from "./turn-ledger.ts";
 
@@ -181,7 +181,7 @@ export class HostedSession {
   #ensure(mode: "read" | "write"): Promise<Session> {
     return this.#exclusive(async () => {
       if (this.#gone)
-        throw httpError("session_gone", `session "${this.id}" was removed, or the server is stopping`);
+        throw codedError("session_gone", `session "${this.id}" was removed, or the server is stopping`);
       const { session } = this.#open ?? {};
       if (session !== undefined && (mode === "read" || session.access === "write")) return session;
       const opened = await this.#openSession(mode);

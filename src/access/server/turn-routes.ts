@@ -16,10 +16,10 @@ import type {
   TurnState,
 } from "../../base/api/index.ts";
 import { type AssistantMessage, NO_USAGE, type TurnEnd } from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import { type App, hostedOf, numberIn, type ServerParts } from "./context.ts";
 import type { HostedSession } from "./hosted-session.ts";
-import { httpError } from "./http-errors.ts";
 import { type Fields, readBody, required } from "./read-body.ts";
 
 const MAX_WAIT_SECONDS = 30;
@@ -142,7 +142,7 @@ async function turnState(hosted: HostedSession, turn: string): Promise<TurnState
           answer.texts.push(wordsOf(event));
         }
       }
-      if (firstSeq === undefined) throw httpError("turn_unknown", "there is no such turn in this session");
+      if (firstSeq === undefined) throw codedError("turn_unknown", "there is no such turn in this session");
       const running = end === undefined && session.writer === "live";
       if (running) return { turn, state: "running", firstSeq };
       const result = resultOf(end, answer?.texts.join("\n\n") ?? "");

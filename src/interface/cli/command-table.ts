@@ -18,7 +18,7 @@ export type LoadCommand = (terminal: Terminal, finish: Finish) => Promise<Comman
 
 /** In the order of the documents. */
 export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
-  run: async (terminal, finish) => (await import("./commands/run.ts")).runCommand(terminal, finish),
+  run: async (terminal, finish) => (await import("./commands/run.ts")).runOnceCommand(terminal, finish),
   start: async (terminal, finish) => (await import("./commands/run.ts")).startCommand(terminal, finish),
   resume: async (terminal, finish) => (await import("./commands/resume.ts")).resumeCommand(terminal, finish),
   sessions: async (terminal, finish) =>

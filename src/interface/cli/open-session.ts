@@ -8,7 +8,7 @@
 import { statSync } from "node:fs";
 import { relative } from "node:path";
 
-import { codeOf, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf } from "../../base/support/index.ts";
 import { fileStore, memoryStore } from "../../runtime/log/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
 import { createAgent, type Session } from "../../runtime/session/index.ts";
@@ -106,10 +106,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
 export function enterDirectory(directory: string | undefined): void {
   if (directory === undefined) return;
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new ThroughlineError({
-      code: "directory_not_found",
-      message: `-C ${directory}: there is no such directory`,
-    });
+    throw codedError("directory_not_found", `-C ${directory}: there is no such directory`);
   }
   process.chdir(directory);
 }
@@ -126,10 +123,10 @@ export async function chooseTools(
   if (allowTools === undefined) return all;
   const unknown = allowTools.filter((name) => !all.some((one) => one.name === name));
   if (unknown.length > 0) {
-    throw new ThroughlineError({
-      code: "tool_unknown",
-      message: `--allow-tools: there is no tool ${unknown.join(", ")}; available are ${all.map(({ name }) => name).join(", ")}`,
-    });
+    throw codedError(
+      "tool_unknown",
+      `--allow-tools: there is no tool ${unknown.join(", ")}; available are ${all.map(({ name }) => name).join(", ")}`,
+    );
   }
   return all.filter(({ name }) => allowTools.includes(name));
 }

@@ -5,7 +5,7 @@
  */
 
 import { isEphemeral, type SessionEvent, toLine } from "../../base/events/index.ts";
-import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import type { Turn, TurnResult } from "../../runtime/session/index.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import { CostMeter } from "./cost-meter.ts";
@@ -137,10 +137,10 @@ function writes(file: AnswerFile, text: string, terminal: Terminal): boolean {
 }
 
 function noPrompt(): ThroughlineError {
-  return new ThroughlineError({
-    code: "no_prompt",
-    message: 'there is nothing to do: give a prompt (throughline -p "…"), or pipe one in',
-  });
+  return codedError(
+    "no_prompt",
+    'there is nothing to do: give a prompt (throughline -p "…"), or pipe one in',
+  );
 }
 
 interface Shown {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { PermissionMode } from "../../runtime/tools/index.ts";
 import { type ConfigValues, PERMISSION_CHOICES } from "../config/index.ts";
 import type { RunFlags, ShowReasoning } from "./run-options.ts";
@@ -46,27 +46,21 @@ function choice<T extends string>(
   if (text === undefined) return undefined;
   const found = values.find((one) => one === text);
   if (found !== undefined) return found;
-  throw new ThroughlineError({ code, message: `${flag} ${text}: use one of ${values.join(", ")}` });
+  throw codedError(code, `${flag} ${text}: use one of ${values.join(", ")}`);
 }
 
 export function positiveInteger(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = Number(text);
   if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `${flag} ${text}: use a whole number above 0`,
-  });
+  throw codedError("number_invalid", `${flag} ${text}: use a whole number above 0`);
 }
 
 function positiveAmount(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value > 0 && Number.isFinite(value)) return value;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `${flag} ${text}: use an amount of USD above 0, like 0.50`,
-  });
+  throw codedError("number_invalid", `${flag} ${text}: use an amount of USD above 0, like 0.50`);
 }
 
 function namesOf(text: string): readonly string[] {

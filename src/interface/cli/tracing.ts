@@ -7,7 +7,7 @@
 
 import { extname } from "node:path";
 
-import { systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, systemClock } from "../../base/support/index.ts";
 import {
   createPrivateFile,
   type LogSink,
@@ -95,10 +95,10 @@ function formOf(path: string): "jsonl" | "yaml" {
   const extension = extname(path).toLowerCase();
   if (extension === ".yaml" || extension === ".yml") return "yaml";
   if (extension === ".jsonl" || extension === ".ndjson") return "jsonl";
-  throw new ThroughlineError({
-    code: "trace_form_unknown",
-    message: `--trace ${path}: the name says how it is written: use .jsonl or .yaml`,
-  });
+  throw codedError(
+    "trace_form_unknown",
+    `--trace ${path}: the name says how it is written: use .jsonl or .yaml`,
+  );
 }
 
 function together(sinks: readonly (WireSink & LogSink)[]): WireSink & LogSink {

@@ -5,7 +5,7 @@
  */
 
 export { runTui } from "./app.ts";
-export { type CommandHost, type Outcome, type Ports, runCommand } from "./commands.ts";
+export { type CommandHost, type ChatEnd, type Ports, runSlashCommand } from "./commands.ts";
 export { helpText } from "./help.ts";
 export { Facts } from "./facts.ts";
 export { argumentRows } from "./permission-prompt.ts";

@@ -15,17 +15,17 @@ const MARGIN = "    ";
 
 export function toolRows(block: ToolBlock, width: number, view: View): Rows {
   const { style } = view;
-  const [mark, paint] = markOf(block, view);
+  const [sign, paint] = signOf(block, view);
   const name = inertLine(block.name, 60);
   const tailText = tailOf(factsOf(block, view), width - 2 - name.length);
   const space = width - 2 - tailText.length;
   const title = fit(`${name} ${summaryOf(block)}`.trim(), Math.max(8, space));
-  const row = fit(`${paint(mark)} ${title}${style.dim(tailText)}`, width);
+  const row = fit(`${paint(sign)} ${title}${style.dim(tailText)}`, width);
   if (view.toolsOpen) return [row, ...indent(detailRows(block, width - MARGIN.length, view), MARGIN)];
   return [row, ...indent(worthSeeing(block, width - MARGIN.length, view), MARGIN)];
 }
 
-function markOf(block: ToolBlock, { style }: View): readonly [string, (text: string) => string] {
+function signOf(block: ToolBlock, { style }: View): readonly [string, (text: string) => string] {
   if (block.result !== undefined) return RESULT_MARKS[block.result.status](style);
   if (block.permission?.decision === undefined && block.permission !== undefined) return ["?", style.warn];
   return [block.generating ? "▸" : "·", style.accent];

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type JsonObject, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, type JsonObject, type ThroughlineError } from "../../base/support/index.ts";
 import {
   type ApiKey,
   type Capabilities,
@@ -36,7 +36,7 @@ type Rest = Pick<CreateModelOptions, "summary" | "reasoningContext" | "hosted">;
 
 export function endpointModel(provider: Provider, model: string, options: ModelOptions & Rest): Model {
   if (model === "") {
-    throw new ThroughlineError({ code: "model_invalid", message: "the model's name is empty" });
+    throw codedError("model_invalid", "the model's name is empty");
   }
   const baseUrl = baseUrlOf(provider, options.baseUrl);
   const { apiKey, baseUrl: _baseUrl, profile, headers, ...rest } = options;
@@ -66,10 +66,10 @@ function baseUrlOf(provider: Provider, given: string | undefined): string {
   const set = (baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable]) || undefined;
   const text = given ?? set ?? provider.baseUrl;
   if (text === undefined) {
-    throw new ThroughlineError({
-      code: "base_url_missing",
-      message: `${provider.name} has no address of its own: set ${baseUrlVariable ?? "baseUrl"} to the base URL of your endpoint`,
-    });
+    throw codedError(
+      "base_url_missing",
+      `${provider.name} has no address of its own: set ${baseUrlVariable ?? "baseUrl"} to the base URL of your endpoint`,
+    );
   }
   return checkedUrl(text);
 }
@@ -84,17 +84,17 @@ function checkedUrl(text: string): string {
   if (url.protocol !== "http:" && url.protocol !== "https:") throw badUrl(text);
   // It would stand in the log as part of every origin, and is not sent: the key is.
   if (url.username !== "" || url.password !== "") {
-    throw new ThroughlineError({
-      code: "base_url_invalid",
-      message: `the base URL of ${url.host} holds a user name or password; only an API key is sent, so leave them out`,
-    });
+    throw codedError(
+      "base_url_invalid",
+      `the base URL of ${url.host} holds a user name or password; only an API key is sent, so leave them out`,
+    );
   }
   return text.replace(/\/+$/, "");
 }
 
 function badUrl(text: string): ThroughlineError {
-  return new ThroughlineError({
-    code: "base_url_invalid",
-    message: `"${text}" is not a base URL: it should look like https://api.openai.com/v1`,
-  });
+  return codedError(
+    "base_url_invalid",
+    `"${text}" is not a base URL: it should look like https://api.openai.com/v1`,
+  );
 }

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { EFFORTS, type Model } from "../providers/index.ts";
 import { emulator } from "./emulator.ts";
 import { endpointModel } from "./endpoint-model.ts";
@@ -26,10 +26,10 @@ export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
   const known = provider !== undefined || providerName === EMULATOR;
   if (!known || slash === name.length - 1) {
     const names = [EMULATOR, ...Object.keys(providers)].join(", ");
-    throw new ThroughlineError({
-      code: "model_invalid",
-      message: `"${name}" is not a model: write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${names}`,
-    });
+    throw codedError(
+      "model_invalid",
+      `"${name}" is not a model: write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${names}`,
+    );
   }
   const { model, effort } = splitEffort(name.slice(slash + 1));
   const settings = effort === undefined ? {} : { effort };

@@ -7,7 +7,7 @@
 import { Command } from "commander";
 
 import type { Compaction } from "../../../base/events/index.ts";
-import { ThroughlineError } from "../../../base/support/index.ts";
+import { codedError } from "../../../base/support/index.ts";
 import { fileStore } from "../../../runtime/log/index.ts";
 import type { Session } from "../../../runtime/session/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
@@ -91,8 +91,5 @@ async function lastCompaction(session: Session): Promise<Compaction | undefined>
 function turnsFrom(text: string): number {
   const value = Number(text);
   if (text.trim() !== "" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `--keep-turns ${text}: use a whole number, 0 or more`,
-  });
+  throw codedError("number_invalid", `--keep-turns ${text}: use a whole number, 0 or more`);
 }

@@ -6,7 +6,7 @@
 
 import { Command } from "commander";
 
-import { isObject, isoTime, ThroughlineError, tryParseJson } from "../../../base/support/index.ts";
+import { codedError, isObject, isoTime, tryParseJson } from "../../../base/support/index.ts";
 import {
   changeConfigFile,
   CONFIG_NAMES,
@@ -153,10 +153,10 @@ function set(key: string, text: string, flags: FileFlags, terminal: Terminal): v
 function trust(flags: { readonly revoke?: boolean }, terminal: Terminal): void {
   const { project } = loadConfig(process.cwd());
   if (project === undefined) {
-    throw new ThroughlineError({
-      code: "project_config_missing",
-      message: "this project has no .throughline/config.json, so there is nothing to trust",
-    });
+    throw codedError(
+      "project_config_missing",
+      "this project has no .throughline/config.json, so there is nothing to trust",
+    );
   }
   const { file, sha256 } = project;
   recordTrust(trustFile(), {
@@ -177,10 +177,10 @@ function fileOf(flags: FileFlags): string {
 function pathOf(key: string): readonly [ConfigName, ...string[]] {
   const [name = "", ...rest] = key.split(".");
   if (isConfigName(name) && !rest.includes("")) return [name, ...rest];
-  throw new ThroughlineError({
-    code: "config_key_unknown",
-    message: `there is no setting "${inertLine(key, 60)}"; known are ${CONFIG_NAMES.join(", ")}`,
-  });
+  throw codedError(
+    "config_key_unknown",
+    `there is no setting "${inertLine(key, 60)}"; known are ${CONFIG_NAMES.join(", ")}`,
+  );
 }
 
 /** Without the values of headers: some hold what nobody should read on a screen. */

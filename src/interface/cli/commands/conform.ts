@@ -7,7 +7,7 @@
 
 import { Command, Option } from "commander";
 
-import { ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, type ThroughlineError } from "../../../base/support/index.ts";
 import type { ConformReport, ProbeResult } from "../../../diagnostics/conform/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inert, inertLine } from "../inert-text.ts";
@@ -197,7 +197,7 @@ function wholeNumber(flag: string, text: string, max: number): number {
 }
 
 function usage(code: string, message: string): ThroughlineError {
-  return new ThroughlineError({ code, message });
+  return codedError(code, message);
 }
 
 export function conformIo(terminal: Terminal, finish: (code: number) => void): ConformIo {

@@ -74,9 +74,9 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   return end() ?? (wrong === 0 ? EXIT.ok : EXIT.turnFailed);
 }
 
-const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "ok  ", note: "note", bad: "BAD " };
+const STATUS_WORDS: Readonly<Record<Finding["status"], string>> = { ok: "ok  ", note: "note", bad: "BAD " };
 
 function textOf({ check, status, message, fix }: Finding): string {
-  const line = `${MARKS[status]} ${check.padEnd(10)} ${inertLine(message, 400)}`;
+  const line = `${STATUS_WORDS[status]} ${check.padEnd(10)} ${inertLine(message, 400)}`;
   return fix === undefined ? line : `${line}\n       to do: ${inertLine(fix, 300)}`;
 }

@@ -10,7 +10,7 @@ import { isIP } from "node:net";
 
 import { Command, Option } from "commander";
 
-import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, messageOf, ThroughlineError } from "../../../base/support/index.ts";
 import {
   type Emulator,
   type Fault,
@@ -198,7 +198,7 @@ function isLoopback(host: string): boolean {
 }
 
 function usage(code: string, message: string): ThroughlineError {
-  return new ThroughlineError({ code, message });
+  return codedError(code, message);
 }
 
 function helpTail(): string {

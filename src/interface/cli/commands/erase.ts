@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, messageOf } from "../../../base/support/index.ts";
 import {
   eraseFrom,
   type EraseReport,
@@ -123,15 +123,12 @@ function reportText(facts: {
 
 function replacerOf({ secretFile, pattern }: EraseFlags): Replace {
   if ((secretFile === undefined) === (pattern === undefined))
-    throw new ThroughlineError({
-      code: "usage",
-      message: "what is to be erased? Give --secret-file or --pattern",
-    });
+    throw codedError("usage", "what is to be erased? Give --secret-file or --pattern");
   if (pattern !== undefined) {
     try {
       return patternReplacer(pattern);
     } catch (error) {
-      throw new ThroughlineError({ code: "pattern_invalid", message: `--pattern: ${messageOf(error)}` });
+      throw codedError("pattern_invalid", `--pattern: ${messageOf(error)}`);
     }
   }
   return valueReplacer(secretIn(secretFile ?? ""));
@@ -144,14 +141,11 @@ function secretIn(file: string): string {
   try {
     secret = readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `--secret-file ${file}: ${messageOf(error)}`,
-    });
+    throw codedError("file_unreadable", `--secret-file ${file}: ${messageOf(error)}`);
   }
   if (secret.length >= SHORTEST) return secret;
-  throw new ThroughlineError({
-    code: "secret_too_short",
-    message: `--secret-file ${file}: fewer than ${SHORTEST} characters would hit other words too; use --pattern with what stands around it`,
-  });
+  throw codedError(
+    "secret_too_short",
+    `--secret-file ${file}: fewer than ${SHORTEST} characters would hit other words too; use --pattern with what stands around it`,
+  );
 }

@@ -12,7 +12,7 @@ import { Command, Option } from "commander";
 import type { SessionHandle } from "../../../base/api/index.ts";
 import type { LoggedEvent } from "../../../base/events/index.ts";
 import { writeFilePieces } from "../../../base/files/index.ts";
-import { codeOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, codeOf, type ThroughlineError } from "../../../base/support/index.ts";
 import {
   blobsIn,
   type EraseReport,
@@ -108,10 +108,7 @@ async function writeBundle(
   { words, work }: { readonly words: FileWords; readonly work?: LongWork },
 ): Promise<void> {
   if (whole.events.length === 0)
-    throw new ThroughlineError({
-      code: "session_empty",
-      message: `session ${id} is empty: there is nothing to export`,
-    });
+    throw codedError("session_empty", `session ${id} is empty: there is nothing to export`);
   const { format, reasoning, redact = false } = flags;
   const { pieces, erased } = exportForm(whole, id, { format, reasoning, redact });
   if (erased !== undefined) sayRedacted(erased, terminal);
@@ -124,10 +121,7 @@ async function writeBundle(
   }
   const path = resolve(flags.output);
   if (flags.force !== true && isFile(path)) {
-    throw new ThroughlineError({
-      code: "file_exists",
-      message: `${words.name}: it is there already: ${words.taken}`,
-    });
+    throw codedError("file_exists", `${words.name}: it is there already: ${words.taken}`);
   }
   const blobBytes = [...whole.blobs.values()].reduce((sum, { length }) => sum + length, 0);
   const all = whole.lines.length + Math.ceil((blobBytes * 4) / 3);
@@ -139,17 +133,17 @@ async function writeBundle(
     });
   } catch (error) {
     if (codeOf(error) === "stopped") throw error;
-    throw new ThroughlineError({
-      code: "file_unwritable",
-      message: `${words.name}: cannot be written: ${writeProblem(error, path)}`,
-      cause: error,
-    });
+    throw codedError(
+      "file_unwritable",
+      `${words.name}: cannot be written: ${writeProblem(error, path)}`,
+      error,
+    );
   }
 }
 
 /** A bundle says at its end that it is whole. */
 function stopped(): ThroughlineError {
-  return new ThroughlineError({ code: "stopped", message: "stopped: what was written is not whole" });
+  return codedError("stopped", "stopped: what was written is not whole");
 }
 
 /** A pipe takes what it can: a large session is not kept in memory twice. */

@@ -7,7 +7,7 @@
 import { Command } from "commander";
 
 import type { UserMessage } from "../../../base/events/index.ts";
-import { ThroughlineError } from "../../../base/support/index.ts";
+import { codedError } from "../../../base/support/index.ts";
 import { fileStore } from "../../../runtime/log/index.ts";
 import type { Session } from "../../../runtime/session/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
@@ -106,10 +106,10 @@ Examples:
     async (words: readonly string[], flags: Which & RunFlags) => {
       const [name, seq, ...text] = flags.last === true ? [undefined, ...words] : words;
       if (seq === undefined || text.length === 0) {
-        throw new ThroughlineError({
-          code: "usage",
-          message: "edit takes a session (or --last), the number of a message, and what to say instead",
-        });
+        throw codedError(
+          "usage",
+          "edit takes a session (or --last), the number of a message, and what to say instead",
+        );
       }
       const at = seqFrom("<seq>", seq);
       finish(
@@ -169,8 +169,7 @@ async function lastMessage(session: Session): Promise<UserMessage> {
   for await (const event of session.events({ path: "active" })) {
     if (event.type === "user_message" && event.by === "person") last = event;
   }
-  if (last === undefined)
-    throw new ThroughlineError({ code: "nothing_to_undo", message: "there is no message to take back" });
+  if (last === undefined) throw codedError("nothing_to_undo", "there is no message to take back");
   return last;
 }
 
@@ -181,8 +180,5 @@ function textOf(message: UserMessage): string {
 function seqFrom(flag: string, text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `${flag} ${text}: use the number of an event`,
-  });
+  throw codedError("number_invalid", `${flag} ${text}: use the number of an event`);
 }

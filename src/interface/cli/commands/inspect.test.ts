@@ -91,6 +91,10 @@ test("a difference names what was added; a preview for another model sends no th
   expect(preview.violations).toEqual([]);
 });
 
+function messageItem(text: string): string {
+  return `{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"${text}","annotations":[]}]}`;
+}
+
 /** Answers with one message each, whose item is this text. */
 function answering(items: readonly string[]): typeof fetch {
   let next = 0;
@@ -110,10 +114,8 @@ function answering(items: readonly string[]): typeof fetch {
 }
 
 test("a difference compares bytes: an escaped letter is not the letter", async () => {
-  const message = (text: string): string =>
-    `{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"${text}","annotations":[]}]}`;
-  const first = message(String.raw`caf\u00e9`);
-  const second = message("café");
+  const first = messageItem(String.raw`caf\u00e9`);
+  const second = messageItem("café");
   const agent = createAgent({
     model: openai("gpt-5.6", { apiKey: "key-for-tests", baseUrl: "http://127.0.0.1:9/v1" }),
     cwd: process.cwd(),

@@ -10,7 +10,7 @@ import { Command, Option } from "commander";
 import { stringify } from "yaml";
 
 import { diffRequests, type RequestDiff } from "../../../base/api/index.ts";
-import { ThroughlineError, tryParseJson } from "../../../base/support/index.ts";
+import { codedError, tryParseJson } from "../../../base/support/index.ts";
 import { fileStore, type Log } from "../../../runtime/log/index.ts";
 import {
   previewFromLog,
@@ -114,10 +114,7 @@ async function inspect(name: string | undefined, flags: InspectFlags, terminal: 
 function numberFrom(flag: string, text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `${flag} ${text}: use a whole number above 0`,
-  });
+  throw codedError("number_invalid", `${flag} ${text}: use a whole number above 0`);
 }
 
 function requestView(rebuilt: RebuiltRequest): object {
@@ -167,10 +164,7 @@ function decisionLines(decisions: RequestPreview["decisions"]): readonly string[
 async function diffOf(log: Log, pair: readonly string[]): Promise<RequestDiff> {
   const [first, second, ...more] = pair;
   if (first === undefined || second === undefined || more.length > 0) {
-    throw new ThroughlineError({
-      code: "diff_invalid",
-      message: "--diff takes two request numbers: --diff 2 3",
-    });
+    throw codedError("diff_invalid", "--diff takes two request numbers: --diff 2 3");
   }
   const [from, to] = [numberFrom("--diff", first), numberFrom("--diff", second)];
   return diffRequests(await rebuildRequest(log, from), await rebuildRequest(log, to));

@@ -7,7 +7,7 @@
 
 import { Command } from "commander";
 
-import { ThroughlineError } from "../../../base/support/index.ts";
+import { codedError } from "../../../base/support/index.ts";
 import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
 import { type Model, type Price, PROFILES } from "../../../runtime/providers/index.ts";
 import { type ConfigValues, EFFORT_CHOICES, loadConfig } from "../../config/index.ts";
@@ -69,10 +69,10 @@ function models(name: string | undefined, flags: { readonly json?: boolean }, te
   const views = providersOf(values).filter(({ provider }) => name === undefined || provider === name);
   if (views.length === 0) {
     const names = providersOf(values).map(({ provider }) => provider);
-    throw new ThroughlineError({
-      code: "model_invalid",
-      message: `there is no provider "${name ?? ""}"; there are ${names.join(", ")}. A model is told as provider/model`,
-    });
+    throw codedError(
+      "model_invalid",
+      `there is no provider "${name ?? ""}"; there are ${names.join(", ")}. A model is told as provider/model`,
+    );
   }
   if (flags.json === true) {
     const view = {

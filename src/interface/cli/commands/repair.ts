@@ -12,7 +12,12 @@ import { Command } from "commander";
 
 import type { OverrideAction } from "../../../base/events/index.ts";
 import { writeFilePieces } from "../../../base/files/index.ts";
-import { codeOf, isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";
+import {
+  codedError,
+  codeOf,
+  isThroughlineError,
+  type ThroughlineError,
+} from "../../../base/support/index.ts";
 import {
   type Change,
   type Finding,
@@ -154,12 +159,12 @@ async function writeNew(path: string, text: string): Promise<string> {
     return path;
   } catch (error) {
     const exists = codeOf(error) === "EEXIST" || codeOf(error) === "EISDIR";
-    throw new ThroughlineError({
-      code: exists ? "file_exists" : "file_unwritable",
-      message: exists
+    throw codedError(
+      exists ? "file_exists" : "file_unwritable",
+      exists
         ? `${path} is there already: give another name with -o, or remove it`
         : `cannot write ${path}: ${writeProblem(error, path)}`,
-    });
+    );
   }
 }
 
@@ -189,21 +194,20 @@ async function repairExported(name: string, bytes: Buffer, flags: RepairFlags): 
   }
   const { changes, left } = await mendRules(bundleLog(bundle), {});
   if (changes.length > 0 && flags.dryRun !== true)
-    throw new ThroughlineError({
-      code: "usage",
-      message: `an exported file is not added to: throughline sessions import ${name}, then repair the session`,
-    });
+    throw codedError(
+      "usage",
+      `an exported file is not added to: throughline sessions import ${name}, then repair the session`,
+    );
   return { repaired: name, format: "throughline", changes, left };
 }
 
 async function repairLog(folder: string, id: string, flags: RepairFlags): Promise<Report> {
   const asked = [flags.error, flags.dropReasoning, flags.vendor].some((flag) => flag !== undefined);
   if (asked) {
-    throw new ThroughlineError({
-      code: "usage",
-      message:
-        "a session heals what a provider refuses by itself: --error, --drop-reasoning and --vendor are for files of other tools",
-    });
+    throw codedError(
+      "usage",
+      "a session heals what a provider refuses by itself: --error, --drop-reasoning and --vendor are for files of other tools",
+    );
   }
   const bytes = readLog(join(folder, `${id}.jsonl`));
   const extent = wholeExtent(bytes);
@@ -256,11 +260,11 @@ function copyExists(
   cause: unknown,
 ): ThroughlineError {
   const path = join(target.folder, `${target.id}.jsonl`);
-  return new ThroughlineError({
-    code: "file_exists",
-    message: `${path} is there already: give another name that ends in .jsonl with -o, or remove it`,
+  return codedError(
+    "file_exists",
+    `${path} is there already: give another name that ends in .jsonl with -o, or remove it`,
     cause,
-  });
+  );
 }
 
 /** A whole log whose next request would be refused: corrections are appended, nothing that stands in it is changed. */
@@ -281,10 +285,10 @@ async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
   };
   if (log.mode === "read" || drafts.length === 0) return report;
   if (flags.output !== undefined)
-    throw new ThroughlineError({
-      code: "usage",
-      message: "a session whose log is whole is repaired by adding to it: leave -o away, or fork it first",
-    });
+    throw codedError(
+      "usage",
+      "a session whose log is whole is repaired by adding to it: leave -o away, or fork it first",
+    );
   await log.append(drafts);
   await log.sync();
   return { ...report, written: log.place };
@@ -328,10 +332,7 @@ function readLog(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `cannot read ${path}: ${readProblem(error)}`,
-    });
+    throw codedError("file_unreadable", `cannot read ${path}: ${readProblem(error)}`);
   }
 }
 
@@ -342,10 +343,10 @@ function targetOf(
 ): { readonly folder: string; readonly id: string } {
   if (output === undefined) return { folder, id: `${id}-repaired`.slice(-64).replace(/^[_-]+/, "") };
   if (!output.endsWith(".jsonl"))
-    throw new ThroughlineError({
-      code: "usage",
-      message: `the copy of a session is a file with a name that ends in .jsonl, not ${inertLine(output, 100)}: give one with -o, or leave -o away`,
-    });
+    throw codedError(
+      "usage",
+      `the copy of a session is a file with a name that ends in .jsonl, not ${inertLine(output, 100)}: give one with -o, or leave -o away`,
+    );
   const full = resolve(output);
   return { folder: dirname(full), id: basename(full, ".jsonl") };
 }

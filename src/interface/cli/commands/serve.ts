@@ -17,7 +17,7 @@ import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 
 import { type AgentFor, type RunningServer, startServer } from "../../../access/server/index.ts";
-import { ThroughlineError } from "../../../base/support/index.ts";
+import { codedError } from "../../../base/support/index.ts";
 import { fileStore, type Store } from "../../../runtime/log/index.ts";
 import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
 import type { Model } from "../../../runtime/providers/index.ts";
@@ -98,10 +98,10 @@ Everything is described in docs/http-api.md.`,
 
 async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   if (!isLoopback(flags.host) && flags.expose !== true) {
-    throw new ThroughlineError({
-      code: "host_not_loopback",
-      message: `--host ${flags.host} can be reached from other machines: whoever gets the token can read every session and run its tools as you, and what is sent can be read on the way. Add --expose if you mean it`,
-    });
+    throw codedError(
+      "host_not_loopback",
+      `--host ${flags.host} can be reached from other machines: whoever gets the token can read every session and run its tools as you, and what is sent can be read on the way. Add --expose if you mean it`,
+    );
   }
   keepHeapSmall();
   enterDirectory(flags.directory);
@@ -231,10 +231,7 @@ function pageFolder(): string | undefined {
 function portFrom(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `--port ${text}: use a whole number from 0 to 65535`,
-  });
+  throw codedError("number_invalid", `--port ${text}: use a whole number from 0 to 65535`);
 }
 
 function isLoopback(host: string): boolean {

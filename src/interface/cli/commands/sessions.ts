@@ -6,7 +6,7 @@
 
 import { Command, Option } from "commander";
 
-import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, messageOf } from "../../../base/support/index.ts";
 import { fileStore, type Store } from "../../../runtime/log/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
@@ -17,9 +17,9 @@ import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
 import { openEndOf } from "../open-end.ts";
 import { newestFirst, rowsOf, rowText, type SessionRow, titleOf } from "../session-rows.ts";
+import { sessionText, type SessionTextOptions } from "../session-text.ts";
 import { stopOnSignals } from "../signals.ts";
 import type { Terminal } from "../terminal.ts";
-import { transcript, type TranscriptOptions } from "../transcript.ts";
 import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
@@ -110,10 +110,7 @@ const openStore = (): Store => fileStore(sessionsFolder());
 async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
   const most = Number(flags.number);
   if (!Number.isSafeInteger(most) || most < 1) {
-    throw new ThroughlineError({
-      code: "number_invalid",
-      message: `-n ${flags.number}: use a whole number above 0`,
-    });
+    throw codedError("number_invalid", `-n ${flags.number}: use a whole number above 0`);
   }
   const rows: SessionRow[] = [];
   const cwd = flags.here === true ? process.cwd() : undefined;
@@ -139,7 +136,7 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
   for (const row of rows) terminal.stdout.write(`${row.id.padEnd(longest)}  ${rowText(row)}\n`);
 }
 
-interface ShowFlags extends TranscriptOptions {
+interface ShowFlags extends SessionTextOptions {
   readonly last?: boolean;
   readonly json?: boolean;
 }
@@ -156,7 +153,7 @@ async function show(name: string | undefined, flags: ShowFlags, terminal: Termin
   const text =
     flags.json === true
       ? JSON.stringify(blocks, undefined, 2)
-      : `${inertLine(head, 100)}\n${empty ?? transcript(blocks, flags)}${open === undefined ? "" : `\n─ ${open.text}`}`;
+      : `${inertLine(head, 100)}\n${empty ?? sessionText(blocks, flags)}${open === undefined ? "" : `\n─ ${open.text}`}`;
   terminal.stdout.write(`${text}\n`);
 }
 
@@ -168,8 +165,7 @@ interface Hit {
 }
 
 async function search(text: string, flags: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
-  if (text.trim() === "")
-    throw new ThroughlineError({ code: "usage", message: "search for what? Give a word or a sentence" });
+  if (text.trim() === "") throw codedError("usage", "search for what? Give a word or a sentence");
   const store = openStore();
   const wanted = text.toLowerCase();
   let stopped = false;
@@ -217,13 +213,13 @@ async function hitsIn(store: Store, id: string, wanted: string, terminal: Termin
 async function rename(first: string, second: string | undefined, flags: LastFlag): Promise<void> {
   const [name, title] = flags.last === true ? [undefined, first] : [first, second];
   if (title === undefined || (flags.last === true && second !== undefined)) {
-    throw new ThroughlineError({
-      code: "usage",
-      message: "rename takes a session (or --last) and a title; a title of several words needs quotes",
-    });
+    throw codedError(
+      "usage",
+      "rename takes a session (or --last) and a title; a title of several words needs quotes",
+    );
   }
   const clean = inertLine(title, 200);
-  if (clean === "") throw new ThroughlineError({ code: "title_empty", message: "the title is empty" });
+  if (clean === "") throw codedError("title_empty", "the title is empty");
   const store = openStore();
   const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
   const log = await store.open(id, { mode: "write" });
@@ -247,8 +243,7 @@ async function remove(
   for (const name of last && names.length === 0 ? [undefined] : names) {
     ids.push(await resolveSession(store, { name, last }, process.cwd()));
   }
-  if (ids.length === 0)
-    throw new ThroughlineError({ code: "usage", message: "which session? Give its id, or --last" });
+  if (ids.length === 0) throw codedError("usage", "which session? Give its id, or --last");
   if (flags.yes !== true) {
     terminal.stderr.write(`would remove ${ids.join(", ")}; add --yes to do it\n`);
     return EXIT.usage;

@@ -8,7 +8,7 @@ import { setImmediate } from "node:timers/promises";
 
 import { Command } from "commander";
 
-import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, messageOf } from "../../../base/support/index.ts";
 import { fileStore, type StoredSession } from "../../../runtime/log/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
@@ -94,8 +94,5 @@ function daysOf(flags: StatsFlags): number | undefined {
   if (flags.all === true) return undefined;
   const days = Number(flags.days);
   if (Number.isSafeInteger(days) && days >= 1 && days <= 36_500) return days;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `--days ${flags.days}: use a whole number from 1 to 36500, or --all`,
-  });
+  throw codedError("number_invalid", `--days ${flags.days}: use a whole number from 1 to 36500, or --all`);
 }

@@ -6,7 +6,7 @@
 
 import { Command } from "commander";
 
-import { ThroughlineError } from "../../../base/support/index.ts";
+import { codedError } from "../../../base/support/index.ts";
 import { fileStore } from "../../../runtime/log/index.ts";
 import { emulator } from "../../../runtime/models/index.ts";
 import { createAgent, type TreeTurn, treeOf } from "../../../runtime/session/index.ts";
@@ -65,14 +65,14 @@ async function goTo(id: string, to: number): Promise<void> {
 function linesOf(turns: readonly TreeTurn[], indent: string): readonly string[] {
   return turns.flatMap((turn, index) => {
     const parts = turns.length > 1;
-    const mark = parts ? (index === turns.length - 1 ? "└ " : "├ ") : "";
+    const corner = parts ? (index === turns.length - 1 ? "└ " : "├ ") : "";
     const below = parts ? (index === turns.length - 1 ? "  " : "│ ") : "";
     const how = [
       ...(turn.why === "message" ? [] : [turn.why]),
       ...(turn.status === "completed" ? [] : [turn.status]),
       ...(turn.compacted ? ["after a compaction"] : []),
     ];
-    const line = `${indent}${mark}${turn.active ? "*" : " "} [${turn.seq}–${turn.end}] ${inertLine(turn.text, 70)}${
+    const line = `${indent}${corner}${turn.active ? "*" : " "} [${turn.seq}–${turn.end}] ${inertLine(turn.text, 70)}${
       how.length === 0 ? "" : ` (${how.join(", ")})`
     }`;
     return [line, ...linesOf(turn.children, `${indent}${below}`)];
@@ -82,5 +82,5 @@ function linesOf(turns: readonly TreeTurn[], indent: string): readonly string[] 
 function seqFrom(text: string): number {
   const value = Number(text);
   if (text.trim() !== "" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new ThroughlineError({ code: "number_invalid", message: `--to ${text}: use the number of an event` });
+  throw codedError("number_invalid", `--to ${text}: use the number of an event`);
 }

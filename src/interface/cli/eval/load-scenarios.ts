@@ -12,6 +12,7 @@ import { parseDocument } from "yaml";
 
 import {
   arrayOf,
+  codedError,
   isObject,
   type JsonObject,
   messageOf,
@@ -57,10 +58,7 @@ function filesOf(path: string): readonly string[] {
   try {
     folder = statSync(path).isDirectory();
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `cannot read ${path}: ${readProblem(error)}`,
-    });
+    throw codedError("file_unreadable", `cannot read ${path}: ${readProblem(error)}`);
   }
   if (!folder) return [resolve(path)];
   const files = readdirSync(path, { withFileTypes: true })
@@ -69,10 +67,7 @@ function filesOf(path: string): readonly string[] {
     .map(({ name }) => resolve(path, name))
     .toSorted();
   if (files.length === 0)
-    throw new ThroughlineError({
-      code: "scenario_missing",
-      message: `there is no scenario (.yaml, .json) in ${path}`,
-    });
+    throw codedError("scenario_missing", `there is no scenario (.yaml, .json) in ${path}`);
   return files;
 }
 
@@ -119,10 +114,7 @@ function parse(file: string): unknown {
     if (statSync(file).size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `cannot read ${file}: ${readProblem(error)}`,
-    });
+    throw codedError("file_unreadable", `cannot read ${file}: ${readProblem(error)}`);
   }
   const document = parseDocument(text, { prettyErrors: false });
   const [broken] = document.errors;

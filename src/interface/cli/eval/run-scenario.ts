@@ -20,7 +20,7 @@ import { builtinTools, type Tool } from "../../../runtime/tools/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
 import { costOf } from "../cost.ts";
 import { loadTools } from "../load-tools.ts";
-import { transcript } from "../transcript.ts";
+import { sessionText } from "../session-text.ts";
 import { type Check, checkRun, checkTurn } from "./expectations.ts";
 import { createModelOf, type ModelFrom } from "./models.ts";
 import { Observer } from "./observe.ts";
@@ -134,7 +134,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
       ...figures,
       costUsd: costUsd ?? null,
       durationMs: Math.round(performance.now() - started),
-      transcript: transcript(blocks, { reasoning: "title" }),
+      transcript: sessionText(blocks, { reasoning: "title" }),
       ...(out === undefined ? {} : { log: session.place }),
     };
   } finally {

@@ -8,7 +8,7 @@
 import { readFileSync, statSync } from "node:fs";
 
 import type { InputPart, LoggedEvent, Settings, UserMessage } from "../../../base/events/index.ts";
-import { type Clock, systemClock, ThroughlineError } from "../../../base/support/index.ts";
+import { type Clock, codedError, systemClock, type ThroughlineError } from "../../../base/support/index.ts";
 import { playbackFetch, readRecording, type Recording } from "../../../diagnostics/trace/index.ts";
 import { memoryStore, type Store } from "../../../runtime/log/index.ts";
 import { createAgent, type Session, type Turn } from "../../../runtime/session/index.ts";
@@ -51,10 +51,7 @@ function readFile(file: string): Recording {
     if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `--playback ${file}: cannot be read: ${readProblem(error)}`,
-    });
+    throw codedError("file_unreadable", `--playback ${file}: cannot be read: ${readProblem(error)}`);
   }
   return readRecording(text, file);
 }
@@ -153,7 +150,7 @@ class PlaybackRun {
           );
           if (this.#flags.strict !== true) return;
           this.#turn?.cancel();
-          throw new ThroughlineError({ code: "playback_differs", message: "the request differs" });
+          throw codedError("playback_differs", "the request differs");
         },
         onExhausted: (recorded) => {
           this.#problem(`the recording holds ${amount(recorded, "request")}; this run makes more`);
@@ -191,9 +188,9 @@ class PlaybackRun {
       this.#say(`the same ${amount(events.length, "event")} as recorded, but for ids and times`);
       return;
     }
-    const { place, recorded, played: got } = difference;
+    const { nth, recorded, played: got } = difference;
     this.#problem(
-      `event ${place} of the run differs: recorded ${inertLine(recorded, 160)}, played ${inertLine(got, 160)}`,
+      `event ${nth} of the run differs: recorded ${inertLine(recorded, 160)}, played ${inertLine(got, 160)}`,
     );
   }
 
@@ -270,8 +267,5 @@ function modeOf(text: string): PermissionMode {
 }
 
 function unsupported(what: string): ThroughlineError {
-  return new ThroughlineError({
-    code: "playback_unsupported",
-    message: `the recording holds ${what}, which cannot be played back`,
-  });
+  return codedError("playback_unsupported", `the recording holds ${what}, which cannot be played back`);
 }

@@ -9,7 +9,7 @@ import { homedir } from "node:os";
 import { basename } from "node:path";
 
 import type { SessionHandle } from "../../base/api/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
 import { EFFORT_CHOICES } from "../config/index.ts";
 import type { Ports } from "../tui/index.ts";
@@ -19,7 +19,7 @@ import { projectFiles } from "./project-files.ts";
 import { connectTo, openHandle, originOf } from "./remote-session.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface ChatPlace {
+export interface ChatSessions {
   /** The session the flags mean. */
   open(): Promise<SessionHandle>;
   /** Another one, with its own model. */
@@ -35,11 +35,11 @@ export interface ChatPlace {
   readonly outlives: boolean;
 }
 
-export function localPlace(
+export function localSessions(
   flags: RunFlags,
   terminal: Terminal,
   options: { readonly tools?: readonly Tool[] },
-): ChatPlace {
+): ChatSessions {
   const open = async (wanted: RunFlags): Promise<SessionHandle> =>
     (await openSession(wanted, { canAsk: true, attach: true, terminal, ...options })).session;
   return {
@@ -65,14 +65,18 @@ function later({
 }
 
 /** One connection for the whole chat: the link it may have been given works once. */
-export async function remotePlace(address: string, flags: RunFlags, terminal: Terminal): Promise<ChatPlace> {
+export async function remoteSessions(
+  address: string,
+  flags: RunFlags,
+  terminal: Terminal,
+): Promise<ChatSessions> {
   enterDirectory(flags.directory);
   const { effort } = flags;
   if (effort !== undefined && !(EFFORT_CHOICES as readonly string[]).includes(effort)) {
-    throw new ThroughlineError({
-      code: "effort_unknown",
-      message: `"${effort}" is not an effort; known are ${EFFORT_CHOICES.join(", ")}`,
-    });
+    throw codedError(
+      "effort_unknown",
+      `"${effort}" is not an effort; known are ${EFFORT_CHOICES.join(", ")}`,
+    );
   }
   const agent = await connectTo(address);
   const url = originOf(address);
