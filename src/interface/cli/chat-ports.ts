@@ -8,10 +8,11 @@ import { extname, resolve } from "node:path";
 
 import type { RemoteAgent } from "../../access/client/index.ts";
 import type { SessionHandle, SessionSummary } from "../../base/api/index.ts";
+import { EFFORTS as EFFORT_CHOICES } from "../../base/events/index.ts";
 import { messageOf, ThroughlineError } from "../../base/support/index.ts";
 import { fileStore, type Store, type StoredSession } from "../../runtime/log/index.ts";
 import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../runtime/models/index.ts";
-import { EFFORT_CHOICES, sessionsFolder } from "../config/index.ts";
+import { sessionsFolder } from "../config/index.ts";
 import type { Choice, Ports } from "../tui/index.ts";
 import type { ExportFlags } from "./commands/export.ts";
 import { costOf } from "./cost.ts";

@@ -9,9 +9,9 @@ import { homedir } from "node:os";
 import { basename } from "node:path";
 
 import type { SessionHandle } from "../../base/api/index.ts";
+import { EFFORTS, isEffort } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
-import { EFFORT_CHOICES } from "../config/index.ts";
 import type { Ports } from "../tui/index.ts";
 import { chatPorts, remotePorts } from "./chat-ports.ts";
 import { enterDirectory, openSession, type RunFlags } from "./open-session.ts";
@@ -72,11 +72,8 @@ export async function remoteSessions(
 ): Promise<ChatSessions> {
   enterDirectory(flags.directory);
   const { effort } = flags;
-  if (effort !== undefined && !(EFFORT_CHOICES as readonly string[]).includes(effort)) {
-    throw codedError(
-      "effort_unknown",
-      `"${effort}" is not an effort; known are ${EFFORT_CHOICES.join(", ")}`,
-    );
+  if (effort !== undefined && !isEffort(effort)) {
+    throw codedError("effort_unknown", `"${effort}" is not an effort; known are ${EFFORTS.join(", ")}`);
   }
   const agent = await connectTo(address);
   const url = originOf(address);

@@ -5,9 +5,9 @@
  * @module
  */
 
+import { isPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
-import type { PermissionMode } from "../../runtime/tools/index.ts";
-import { type ConfigValues, PERMISSION_CHOICES } from "../config/index.ts";
+import { type ConfigValues, namesIn } from "../config/index.ts";
 import type { RunFlags, ShowReasoning } from "./run-options.ts";
 
 export interface RunSettings {
@@ -23,30 +23,20 @@ export interface RunSettings {
 
 export function runSettings(flags: RunFlags, config: ConfigValues): RunSettings {
   return {
-    permissions:
-      choice("--permissions", flags.permissions, PERMISSION_CHOICES, "permissions_invalid") ??
-      (config.permissions as PermissionMode | undefined) ??
-      "ask",
+    permissions: permissionMode(flags.permissions) ?? config.permissions ?? "ask",
     maxSteps: positiveInteger("--max-steps", flags.maxSteps) ?? config.maxSteps,
     maxCostUsd: positiveAmount("--max-cost", flags.maxCost) ?? config.maxCostUsd,
     showReasoning: flags.showReasoning ?? config.showReasoning ?? "auto",
     tools: flags.tools ?? config.tools,
-    allowTools: flags.allowTools === undefined ? config.allowTools : namesOf(flags.allowTools),
+    allowTools: flags.allowTools === undefined ? config.allowTools : namesIn(flags.allowTools),
     system: flags.system ?? config.system,
     projectInstructions: flags.projectInstructions !== false && config.projectInstructions !== false,
   };
 }
 
-function choice<T extends string>(
-  flag: string,
-  text: string | undefined,
-  values: readonly T[],
-  code: string,
-): T | undefined {
-  if (text === undefined) return undefined;
-  const found = values.find((one) => one === text);
-  if (found !== undefined) return found;
-  throw codedError(code, `${flag} ${text}: use one of ${values.join(", ")}`);
+function permissionMode(text: string | undefined): PermissionMode | undefined {
+  if (text === undefined || isPermissionMode(text)) return text;
+  throw codedError("permissions_invalid", `--permissions ${text}: use one of ${PERMISSION_MODES.join(", ")}`);
 }
 
 export function positiveInteger(flag: string, text: string | undefined): number | undefined {
@@ -61,11 +51,4 @@ function positiveAmount(flag: string, text: string | undefined): number | undefi
   const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value > 0 && Number.isFinite(value)) return value;
   throw codedError("number_invalid", `${flag} ${text}: use an amount of USD above 0, like 0.50`);
-}
-
-function namesOf(text: string): readonly string[] {
-  return text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
 }

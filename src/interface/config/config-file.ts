@@ -17,9 +17,9 @@ import {
   type ThroughlineError,
   tryParseJson,
 } from "../../base/support/index.ts";
-import { complaintAbout } from "./check-value.ts";
 import { CONFIG_NAMES, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";
 import { jsonProblem } from "./json-problem.ts";
+import type { Complaint } from "./value-kinds.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -69,14 +69,14 @@ function checked(file: string, object: JsonObject): ConfigValues {
         `${file}: there is no setting ${JSON.stringify(name.slice(0, 60))}; known are ${CONFIG_NAMES.join(", ")}`,
       );
     }
-    const complaint = complaintAbout(keyOf(name), value);
-    if (complaint !== undefined) throw invalidValue(file, name, complaint.at, complaint.why);
+    const complaint = keyOf(name).kind.complaint(value);
+    if (complaint !== undefined) throw invalidValue(file, name, complaint);
     values[name] = name === "tools" ? resolve(dirname(file), String(value)) : value;
   }
   return values;
 }
 
-export function invalidValue(place: string, name: string, at: string, why: string): ThroughlineError {
+export function invalidValue(place: string, name: string, { at, why }: Complaint): ThroughlineError {
   return codedError("config_value_invalid", `${place}: ${name}${at === "" ? "" : `.${at}`}: ${why}`);
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { codedError, type JsonObject, type ThroughlineError } from "../../base/support/index.ts";
+import { codedError, type JsonObject } from "../../base/support/index.ts";
 import {
   type ApiKey,
   type Capabilities,
@@ -22,7 +22,7 @@ export interface ModelOptions {
   /** As the ecosystem writes it: with `/v1` for the OpenAI dialects, without for Anthropic's. */
   readonly baseUrl?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly effort?: string;
+  readonly effort?: string | undefined;
   /** How the endpoint departs from its dialect: a name of `PROFILES`, or a profile of one's own. */
   readonly profile?: string | Profile;
   /** What is known better than the table knows it: context size, vision … */
@@ -53,9 +53,7 @@ export function endpointModel(provider: Provider, model: string, options: ModelO
       apiKey: apiKey ?? ((keyVariable === undefined ? undefined : process.env[keyVariable]) || fallback),
       keyName: keyVariable ?? "an API key",
       ...(keyHeader === undefined ? {} : { keyHeader }),
-      ...(headers === undefined && provider.headers === undefined
-        ? {}
-        : { headers: { ...provider.headers, ...headers } }),
+      headers: { ...provider.headers, ...headers },
     }),
   );
 }
@@ -75,13 +73,12 @@ function baseUrlOf(provider: Provider, given: string | undefined): string {
 }
 
 function checkedUrl(text: string): string {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw badUrl(text);
-  }
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw badUrl(text);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw codedError(
+      "base_url_invalid",
+      `"${text}" is not a base URL: it should look like https://api.openai.com/v1`,
+    );
   // It would stand in the log as part of every origin, and is not sent: the key is.
   if (url.username !== "" || url.password !== "") {
     throw codedError(
@@ -90,11 +87,4 @@ function checkedUrl(text: string): string {
     );
   }
   return text.replace(/\/+$/, "");
-}
-
-function badUrl(text: string): ThroughlineError {
-  return codedError(
-    "base_url_invalid",
-    `"${text}" is not a base URL: it should look like https://api.openai.com/v1`,
-  );
 }

@@ -7,10 +7,11 @@
 
 import { Command } from "commander";
 
+import { EFFORTS } from "../../../base/events/index.ts";
 import { codedError } from "../../../base/support/index.ts";
 import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
 import { type Model, type Price, PROFILES } from "../../../runtime/providers/index.ts";
-import { type ConfigValues, EFFORT_CHOICES, loadConfig } from "../../config/index.ts";
+import { type ConfigValues, loadConfig } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
@@ -77,16 +78,14 @@ function models(name: string | undefined, flags: { readonly json?: boolean }, te
   if (flags.json === true) {
     const view = {
       providers: views,
-      efforts: EFFORT_CHOICES,
+      efforts: EFFORTS,
       profiles: Object.keys({ ...PROFILES, ...values.profiles }),
     };
     terminal.stdout.write(`${JSON.stringify(view, undefined, 2)}\n`);
     return;
   }
   for (const view of views) terminal.stdout.write(`${providerText(view)}\n`);
-  terminal.stdout.write(
-    `efforts: ${EFFORT_CHOICES.join(", ")} (which of them a model takes is its own business)\n`,
-  );
+  terminal.stdout.write(`efforts: ${EFFORTS.join(", ")} (which of them a model takes is its own business)\n`);
 }
 
 function providersOf(config: ConfigValues): readonly ProviderView[] {

@@ -8,8 +8,8 @@ import { readFileSync } from "node:fs";
 
 import { codedError, type JsonObject, messageOf } from "../../../base/support/index.ts";
 import { type Emulator, loadScenario as loadEmulatorScript, parseFaults } from "../../../emulator/index.ts";
-import { emulator } from "../../../runtime/models/index.ts";
-import { EFFORTS, type Model } from "../../../runtime/providers/index.ts";
+import { emulator, splitEffort } from "../../../runtime/models/index.ts";
+import type { Model } from "../../../runtime/providers/index.ts";
 import { readProblem } from "../read-problem.ts";
 import type { EvalScenario } from "./scenario.ts";
 
@@ -53,17 +53,8 @@ export function createModelOf(
   onStart?: (emulator: Emulator) => void,
 ): Model {
   if (!name.startsWith(EMULATED)) return modelFrom(name);
-  const id = name.slice(EMULATED.length);
-  const colon = id.lastIndexOf(":");
-  const effort = colon > 0 && EFFORTS.has(id.slice(colon + 1)) ? id.slice(colon + 1) : undefined;
-  const model = effort === undefined ? id : id.slice(0, colon);
-  if (model === "") return modelFrom(name);
-  return emulator({
-    model,
-    effort,
-    onStart,
-    ...scriptOf(script),
-  });
+  const named = splitEffort(name.slice(EMULATED.length));
+  return named.model === "" ? modelFrom(name) : emulator({ ...named, onStart, ...scriptOf(script) });
 }
 
 function scriptOf(script: JsonObject | undefined): Parameters<typeof emulator>[0] {

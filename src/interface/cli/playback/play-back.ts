@@ -7,12 +7,17 @@
 
 import { readFileSync, statSync } from "node:fs";
 
-import type { InputPart, LoggedEvent, Settings, UserMessage } from "../../../base/events/index.ts";
+import {
+  type InputPart,
+  isPermissionMode,
+  type LoggedEvent,
+  type Settings,
+  type UserMessage,
+} from "../../../base/events/index.ts";
 import { type Clock, codedError, systemClock, type ThroughlineError } from "../../../base/support/index.ts";
 import { playbackFetch, readRecording, type Recording } from "../../../diagnostics/trace/index.ts";
 import { memoryStore, type Store } from "../../../runtime/log/index.ts";
 import { createAgent, type Session, type Turn } from "../../../runtime/session/index.ts";
-import type { PermissionMode } from "../../../runtime/tools/index.ts";
 import { amount } from "../amount.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
@@ -132,7 +137,7 @@ class PlaybackRun {
         reasoning: settings.replay,
         foreign: settings.foreign,
       },
-      permissions: modeOf(run.permissions),
+      permissions: isPermissionMode(run.permissions) ? run.permissions : "deny",
       canAsk: run.canAsk,
       limits: {
         maxSteps: run.maxSteps,
@@ -260,10 +265,6 @@ async function collect(session: Session, before: number): Promise<LoggedEvent[]>
   const events: LoggedEvent[] = [];
   for await (const event of session.events({ after: before - 1 })) events.push(event);
   return events;
-}
-
-function modeOf(text: string): PermissionMode {
-  return text === "ask" || text === "auto" || text === "read-only" ? text : "deny";
 }
 
 function unsupported(what: string): ThroughlineError {
