@@ -17,6 +17,8 @@ export {
   isPermissionMode,
   PERMISSION_MODES,
   type PermissionMode,
+  SHOW_REASONING,
+  type ShowReasoning,
 } from "./setting-choices.ts";
 export type {
   Capabilities,

@@ -13,6 +13,10 @@ export function isEffort(text: string): text is Effort {
   return EFFORTS.some((one) => one === text);
 }
 
+/** How thoughts are shown; `auto` is what suits the surface. */
+export const SHOW_REASONING = ["auto", "full", "title", "none"] as const;
+export type ShowReasoning = (typeof SHOW_REASONING)[number];
+
 /** What tools may do unasked, from the narrowest to the widest. */
 export const PERMISSION_MODES = ["deny", "read-only", "ask", "auto"] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];

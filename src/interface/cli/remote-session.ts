@@ -58,21 +58,15 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
     id: handle.id,
     place: originOf(address),
     model: handle.model,
-    options: flags.effort === undefined ? {} : { effort: flags.effort },
-    told: {
-      showReasoning: flags.showReasoning,
-      output: flags.output,
-    },
+    options: { effort: flags.effort },
+    told: { showReasoning: flags.showReasoning, output: flags.output },
   };
 }
 
 /** The session the flags mean, with the model they name. */
 export async function openHandle(agent: RemoteAgent, flags: RunFlags): Promise<SessionHandle> {
   const id = await chosen(agent, flags);
-  const handle = await agent.open({
-    id,
-    model: flags.model,
-  });
+  const handle = await agent.open({ id, model: flags.model });
   if (id !== undefined && flags.model !== undefined) await handle.setModel(flags.model);
   return handle;
 }

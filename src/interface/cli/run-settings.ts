@@ -5,10 +5,16 @@
  * @module
  */
 
-import { isPermissionMode, PERMISSION_MODES, type PermissionMode } from "../../base/events/index.ts";
+import {
+  isPermissionMode,
+  PERMISSION_MODES,
+  type PermissionMode,
+  type ShowReasoning,
+} from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import { type ConfigValues, namesIn } from "../config/index.ts";
-import type { RunFlags, ShowReasoning } from "./run-options.ts";
+import { ABOVE_ZERO, wholeNumber } from "./flag-numbers.ts";
+import type { RunFlags } from "./run-options.ts";
 
 export interface RunSettings {
   readonly permissions: PermissionMode;
@@ -24,7 +30,8 @@ export interface RunSettings {
 export function runSettings(flags: RunFlags, config: ConfigValues): RunSettings {
   return {
     permissions: permissionMode(flags.permissions) ?? config.permissions ?? "ask",
-    maxSteps: positiveInteger("--max-steps", flags.maxSteps) ?? config.maxSteps,
+    maxSteps:
+      flags.maxSteps === undefined ? config.maxSteps : wholeNumber("--max-steps", flags.maxSteps, ABOVE_ZERO),
     maxCostUsd: positiveAmount("--max-cost", flags.maxCost) ?? config.maxCostUsd,
     showReasoning: flags.showReasoning ?? config.showReasoning ?? "auto",
     tools: flags.tools ?? config.tools,
@@ -37,13 +44,6 @@ export function runSettings(flags: RunFlags, config: ConfigValues): RunSettings 
 function permissionMode(text: string | undefined): PermissionMode | undefined {
   if (text === undefined || isPermissionMode(text)) return text;
   throw codedError("permissions_invalid", `--permissions ${text}: use one of ${PERMISSION_MODES.join(", ")}`);
-}
-
-export function positiveInteger(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw codedError("number_invalid", `${flag} ${text}: use a whole number above 0`);
 }
 
 function positiveAmount(flag: string, text: string | undefined): number | undefined {

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { EFFORTS, PERMISSION_MODES } from "../../base/events/index.ts";
+import { EFFORTS, PERMISSION_MODES, SHOW_REASONING } from "../../base/events/index.ts";
 import { isObject } from "../../base/support/index.ts";
 import { PROFILE_ENTRIES, PROVIDER_ENTRIES } from "./provider-kinds.ts";
 import {
@@ -28,9 +28,6 @@ export interface ConfigKey {
   /** May a project that is not trusted set this, over what the user has? Only what narrows, or harms nobody. */
   readonly harmless: (value: unknown, below: unknown) => boolean;
 }
-
-/** How thoughts are shown on the screen. */
-export const REASONING_CHOICES = ["auto", "full", "title", "none"] as const;
 
 const always = (): boolean => true;
 const never = (): boolean => false;
@@ -89,7 +86,7 @@ export const CONFIG_KEYS = {
   },
   showReasoning: {
     about: "thoughts on the screen: live title and duration, with their text, titles only, or none",
-    kind: choiceKind(REASONING_CHOICES),
+    kind: choiceKind(SHOW_REASONING),
     variable: "THROUGHLINE_SHOW_REASONING",
     usual: "auto",
     harmless: always,

@@ -12,7 +12,6 @@ export {
   type ConfigValues,
   isConfigName,
   keyOf,
-  REASONING_CHOICES,
 } from "./config-keys.ts";
 export { configSchema } from "./config-schema.ts";
 export { jsonProblem } from "./json-problem.ts";

@@ -14,20 +14,18 @@ import { codedError, messageOf } from "../../../base/support/index.ts";
 import {
   eraseFrom,
   type EraseReport,
-  fileStore,
   readBundle,
   type Replace,
   writeSession,
 } from "../../../runtime/log/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
-import { resolveSession } from "../choose-session.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { patternReplacer, valueReplacer } from "../export/secret-patterns.ts";
+import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
 import type { Terminal } from "../terminal.ts";
 
-interface EraseFlags {
-  readonly last?: boolean;
+interface EraseFlags extends LastFlag {
   readonly secretFile?: string;
   readonly pattern?: string;
   readonly replace?: boolean;
@@ -36,10 +34,9 @@ interface EraseFlags {
 }
 
 export function eraseCommand(terminal: Terminal, finish: Finish): Command {
-  return new Command("erase")
-    .description("a copy of a session without a leaked secret, and a report")
-    .argument("[session]", "its id, a unique beginning of it, or its title")
-    .option("--last", "the last session of this directory")
+  return takesSession(
+    new Command("erase").description("a copy of a session without a leaked secret, and a report"),
+  )
     .option(
       "--secret-file <file>",
       "a file that holds the secret and nothing else: a command line is seen by others",
@@ -55,11 +52,8 @@ export function eraseCommand(terminal: Terminal, finish: Finish): Command {
 
 async function erase(name: string | undefined, flags: EraseFlags, terminal: Terminal): Promise<number> {
   const replace = replacerOf(flags);
-  const store = fileStore(sessionsFolder());
-  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-  const log = await store.open(id, { mode: "read" });
-  const bundle = await readBundle(log);
-  await log.close();
+  const id = await sessionNamed(name, flags);
+  const bundle = await withLog(sessionStore().open(id, { mode: "read" }), readBundle);
   const beside = besideWith(id, replace, new Set(bundle.blobs.keys()));
   const { bundle: clean, report } = eraseFrom(bundle, replace);
   if (report.events.length === 0 && report.blobs.length === 0 && beside.length === 0) {

@@ -16,22 +16,19 @@ import { codedError, codeOf, type ThroughlineError } from "../../../base/support
 import {
   blobsIn,
   type EraseReport,
-  fileStore,
   linesFrom,
   readBundle,
   type SessionBundle,
 } from "../../../runtime/log/index.ts";
-import { sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
-import { resolveSession } from "../choose-session.ts";
 import type { Finish } from "../command-table.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportForm } from "../export/export-forms.ts";
 import { type LongWork, longWork } from "../long-work.ts";
+import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
 import type { Terminal } from "../terminal.ts";
 import { writeProblem } from "../write-problem.ts";
 
-export interface ExportFlags {
-  readonly last?: boolean;
+export interface ExportFlags extends LastFlag {
   readonly format: ExportFormat;
   readonly reasoning: boolean;
   readonly redact?: boolean;
@@ -41,10 +38,9 @@ export interface ExportFlags {
 }
 
 export function exportCommand(terminal: Terminal, finish: Finish): Command {
-  return new Command("export")
-    .description("a session as JSONL (byte for byte, with its blobs), Markdown or HTML")
-    .argument("[session]", "its id, a unique beginning of it, or its title")
-    .option("--last", "the last session of this directory")
+  return takesSession(
+    new Command("export").description("a session as JSONL (byte for byte, with its blobs), Markdown or HTML"),
+  )
     .addOption(
       new Option("--format <format>", "jsonl, markdown or html").choices(EXPORT_FORMATS).default("jsonl"),
     )
@@ -63,11 +59,8 @@ async function exportSession(
   terminal: Terminal,
   work: LongWork,
 ): Promise<void> {
-  const store = fileStore(sessionsFolder());
-  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-  const log = await store.open(id, { mode: "read" });
-  const whole = await readBundle(log);
-  await log.close();
+  const id = await sessionNamed(name, flags);
+  const whole = await withLog(sessionStore().open(id, { mode: "read" }), readBundle);
   const words = { name: `-o ${flags.output ?? ""}`, taken: "give another name, or --force" };
   await writeBundle(id, whole, flags, terminal, { words, work });
   if (flags.output === undefined) return;

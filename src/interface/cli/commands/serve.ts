@@ -17,6 +17,7 @@ import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 
 import { type AgentFor, type RunningServer, startServer } from "../../../access/server/index.ts";
+import { EFFORTS } from "../../../base/events/index.ts";
 import { codedError } from "../../../base/support/index.ts";
 import { fileStore, type Store } from "../../../runtime/log/index.ts";
 import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
@@ -30,26 +31,13 @@ import { sessionDownload } from "../export/session-download.ts";
 import { inertLine } from "../inert-text.ts";
 import { chooseTools, enterDirectory, systemText } from "../open-session.ts";
 import { settingsWithTrust } from "../project-trust.ts";
-import type { RunFlags } from "../run-options.ts";
+import { agentOptions, gather, type RunFlags } from "../run-options.ts";
 import { runSettings } from "../run-settings.ts";
 import { stopOnSignals } from "../signals.ts";
 import type { Terminal } from "../terminal.ts";
 import { headerSecrets, modelsOf } from "../user-providers.ts";
 
-interface ServeFlags extends Pick<
-  RunFlags,
-  | "model"
-  | "effort"
-  | "tools"
-  | "allowTools"
-  | "permissions"
-  | "maxSteps"
-  | "maxCost"
-  | "system"
-  | "projectInstructions"
-  | "trust"
-  | "directory"
-> {
+interface ServeFlags extends RunFlags {
   readonly port: string;
   readonly host: string;
   readonly allowHost: readonly string[];
@@ -57,10 +45,8 @@ interface ServeFlags extends Pick<
   readonly open?: boolean;
 }
 
-const gather = (value: string, earlier: readonly string[]): readonly string[] => [...earlier, value];
-
 export function serveCommand(terminal: Terminal, finish: (code: number) => void): Command {
-  return new Command("serve")
+  const command = new Command("serve")
     .description("sessions in the browser, and over HTTP for programs")
     .option("--port <number>", "port to listen on, 0 for any free one", "4319")
     .option("--host <address>", "address to listen on", "127.0.0.1")
@@ -71,15 +57,11 @@ export function serveCommand(terminal: Terminal, finish: (code: number) => void)
       gather,
       [] as readonly string[],
     )
-    .option("--open", "open the page in the browser")
-    .option("-m, --model <provider/model[:effort]>", "the model of new sessions, and of all others too")
-    .option("--effort <level>", "off, none, minimal, low, medium, high, xhigh, max")
-    .option("--system <text>", "instructions for the model")
-    .option("--tools <file>", "a JavaScript module that exports tools")
-    .option("--allow-tools <names>", "only these tools, separated by commas")
-    .option("--permissions <mode>", "ask, auto, read-only or deny")
-    .option("--max-steps <n>", "at most n requests in a turn")
-    .option("--max-cost <usd>", "stop a turn that has cost this much; only where the price is known")
+    .option("--open", "open the page in the browser");
+  return agentOptions(command, {
+    model: "the model of new sessions, and of all others too",
+    effort: EFFORTS.join(", "),
+  })
     .option("--no-project-instructions", "do not read AGENTS.md")
     .option("--trust", "trust this project's .throughline/config.json as it is now")
     .option("-C, --directory <dir>", "work in this directory")
@@ -171,10 +153,7 @@ async function agents(
       system,
       permissions,
       canAsk: true,
-      limits: {
-        maxSteps,
-        maxCostUsd,
-      },
+      limits: { maxSteps, maxCostUsd },
       cwd: folder,
       secrets: headerSecrets(config.values),
     });
