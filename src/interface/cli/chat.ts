@@ -26,7 +26,7 @@ export async function chat(
   terminal: Terminal,
   options: { readonly tools?: readonly Tool[] } = {},
 ): Promise<number> {
-  const told = new Diverted(terminal);
+  const told = diverted(terminal);
   const sessions =
     flags.server === undefined
       ? localSessions(flags, told, options)
@@ -104,7 +104,7 @@ class Chatting {
       files,
       history: this.#history,
       directory: sessions.name(),
-      now: systemNow,
+      now: () => Date.now(),
       signal,
       messages: (listener) => terminal.divert(listener),
       intro: banner,
@@ -138,48 +138,29 @@ const STAND_IN_HERE =
 const STAND_IN_THERE =
   "The server answers with its built-in emulator: a stand-in that follows rules, not a model.\n";
 
-function systemNow(): number {
-  return Date.now();
-}
-
 // oxlint-disable-next-line no-control-regex -- styles are for the terminal, the interface has its own
 const STYLES = /\u001B\[\d*m/g;
 
+interface Diverted extends Terminal {
+  readonly divert: (listener: (text: string) => void) => () => void;
+}
+
 /** While the full interface has the screen, what others say to the person becomes a note in it. */
-class Diverted implements Terminal {
-  readonly interactive: boolean;
-  readonly linesOnly: boolean;
-  readonly spoken: boolean;
-  readonly colour: boolean;
-  readonly stdout: Terminal["stdout"];
-  readonly stderr: Terminal["stderr"];
-  readonly stdin: Terminal["stdin"];
-  readonly dim: Terminal["dim"];
-  readonly bold: Terminal["bold"];
-  #listener: ((text: string) => void) | undefined;
-
-  constructor(terminal: Terminal) {
-    const { interactive, linesOnly, spoken, colour, stdout, stdin, dim, bold } = terminal;
-    this.interactive = interactive;
-    this.linesOnly = linesOnly;
-    this.spoken = spoken;
-    this.colour = colour;
-    this.stdout = stdout;
-    this.stdin = stdin;
-    this.dim = dim;
-    this.bold = bold;
-    const write = (text: string | Uint8Array): boolean => {
-      if (this.#listener === undefined) return terminal.stderr.write(text);
-      this.#listener(String(text).replaceAll(STYLES, "").trimEnd());
-      return true;
-    };
-    this.stderr = Object.assign(Object.create(terminal.stderr) as Terminal["stderr"], { write });
-  }
-
-  divert(listener: (text: string) => void): () => void {
-    this.#listener = listener;
-    return () => {
-      this.#listener = undefined;
-    };
-  }
+function diverted(terminal: Terminal): Diverted {
+  let heard: ((text: string) => void) | undefined;
+  const write = (text: string | Uint8Array): boolean => {
+    if (heard === undefined) return terminal.stderr.write(text);
+    heard(String(text).replaceAll(STYLES, "").trimEnd());
+    return true;
+  };
+  return {
+    ...terminal,
+    stderr: Object.assign(Object.create(terminal.stderr) as Terminal["stderr"], { write }),
+    divert: (listener) => {
+      heard = listener;
+      return () => {
+        heard = undefined;
+      };
+    },
+  };
 }

@@ -26,12 +26,12 @@ export function toolRows(block: ToolBlock, width: number, view: View): Rows {
 }
 
 function signOf(block: ToolBlock, { style }: View): readonly [string, (text: string) => string] {
-  if (block.result !== undefined) return RESULT_MARKS[block.result.status](style);
+  if (block.result !== undefined) return RESULT_SIGNS[block.result.status](style);
   if (block.permission?.decision === undefined && block.permission !== undefined) return ["?", style.warn];
   return [block.generating ? "▸" : "·", style.accent];
 }
 
-const RESULT_MARKS: Readonly<
+const RESULT_SIGNS: Readonly<
   Record<ToolStatus, (style: View["style"]) => readonly [string, (text: string) => string]>
 > = {
   ok: (style) => ["✓", style.good],

@@ -14,7 +14,7 @@ import {
   type Profile,
 } from "../providers/index.ts";
 import { priced } from "./prices.ts";
-import type { Provider } from "./providers.ts";
+import { type Provider, urlFromEnvironment } from "./providers.ts";
 
 export interface ModelOptions {
   /** A string, or a function that fetches one. Default: the provider's variable in the environment. */
@@ -60,9 +60,7 @@ export function endpointModel(provider: Provider, model: string, options: ModelO
 
 function baseUrlOf(provider: Provider, given: string | undefined): string {
   const { baseUrlVariable } = provider;
-  // An empty variable is as good as none.
-  const set = (baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable]) || undefined;
-  const text = given ?? set ?? provider.baseUrl;
+  const text = given ?? urlFromEnvironment(provider) ?? provider.baseUrl;
   if (text === undefined) {
     throw codedError(
       "base_url_missing",

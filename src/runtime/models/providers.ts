@@ -76,3 +76,13 @@ const local = LOCAL.map(([name, profile, port, baseUrlVariable]): Provider => ({
 export const PROVIDERS: Readonly<Record<string, Provider>> = Object.fromEntries(
   [...hosted.slice(0, 3), AZURE, ...hosted.slice(3), ...local].map((provider) => [provider.name, provider]),
 );
+
+/** Its key is in the environment. */
+export function hasKey({ keyVariable }: Provider): boolean {
+  return keyVariable !== undefined && (process.env[keyVariable] ?? "") !== "";
+}
+
+/** The base URL that the environment sets instead; an empty variable is as good as none. */
+export function urlFromEnvironment({ baseUrlVariable }: Provider): string | undefined {
+  return (baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable]) || undefined;
+}

@@ -9,7 +9,13 @@ import { Command } from "commander";
 
 import { EFFORTS } from "../../../base/events/index.ts";
 import { codedError } from "../../../base/support/index.ts";
-import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
+import {
+  EMULATED_MODELS,
+  hasKey,
+  pricedModels,
+  PROVIDERS,
+  urlFromEnvironment,
+} from "../../../runtime/models/index.ts";
 import { type Model, type Price, PROFILES } from "../../../runtime/providers/index.ts";
 import { type ConfigValues, loadConfig } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
@@ -105,28 +111,25 @@ function providersOf(config: ConfigValues): readonly ProviderView[] {
   };
   return [
     emulator,
-    ...Object.values(named).map(
-      ({ name, profile, baseUrl, baseUrlVariable, keyVariable, keyOptional }): ProviderView => {
-        const used = typeof profile === "string" ? profileNamed(profile, config) : profile;
-        const set = baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable] || undefined;
-        const url = set ?? baseUrl;
-        const present = keyVariable !== undefined && (process.env[keyVariable] ?? "") !== "";
-        const ids = Object.hasOwn(own, name) ? (config.providers?.[name]?.models ?? []) : pricedModels(name);
-        return {
-          provider: name,
-          from: Object.hasOwn(own, name) ? "config" : "built-in",
-          dialect: used.dialect,
-          profile: used.name,
-          assumed: Object.keys(used.evidence).filter(
-            (field) => used.evidence[field]?.startsWith("assumed") === true,
-          ),
-          baseUrl: url === undefined ? null : withoutSecrets(url),
-          keyVariable: keyVariable ?? null,
-          key: present ? "present" : keyOptional === true ? "not needed" : "missing",
-          models: url === undefined ? [] : ids.map((id) => modelView(modelFrom(`${name}/${id}`))),
-        };
-      },
-    ),
+    ...Object.values(named).map((provider): ProviderView => {
+      const { name, profile, baseUrl, keyVariable, keyOptional } = provider;
+      const used = typeof profile === "string" ? profileNamed(profile, config) : profile;
+      const url = urlFromEnvironment(provider) ?? baseUrl;
+      const ids = Object.hasOwn(own, name) ? (config.providers?.[name]?.models ?? []) : pricedModels(name);
+      return {
+        provider: name,
+        from: Object.hasOwn(own, name) ? "config" : "built-in",
+        dialect: used.dialect,
+        profile: used.name,
+        assumed: Object.keys(used.evidence).filter(
+          (field) => used.evidence[field]?.startsWith("assumed") === true,
+        ),
+        baseUrl: url === undefined ? null : withoutSecrets(url),
+        keyVariable: keyVariable ?? null,
+        key: hasKey(provider) ? "present" : keyOptional === true ? "not needed" : "missing",
+        models: url === undefined ? [] : ids.map((id) => modelView(modelFrom(`${name}/${id}`))),
+      };
+    }),
   ];
 }
 

@@ -20,7 +20,7 @@ import { type AgentFor, type RunningServer, startServer } from "../../../access/
 import { EFFORTS } from "../../../base/events/index.ts";
 import { codedError } from "../../../base/support/index.ts";
 import { fileStore, type Store } from "../../../runtime/log/index.ts";
-import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
+import { EMULATED_MODELS, hasKey, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
 import type { Model } from "../../../runtime/providers/index.ts";
 import { createAgent } from "../../../runtime/session/index.ts";
 import { readProjectInstructions, sessionsFolder } from "../../config/index.ts";
@@ -182,11 +182,9 @@ function remembered(modelFrom: (name: string) => Model): (name: string) => Model
 
 /** Names to offer: the one in use, the emulator, and of every provider whose key is there the models with a known price. */
 function modelNames(usual: string): readonly string[] {
-  const usable = Object.entries(PROVIDERS).flatMap(([provider, { keyVariable }]) =>
-    keyVariable !== undefined && (process.env[keyVariable] ?? "") !== ""
-      ? pricedModels(provider).map((model) => `${provider}/${model}`)
-      : [],
-  );
+  const usable = Object.values(PROVIDERS)
+    .filter(hasKey)
+    .flatMap(({ name }) => pricedModels(name).map((model) => `${name}/${model}`));
   return [...new Set([usual, ...usable, ...EMULATED])];
 }
 

@@ -6,7 +6,7 @@
  */
 
 import { messageOf } from "../../../base/support/index.ts";
-import type { Provider } from "../../../runtime/models/index.ts";
+import { type Provider, urlFromEnvironment } from "../../../runtime/models/index.ts";
 import type { ConfigValues } from "../../config/index.ts";
 import { usableProviders } from "./check-settings.ts";
 import { bad, type Finding, ok } from "./finding.ts";
@@ -25,11 +25,12 @@ export async function checkEndpoints(
 }
 
 async function checkEndpoint(
-  { name, baseUrl, baseUrlVariable }: Provider,
+  provider: Provider,
   now: () => number,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const set = baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable] || undefined;
+  const { name, baseUrl, baseUrlVariable } = provider;
+  const set = urlFromEnvironment(provider);
   const text = set ?? baseUrl;
   const variable = set === undefined ? "its baseUrl" : (baseUrlVariable ?? "its baseUrl");
   if (text === undefined || !URL.canParse(text)) {
