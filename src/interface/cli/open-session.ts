@@ -24,7 +24,7 @@ import { AnswerFile } from "./output-files.ts";
 import { settingsWithTrust } from "./project-trust.ts";
 import type { RunFlags } from "./run-options.ts";
 import { type RunSettings, runSettings } from "./run-settings.ts";
-import type { Terminal } from "./terminal.ts";
+import { say, type Terminal } from "./terminal.ts";
 import { startTracing } from "./tracing.ts";
 import { headerSecrets, modelsOf } from "./user-providers.ts";
 
@@ -57,9 +57,8 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const { permissions, maxSteps, maxCostUsd } = settings;
   if (flags.output !== undefined) void new AnswerFile(flags.output); // refuses what cannot be written
   const store = flags.ephemeral === true ? memoryStore() : fileStore(sessionsFolder());
-  const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
   const choice = { continueLast: flags.continue === true, id: flags.resume };
-  const id = await chooseSession(store, choice, cwd, say);
+  const id = await chooseSession(store, choice, cwd, (text) => say(terminal, text));
   const modelFrom = modelsOf(config.values);
   const model = await chooseModel({ flags, config, modelFrom, store, id });
   if (options.offline !== true) requireKey(model, config.values);

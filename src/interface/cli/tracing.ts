@@ -19,8 +19,7 @@ import {
 } from "../../diagnostics/trace/index.ts";
 import { secretsOf, type Store } from "../../runtime/log/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
-import { inertLine } from "./inert-text.ts";
-import type { Terminal } from "./terminal.ts";
+import { say, type Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";
 
 export interface TraceFlags {
@@ -68,7 +67,6 @@ function writerOptions(
   { permissions, canAsk, maxSteps, maxCostUsd, tools, secrets }: TracedRun,
   terminal: Terminal,
 ): TraceWriterOptions {
-  const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
   return {
     kind,
     form,
@@ -84,8 +82,10 @@ function writerOptions(
     },
     open() {
       const flag = kind === "trace" ? "--trace" : "--record";
-      const file = createPrivateFile(path, flag, (error) => say(`${error.message} [${error.code}]`));
-      say(`writing ${what} to ${path}: keys are taken out, what was said is not`);
+      const file = createPrivateFile(path, flag, (error) =>
+        say(terminal, `${error.message} [${error.code}]`),
+      );
+      say(terminal, `writing ${what} to ${path}: keys are taken out, what was said is not`);
       return file;
     },
   };

@@ -24,7 +24,7 @@ import { inertLine } from "../inert-text.ts";
 import { eventNames, lostBefore } from "../lost-lines.ts";
 import { modelNamed } from "../project-model.ts";
 import { type LastFlag, sessionNamed, sessionStore, withLog } from "../session-argument.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
 interface CheckFlags extends LastFlag {
   readonly model?: string;
@@ -174,10 +174,7 @@ function repairNotes(log: Log, behindLost: readonly number[]): readonly string[]
 }
 
 function print(report: Report, flags: CheckFlags, terminal: Terminal): void {
-  if (flags.json === true) {
-    terminal.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
-    return;
-  }
+  if (flags.json === true) return printJson(terminal.stdout, report);
   const { checked, what, findings, notes = [] } = report;
   for (const note of notes) terminal.stdout.write(`note: ${note}\n`);
   for (const { rule, title, place, message, todo, evidence } of findings) {

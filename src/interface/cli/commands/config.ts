@@ -24,7 +24,7 @@ import {
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
 interface FileFlags {
   readonly project?: boolean;
@@ -88,7 +88,7 @@ Later layers win: usual values, user file, project file (.throughline/config.jso
   config
     .command("schema")
     .description("the JSON Schema of the files, for editors")
-    .action(() => done(() => write(JSON.stringify(configSchema(), undefined, 2))));
+    .action(() => done(() => printJson(terminal.stdout, configSchema())));
   config
     .command("trust")
     .description("let this project's file set what needs trust: permissions, endpoints, tools, model")
@@ -104,12 +104,8 @@ function list(flags: ListFlags, terminal: Terminal): void {
     return setting === undefined ? [] : [{ ...setting, value: shown(setting.value) }];
   });
   const ignored = ignoredOf(loaded);
-  if (flags.json === true) {
-    terminal.stdout.write(
-      `${JSON.stringify({ settings, project: loaded.project ?? null, ignored }, undefined, 2)}\n`,
-    );
-    return;
-  }
+  if (flags.json === true)
+    return printJson(terminal.stdout, { settings, project: loaded.project ?? null, ignored });
   for (const { name, value, layer, place } of settings) {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     terminal.stdout.write(

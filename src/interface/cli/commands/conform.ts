@@ -91,12 +91,7 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
   const stop = io.watch(() => stopping.abort(new Error("stopped")));
   let report: ConformReport;
   try {
-    const shared = {
-      baseUrl: url.href,
-      timeoutMs,
-      signal: stopping.signal,
-      apiKey,
-    };
+    const shared = { baseUrl: url.href, timeoutMs, signal: stopping.signal, apiKey };
     const model = flags.model ?? (await onlyModel(shared));
     report = await conform({
       ...shared,

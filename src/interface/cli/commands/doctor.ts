@@ -15,7 +15,7 @@ import type { Finding } from "../doctor/finding.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
 import { stopOnSignals } from "../signals.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
 interface DoctorFlags {
   readonly offline?: boolean;
@@ -67,7 +67,7 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   );
   const wrong = findings.filter(({ status }) => status === "bad").length;
   if (flags.json === true) {
-    terminal.stdout.write(`${JSON.stringify({ ok: wrong === 0, findings }, undefined, 2)}\n`);
+    printJson(terminal.stdout, { ok: wrong === 0, findings });
   } else {
     terminal.stdout.write(wrong === 0 ? "nothing is wrong\n" : `${wrong} wrong\n`);
   }

@@ -6,7 +6,6 @@
  */
 
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
-import { isIP } from "node:net";
 
 import { Command, Option } from "commander";
 
@@ -26,6 +25,7 @@ import {
   switchValues,
 } from "../../../emulator/index.ts";
 import { digits } from "../flag-numbers.ts";
+import { isLoopback } from "../loopback.ts";
 import { gather } from "../run-options.ts";
 
 export interface EmulatorFlags {
@@ -184,11 +184,6 @@ function openRecorder(file: string): { write(entry: RecordedExchange): void; clo
     },
     close: () => closeSync(descriptor),
   };
-}
-
-function isLoopback(host: string): boolean {
-  if (host === "localhost" || host === "::1") return true;
-  return isIP(host) === 4 && host.startsWith("127.");
 }
 
 function helpTail(): string {

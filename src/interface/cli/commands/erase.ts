@@ -23,7 +23,7 @@ import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { patternReplacer, valueReplacer } from "../export/secret-patterns.ts";
 import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
 interface EraseFlags extends LastFlag {
   readonly secretFile?: string;
@@ -62,8 +62,7 @@ async function erase(name: string | undefined, flags: EraseFlags, terminal: Term
   }
   const copy = flags.replace === true ? id : (flags.id ?? `${id}-erased`.slice(-64));
   await writeSession(sessionsFolder(), clean, { id: copy, replace: flags.replace === true });
-  if (flags.json === true)
-    terminal.stdout.write(`${JSON.stringify({ session: id, copy, ...report, beside }, undefined, 2)}\n`);
+  if (flags.json === true) printJson(terminal.stdout, { session: id, copy, ...report, beside });
   else terminal.stdout.write(reportText({ id, copy, report, beside, replaced: flags.replace === true }));
   return EXIT.ok;
 }

@@ -21,7 +21,7 @@ import { type ConfigValues, loadConfig } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 import { modelsOf, profileNamed, userProviders } from "../user-providers.ts";
 
 interface ProviderView {
@@ -68,9 +68,8 @@ function models(name: string | undefined, flags: { readonly json?: boolean }, te
   const { values } = loadConfig(process.cwd());
   if (name?.includes("/") === true) {
     const view = modelView(modelsOf(values)(name));
-    terminal.stdout.write(
-      flags.json === true ? `${JSON.stringify(view, undefined, 2)}\n` : `${modelText(view)}\n`,
-    );
+    if (flags.json === true) printJson(terminal.stdout, view);
+    else terminal.stdout.write(`${modelText(view)}\n`);
     return;
   }
   const views = providersOf(values).filter(({ provider }) => name === undefined || provider === name);
@@ -82,13 +81,8 @@ function models(name: string | undefined, flags: { readonly json?: boolean }, te
     );
   }
   if (flags.json === true) {
-    const view = {
-      providers: views,
-      efforts: EFFORTS,
-      profiles: Object.keys({ ...PROFILES, ...values.profiles }),
-    };
-    terminal.stdout.write(`${JSON.stringify(view, undefined, 2)}\n`);
-    return;
+    const profiles = Object.keys({ ...PROFILES, ...values.profiles });
+    return printJson(terminal.stdout, { providers: views, efforts: EFFORTS, profiles });
   }
   for (const view of views) terminal.stdout.write(`${providerText(view)}\n`);
   terminal.stdout.write(`efforts: ${EFFORTS.join(", ")} (which of them a model takes is its own business)\n`);

@@ -44,7 +44,7 @@ import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
 import { readProblem } from "../read-problem.ts";
 import { type LastFlag, sessionNamed, withLog } from "../session-argument.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 import { writeProblem } from "../write-problem.ts";
 
 interface RepairFlags extends LastFlag {
@@ -340,10 +340,7 @@ function loosenedChange(response: string): Change {
 }
 
 function print(report: Report, flags: RepairFlags, out: Terminal["stdout"]): void {
-  if (flags.json === true) {
-    out.write(`${JSON.stringify(report, undefined, 2)}\n`);
-    return;
-  }
+  if (flags.json === true) return printJson(out, report);
   const { repaired, format, written, changes, left, notes = [] } = report;
   for (const note of notes) out.write(`note: ${note}\n`);
   for (const { place, rule, what, lost } of changes) {

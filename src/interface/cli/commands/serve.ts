@@ -8,7 +8,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -29,12 +28,13 @@ import { costOf } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
 import { sessionDownload } from "../export/session-download.ts";
 import { inertLine } from "../inert-text.ts";
+import { isLoopback } from "../loopback.ts";
 import { chooseTools, enterDirectory, systemText } from "../open-session.ts";
 import { settingsWithTrust } from "../project-trust.ts";
 import { agentOptions, gather, type RunFlags } from "../run-options.ts";
 import { runSettings } from "../run-settings.ts";
 import { stopOnSignals } from "../signals.ts";
-import type { Terminal } from "../terminal.ts";
+import { say, type Terminal } from "../terminal.ts";
 import { headerSecrets, modelsOf } from "../user-providers.ts";
 
 interface ServeFlags extends RunFlags {
@@ -94,7 +94,6 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   const page = pageFolder();
   const stopping = new AbortController();
   const ended = stopOnSignals(() => stopping.abort());
-  const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
   const server = await startServer({
     store,
     agent: agentFor,
@@ -106,12 +105,12 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
     info: { model, models: modelNames(model), cwd: process.cwd() },
     costOf,
     exportSession: sessionDownload(store),
-    onProblem: say,
+    onProblem: (text) => say(terminal, text),
   });
   const link = server.newLink();
   terminal.stdout.write(`${link}\n`);
   terminal.stderr.write(welcome(server, flags, page !== undefined));
-  const opened = flags.open === true ? openBrowser(link, say) : undefined;
+  const opened = flags.open === true ? openBrowser(link, terminal) : undefined;
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
   terminal.stderr.write("stopping: turns under way are cancelled and kept\n");
   await server.close();
@@ -211,11 +210,6 @@ function portFrom(text: string): number {
   throw codedError("number_invalid", `--port ${text}: use a whole number from 0 to 65535`);
 }
 
-function isLoopback(host: string): boolean {
-  if (host === "localhost" || host === "::1") return true;
-  return isIP(host) === 4 && host.startsWith("127.");
-}
-
 function welcome({ url }: RunningServer, { host }: ServeFlags, hasPage: boolean): string {
   const open = isLoopback(host)
     ? ""
@@ -228,7 +222,7 @@ function welcome({ url }: RunningServer, { host }: ServeFlags, hasPage: boolean)
  * By a file only this user can read: arguments of a process can be read by every user of the machine, and the link's
  * code lets in whoever is first.
  */
-function openBrowser(link: string, say: (text: string) => void): () => void {
+function openBrowser(link: string, terminal: Terminal): () => void {
   const folder = mkdtempSync(join(tmpdir(), "throughline-"));
   const file = join(folder, "open.html");
   writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">`, { mode: 0o600 });
@@ -242,7 +236,7 @@ function openBrowser(link: string, say: (text: string) => void): () => void {
     stdio: "ignore",
     detached: true,
   });
-  child.on("error", () => say(`no browser could be opened (${command}): open the link yourself`));
+  child.on("error", () => say(terminal, `no browser could be opened (${command}): open the link yourself`));
   child.unref();
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -27,7 +27,7 @@ import {
 import { newestFirst, rowsOf, rowText, type SessionRow, titleOf } from "../session-rows.ts";
 import { sessionText, type SessionTextOptions } from "../session-text.ts";
 import { stopOnSignals } from "../signals.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
@@ -116,10 +116,7 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
     rows.push(row);
     if (rows.length >= most) break;
   }
-  if (flags.json === true) {
-    terminal.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
-    return;
-  }
+  if (flags.json === true) return printJson(terminal.stdout, rows);
   if (rows.length === 0)
     terminal.stderr.write(
       flags.here === true
@@ -173,7 +170,7 @@ async function search(text: string, flags: { readonly json?: boolean }, terminal
     for (const hit of found)
       terminal.stdout.write(`${hit.id}  [${hit.seq}] ${hit.type}: ${inertLine(hit.text, 120)}\n`);
   }
-  if (flags.json === true) terminal.stdout.write(`${JSON.stringify(hits, undefined, 2)}\n`);
+  if (flags.json === true) printJson(terminal.stdout, hits);
   return end() ?? EXIT.ok;
 }
 

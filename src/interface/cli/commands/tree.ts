@@ -13,7 +13,7 @@ import { EXIT } from "../exit-codes.ts";
 import { EVENT_NUMBER, wholeNumber } from "../flag-numbers.ts";
 import { inertLine } from "../inert-text.ts";
 import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
 interface TreeFlags extends LastFlag {
   readonly to?: string;
@@ -35,7 +35,7 @@ Examples:
       const id = await sessionNamed(name, flags);
       if (flags.to !== undefined) await goTo(id, wholeNumber("--to", flags.to, EVENT_NUMBER));
       const tree = await withLog(sessionStore().open(id, { mode: "read" }), ({ events }) => treeOf(events));
-      if (flags.json === true) terminal.stdout.write(`${JSON.stringify(tree, undefined, 2)}\n`);
+      if (flags.json === true) printJson(terminal.stdout, tree);
       else if (tree.length === 0) terminal.stderr.write("There are no turns yet.\n");
       else terminal.stdout.write(`${linesOf(tree, "").join("\n")}\n`);
       finish(EXIT.ok);

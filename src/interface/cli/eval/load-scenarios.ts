@@ -95,11 +95,7 @@ function loadScenario(file: string): EvalScenario {
     allowTools: value["allowTools"] === undefined ? undefined : arrayOf(value["allowTools"]).map(String),
     system: stringOf(value["system"]),
     permissions: permissionsOf(value["permissions"]),
-    limits: {
-      steps,
-      seconds: numberOf(limits["seconds"]) ?? DEFAULT_SECONDS,
-      costUsd,
-    },
+    limits: { steps, seconds: numberOf(limits["seconds"]) ?? DEFAULT_SECONDS, costUsd },
     emulator: isObject(value["emulator"]) ? value["emulator"] : undefined,
     turns: arrayOf(value["turns"]).map((turn) => turnOf(objectOf(turn))),
     expect: objectOf(value["expect"]),

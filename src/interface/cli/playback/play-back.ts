@@ -26,7 +26,7 @@ import type { RunFlags } from "../open-session.ts";
 import { readProblem } from "../read-problem.ts";
 import { promptFrom } from "../read-stdin.ts";
 import { tellTurn } from "../run-once.ts";
-import type { Terminal } from "../terminal.ts";
+import { say, type Terminal } from "../terminal.ts";
 import { compareEvents } from "./compare-events.ts";
 import { recordedModel } from "./recorded-model.ts";
 import { recordedTools } from "./recorded-tools.ts";
@@ -77,7 +77,8 @@ class PlaybackRun {
   /** `own`: another prompt than the recorded ones. */
   async play(own: string | undefined): Promise<number> {
     const { events, program, at, exchanges } = this.#recording;
-    this.#say(
+    say(
+      this.#terminal,
       `playing back ${amount(exchanges.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tool is run`,
     );
     const store = await this.#store();
@@ -133,16 +134,10 @@ class PlaybackRun {
       model: recordedModel(settings),
       tools: recordedTools({ specs: settings.tools, access: run.access, events, onStopped }),
       system: settings.system,
-      replay: {
-        reasoning: settings.replay,
-        foreign: settings.foreign,
-      },
+      replay: { reasoning: settings.replay, foreign: settings.foreign },
       permissions: isPermissionMode(run.permissions) ? run.permissions : "deny",
       canAsk: run.canAsk,
-      limits: {
-        maxSteps: run.maxSteps,
-        maxCostUsd: run.maxCostUsd,
-      },
+      limits: { maxSteps: run.maxSteps, maxCostUsd: run.maxCostUsd },
       clock,
       fetch: playbackFetch(this.#recording, {
         clock,
@@ -190,7 +185,7 @@ class PlaybackRun {
     const { events } = this.#recording;
     const difference = compareEvents(events, played);
     if (difference === undefined) {
-      this.#say(`the same ${amount(events.length, "event")} as recorded, but for ids and times`);
+      say(this.#terminal, `the same ${amount(events.length, "event")} as recorded, but for ids and times`);
       return;
     }
     const { nth, recorded, played: got } = difference;
@@ -201,11 +196,7 @@ class PlaybackRun {
 
   #problem(text: string): void {
     this.#problems.push(text);
-    this.#say(`${text} [playback_differs]`);
-  }
-
-  #say(text: string): void {
-    this.#terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
+    say(this.#terminal, `${text} [playback_differs]`);
   }
 }
 
