@@ -11,4 +11,5 @@ export { Facts } from "./facts.ts";
 export { argumentRows } from "./permission-prompt.ts";
 export type { Choice } from "./picker.ts";
 export { createStyle } from "./style.ts";
+export { TOOL_STATUS_WORDS } from "./tool-rows.ts";
 export type { InputHistory, TuiEnd, TuiOptions, TuiTerminal } from "./tui-options.ts";

@@ -43,7 +43,8 @@ const RESULT_SIGNS: Readonly<
   outcome_unknown: (style) => ["?", style.warn],
 };
 
-const STATUS_WORDS: Readonly<Partial<Record<ToolStatus, string>>> = {
+/** Of a call that did not simply do what it should. */
+export const TOOL_STATUS_WORDS: Readonly<Partial<Record<ToolStatus, string>>> = {
   error: "failed",
   denied: "denied",
   timeout: "timed out",
@@ -63,7 +64,7 @@ function factsOf(block: ToolBlock, view: View): readonly string[] {
   if (result !== undefined) {
     const lines = result.text === "" ? 0 : result.text.trimEnd().split("\n").length;
     return [
-      STATUS_WORDS[result.status],
+      TOOL_STATUS_WORDS[result.status],
       result.durationMs === undefined ? undefined : durationOf(result.durationMs),
       lines > 1 ? count(lines, "line") : undefined,
     ].filter((fact) => fact !== undefined);

@@ -31,6 +31,7 @@ import { inertLine } from "../inert-text.ts";
 import { isLoopback } from "../loopback.ts";
 import { chooseTools, enterDirectory, systemText } from "../open-session.ts";
 import { settingsWithTrust } from "../project-trust.ts";
+import { remembered } from "../remembered-models.ts";
 import { agentOptions, gather, type RunFlags } from "../run-options.ts";
 import { runSettings } from "../run-settings.ts";
 import { stopOnSignals } from "../signals.ts";
@@ -167,16 +168,6 @@ async function modelOfSession(parts: Parameters<typeof chooseModel>[0], usual: M
   } catch {
     return usual;
   }
-}
-
-/** The same name is the same model: the built-in emulator is a server of its own, and one is enough. */
-function remembered(modelFrom: (name: string) => Model): (name: string) => Model {
-  const known = new Map<string, Model>();
-  return (name) => {
-    const model = known.get(name) ?? modelFrom(name);
-    known.set(name, model);
-    return model;
-  };
 }
 
 /** Names to offer: the one in use, the emulator, and of every provider whose key is there the models with a known price. */
