@@ -6,10 +6,10 @@
 
 import { Hono } from "hono";
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError, ThroughlineError } from "../../base/support/index.ts";
 import type { App, Bindings, RouteContext, ServerParts } from "./context.ts";
 import { hasCookie, LOGIN_API_PATH, LOGIN_PATH, TOO_MANY_WRONG_KEYS } from "./gate.ts";
-import { errorAnswer, httpError } from "./http-errors.ts";
+import { errorAnswer } from "./http-errors.ts";
 import { LOGGED_IN, LOGIN_NEEDED, NO_PAGE, type PageFile, TRY_THE_PAGE } from "./page.ts";
 import { readBody, required } from "./read-body.ts";
 import { addRequestRoutes } from "./request-routes.ts";
@@ -27,7 +27,7 @@ export function createApp(parts: ServerParts, onProblem: (error: unknown) => voi
     return c.json(body, status as 500);
   });
   app.notFound((c) =>
-    c.json(errorAnswer(httpError("not_found", "there is nothing at this address")).body, 404),
+    c.json(errorAnswer(codedError("not_found", "there is nothing at this address")).body, 404),
   );
 
   app.get("/api/server", (c) => c.json(parts.info()));
@@ -64,7 +64,7 @@ function addLogin(app: App, { keys, cookieName, wrongKeys }: ServerParts): void 
     if (keys.redeem(code)) return c.json({ token: keys.token });
     const wait = wrongKeys.add();
     if (wait !== undefined) return tooMany(c, wait);
-    throw httpError("code_used", "this link was used already, or is not from this server");
+    throw codedError("code_used", "this link was used already, or is not from this server");
   });
 }
 

@@ -9,11 +9,11 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Context, Hono } from "hono";
 
 import type { ServerInfo } from "../../base/api/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { AccessKeys } from "./access-keys.ts";
 import type { StreamCounters } from "./event-stream.ts";
 import type { ExportSession } from "./exported.ts";
 import type { HostedSession } from "./hosted-session.ts";
-import { httpError } from "./http-errors.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { PageFile } from "./page.ts";
 import type { SessionHost } from "./session-host.ts";
@@ -54,7 +54,7 @@ export function numberIn(c: RouteContext, name: string, least = 0): number | und
 export function wholeNumber(name: string, text: string, least: number): number {
   const value = Number(text);
   if (/^-?\d{1,15}$/.test(text) && value >= least) return value;
-  throw httpError("parameter_invalid", `${name} must be a whole number, ${least} or more`);
+  throw codedError("parameter_invalid", `${name} must be a whole number, ${least} or more`);
 }
 
 /** True or false in the query. */
@@ -62,7 +62,7 @@ export function flagIn(c: RouteContext, name: string, absent: boolean): boolean 
   const text = c.req.query(name);
   if (text === undefined) return absent;
   if (text === "true" || text === "false") return text === "true";
-  throw httpError("parameter_invalid", `${name} must be true or false`);
+  throw codedError("parameter_invalid", `${name} must be true or false`);
 }
 
 export function textIn(c: RouteContext, name: string): string | undefined {

@@ -5,8 +5,8 @@
  * @module
  */
 
+import { codedError } from "../../base/support/index.ts";
 import { bundleText, readBundle, type Store } from "../../runtime/log/index.ts";
-import { httpError } from "./http-errors.ts";
 
 export interface ExportOptions {
   readonly format: string;
@@ -27,7 +27,7 @@ export type ExportSession = (id: string, options: ExportOptions) => Promise<Expo
 export function bundleExport(store: Store): ExportSession {
   return async (id, { format, reasoning, redact }) => {
     if (format !== "jsonl" || !reasoning || redact)
-      throw httpError("format_unknown", "this server exports whole sessions as jsonl only");
+      throw codedError("format_unknown", "this server exports whole sessions as jsonl only");
     const log = await store.open(id, { mode: "read" });
     const bundle = await readBundle(log);
     await log.close();

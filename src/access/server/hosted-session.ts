@@ -8,12 +8,12 @@
 
 import type { SessionState } from "../../base/api/index.ts";
 import type { Clock } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import type { Store } from "../../runtime/log/index.ts";
 import { type Agent, readFacts, type Session } from "../../runtime/session/index.ts";
 import { EventFrames } from "./event-frames.ts";
 import { HostedTurns } from "./hosted-turns.ts";
-import { httpError } from "./http-errors.ts";
 
 /** What is known of a session before it is opened: enough to choose its model and the folder of its tools. */
 export interface StoredFacts extends Pick<SessionFacts, "cwd" | "settings"> {
@@ -174,7 +174,7 @@ export class HostedSession {
   #ensure(mode: "read" | "write"): Promise<Session> {
     return this.#exclusive(async () => {
       if (this.#gone)
-        throw httpError("session_gone", `session "${this.id}" was removed, or the server is stopping`);
+        throw codedError("session_gone", `session "${this.id}" was removed, or the server is stopping`);
       const { session } = this.#open ?? {};
       if (session !== undefined && (mode === "read" || session.access === "write")) return session;
       const opened = await this.#openSession(mode);

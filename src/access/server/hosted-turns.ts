@@ -7,7 +7,7 @@
  */
 
 import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";
-import { httpError } from "./http-errors.ts";
+import { codedError } from "../../base/support/index.ts";
 
 interface Entry {
   readonly id: string;
@@ -51,7 +51,7 @@ export class HostedTurns {
   /** Before a turn is started: what is promised must be kept in memory until it runs. */
   assertRoom(): void {
     if (this.#unfinished >= MAX_WAITING)
-      throw httpError(
+      throw codedError(
         "too_many_turns",
         `${MAX_WAITING} turns are waiting in this session: let some of them end`,
       );

@@ -6,7 +6,7 @@
  */
 
 import type { HttpError } from "../../base/api/index.ts";
-import { isThroughlineError, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 
 /** Codes whose message was written for whoever asked. Every other code is a failure of the server's own ground. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -74,8 +74,4 @@ export function errorAnswer(error: unknown): ErrorAnswer {
     status: 500,
     body: { error: { code, message: "the server could not do it; its terminal says what went wrong" } },
   };
-}
-
-export function httpError(code: string, message: string): ThroughlineError {
-  return new ThroughlineError({ code, message });
 }

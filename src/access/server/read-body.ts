@@ -7,8 +7,7 @@
 
 import type { IncomingMessage } from "node:http";
 
-import { isObject, jsonDepth, type JsonObject, tryParseJson } from "../../base/support/index.ts";
-import { httpError } from "./http-errors.ts";
+import { codedError, isObject, jsonDepth, type JsonObject, tryParseJson } from "../../base/support/index.ts";
 
 /** Room for images in a message; reliability.md §4. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
@@ -19,14 +18,14 @@ export async function readBody(request: IncomingMessage): Promise<Fields> {
   if (bytes.length === 0) return new Fields({});
   const text = bytes.toString("utf8");
   if (jsonDepth(text) > MAX_DEPTH)
-    throw httpError("body_invalid", `the body is nested deeper than ${MAX_DEPTH}`);
+    throw codedError("body_invalid", `the body is nested deeper than ${MAX_DEPTH}`);
   const value = tryParseJson(text);
-  if (!isObject(value)) throw httpError("body_invalid", "the body is not a JSON object");
+  if (!isObject(value)) throw codedError("body_invalid", "the body is not a JSON object");
   return new Fields(value);
 }
 
 async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const tooLarge = httpError("body_too_large", `the body is larger than ${MAX_BODY_BYTES} bytes`);
+  const tooLarge = codedError("body_too_large", `the body is larger than ${MAX_BODY_BYTES} bytes`);
   if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) throw tooLarge;
   const chunks: Buffer[] = [];
   let size = 0;
@@ -40,7 +39,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
     }
   } catch (error) {
     if (error === tooLarge) throw error;
-    throw httpError("body_unfinished", "the body ended before it was complete");
+    throw codedError("body_unfinished", "the body ended before it was complete");
   }
   return Buffer.concat(chunks);
 }
@@ -81,19 +80,19 @@ export class Fields {
   done(): void {
     const unknown = Object.keys(this.#value).find((name) => !this.#known.has(name));
     if (unknown !== undefined)
-      throw httpError("field_unknown", `there is no field ${JSON.stringify(unknown.slice(0, 100))} here`);
+      throw codedError("field_unknown", `there is no field ${JSON.stringify(unknown.slice(0, 100))} here`);
   }
 
   #typed<T>(name: string, what: string, read: (value: unknown) => T | undefined): T | undefined {
     const value = this.any(name);
     if (value === undefined) return undefined;
     const typed = read(value);
-    if (typed === undefined) throw httpError("field_invalid", `${name} must be a ${what}`);
+    if (typed === undefined) throw codedError("field_invalid", `${name} must be a ${what}`);
     return typed;
   }
 }
 
 export function required<T>(name: string, value: T | undefined): T {
-  if (value === undefined) throw httpError("field_invalid", `${name} is missing`);
+  if (value === undefined) throw codedError("field_invalid", `${name} is missing`);
   return value;
 }

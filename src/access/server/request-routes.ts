@@ -5,9 +5,9 @@
  */
 
 import { diffRequests, type RequestSummary } from "../../base/api/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { RequestFacts } from "../../runtime/facts/index.ts";
 import { type App, hostedOf, numberIn, type ServerParts, textIn, wholeNumber } from "./context.ts";
-import { httpError } from "./http-errors.ts";
 
 export function addRequestRoutes(app: App, parts: ServerParts): void {
   app.get("/api/sessions/:id/preview", async (c) => {
@@ -20,7 +20,7 @@ export function addRequestRoutes(app: App, parts: ServerParts): void {
 
   app.get("/api/sessions/:id/switch", async (c) => {
     const model = textIn(c, "model");
-    if (model === undefined) throw httpError("parameter_invalid", "model is missing");
+    if (model === undefined) throw codedError("parameter_invalid", "model is missing");
     const hosted = await hostedOf(parts, c);
     return c.json(await hosted.withSession("read", (session) => session.previewSwitch(model)));
   });
@@ -61,7 +61,7 @@ export function addRequestRoutes(app: App, parts: ServerParts): void {
     const bytes = /^[0-9a-f]{64}$/.test(name)
       ? await hosted.withSession("read", (session) => session.blob(name))
       : undefined;
-    if (bytes === undefined) throw httpError("blob_not_found", "there is no such blob in this session");
+    if (bytes === undefined) throw codedError("blob_not_found", "there is no such blob in this session");
     const image = imageType(bytes);
     return c.body(new Uint8Array(bytes), 200, {
       "content-type": image ?? "application/octet-stream",

@@ -5,12 +5,11 @@
  */
 
 import type { SessionListing } from "../../base/api/index.ts";
-import { type Clock, createIdSource, messageOf } from "../../base/support/index.ts";
+import { type Clock, codedError, createIdSource, messageOf } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import { SESSION_ID, type Store, type StoredSession } from "../../runtime/log/index.ts";
 import { readFacts } from "../../runtime/session/index.ts";
 import { type AgentFor, HostedSession } from "./hosted-session.ts";
-import { httpError } from "./http-errors.ts";
 
 export interface HostOptions {
   readonly store: Store;
@@ -57,14 +56,14 @@ export class SessionHost {
     if (id === undefined) return this.#host(createIdSource(() => clock.now()).next("s"));
     assertId(id);
     if (this.#hosted.has(id) || (await store.exists(id)))
-      throw httpError("session_exists", `there is a session "${id}" already`);
+      throw codedError("session_exists", `there is a session "${id}" already`);
     return this.#host(id);
   }
 
   async remove(id: string): Promise<void> {
     const hosted = await this.get(id);
     if (hosted.turns.busy)
-      throw httpError("session_busy", `session "${id}" is in the middle of a turn: stop it first`);
+      throw codedError("session_busy", `session "${id}" is in the middle of a turn: stop it first`);
     const exists = await this.#options.store.exists(id);
     await hosted.end();
     this.#hosted.delete(id);
@@ -95,7 +94,7 @@ export class SessionHost {
   }
 
   #host(id: string): HostedSession {
-    if (this.#stopping) throw httpError("server_stopping", "the server is stopping");
+    if (this.#stopping) throw codedError("server_stopping", "the server is stopping");
     const known = this.#hosted.get(id);
     if (known !== undefined && !known.gone) return known;
     const hosted = new HostedSession({ id, ...this.#options });
@@ -149,9 +148,9 @@ function textOf({ id, title = "", cwd = "" }: SessionListing): string {
 
 function assertId(id: string): void {
   if (!SESSION_ID.test(id))
-    throw httpError("session_id_invalid", "a session's id is 1 to 64 letters, digits, _ or -");
+    throw codedError("session_id_invalid", "a session's id is 1 to 64 letters, digits, _ or -");
 }
 
 function notFound(id: string): Error {
-  return httpError("session_not_found", `there is no session "${id}"`);
+  return codedError("session_not_found", `there is no session "${id}"`);
 }

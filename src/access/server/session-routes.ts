@@ -6,6 +6,7 @@
 
 import type { Cut } from "../../base/api/index.ts";
 import { toLine } from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import {
   type App,
@@ -18,7 +19,6 @@ import {
 } from "./context.ts";
 import { streamEvents } from "./event-stream.ts";
 import type { HostedSession } from "./hosted-session.ts";
-import { httpError } from "./http-errors.ts";
 import { startStream, writePieces } from "./raw-response.ts";
 import { type Fields, readBody, required } from "./read-body.ts";
 import type { ListOptions } from "./session-host.ts";
@@ -66,7 +66,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     const after = numberIn(c, "after", -1) ?? -1;
     const path = c.req.query("path") ?? "all";
     if (path !== "all" && path !== "active")
-      throw httpError("parameter_invalid", "path must be all or active");
+      throw codedError("parameter_invalid", "path must be all or active");
     return hosted.withSession("read", (session) =>
       startStream(c, () =>
         writePieces(
@@ -87,7 +87,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
       redact: flagIn(c, "redact", false),
     };
     if (await hosted.withSession("read", (session) => session.lastSeq < 0))
-      throw httpError("nothing_to_export", "nothing was said in this session yet");
+      throw codedError("nothing_to_export", "nothing was said in this session yet");
     const { mediaType, fileName, body } = await parts.exportSession(hosted.id, options);
     const name = fileName.replaceAll(/[^\w.-]/g, "_");
     c.env.outgoing.setHeader("content-disposition", `attachment; filename="${name}"`);
@@ -158,7 +158,7 @@ function behindIn(c: RouteContext): ListOptions["behind"] {
   if (text === undefined) return undefined;
   const [, time = "", id = ""] = /^(\d{1,15}(?:\.\d{1,9})?),([\w-]{1,64})$/.exec(text) ?? [];
   if (id === "")
-    throw httpError("parameter_invalid", "before must be TIME,ID of the last session that is known");
+    throw codedError("parameter_invalid", "before must be TIME,ID of the last session that is known");
   return { modifiedAt: Number(time), id };
 }
 
@@ -167,7 +167,7 @@ function cutFrom(body: Fields): Cut {
   body.done();
   if (keepTurns !== undefined && from === undefined) return { keepTurns };
   if (from !== undefined && keepTurns === undefined) return { from };
-  throw httpError("field_invalid", "give either keepTurns or from");
+  throw codedError("field_invalid", "give either keepTurns or from");
 }
 
 async function* linesOf(

@@ -16,11 +16,11 @@ import type {
   TurnState,
 } from "../../base/api/index.ts";
 import { NO_USAGE } from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { TurnFacts } from "../../runtime/facts/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import { type App, hostedOf, numberIn, type ServerParts } from "./context.ts";
 import type { HostedSession } from "./hosted-session.ts";
-import { httpError } from "./http-errors.ts";
 import { type Fields, readBody, required } from "./read-body.ts";
 
 const MAX_WAIT_SECONDS = 30;
@@ -126,7 +126,7 @@ async function turnState(hosted: HostedSession, turn: string): Promise<TurnState
     hosted.turns.view(turn) ??
     (await hosted.withSession("read", async (session) => {
       const found = (await hosted.factsOf(session)).turns.get(turn);
-      if (found === undefined) throw httpError("turn_unknown", "there is no such turn in this session");
+      if (found === undefined) throw codedError("turn_unknown", "there is no such turn in this session");
       const { firstSeq, lastSeq, end } = found;
       if (end === undefined && session.writer === "live") return { turn, state: "running", firstSeq };
       return { turn, state: "done", firstSeq, result: resultOf(found), lastSeq };

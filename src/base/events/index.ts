@@ -10,6 +10,16 @@ export { type ContextUse, type EphemeralEvent, isEphemeral, type SessionEvent } 
 export { asRead, formatVersionOf, parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";
 export { type Dialect, type Origin, originDifference, sameOrigin } from "./origin.ts";
 export { type PartTitle, readPartTitle } from "./reasoning-title.ts";
+export {
+  type Effort,
+  EFFORTS,
+  isEffort,
+  isPermissionMode,
+  PERMISSION_MODES,
+  type PermissionMode,
+  SHOW_REASONING,
+  type ShowReasoning,
+} from "./setting-choices.ts";
 export type {
   Capabilities,
   ChatProfile,

@@ -8,12 +8,13 @@ import { extname, resolve } from "node:path";
 
 import type { RemoteAgent } from "../../access/client/index.ts";
 import type { SessionHandle, SessionSummary } from "../../base/api/index.ts";
+import { EFFORTS } from "../../base/events/index.ts";
 import { ThroughlineError } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import { fileStore } from "../../runtime/log/index.ts";
 import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../runtime/models/index.ts";
 import { describeSession } from "../../runtime/session/index.ts";
-import { EFFORT_CHOICES, sessionsFolder } from "../config/index.ts";
+import { sessionsFolder } from "../config/index.ts";
 import type { Choice, Ports } from "../tui/index.ts";
 import type { ExportFlags } from "./commands/export.ts";
 import { newestFirst } from "./session-rows.ts";
@@ -24,7 +25,7 @@ const MOST_SESSIONS = 200;
 export function chatPorts(cwd: string, terminal: Terminal, costOf: CostOf): Ports {
   return {
     models: async () => modelChoices(),
-    efforts: EFFORT_CHOICES,
+    efforts: EFFORTS,
     sessions: () => recentSessions(cwd),
     exportSession: (handle, file) => writeSession(handle, file, terminal),
     costOf,
@@ -38,7 +39,7 @@ export function remotePorts(agent: RemoteAgent, url: string, terminal: Terminal)
   const page = (id: string): string => `${url}/s/${id}`;
   return {
     models: async () => agent.server.models.map((name) => choiceOf(name, undefined)),
-    efforts: EFFORT_CHOICES,
+    efforts: EFFORTS,
     sessions: () => agent.list({ limit: MOST_SESSIONS }),
     exportSession: (handle, file) => writeSession(handle, file, terminal),
     costOf: () => undefined,

@@ -7,8 +7,8 @@
 
 import type { SessionHandle } from "../../base/api/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
-import { createStyle, type Outcome, runTui } from "../tui/index.ts";
-import { type ChatPlace, localPlace, remotePlace } from "./chat-place.ts";
+import { createStyle, type ChatEnd, runTui } from "../tui/index.ts";
+import { type ChatSessions, localSessions, remoteSessions } from "./chat-sessions.ts";
 import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";
 import { openInputHistory } from "./input-history.ts";
@@ -26,19 +26,19 @@ export async function chat(
   terminal: Terminal,
   options: { readonly tools?: readonly Tool[] } = {},
 ): Promise<number> {
-  const told = new Diverted(terminal);
-  const place =
+  const told = diverted(terminal);
+  const sessions =
     flags.server === undefined
-      ? localPlace(flags, told, options)
-      : await remotePlace(flags.server, flags, told);
+      ? localSessions(flags, told, options)
+      : await remoteSessions(flags.server, flags, told);
   const stop = new AbortController();
   const signalled = stopOnSignals(() => stop.abort());
   const unread = whenUnread(() => stop.abort()); // the terminal itself is gone
-  const chatting = new Chatting(place, told, {
+  const chatting = new Chatting(sessions, told, {
     signal: stop.signal,
     screenReader: flags.screenReader === true,
   });
-  let handle = await place.open();
+  let handle = await sessions.open();
   let first = words.join(" ").trim();
   let working = false;
   try {
@@ -48,19 +48,19 @@ export async function chat(
       working = end.working;
       if (end.outcome.type === "leave") return signalled() ?? unread() ?? EXIT.ok;
       await handle.close();
-      handle = end.outcome.type === "opened" ? end.outcome.handle : await place.openOther(end.outcome.id);
+      handle = end.outcome.type === "opened" ? end.outcome.handle : await sessions.openOther(end.outcome.id);
     }
   } finally {
     signalled();
     await handle.close();
     unread();
-    const goesOn = working && place.outlives ? "The turn goes on on the server. " : "";
-    terminal.stderr.write(terminal.dim(`${goesOn}To go on: ${place.goOn(handle.id)}\n`));
+    const goesOn = working && sessions.outlives ? "The turn goes on on the server. " : "";
+    terminal.stderr.write(terminal.dim(`${goesOn}To go on: ${sessions.goOn(handle.id)}\n`));
   }
 }
 
 interface End {
-  readonly outcome: Outcome;
+  readonly outcome: ChatEnd;
   /** A turn was under way. */
   readonly working: boolean;
 }
@@ -71,31 +71,31 @@ interface ChattingOptions {
 }
 
 class Chatting {
-  readonly #place: ChatPlace;
+  readonly #sessions: ChatSessions;
   readonly #terminal: Diverted;
   readonly #options: ChattingOptions;
   readonly #history = openInputHistory();
   #draft: string | undefined;
 
-  constructor(place: ChatPlace, terminal: Diverted, options: ChattingOptions) {
-    this.#place = place;
+  constructor(sessions: ChatSessions, terminal: Diverted, options: ChattingOptions) {
+    this.#sessions = sessions;
     this.#terminal = terminal;
     this.#options = options;
   }
 
   async run(handle: SessionHandle, first: string): Promise<End> {
     const terminal = this.#terminal;
-    const place = this.#place;
+    const sessions = this.#sessions;
     const { signal } = this.#options;
-    const ports = place.ports();
+    const ports = sessions.ports();
     const spoken = terminal.spoken || this.#options.screenReader;
-    const banner = bannerText(handle, place);
+    const banner = bannerText(handle, sessions);
     if (spoken || terminal.linesOnly) {
       wrapped(terminal.stderr).write(`${banner}\n`);
       const outcome = await lineChat({ handle, terminal, spoken, ports, first, signal });
       return { outcome, working: false };
     }
-    const files = place.files();
+    const files = sessions.files();
     const end = await runTui({
       handle,
       terminal: rawTerminal(),
@@ -103,8 +103,8 @@ class Chatting {
       ports,
       files,
       history: this.#history,
-      directory: place.name(),
-      now: systemNow,
+      directory: sessions.name(),
+      now: () => Date.now(),
       signal,
       messages: (listener) => terminal.divert(listener),
       intro: banner,
@@ -123,13 +123,13 @@ class Chatting {
   }
 }
 
-function bannerText(handle: SessionHandle, place: ChatPlace): string {
+function bannerText(handle: SessionHandle, sessions: ChatSessions): string {
   const { label } = handle.model;
-  const standIn = label.startsWith("emulator/") ? (place.outlives ? STAND_IN_THERE : STAND_IN_HERE) : "";
+  const standIn = label.startsWith("emulator/") ? (sessions.outlives ? STAND_IN_THERE : STAND_IN_HERE) : "";
   const open = handle.interrupted
     ? "\nThe last turn was interrupted: /resume finishes it, a new message goes on without it."
     : "";
-  const where = place.outlives ? ` on ${place.name()}` : "";
+  const where = sessions.outlives ? ` on ${sessions.name()}` : "";
   return `${standIn}${inertLine(label, 200)} · session ${handle.id}${where} · /help${open}`;
 }
 
@@ -138,48 +138,29 @@ const STAND_IN_HERE =
 const STAND_IN_THERE =
   "The server answers with its built-in emulator: a stand-in that follows rules, not a model.\n";
 
-function systemNow(): number {
-  return Date.now();
-}
-
 // oxlint-disable-next-line no-control-regex -- styles are for the terminal, the interface has its own
 const STYLES = /\u001B\[\d*m/g;
 
+interface Diverted extends Terminal {
+  readonly divert: (listener: (text: string) => void) => () => void;
+}
+
 /** While the full interface has the screen, what others say to the person becomes a note in it. */
-class Diverted implements Terminal {
-  readonly interactive: boolean;
-  readonly linesOnly: boolean;
-  readonly spoken: boolean;
-  readonly colour: boolean;
-  readonly stdout: Terminal["stdout"];
-  readonly stderr: Terminal["stderr"];
-  readonly stdin: Terminal["stdin"];
-  readonly dim: Terminal["dim"];
-  readonly bold: Terminal["bold"];
-  #listener: ((text: string) => void) | undefined;
-
-  constructor(terminal: Terminal) {
-    const { interactive, linesOnly, spoken, colour, stdout, stdin, dim, bold } = terminal;
-    this.interactive = interactive;
-    this.linesOnly = linesOnly;
-    this.spoken = spoken;
-    this.colour = colour;
-    this.stdout = stdout;
-    this.stdin = stdin;
-    this.dim = dim;
-    this.bold = bold;
-    const write = (text: string | Uint8Array): boolean => {
-      if (this.#listener === undefined) return terminal.stderr.write(text);
-      this.#listener(String(text).replaceAll(STYLES, "").trimEnd());
-      return true;
-    };
-    this.stderr = Object.assign(Object.create(terminal.stderr) as Terminal["stderr"], { write });
-  }
-
-  divert(listener: (text: string) => void): () => void {
-    this.#listener = listener;
-    return () => {
-      this.#listener = undefined;
-    };
-  }
+function diverted(terminal: Terminal): Diverted {
+  let heard: ((text: string) => void) | undefined;
+  const write = (text: string | Uint8Array): boolean => {
+    if (heard === undefined) return terminal.stderr.write(text);
+    heard(String(text).replaceAll(STYLES, "").trimEnd());
+    return true;
+  };
+  return {
+    ...terminal,
+    stderr: Object.assign(Object.create(terminal.stderr) as Terminal["stderr"], { write }),
+    divert: (listener) => {
+      heard = listener;
+      return () => {
+        heard = undefined;
+      };
+    },
+  };
 }

@@ -16,37 +16,44 @@ export interface Finish {
 
 export type LoadCommand = (terminal: Terminal, finish: Finish) => Promise<Command>;
 
+/** What a module of commands gives away under this name. */
+function from<Name extends string>(
+  load: () => Promise<Readonly<Record<Name, (terminal: Terminal, finish: Finish) => Command>>>,
+  name: Name,
+): LoadCommand {
+  return async (terminal, finish) => (await load())[name](terminal, finish);
+}
+
+const loadRun = () => import("./commands/run.ts");
+const loadHistory = () => import("./commands/history.ts");
+
 /** In the order of the documents. */
 export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
-  run: async (terminal, finish) => (await import("./commands/run.ts")).runCommand(terminal, finish),
-  start: async (terminal, finish) => (await import("./commands/run.ts")).startCommand(terminal, finish),
-  resume: async (terminal, finish) => (await import("./commands/resume.ts")).resumeCommand(terminal, finish),
-  sessions: async (terminal, finish) =>
-    (await import("./commands/sessions.ts")).sessionsCommand(terminal, finish),
-  inspect: async (terminal, finish) =>
-    (await import("./commands/inspect.ts")).inspectCommand(terminal, finish),
-  fork: async (terminal, finish) => (await import("./commands/history.ts")).forkCommand(terminal, finish),
-  retry: async (terminal, finish) => (await import("./commands/history.ts")).retryCommand(terminal, finish),
-  edit: async (terminal, finish) => (await import("./commands/history.ts")).editCommand(terminal, finish),
-  undo: async (terminal, finish) => (await import("./commands/history.ts")).undoCommand(terminal, finish),
-  tree: async (terminal, finish) => (await import("./commands/tree.ts")).treeCommand(terminal, finish),
-  compact: async (terminal, finish) =>
-    (await import("./commands/compact.ts")).compactCommand(terminal, finish),
-  stats: async (terminal, finish) => (await import("./commands/stats.ts")).statsCommand(terminal, finish),
-  check: async (terminal, finish) => (await import("./commands/check.ts")).checkCommand(terminal, finish),
-  repair: async (terminal, finish) => (await import("./commands/repair.ts")).repairCommand(terminal, finish),
-  eval: async (terminal, finish) => (await import("./commands/eval.ts")).evalCommand(terminal, finish),
-  serve: async (terminal, finish) => (await import("./commands/serve.ts")).serveCommand(terminal, finish),
+  run: from(loadRun, "runOnceCommand"),
+  start: from(loadRun, "startCommand"),
+  resume: from(() => import("./commands/resume.ts"), "resumeCommand"),
+  sessions: from(() => import("./commands/sessions.ts"), "sessionsCommand"),
+  inspect: from(() => import("./commands/inspect.ts"), "inspectCommand"),
+  fork: from(loadHistory, "forkCommand"),
+  retry: from(loadHistory, "retryCommand"),
+  edit: from(loadHistory, "editCommand"),
+  undo: from(loadHistory, "undoCommand"),
+  tree: from(() => import("./commands/tree.ts"), "treeCommand"),
+  compact: from(() => import("./commands/compact.ts"), "compactCommand"),
+  stats: from(() => import("./commands/stats.ts"), "statsCommand"),
+  check: from(() => import("./commands/check.ts"), "checkCommand"),
+  repair: from(() => import("./commands/repair.ts"), "repairCommand"),
+  eval: from(() => import("./commands/eval.ts"), "evalCommand"),
+  serve: from(() => import("./commands/serve.ts"), "serveCommand"),
   emulator: async () => (await import("./commands/emulator.ts")).emulatorCommand(),
   conform: async (terminal, finish) => {
     const { conformCommand, conformIo } = await import("./commands/conform.ts");
     return conformCommand(conformIo(terminal, finish));
   },
-  models: async (terminal, finish) => (await import("./commands/models.ts")).modelsCommand(terminal, finish),
-  config: async (terminal, finish) => (await import("./commands/config.ts")).configCommand(terminal, finish),
-  doctor: async (terminal, finish) => (await import("./commands/doctor.ts")).doctorCommand(terminal, finish),
-  completion: async (terminal, finish) =>
-    (await import("./commands/completion.ts")).completionCommand(terminal, finish),
+  models: from(() => import("./commands/models.ts"), "modelsCommand"),
+  config: from(() => import("./commands/config.ts"), "configCommand"),
+  doctor: from(() => import("./commands/doctor.ts"), "doctorCommand"),
+  completion: from(() => import("./commands/completion.ts"), "completionCommand"),
 };
 
 /** The commands inside of a command, known without loading it; a test holds that they are the ones it has. */

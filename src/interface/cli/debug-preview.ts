@@ -52,7 +52,8 @@ function itemLines(item: JsonObject, index: number): readonly string[] {
 }
 
 function partsOf(item: JsonObject): readonly Part[] {
-  const call = objectWith(item["function"]) ?? item;
+  const { function: named = item } = item;
+  const call = isObject(named) ? named : item;
   const name = stringOf(call["name"]);
   const args = stringOf(call["arguments"]);
   const own = [
@@ -120,9 +121,3 @@ function systemLength(request: JsonObject): number {
       ? 0
       : JSON.stringify(system).length;
 }
-
-function objectWith(value: unknown): JsonObject | undefined {
-  return isObject(value) ? value : undefined;
-}
-
-/** "1 item", "2 items". */

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError, type ThroughlineError } from "../../base/support/index.ts";
 import { type FormatName, FORMATS, isFormatName, MAX_HISTORY_BYTES } from "../../diagnostics/check/index.ts";
 import { isBundle, SESSION_ID } from "../../runtime/log/index.ts";
 import { sessionsFolder } from "../config/index.ts";
@@ -60,10 +60,7 @@ export function historyFile(path: string): HistoryFile {
       },
     };
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `cannot read ${path}: ${readProblem(error)}`,
-    });
+    throw codedError("file_unreadable", `cannot read ${path}: ${readProblem(error)}`);
   } finally {
     if (file !== undefined) closeSync(file);
   }
@@ -71,10 +68,10 @@ export function historyFile(path: string): HistoryFile {
 
 /** Said before it is read into memory. */
 function tooLarge(path: string, bytes: number): ThroughlineError {
-  return new ThroughlineError({
-    code: "file_too_large",
-    message: `${path} has ${bytes} bytes; a history has at most ${MAX_HISTORY_BYTES}. Take the newest part of it`,
-  });
+  return codedError(
+    "file_too_large",
+    `${path} has ${bytes} bytes; a history has at most ${MAX_HISTORY_BYTES}. Take the newest part of it`,
+  );
 }
 
 /** Any of its first lines tells, should the very first be the damaged one. */
@@ -89,8 +86,8 @@ export function looksLikeLog(start: string): boolean {
 
 export function parseFormat(name: string): FormatName {
   if (isFormatName(name)) return name;
-  throw new ThroughlineError({
-    code: "format_unknown",
-    message: `"${name}" is not a format known here: use ${Object.keys(FORMATS).join(", ")}`,
-  });
+  throw codedError(
+    "format_unknown",
+    `"${name}" is not a format known here: use ${Object.keys(FORMATS).join(", ")}`,
+  );
 }

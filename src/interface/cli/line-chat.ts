@@ -15,9 +15,9 @@ import {
   type Choice,
   type CommandHost,
   helpText,
-  type Outcome,
+  type ChatEnd,
   type Ports,
-  runCommand,
+  runSlashCommand,
 } from "../tui/index.ts";
 import { amount } from "./amount.ts";
 import { inert, inertLine } from "./inert-text.ts";
@@ -36,7 +36,7 @@ export interface LineChatOptions {
   readonly signal: AbortSignal;
 }
 
-export async function lineChat(options: LineChatOptions): Promise<Outcome> {
+export async function lineChat(options: LineChatOptions): Promise<ChatEnd> {
   const chat = new LineChat(options);
   try {
     return await chat.run();
@@ -59,7 +59,7 @@ class LineChat {
   #turn: Turn | undefined;
   /** Aborted by Ctrl-C in the turn under way: a question that stands is withdrawn. */
   #stopped = new AbortController();
-  #outcome: Outcome | undefined;
+  #outcome: ChatEnd | undefined;
   /** Lines typed while a turn ran: sent when it is over, never taken as the answer to a question. */
   readonly #typedAhead: string[] = [];
 
@@ -75,7 +75,7 @@ class LineChat {
     this.#host = this.#createHost();
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<ChatEnd> {
     const { handle, first } = this.#options;
     for await (const event of handle.events()) this.#facts.add([event]);
     if (handle.access === "read") return this.#watch();
@@ -97,7 +97,7 @@ class LineChat {
   }
 
   /** Another process writes: what it does is told until it is over or the person leaves. */
-  async #watch(): Promise<Outcome> {
+  async #watch(): Promise<ChatEnd> {
     const { handle, signal } = this.#options;
     this.#say("Another process writes this session; following it. Ctrl-C leaves.");
     const stop = new AbortController();
@@ -155,7 +155,7 @@ class LineChat {
 
   async #handle(line: string): Promise<void> {
     try {
-      if (!(await runCommand(line, this.#host))) this.#turn = this.#options.handle.send(line);
+      if (!(await runSlashCommand(line, this.#host))) this.#turn = this.#options.handle.send(line);
       if (this.#turn !== undefined) await this.#show(this.#turn);
     } catch (error) {
       this.#turn = undefined;

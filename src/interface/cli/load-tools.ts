@@ -7,7 +7,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { isObject, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, isObject, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
 
 /** A module may wait for something that never comes; nobody should have to wait for it. */
@@ -19,10 +19,10 @@ export async function loadTools(file: string, patienceMs = PATIENCE_MS): Promise
     module = await inTime(import(pathToFileURL(resolve(file)).href), patienceMs);
   } catch (error) {
     if (error === TOO_LATE) {
-      throw new ThroughlineError({
-        code: "tools_file_timeout",
-        message: `--tools ${file}: it was not loaded after ${patienceMs / 1000} s; does it wait for something at its top level?`,
-      });
+      throw codedError(
+        "tools_file_timeout",
+        `--tools ${file}: it was not loaded after ${patienceMs / 1000} s; does it wait for something at its top level?`,
+      );
     }
     throw invalid(
       file,
@@ -66,5 +66,5 @@ function isTool(value: unknown): value is Tool {
 }
 
 function invalid(file: string, why: string, cause?: unknown): ThroughlineError {
-  return new ThroughlineError({ code: "tools_file_invalid", message: `--tools ${file}: ${why}`, cause });
+  return codedError("tools_file_invalid", `--tools ${file}: ${why}`, cause);
 }

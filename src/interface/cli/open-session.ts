@@ -8,7 +8,7 @@
 import { statSync } from "node:fs";
 import { relative } from "node:path";
 
-import { codeOf, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import { fileStore, memoryStore } from "../../runtime/log/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
@@ -26,7 +26,7 @@ import { AnswerFile } from "./output-files.ts";
 import { settingsWithTrust } from "./project-trust.ts";
 import type { RunFlags } from "./run-options.ts";
 import { type RunSettings, runSettings } from "./run-settings.ts";
-import type { Terminal } from "./terminal.ts";
+import { say, type Terminal } from "./terminal.ts";
 import { startTracing } from "./tracing.ts";
 import { headerSecrets, modelsOf } from "./user-providers.ts";
 
@@ -60,9 +60,8 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const { permissions, maxSteps, maxCostUsd } = settings;
   if (flags.output !== undefined) void new AnswerFile(flags.output); // refuses what cannot be written
   const store = flags.ephemeral === true ? memoryStore() : fileStore(sessionsFolder());
-  const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
   const choice = { continueLast: flags.continue === true, id: flags.resume };
-  const id = await chooseSession(store, choice, cwd, say);
+  const id = await chooseSession(store, choice, cwd, (text) => say(terminal, text));
   const kept = id === undefined ? undefined : (await readFacts(store, id)).settings;
   const modelFrom = modelsOf(config.values);
   const model = chooseModel({ flags, config, modelFrom, kept });
@@ -86,13 +85,10 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     model,
     modelFrom,
     tools,
-    ...(system === undefined ? {} : { system }),
+    system,
     permissions,
     canAsk,
-    limits: {
-      maxSteps,
-      maxCostUsd,
-    },
+    limits: { maxSteps, maxCostUsd },
     ...(flags.autoCompact === false ? { compaction: { automatic: false } } : {}),
     ...(flags.debug === true ? { trace: tellRequests(terminal) } : {}),
     cwd,
@@ -110,10 +106,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
 export function enterDirectory(directory: string | undefined): void {
   if (directory === undefined) return;
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
-    throw new ThroughlineError({
-      code: "directory_not_found",
-      message: `-C ${directory}: there is no such directory`,
-    });
+    throw codedError("directory_not_found", `-C ${directory}: there is no such directory`);
   }
   process.chdir(directory);
 }
@@ -130,10 +123,10 @@ export async function chooseTools(
   if (allowTools === undefined) return all;
   const unknown = allowTools.filter((name) => !all.some((one) => one.name === name));
   if (unknown.length > 0) {
-    throw new ThroughlineError({
-      code: "tool_unknown",
-      message: `--allow-tools: there is no tool ${unknown.join(", ")}; available are ${all.map(({ name }) => name).join(", ")}`,
-    });
+    throw codedError(
+      "tool_unknown",
+      `--allow-tools: there is no tool ${unknown.join(", ")}; available are ${all.map(({ name }) => name).join(", ")}`,
+    );
   }
   return all.filter(({ name }) => allowTools.includes(name));
 }

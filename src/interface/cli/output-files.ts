@@ -10,6 +10,7 @@ import { dirname, join, resolve } from "node:path";
 
 import { replaceFile } from "../../base/files/index.ts";
 import {
+  codedError,
   isObject,
   type JsonObject,
   messageOf,
@@ -25,7 +26,7 @@ const MAX_SCHEMA_BYTES = 1024 * 1024;
 
 export function readOutputSchema(file: string): JsonObject {
   const fail = (why: string): never => {
-    throw new ThroughlineError({ code: "schema_file_invalid", message: `--output-schema ${file}: ${why}` });
+    throw codedError("schema_file_invalid", `--output-schema ${file}: ${why}`);
   };
   let text = "";
   try {
@@ -78,11 +79,11 @@ export class AnswerFile {
     try {
       action();
     } catch (error) {
-      throw new ThroughlineError({
-        code: "output_unwritable",
-        message: `-o ${this.#name}: it cannot be written: ${writeProblem(error, this.#path)}`,
-        cause: error,
-      });
+      throw codedError(
+        "output_unwritable",
+        `-o ${this.#name}: it cannot be written: ${writeProblem(error, this.#path)}`,
+        error,
+      );
     }
   }
 }

@@ -7,7 +7,7 @@
 
 import { Command } from "commander";
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { runOrChat } from "./choose-front-end.ts";
 import { asFlags, flagsBehind, meantCommand, type ScannedLine, scanLine } from "./command-line.ts";
 import { COMMAND_NAMES, COMMANDS, type Finish } from "./command-table.ts";
@@ -82,8 +82,8 @@ function refuseMistyped(line: ScannedLine): void {
   const mistyped = meantCommand(line, COMMAND_NAMES);
   if (mistyped === undefined) return;
   const { typed, meant } = mistyped;
-  throw new ThroughlineError({
-    code: "command_unknown",
-    message: `there is no command ${typed}; did you mean ${meant}? To ask the model: throughline -p "${line.words.join(" ")}"`,
-  });
+  throw codedError(
+    "command_unknown",
+    `there is no command ${typed}; did you mean ${meant}? To ask the model: throughline -p "${line.words.join(" ")}"`,
+  );
 }

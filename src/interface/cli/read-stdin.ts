@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { Terminal } from "./terminal.ts";
 
 const MAX_BYTES = 10 * 1024 * 1024;
@@ -25,10 +25,7 @@ async function readStdin(terminal: Terminal): Promise<string> {
       pieces.push(piece as Buffer);
       size += (piece as Buffer).length;
       if (size > MAX_BYTES) {
-        throw new ThroughlineError({
-          code: "input_too_large",
-          message: `standard input is larger than ${MAX_BYTES} bytes`,
-        });
+        throw codedError("input_too_large", `standard input is larger than ${MAX_BYTES} bytes`);
       }
     }
   } finally {

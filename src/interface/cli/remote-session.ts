@@ -11,7 +11,7 @@ import {
   type RemoteAgent,
   type SessionHandle,
 } from "../../access/client/index.ts";
-import { codeOf, isoTime, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf, isoTime, type ThroughlineError } from "../../base/support/index.ts";
 import { loadConfig } from "../config/index.ts";
 import { costsWith } from "./cost.ts";
 import type { TellOptions, TellSession } from "./run-once.ts";
@@ -32,20 +32,20 @@ export async function connectTo(address: string): Promise<RemoteAgent> {
     if (codeOf(error) === "code_used") throw usedLink(address, error);
     if (codeOf(error) !== "unauthorized") throw error;
     const given = token === undefined || token === "" ? "none was given" : "the one given is another";
-    throw new ThroughlineError({
-      code: "unauthorized",
-      message: `${originOf(address)} wants its token, and ${given}: set THROUGHLINE_TOKEN to the one the server was started with, or give the link it printed as --server`,
-      cause: error,
-    });
+    throw codedError(
+      "unauthorized",
+      `${originOf(address)} wants its token, and ${given}: set THROUGHLINE_TOKEN to the one the server was started with, or give the link it printed as --server`,
+      error,
+    );
   }
 }
 
 function usedLink(address: string, cause: unknown): ThroughlineError {
-  return new ThroughlineError({
-    code: "code_used",
-    message: `the link lets nobody in: it was used already, or is not from this server. Give a new one, or --server ${originOf(address)} with THROUGHLINE_TOKEN set to the token of the server`,
+  return codedError(
+    "code_used",
+    `the link lets nobody in: it was used already, or is not from this server. Give a new one, or --server ${originOf(address)} with THROUGHLINE_TOKEN set to the token of the server`,
     cause,
-  });
+  );
 }
 
 /** Without the code of a link: that one is used up, and it is a secret until it is. */
@@ -60,7 +60,7 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
     id: handle.id,
     place: originOf(address),
     model: handle.model,
-    options: flags.effort === undefined ? {} : { effort: flags.effort },
+    options: { effort: flags.effort },
     told: {
       showReasoning: flags.showReasoning,
       output: flags.output,
@@ -72,10 +72,7 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
 /** The session the flags mean, with the model they name. */
 export async function openHandle(agent: RemoteAgent, flags: RunFlags): Promise<SessionHandle> {
   const id = await chosen(agent, flags);
-  const handle = await agent.open({
-    id,
-    model: flags.model,
-  });
+  const handle = await agent.open({ id, model: flags.model });
   if (id !== undefined && flags.model !== undefined) await handle.setModel(flags.model);
   return handle;
 }
@@ -87,23 +84,22 @@ async function chosen(agent: RemoteAgent, flags: RunFlags): Promise<string | und
   if (name === undefined) {
     const [newest] = await agent.list({ limit: 1 });
     if (newest !== undefined) return newest.id;
-    throw new ThroughlineError({ code: "session_not_found", message: "the server has no sessions yet" });
+    throw codedError("session_not_found", "the server has no sessions yet");
   }
   const found = await agent.list({ search: name, limit: 1000 });
   const exact = found.filter(({ id, title }) => id === name || title === name);
   const fitting = exact.length > 0 ? exact : found.filter(({ id }) => id.startsWith(name));
   const [only, ...more] = fitting;
   if (only !== undefined && more.length === 0) return only.id;
-  throw new ThroughlineError({
-    code: only === undefined ? "session_not_found" : "session_ambiguous",
-    message:
-      only === undefined
-        ? `the server has no session "${name.slice(0, 80)}"`
-        : `"${name.slice(0, 80)}" fits ${fitting.length} sessions: ${fitting
-            .map(({ id }) => id)
-            .slice(0, 5)
-            .join(", ")}`,
-  });
+  throw codedError(
+    only === undefined ? "session_not_found" : "session_ambiguous",
+    only === undefined
+      ? `the server has no session "${name.slice(0, 80)}"`
+      : `"${name.slice(0, 80)}" fits ${fitting.length} sessions: ${fitting
+          .map(({ id }) => id)
+          .slice(0, 5)
+          .join(", ")}`,
+  );
 }
 
 /** As the local list has them. */

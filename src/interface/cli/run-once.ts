@@ -5,8 +5,14 @@
  */
 
 import type { ModelView } from "../../base/api/index.ts";
-import { isEphemeral, NO_USAGE, type SessionEvent, toLine } from "../../base/events/index.ts";
-import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import {
+  isEphemeral,
+  NO_USAGE,
+  type SessionEvent,
+  type ShowReasoning,
+  toLine,
+} from "../../base/events/index.ts";
+import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import type { Turn, TurnResult } from "../../runtime/session/index.ts";
 import { AnswerWriter } from "./answer-writer.ts";
@@ -15,7 +21,7 @@ import { inert, inertJson, inertLine } from "./inert-text.ts";
 import { enterDirectory, openSession } from "./open-session.ts";
 import { AnswerFile, readOutputSchema } from "./output-files.ts";
 import { promptFrom } from "./read-stdin.ts";
-import type { RunFlags, ShowReasoning } from "./run-options.ts";
+import type { RunFlags } from "./run-options.ts";
 import { ProgressLines } from "./show-progress.ts";
 import { stopOnSignals } from "./signals.ts";
 import type { Terminal } from "./terminal.ts";
@@ -33,26 +39,22 @@ export async function runOnce(
   const schema = flags.outputSchema === undefined ? undefined : readOutputSchema(flags.outputSchema);
   if (schema !== undefined && prompt === "") throw noPrompt();
   const { directory: _entered, ...rest } = flags;
+  // What does not fit is answered again: only the answer that fits is the answer.
+  const told = { json: flags.json === true, whole: schema !== undefined };
+  const say = (text: string): void => {
+    if (flags.json !== true) terminal.stderr.write(terminal.dim(`${inertLine(text, 200)}\n`));
+  };
   if (flags.server !== undefined) {
     const { openRemote } = await import("./remote-session.ts");
     const remote = await openRemote(flags.server, flags);
-    if (prompt === "" && !remote.handle.interrupted) throw noPrompt();
-    const turn =
-      prompt === ""
-        ? remote.handle.resume()
-        : remote.handle.send(prompt, {
-            ...remote.options,
-            ...(schema === undefined ? {} : { output: schema }),
-          });
-    const options = { ...remote.told, json: flags.json === true, whole: schema !== undefined };
-    if (flags.json !== true)
-      terminal.stderr.write(
-        terminal.dim(`${inertLine(`session ${remote.handle.id} on ${remote.place}`, 200)}\n`),
-      );
+    const { handle } = remote;
+    if (prompt === "" && !handle.interrupted) throw noPrompt();
+    const turn = prompt === "" ? handle.resume() : handle.send(prompt, { ...remote.options, output: schema });
+    say(`session ${handle.id} on ${remote.place}`);
     try {
-      return await tellTurn(remote, turn, options, terminal);
+      return await tellTurn(remote, turn, { ...remote.told, ...told }, terminal);
     } finally {
-      await remote.handle.close();
+      await handle.close();
     }
   }
   const { session, model, settings, costOf, instructions } = await openSession(rest, {
@@ -61,28 +63,10 @@ export async function runOnce(
   });
   try {
     if (prompt === "" && !session.interrupted) throw noPrompt();
-    const kept = flags.ephemeral === true ? " · not kept" : "";
-    if (flags.json !== true) {
-      terminal.stderr.write(
-        terminal.dim(`${inertLine(`${model.label} · session ${session.id}${kept}`, 200)}\n`),
-      );
-    }
-    const turn =
-      prompt === "" ? session.resume() : session.send(prompt, schema === undefined ? {} : { output: schema });
-    return await tellTurn(
-      session,
-      turn,
-      {
-        json: flags.json === true,
-        ...settings,
-        // What does not fit is answered again: only the answer that fits is the answer.
-        whole: schema !== undefined,
-        output: flags.output,
-        instructions,
-        costOf,
-      },
-      terminal,
-    );
+    say(`${model.label} · session ${session.id}${flags.ephemeral === true ? " · not kept" : ""}`);
+    const turn = prompt === "" ? session.resume() : session.send(prompt, { output: schema });
+    const { output } = flags;
+    return await tellTurn(session, turn, { ...settings, ...told, output, instructions, costOf }, terminal);
   } finally {
     await session.close();
   }
@@ -143,10 +127,10 @@ function writes(file: AnswerFile, text: string, terminal: Terminal): boolean {
 }
 
 function noPrompt(): ThroughlineError {
-  return new ThroughlineError({
-    code: "no_prompt",
-    message: 'there is nothing to do: give a prompt (throughline -p "…"), or pipe one in',
-  });
+  return codedError(
+    "no_prompt",
+    'there is nothing to do: give a prompt (throughline -p "…"), or pipe one in',
+  );
 }
 
 interface Shown {
@@ -156,7 +140,7 @@ interface Shown {
 }
 
 async function asText(turn: Turn, options: TellOptions, terminal: Terminal): Promise<Shown> {
-  const progress = new ProgressLines(terminal, progressOptions(options));
+  const progress = new ProgressLines(terminal, { reasoning: options.showReasoning });
   const answer = new AnswerWriter(terminal);
   for await (const event of turn) {
     if (options.whole !== true) answer.show(event);
@@ -169,10 +153,6 @@ async function asText(turn: Turn, options: TellOptions, terminal: Terminal): Pro
     terminal.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
   }
   return { result, denied: progress.denied };
-}
-
-function progressOptions({ showReasoning }: TellOptions): { readonly reasoning?: ShowReasoning } {
-  return showReasoning === undefined ? {} : { reasoning: showReasoning };
 }
 
 function reportEnd(result: TurnResult, neededPermission: boolean, terminal: Terminal): void {

@@ -6,11 +6,11 @@
 
 import { type Command, Option } from "commander";
 
+import type { Effort, ShowReasoning } from "../../base/events/index.ts";
 import type { TraceFlags } from "./tracing.ts";
 
-/** Here and not where it is obeyed: the flags are loaded for `--version` too. */
-const SHOW_REASONING = ["auto", "full", "title", "none"] as const;
-export type ShowReasoning = (typeof SHOW_REASONING)[number];
+/** Written out: the flags are loaded for `--version` too, which loads no vocabulary. The compiler holds the words. */
+const SHOW_REASONING: readonly ShowReasoning[] = ["auto", "full", "title", "none"];
 
 export interface RunFlags extends TraceFlags {
   readonly print?: boolean;
@@ -113,18 +113,10 @@ export function runOptions(
       .option("--fast", "with --playback: without its waits")
       .option("--strict", "with --playback: a difference ends it with exit code 5");
   }
-  return command
-    .option(
-      "-m, --model <provider/model[:effort]>",
-      "for example openai/gpt-5.6:high or emulator/emu-reasoner",
-    )
-    .option("--effort <level>", "off, minimal, low, medium, high, xhigh, max")
-    .option("--system <text>", "instructions for the model")
-    .option("--tools <file>", "a JavaScript module that exports tools")
-    .option("--allow-tools <names>", "only these tools, separated by commas")
-    .option("--permissions <mode>", "ask, auto, read-only or deny")
-    .option("--max-steps <n>", "at most n requests in a turn")
-    .option("--max-cost <usd>", "stop a turn that has cost this much; only where the price is known")
+  return agentOptions(command, {
+    model: "for example openai/gpt-5.6:high or emulator/emu-reasoner",
+    effort: EFFORT_WORDS,
+  })
     .addOption(
       new Option("--show-reasoning <how>", "thoughts on stderr: auto, full, title or none").choices(
         SHOW_REASONING,
@@ -141,3 +133,27 @@ export function runOptions(
     .option("--screen-reader", "a chat in plain lines and sentences, choices by number")
     .option("-C, --directory <dir>", "work in this directory");
 }
+
+/** `none` is another word for `off`, and is not told. Written out, as above. */
+export const EFFORT_WORDS = (
+  ["off", "minimal", "low", "medium", "high", "xhigh", "max"] satisfies readonly Effort[]
+).join(", ");
+
+/** What an agent is made with, wherever one is made. */
+export function agentOptions(
+  command: Command,
+  about: { readonly model: string; readonly effort: string },
+): Command {
+  return command
+    .option("-m, --model <provider/model[:effort]>", about.model)
+    .option("--effort <level>", about.effort)
+    .option("--system <text>", "instructions for the model")
+    .option("--tools <file>", "a JavaScript module that exports tools")
+    .option("--allow-tools <names>", "only these tools, separated by commas")
+    .option("--permissions <mode>", "ask, auto, read-only or deny")
+    .option("--max-steps <n>", "at most n requests in a turn")
+    .option("--max-cost <usd>", "stop a turn that has cost this much; only where the price is known");
+}
+
+/** A flag that may be given again. */
+export const gather = (value: string, earlier: readonly string[]): readonly string[] => [...earlier, value];

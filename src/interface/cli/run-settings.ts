@@ -5,10 +5,16 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
-import type { PermissionMode } from "../../runtime/tools/index.ts";
-import { type ConfigValues, PERMISSION_CHOICES } from "../config/index.ts";
-import type { RunFlags, ShowReasoning } from "./run-options.ts";
+import {
+  isPermissionMode,
+  PERMISSION_MODES,
+  type PermissionMode,
+  type ShowReasoning,
+} from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
+import { type ConfigValues, namesIn } from "../config/index.ts";
+import { ABOVE_ZERO, wholeNumber } from "./flag-numbers.ts";
+import type { RunFlags } from "./run-options.ts";
 
 export interface RunSettings {
   readonly permissions: PermissionMode;
@@ -23,55 +29,26 @@ export interface RunSettings {
 
 export function runSettings(flags: RunFlags, config: ConfigValues): RunSettings {
   return {
-    permissions:
-      choice("--permissions", flags.permissions, PERMISSION_CHOICES, "permissions_invalid") ??
-      (config.permissions as PermissionMode | undefined) ??
-      "ask",
-    maxSteps: positiveInteger("--max-steps", flags.maxSteps) ?? config.maxSteps,
+    permissions: permissionMode(flags.permissions) ?? config.permissions ?? "ask",
+    maxSteps:
+      flags.maxSteps === undefined ? config.maxSteps : wholeNumber("--max-steps", flags.maxSteps, ABOVE_ZERO),
     maxCostUsd: positiveAmount("--max-cost", flags.maxCost) ?? config.maxCostUsd,
     showReasoning: flags.showReasoning ?? config.showReasoning ?? "auto",
     tools: flags.tools ?? config.tools,
-    allowTools: flags.allowTools === undefined ? config.allowTools : namesOf(flags.allowTools),
+    allowTools: flags.allowTools === undefined ? config.allowTools : namesIn(flags.allowTools),
     system: flags.system ?? config.system,
     projectInstructions: flags.projectInstructions !== false && config.projectInstructions !== false,
   };
 }
 
-function choice<T extends string>(
-  flag: string,
-  text: string | undefined,
-  values: readonly T[],
-  code: string,
-): T | undefined {
-  if (text === undefined) return undefined;
-  const found = values.find((one) => one === text);
-  if (found !== undefined) return found;
-  throw new ThroughlineError({ code, message: `${flag} ${text}: use one of ${values.join(", ")}` });
-}
-
-export function positiveInteger(flag: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `${flag} ${text}: use a whole number above 0`,
-  });
+function permissionMode(text: string | undefined): PermissionMode | undefined {
+  if (text === undefined || isPermissionMode(text)) return text;
+  throw codedError("permissions_invalid", `--permissions ${text}: use one of ${PERMISSION_MODES.join(", ")}`);
 }
 
 function positiveAmount(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value > 0 && Number.isFinite(value)) return value;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `${flag} ${text}: use an amount of USD above 0, like 0.50`,
-  });
-}
-
-function namesOf(text: string): readonly string[] {
-  return text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
+  throw codedError("number_invalid", `${flag} ${text}: use an amount of USD above 0, like 0.50`);
 }

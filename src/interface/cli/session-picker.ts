@@ -27,36 +27,31 @@ export async function pickSession(
   lines.once("close", () => ended.abort());
   lines.once("SIGINT", () => lines.close());
   try {
-    return await new Picker(store, cwd, terminal, lines, ended.signal).pick();
+    return await new Picker({ store, terminal, lines, ended: ended.signal }, cwd).pick();
   } finally {
     lines.close();
   }
 }
 
+interface PickerParts {
+  readonly store: Store;
+  readonly terminal: Terminal;
+  readonly lines: Interface;
+  readonly ended: AbortSignal;
+}
+
 class Picker {
-  readonly #store: Store;
-  readonly #terminal: Terminal;
-  readonly #lines: Interface;
-  readonly #ended: AbortSignal;
+  readonly #parts: PickerParts;
   #cwd: string | undefined;
   #query = "";
   #rows: AsyncGenerator<SessionRow>;
   #shown: SessionRow[] = [];
   #more = true;
 
-  constructor(
-    store: Store,
-    cwd: string | undefined,
-    terminal: Terminal,
-    lines: Interface,
-    ended: AbortSignal,
-  ) {
-    this.#store = store;
+  constructor(parts: PickerParts, cwd: string | undefined) {
+    this.#parts = parts;
     this.#cwd = cwd;
-    this.#terminal = terminal;
-    this.#lines = lines;
-    this.#ended = ended;
-    this.#rows = rowsOf(store, cwd);
+    this.#rows = rowsOf(parts.store, cwd);
   }
 
   async pick(): Promise<string | undefined> {
@@ -91,7 +86,7 @@ class Picker {
     this.#cwd = cwd;
     this.#shown = [];
     this.#more = true;
-    this.#rows = rowsOf(this.#store, cwd);
+    this.#rows = rowsOf(this.#parts.store, cwd);
     await this.#page();
     if (this.#shown.length === 0 && query !== "") this.#say(`No title or id has "${inertLine(query, 60)}".`);
   }
@@ -118,14 +113,14 @@ class Picker {
     const all = this.#cwd === undefined ? "" : ", * for every directory";
     try {
       const question = `Number to choose, words to search${more}${all}, q to leave: `;
-      return (await this.#lines.question(question, { signal: this.#ended })).trim();
+      return (await this.#parts.lines.question(question, { signal: this.#parts.ended })).trim();
     } catch {
       return undefined;
     }
   }
 
   #say(text: string): void {
-    this.#terminal.stderr.write(`${text}\n`);
+    this.#parts.terminal.stderr.write(`${text}\n`);
   }
 }
 

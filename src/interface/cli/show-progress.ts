@@ -4,10 +4,9 @@
  * @module
  */
 
-import type { Reasoning, SessionEvent } from "../../base/events/index.ts";
+import type { Reasoning, SessionEvent, ShowReasoning } from "../../base/events/index.ts";
 import { formatDuration } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
-import type { ShowReasoning } from "./run-options.ts";
 import type { Terminal } from "./terminal.ts";
 
 const WIDTH = 100;
@@ -16,7 +15,7 @@ const SENTENCE = 2000;
 
 export interface ProgressOptions {
   /** `auto` is `title`: the title when it is known, how long it took when it is over. */
-  readonly reasoning?: ShowReasoning;
+  readonly reasoning?: ShowReasoning | undefined;
 }
 
 export class ProgressLines {

@@ -4,21 +4,12 @@
  * @module
  */
 
-import type { SessionEvent, ToolStatus } from "../../base/events/index.ts";
+import type { SessionEvent } from "../../base/events/index.ts";
+import { TOOL_STATUS_WORDS } from "../tui/index.ts";
 import { amount } from "./amount.ts";
 import { inertLine } from "./inert-text.ts";
 
 const LENGTH = 300;
-
-const STATUS_WORDS: Readonly<Record<ToolStatus, string>> = {
-  ok: "done",
-  error: "failed",
-  denied: "denied",
-  timeout: "timed out",
-  cancelled: "stopped",
-  not_executed: "not executed",
-  outcome_unknown: "outcome unknown",
-};
 
 export class SpokenLines {
   readonly #write: (line: string) => void;
@@ -45,7 +36,7 @@ export class SpokenLines {
     if (event.type === "tool_call") return `Tool ${event.name}: ${event.arguments}.`;
     if (event.type === "tool_result") {
       const said = event.status === "ok" ? "" : `: ${event.text}`;
-      return `Tool ${this.#tools.get(event.callId) ?? ""}: ${STATUS_WORDS[event.status]}${said}.`;
+      return `Tool ${this.#tools.get(event.callId) ?? ""}: ${TOOL_STATUS_WORDS[event.status] ?? "done"}${said}.`;
     }
     if (event.type === "retry")
       return `Waiting ${amount(Math.ceil(event.delayMs / 1000), "second")} before another attempt: ${event.error.message}.`;

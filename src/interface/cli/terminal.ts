@@ -4,6 +4,8 @@
  * @module
  */
 
+import { inertLine } from "./inert-text.ts";
+
 export interface Terminal {
   /** Both ways: a person is there. */
   readonly interactive: boolean;
@@ -39,4 +41,14 @@ export function systemTerminal(): Terminal {
     dim: style(2),
     bold: style(1),
   };
+}
+
+/** For a program, and for whoever looks at what one gets. */
+export function printJson(out: Terminal["stdout"], value: unknown): void {
+  out.write(`${JSON.stringify(value, undefined, 2)}\n`);
+}
+
+/** A sentence of the program itself, beside what was asked for. */
+export function say({ stderr }: Pick<Terminal, "stderr">, text: string): void {
+  stderr.write(`throughline: ${inertLine(text, 500)}\n`);
 }

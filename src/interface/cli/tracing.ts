@@ -7,7 +7,7 @@
 
 import { extname } from "node:path";
 
-import { systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, systemClock } from "../../base/support/index.ts";
 import {
   createPrivateFile,
   type LogSink,
@@ -19,8 +19,7 @@ import {
 } from "../../diagnostics/trace/index.ts";
 import { secretsOf, type Store } from "../../runtime/log/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
-import { inertLine } from "./inert-text.ts";
-import type { Terminal } from "./terminal.ts";
+import { say, type Terminal } from "./terminal.ts";
 import { VERSION } from "./version.ts";
 
 export interface TraceFlags {
@@ -68,7 +67,6 @@ function writerOptions(
   { permissions, canAsk, maxSteps, maxCostUsd, tools, secrets }: TracedRun,
   terminal: Terminal,
 ): TraceWriterOptions {
-  const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
   return {
     kind,
     form,
@@ -84,8 +82,10 @@ function writerOptions(
     },
     open() {
       const flag = kind === "trace" ? "--trace" : "--record";
-      const file = createPrivateFile(path, flag, (error) => say(`${error.message} [${error.code}]`));
-      say(`writing ${what} to ${path}: keys are taken out, what was said is not`);
+      const file = createPrivateFile(path, flag, (error) =>
+        say(terminal, `${error.message} [${error.code}]`),
+      );
+      say(terminal, `writing ${what} to ${path}: keys are taken out, what was said is not`);
       return file;
     },
   };
@@ -95,10 +95,10 @@ function formOf(path: string): "jsonl" | "yaml" {
   const extension = extname(path).toLowerCase();
   if (extension === ".yaml" || extension === ".yml") return "yaml";
   if (extension === ".jsonl" || extension === ".ndjson") return "jsonl";
-  throw new ThroughlineError({
-    code: "trace_form_unknown",
-    message: `--trace ${path}: the name says how it is written: use .jsonl or .yaml`,
-  });
+  throw codedError(
+    "trace_form_unknown",
+    `--trace ${path}: the name says how it is written: use .jsonl or .yaml`,
+  );
 }
 
 function together(sinks: readonly (WireSink & LogSink)[]): WireSink & LogSink {

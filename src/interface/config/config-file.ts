@@ -9,16 +9,17 @@ import { dirname, resolve } from "node:path";
 
 import { replaceFile } from "../../base/files/index.ts";
 import {
+  codedError,
   codeOf,
   isObject,
   type JsonObject,
   messageOf,
-  ThroughlineError,
+  type ThroughlineError,
   tryParseJson,
 } from "../../base/support/index.ts";
-import { complaintAbout } from "./check-value.ts";
 import { CONFIG_NAMES, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";
 import { jsonProblem } from "./json-problem.ts";
+import type { Complaint } from "./value-kinds.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -38,11 +39,7 @@ export function readConfigFile(file: string): ConfigFile | undefined {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return undefined;
-    throw new ThroughlineError({
-      code: "config_unreadable",
-      message: `cannot read ${file}: ${messageOf(error)}`,
-      cause: error,
-    });
+    throw codedError("config_unreadable", `cannot read ${file}: ${messageOf(error)}`, error);
   }
   return { file, text, values: checked(file, parse(file, text)) };
 }
@@ -59,10 +56,7 @@ function parse(file: string, text: string): JsonObject {
   const value = text.trim() === "" ? {} : tryParseJson(text.replace(/^\uFEFF/, ""));
   if (isObject(value)) return value;
   const problem = jsonProblem(text.replace(/^\uFEFF/, "")) ?? "it is not a JSON object";
-  throw new ThroughlineError({
-    code: "config_invalid",
-    message: `${file}: ${problem}; throughline config schema tells what it may hold`,
-  });
+  throw codedError("config_invalid", `${file}: ${problem}; throughline config schema tells what it may hold`);
 }
 
 function checked(file: string, object: JsonObject): ConfigValues {
@@ -70,23 +64,20 @@ function checked(file: string, object: JsonObject): ConfigValues {
   for (const [name, value] of Object.entries(object)) {
     if (name === "$schema") continue;
     if (!isConfigName(name)) {
-      throw new ThroughlineError({
-        code: "config_key_unknown",
-        message: `${file}: there is no setting ${JSON.stringify(name.slice(0, 60))}; known are ${CONFIG_NAMES.join(", ")}`,
-      });
+      throw codedError(
+        "config_key_unknown",
+        `${file}: there is no setting ${JSON.stringify(name.slice(0, 60))}; known are ${CONFIG_NAMES.join(", ")}`,
+      );
     }
-    const complaint = complaintAbout(keyOf(name), value);
-    if (complaint !== undefined) throw invalidValue(file, name, complaint.at, complaint.why);
+    const complaint = keyOf(name).kind.complaint(value);
+    if (complaint !== undefined) throw invalidValue(file, name, complaint);
     values[name] = name === "tools" ? resolve(dirname(file), String(value)) : value;
   }
   return values;
 }
 
-export function invalidValue(place: string, name: string, at: string, why: string): ThroughlineError {
-  return new ThroughlineError({
-    code: "config_value_invalid",
-    message: `${place}: ${name}${at === "" ? "" : `.${at}`}: ${why}`,
-  });
+export function invalidValue(place: string, name: string, { at, why }: Complaint): ThroughlineError {
+  return codedError("config_value_invalid", `${place}: ${name}${at === "" ? "" : `.${at}`}: ${why}`);
 }
 
 /** Writes the file with one value changed (undefined: taken out), after the whole was checked. */
@@ -98,11 +89,7 @@ export function changeConfigFile(file: string, path: readonly string[], value: u
   try {
     replaceFile(file, `${JSON.stringify(changed, undefined, 2)}\n`, { makeFolder: true });
   } catch (error) {
-    throw new ThroughlineError({
-      code: "config_unwritable",
-      message: `cannot write ${file}: ${messageOf(error)}`,
-      cause: error,
-    });
+    throw codedError("config_unwritable", `cannot write ${file}: ${messageOf(error)}`, error);
   }
 }
 

@@ -10,13 +10,8 @@ export {
   CONFIG_NAMES,
   type ConfigName,
   type ConfigValues,
-  EFFORT_CHOICES,
   isConfigName,
   keyOf,
-  PERMISSION_CHOICES,
-  type PriceConfig,
-  type ProfileConfig,
-  type ProviderConfig,
 } from "./config-keys.ts";
 export { configSchema } from "./config-schema.ts";
 export { jsonProblem } from "./json-problem.ts";
@@ -29,4 +24,6 @@ export {
 } from "./load-config.ts";
 export { dataFolder, type Environment, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
 export { projectConfigFile, type ProjectInstructions, readProjectInstructions } from "./project.ts";
+export type { PriceConfig, ProfileConfig, ProviderConfig } from "./provider-kinds.ts";
 export { recordTrust, type TrustDecision } from "./trust.ts";
+export { namesIn } from "./value-kinds.ts";

@@ -12,7 +12,7 @@ export function jsonProblem(text: string): string | undefined {
   const end = text.trimEnd().length;
   if (isBegun(text, end) && isJson(text)) return undefined;
   if (isBegun(text, end))
-    return `it is not whole JSON: it ends at ${placeOf(text, end)}, before it is closed`;
+    return `it is not whole JSON: it ends at ${positionOf(text, end)}, before it is closed`;
   // A text that can still become JSON has only beginnings that can: the first that cannot ends with what is wrong.
   let good = 0;
   let bad = end;
@@ -21,7 +21,7 @@ export function jsonProblem(text: string): string | undefined {
     if (isBegun(text, middle)) good = middle;
     else bad = middle;
   }
-  return `it is not JSON: see ${placeOf(text, good)}`;
+  return `it is not JSON: see ${positionOf(text, good)}`;
 }
 
 /** Whether so much of it is JSON, or its beginning. */
@@ -45,7 +45,7 @@ function isJson(text: string): boolean {
   }
 }
 
-function placeOf(text: string, at: number): string {
+function positionOf(text: string, at: number): string {
   const before = text.slice(0, at).split("\n");
   return `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
 }

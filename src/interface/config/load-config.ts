@@ -6,7 +6,6 @@
  * @module
  */
 
-import { complaintAbout } from "./check-value.ts";
 import { invalidValue, readConfigFile } from "./config-file.ts";
 import { CONFIG_NAMES, type ConfigName, type ConfigValues, keyOf, laidOver } from "./config-keys.ts";
 import { type Environment, trustFile, userConfigFile } from "./paths.ts";
@@ -86,52 +85,9 @@ function valuesOf(values: ConfigValues | undefined): readonly (readonly [ConfigN
 
 /** A value as it is typed: in a variable, or behind `config set`. */
 export function valueFromText(name: ConfigName, text: string, place: string): unknown {
-  const key = keyOf(name);
-  const value = readText(key.kind.type, text);
-  const complaint = complaintAbout(key, value);
-  if (complaint !== undefined) throw invalidValue(place, name, complaint.at, complaint.why);
+  const { kind } = keyOf(name);
+  const value = kind.fromText(text);
+  const complaint = kind.complaint(value);
+  if (complaint !== undefined) throw invalidValue(place, name, complaint);
   return value;
-}
-
-function readText(kind: ReturnType<typeof keyOf>["kind"]["type"], text: string): unknown {
-  switch (kind) {
-    case "integer":
-    case "amount":
-      return /^[\d.]+$/.test(text.trim()) ? Number(text) : text;
-    case "switch":
-      return SWITCH_WORDS[text.trim().toLowerCase()] ?? text;
-    case "names":
-      return text
-        .split(",")
-        .map((one) => one.trim())
-        .filter((one) => one !== "");
-    case "text":
-    case "path":
-    case "choice":
-      return text;
-    case "providers":
-    case "profiles":
-      return parsed(text);
-    default:
-      return text;
-  }
-}
-
-const SWITCH_WORDS: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  on: true,
-  "1": true,
-  false: false,
-  no: false,
-  off: false,
-  "0": false,
-};
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }

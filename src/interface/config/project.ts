@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 
-import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf, messageOf } from "../../base/support/index.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 
 const PROJECT_CONFIG = join(".throughline", "config.json");
@@ -37,10 +37,10 @@ function nearest(cwd: string, name: string): string | undefined {
     const root = realpathSync(folders.at(-1) ?? cwd);
     const real = realpathSync(file);
     if (real.startsWith(root.endsWith(sep) ? root : root + sep)) return file;
-    throw new ThroughlineError({
-      code: "project_file_outside",
-      message: `${file} is a link that leads out of the project, so it is not read: replace it by a file`,
-    });
+    throw codedError(
+      "project_file_outside",
+      `${file} is a link that leads out of the project, so it is not read: replace it by a file`,
+    );
   }
   return undefined;
 }
@@ -80,11 +80,11 @@ export function readProjectInstructions(cwd: string): ProjectInstructions | unde
     return { file, text: (cut ? text.slice(0, text.lastIndexOf("\n") + 1) : text).trim(), bytes, cut };
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
-    throw new ThroughlineError({
-      code: "instructions_unreadable",
-      message: `cannot read ${file}: ${messageOf(error)}; --no-project-instructions goes on without it`,
-      cause: error,
-    });
+    throw codedError(
+      "instructions_unreadable",
+      `cannot read ${file}: ${messageOf(error)}; --no-project-instructions goes on without it`,
+      error,
+    );
   }
 }
 

@@ -9,11 +9,12 @@ import { readFileSync } from "node:fs";
 
 import { replaceFile } from "../../base/files/index.ts";
 import {
+  codedError,
   codeOf,
   isObject,
   messageOf,
   stringOf,
-  ThroughlineError,
+  type ThroughlineError,
   tryParseJson,
 } from "../../base/support/index.ts";
 
@@ -45,11 +46,11 @@ export function recordTrust(
       makeFolder: true,
     });
   } catch (error) {
-    throw new ThroughlineError({
-      code: "trust_unwritable",
-      message: `the decision cannot be kept in ${store}: ${messageOf(error)}`,
-      cause: error,
-    });
+    throw codedError(
+      "trust_unwritable",
+      `the decision cannot be kept in ${store}: ${messageOf(error)}`,
+      error,
+    );
   }
 }
 
@@ -74,8 +75,8 @@ function read(store: string): Readonly<Record<string, Entry>> {
 }
 
 function damaged(store: string, why: string): ThroughlineError {
-  return new ThroughlineError({
-    code: "trust_unreadable",
-    message: `cannot read ${store}: ${why}. Remove it; every project is then asked for again`,
-  });
+  return codedError(
+    "trust_unreadable",
+    `cannot read ${store}: ${why}. Remove it; every project is then asked for again`,
+  );
 }

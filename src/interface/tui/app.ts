@@ -6,13 +6,13 @@
  */
 
 import { NOTE_MARGIN } from "./block-rows.ts";
-import { bottom, type BottomParts } from "./bottom.ts";
-import { COMMANDS, type CommandHost, type Outcome, runCommand } from "./commands.ts";
+import { COMMANDS, type CommandHost, type ChatEnd, runSlashCommand } from "./commands.ts";
 import { createCompletion } from "./completion.ts";
-import { Conversation, problemText } from "./conversation.ts";
 import { helpText, KEYS } from "./help.ts";
+import { inputArea, type InputAreaParts } from "./input-area.ts";
 import { Keyboard } from "./keyboard.ts";
 import { LineEditor } from "./line-editor.ts";
+import { LiveSession, problemText } from "./live-session.ts";
 import { Painter } from "./painter.ts";
 import { PermissionDialog } from "./permission-dialog.ts";
 import { Picker } from "./picker.ts";
@@ -30,20 +30,20 @@ export async function runTui(options: TuiOptions): Promise<TuiEnd> {
 class App {
   readonly #options: TuiOptions;
   readonly #painter: Painter;
-  readonly #conversation: Conversation;
+  readonly #session: LiveSession;
   readonly #editor: LineEditor;
   readonly #dialog: PermissionDialog;
   readonly #keyboard: Keyboard;
   readonly #modes: TerminalModes;
   readonly #host: CommandHost;
   readonly #stop = new AbortController();
-  readonly #ended: Promise<Outcome>;
-  #end: (outcome: Outcome) => void = () => undefined;
+  readonly #ended: Promise<ChatEnd>;
+  #end: (outcome: ChatEnd) => void = () => undefined;
   #picker: Picker | undefined;
 
   constructor(options: TuiOptions) {
     this.#options = options;
-    this.#conversation = new Conversation({
+    this.#session = new LiveSession({
       handle: options.handle,
       costOf: options.ports.costOf,
       now: options.now,
@@ -57,10 +57,10 @@ class App {
     this.#painter = new Painter({
       output: options.terminal,
       style: options.style,
-      now: () => this.#conversation.now,
-      blocks: () => this.#conversation.blocks,
-      busy: () => this.#conversation.busyFor !== undefined,
-      footer: (width, height) => bottom(this.#bottomParts(), width, height),
+      now: () => this.#session.now,
+      blocks: () => this.#session.blocks,
+      busy: () => this.#session.busyFor !== undefined,
+      footer: (width, height) => inputArea(this.#inputAreaParts(), width, height),
     });
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
@@ -74,13 +74,13 @@ class App {
     });
     this.#dialog = new PermissionDialog({
       handle: options.handle,
-      asked: () => this.#conversation.facts.question,
+      asked: () => this.#session.facts.question,
       message: this.#editor,
       onProblem: (error) => this.#say(problemText(error)),
     });
     this.#keyboard = new Keyboard({
       options,
-      conversation: this.#conversation,
+      session: this.#session,
       painter: this.#painter,
       editor: this.#editor,
       dialog: this.#dialog,
@@ -97,7 +97,7 @@ class App {
   async run(): Promise<TuiEnd> {
     const { handle, terminal, intro, first, draft, signal } = this.#options;
     if (intro !== undefined) this.#painter.note(intro);
-    const after = await this.#conversation.load();
+    const after = await this.#session.load();
     this.#showHistory();
     if (draft !== undefined) this.#editor.text = draft;
     const input = this.#readKeys();
@@ -112,20 +112,20 @@ class App {
     });
     this.#modes.on();
     const unwatch = handle.onChange(() => {
-      this.#conversation.looked();
+      this.#session.looked();
       this.#changed();
     });
     const leave = (): void => this.#end({ type: "leave" });
     signal?.addEventListener("abort", leave, { once: true });
     const unhear = this.#options.messages?.((text) => this.#say(text));
-    const following = this.#conversation.follow(after, this.#stop.signal);
+    const following = this.#session.follow(after, this.#stop.signal);
     try {
       if (first !== undefined && first !== "") this.#submit(first);
       this.#painter.draw();
       const outcome = await this.#ended;
-      const typed = [...this.#conversation.queue, this.#editor.text, this.#dialog.typed];
+      const typed = [...this.#session.queue, this.#editor.text, this.#dialog.typed];
       const unsent = typed.filter((text) => text.trim() !== "");
-      return { ...outcome, unsent, working: this.#conversation.busy };
+      return { ...outcome, unsent, working: this.#session.busy };
     } finally {
       signal?.removeEventListener("abort", leave);
       this.#stop.abort();
@@ -142,7 +142,7 @@ class App {
   // What happens
 
   #showHistory(): void {
-    const { blocks } = this.#conversation;
+    const { blocks } = this.#session;
     const messages = blocks.flatMap((block, at) => (block.kind === "user" ? [at] : []));
     const from = messages.at(-SHOWN_TURNS) ?? 0;
     if (from === 0) return;
@@ -179,13 +179,13 @@ class App {
   #enterAlone(): void {
     const { handle } = this.#options;
     if (handle.access === "read" && handle.writer === "none") this.#end({ type: "open", id: handle.id });
-    this.#conversation.release();
+    this.#session.release();
     this.#schedule();
   }
 
   async #handle(text: string): Promise<void> {
     try {
-      if (!(await runCommand(text, this.#host))) this.#conversation.send(text);
+      if (!(await runSlashCommand(text, this.#host))) this.#session.send(text);
     } catch (error) {
       this.#say(problemText(error));
     }
@@ -219,15 +219,15 @@ class App {
 
   #createHost(): CommandHost {
     const { handle, ports } = this.#options;
-    const conversation = this.#conversation;
+    const session = this.#session;
     return {
       handle,
       ports,
       get busy() {
-        return conversation.busy;
+        return session.busy;
       },
       get lastMessage() {
-        return conversation.facts.lastMessage;
+        return session.facts.lastMessage;
       },
       say: (text) => this.#say(text),
       help: () => this.#say(helpText(KEYS, this.#options.terminal.columns - NOTE_MARGIN)),
@@ -246,9 +246,9 @@ class App {
           });
           this.#schedule();
         }),
-      started: (turn) => conversation.started(turn),
+      started: (turn) => session.started(turn),
       rewrite: ({ seq, text }) => {
-        conversation.rewriting = seq;
+        session.rewriting = seq;
         this.#editor.text = text;
         this.#keyboard.hint = "Change the message; Enter sends it on a new branch, Esc makes it a new one.";
         this.#schedule();
@@ -263,10 +263,10 @@ class App {
     this.#painter.schedule();
   }
 
-  #bottomParts(): BottomParts {
+  #inputAreaParts(): InputAreaParts {
     return {
       options: this.#options,
-      conversation: this.#conversation,
+      session: this.#session,
       editor: this.#editor,
       dialog: this.#dialog,
       picker: this.#picker,

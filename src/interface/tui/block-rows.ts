@@ -59,13 +59,13 @@ export function noticeRows(block: NoticeBlock, width: number, view: View): Rows 
   if (block.waitMs !== undefined) {
     const left = Math.max(0, block.waitMs - (view.now - view.since(block.id)));
     const told = left < 1000 ? "trying again" : `trying again in ${formatDuration(left)}`;
-    return marked("↻", `${text} · ${told}`, width, style.warn);
+    return withSign("↻", `${text} · ${told}`, width, style.warn);
   }
-  return marked("!", text, width, style.warn);
+  return withSign("!", text, width, style.warn);
 }
 
-export function marked(mark: string, text: string, width: number, paint: (text: string) => string): Rows {
-  return wrap(inert(text), width - 2).map((row, at) => paint(`${at === 0 ? `${mark} ` : "  "}${row}`));
+export function withSign(sign: string, text: string, width: number, paint: (text: string) => string): Rows {
+  return wrap(inert(text), width - 2).map((row, at) => paint(`${at === 0 ? `${sign} ` : "  "}${row}`));
 }
 
 function turnEndRows(block: TurnEndBlock, width: number, { style }: View): Rows {
@@ -84,7 +84,7 @@ function turnEndRows(block: TurnEndBlock, width: number, { style }: View): Rows 
   const why = whyOf(block);
   if (why === undefined) return told;
   const paint = block.status === "failed" ? style.bad : style.warn;
-  return [...marked(block.status === "failed" ? "✗" : "■", why, width, paint), ...told];
+  return [...withSign(block.status === "failed" ? "✗" : "■", why, width, paint), ...told];
 }
 
 function whyOf({ status, reason, error }: TurnEndBlock): string | undefined {

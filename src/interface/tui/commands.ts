@@ -6,7 +6,7 @@
  */
 
 import type { SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Choice } from "./picker.ts";
 
@@ -24,7 +24,7 @@ export interface Ports {
 }
 
 /** How an interface ends: for good, or with another session. */
-export type Outcome =
+export type ChatEnd =
   | { readonly type: "leave" }
   | { readonly type: "open"; readonly id: string }
   | { readonly type: "opened"; readonly handle: SessionHandle };
@@ -47,7 +47,7 @@ export interface CommandHost {
   /** Puts a message where it can be changed; sent, it takes the place of the one at `seq`. */
   readonly rewrite: (message: { readonly seq: number; readonly text: string }) => void;
   readonly lastMessage: { readonly seq: number; readonly text: string } | undefined;
-  readonly leave: (outcome: Outcome) => void;
+  readonly leave: (outcome: ChatEnd) => void;
 }
 
 export interface Command {
@@ -103,7 +103,7 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** True when the line was a command. What is wrong with it is said, not thrown. */
-export async function runCommand(line: string, host: CommandHost): Promise<boolean> {
+export async function runSlashCommand(line: string, host: CommandHost): Promise<boolean> {
   const found = /^(\/[A-Za-z]*)(?:\s+([^]*))?$/.exec(line.trim());
   if (found === null) return false;
   const [, word = "", argument = ""] = found;
@@ -158,10 +158,7 @@ async function switchEffort(host: CommandHost, argument: string): Promise<void> 
       : argument;
   if (level === undefined) return;
   if (!ports.efforts.includes(level)) {
-    throw new ThroughlineError({
-      code: "effort_invalid",
-      message: `"${level}" is not an effort; use one of ${ports.efforts.join(", ")}`,
-    });
+    throw codedError("effort_invalid", `"${level}" is not an effort; use one of ${ports.efforts.join(", ")}`);
   }
   await handle.setModel(`${handle.model.label}:${level}`);
   host.say(`Next: ${handle.model.label}${effortOf(handle)}.`);
@@ -194,13 +191,12 @@ function sessionNamed(sessions: readonly SessionSummary[], wanted: string): stri
   const matches = exact.length > 0 ? exact : sessions.filter(({ id }) => id.startsWith(wanted));
   const [first] = matches;
   if (first !== undefined && matches.length === 1) return first.id;
-  throw new ThroughlineError({
-    code: "session_not_found",
-    message:
-      matches.length === 0
-        ? `there is no session "${wanted}"; /resume alone lists them`
-        : `"${wanted}" fits ${matches.length} sessions; give more of the id`,
-  });
+  throw codedError(
+    "session_not_found",
+    matches.length === 0
+      ? `there is no session "${wanted}"; /resume alone lists them`
+      : `"${wanted}" fits ${matches.length} sessions; give more of the id`,
+  );
 }
 
 async function fork(host: CommandHost): Promise<void> {
@@ -211,7 +207,7 @@ async function fork(host: CommandHost): Promise<void> {
 function edit(host: CommandHost, argument: string): void {
   const { lastMessage } = host;
   if (lastMessage === undefined) {
-    throw new ThroughlineError({ code: "nothing_to_edit", message: "there is no message to change yet" });
+    throw codedError("nothing_to_edit", "there is no message to change yet");
   }
   if (argument === "") host.rewrite(lastMessage);
   else host.started(host.handle.edit(lastMessage.seq, argument));
@@ -246,7 +242,7 @@ async function inspect({ handle, ports, say }: CommandHost): Promise<void> {
 
 async function rename({ handle, say }: CommandHost, argument: string): Promise<void> {
   if (argument === "") {
-    throw new ThroughlineError({ code: "title_missing", message: "write the title behind /rename" });
+    throw codedError("title_missing", "write the title behind /rename");
   }
   await handle.rename(argument);
   say(`This session is called “${argument}” now.`);

@@ -1,5 +1,5 @@
 /**
- * Everything below the transcript: the queue, what is under way, the status, the place where a person types or answers.
+ * Everything below the printed blocks: the queue, what is under way, the status, where a person types or answers.
  * What a person types into is never left out, however small the terminal is.
  *
  * @module

@@ -5,9 +5,10 @@
  */
 
 export { runTui } from "./app.ts";
-export { type CommandHost, type Outcome, type Ports, runCommand } from "./commands.ts";
+export { type CommandHost, type ChatEnd, type Ports, runSlashCommand } from "./commands.ts";
 export { helpText } from "./help.ts";
 export { argumentRows } from "./permission-prompt.ts";
 export type { Choice } from "./picker.ts";
 export { createStyle } from "./style.ts";
+export { TOOL_STATUS_WORDS } from "./tool-rows.ts";
 export type { InputHistory, TuiEnd, TuiOptions, TuiTerminal } from "./tui-options.ts";

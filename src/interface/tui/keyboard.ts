@@ -5,9 +5,9 @@
  * @module
  */
 
-import type { Outcome } from "./commands.ts";
-import type { Conversation } from "./conversation.ts";
+import type { ChatEnd } from "./commands.ts";
 import type { LineEditor } from "./line-editor.ts";
+import type { LiveSession } from "./live-session.ts";
 import type { Painter } from "./painter.ts";
 import type { PermissionDialog } from "./permission-dialog.ts";
 import type { Picker } from "./picker.ts";
@@ -16,14 +16,14 @@ import type { TuiOptions } from "./tui-options.ts";
 
 export interface KeyboardParts {
   readonly options: Pick<TuiOptions, "history" | "files">;
-  readonly conversation: Conversation;
+  readonly session: LiveSession;
   readonly painter: Painter;
   readonly editor: LineEditor;
   readonly dialog: PermissionDialog;
   readonly picker: () => Picker | undefined;
   readonly command: (line: string) => void;
   readonly suspend: () => void;
-  readonly end: (outcome: Outcome) => void;
+  readonly end: (outcome: ChatEnd) => void;
 }
 
 export class Keyboard {
@@ -70,16 +70,16 @@ export class Keyboard {
 
   /** First: stop the turn, or clear the line. Second: leave. */
   #controlC(armed: boolean): void {
-    const { conversation, editor, options } = this.#parts;
+    const { session, editor, options } = this.#parts;
     if (armed) {
       this.#parts.end({ type: "leave" });
       return;
     }
     this.#armed = true;
     const { text } = editor;
-    if (conversation.stoppable) {
-      conversation.held = conversation.queue.length > 0;
-      conversation.stop();
+    if (session.stoppable) {
+      session.held = session.queue.length > 0;
+      session.stop();
       this.hint = "Stopping. Ctrl+C again leaves.";
     } else if (text === "") {
       this.hint = "Ctrl+C again leaves.";
@@ -87,24 +87,24 @@ export class Keyboard {
       options.history.add(text);
       editor.remember(text);
       editor.text = "";
-      conversation.rewriting = undefined;
+      session.rewriting = undefined;
       this.hint = "Cleared; Up brings it back. Ctrl+C again leaves.";
     }
   }
 
   #escape(): void {
-    const { conversation } = this.#parts;
-    if (conversation.stoppable) conversation.stop();
-    else if (conversation.away) this.hint = "The server does not answer: it cannot be told to stop now.";
-    else if (conversation.rewriting !== undefined) {
-      conversation.rewriting = undefined;
+    const { session } = this.#parts;
+    if (session.stoppable) session.stop();
+    else if (session.away) this.hint = "The server does not answer: it cannot be told to stop now.";
+    else if (session.rewriting !== undefined) {
+      session.rewriting = undefined;
       this.hint = "Not an edit any more: Enter sends it as a new message.";
     }
   }
 
   #takeBack(): void {
-    const { conversation, editor } = this.#parts;
-    const parts = [...conversation.takeBack(), editor.text];
+    const { session, editor } = this.#parts;
+    const parts = [...session.takeBack(), editor.text];
     editor.text = parts.filter((text) => text !== "").join("\n\n");
   }
 }

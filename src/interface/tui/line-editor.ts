@@ -89,7 +89,7 @@ export class LineEditor {
 
   key(data: string): void {
     // The library takes from the list it shows, also when the keys before came faster than the list for them.
-    if (this.completing && isKey(data, "enter", "tab") && this.#listedFor !== this.#place()) {
+    if (this.completing && isKey(data, "enter", "tab") && this.#listedFor !== this.#textAndCursor()) {
       this.#editor.setAutocompleteProvider(this.#provider); // closes the list
     }
     // Alt and a key come with an escape; everything else that is no sequence is text and must be harmless.
@@ -116,8 +116,8 @@ export class LineEditor {
     const typed = drawn.slice(1, end);
     let cursor = { row: 0, column: PROMPT.length };
     const rows = typed.map((row, at) => {
-      const mark = row.indexOf(CURSOR_MARKER);
-      if (mark !== -1) cursor = { row: at, column: PROMPT.length + widthOf(row.slice(0, mark)) };
+      const cursorAt = row.indexOf(CURSOR_MARKER);
+      if (cursorAt !== -1) cursor = { row: at, column: PROMPT.length + widthOf(row.slice(0, cursorAt)) };
       const text = row.replace(CURSOR_MARKER, "").replace(FAKE_CURSOR, "$1").trimEnd();
       return `${at === 0 ? this.#style.accent(PROMPT) : "  "}${text}`;
     });
@@ -125,7 +125,7 @@ export class LineEditor {
     return { rows: [...rows, ...list], cursor: { ...cursor, column: Math.min(cursor.column, width - 1) } };
   }
 
-  #place(): string {
+  #textAndCursor(): string {
     const { line, col } = this.#editor.getCursor();
     return `${line}:${col}:${this.#editor.getText()}`;
   }
@@ -133,11 +133,11 @@ export class LineEditor {
   #providerOf(complete: Completion): AutocompleteProvider {
     return {
       getSuggestions: async (lines, line, column, { signal }) => {
-        const askedFor = this.#place();
+        const askedFor = this.#textAndCursor();
         const before = (lines[line] ?? "").slice(0, column);
         const found = await complete(before, { firstLine: line === 0, signal });
         // The library drops an answer that comes too late, and goes on showing the list it has.
-        if (!signal.aborted && this.#place() === askedFor) this.#listedFor = askedFor;
+        if (!signal.aborted && this.#textAndCursor() === askedFor) this.#listedFor = askedFor;
         return found === undefined || found.items.length === 0
           ? null
           : { prefix: found.prefix, items: found.items.map((item) => ({ ...item })) };

@@ -29,9 +29,9 @@ export function markdownChunks(text: string): readonly string[] {
 
 /** The fence that is open behind this line. */
 function nextFence(line: string, open: string | undefined): string | undefined {
-  const mark = FENCE.exec(line)?.[1];
-  if (mark === undefined) return open;
-  if (open === undefined) return mark;
-  const closes = mark.startsWith(open) && line.trim() === mark;
+  const fence = FENCE.exec(line)?.[1];
+  if (fence === undefined) return open;
+  if (open === undefined) return fence;
+  const closes = fence.startsWith(open) && line.trim() === fence;
   return closes ? undefined : open;
 }

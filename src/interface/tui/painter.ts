@@ -1,16 +1,16 @@
 /**
- * When and what is drawn: the transcript above, the footer below, at most once in a few milliseconds, and every second
+ * When and what is drawn: the printed blocks above, the footer below, at most once in a few milliseconds, and every second
  * while something is under way.
  *
  * @module
  */
 
 import type { Block } from "../fragments/index.ts";
+import type { Folds } from "./block-pieces.ts";
 import type { Footer } from "./footer.ts";
-import type { Folds } from "./pieces.ts";
+import { PrintedBlocks } from "./printed-blocks.ts";
 import { Screen, type ScreenOutput } from "./screen.ts";
 import type { Style } from "./style.ts";
-import { Transcript } from "./transcript.ts";
 import type { View } from "./view-state.ts";
 
 const FRAME_MS = 30;
@@ -44,7 +44,7 @@ const afterTime: NonNullable<PainterOptions["after"]> = (ms, work) => {
 export class Painter {
   readonly #options: PainterOptions;
   readonly #screen: Screen;
-  readonly #transcript = new Transcript();
+  readonly #printed = new PrintedBlocks();
   #width: number;
   #height: number;
   #open: Readonly<Record<Folds, boolean>> = { reasoning: false, tools: false };
@@ -66,21 +66,21 @@ export class Painter {
 
   /** A word of the interface itself, behind everything that has been said so far. */
   note(text: string): void {
-    this.#transcript.update(this.#options.blocks());
-    this.#transcript.note(text);
+    this.#printed.update(this.#options.blocks());
+    this.#printed.note(text);
     this.schedule();
   }
 
   /** These are not printed. */
   skip(blocks: readonly Block[]): void {
-    this.#transcript.skip(blocks);
+    this.#printed.skip(blocks);
   }
 
   /** The path goes on elsewhere: what was printed stays, with a word about it. */
   detach(text: string | undefined): void {
-    this.#transcript.update(this.#options.blocks());
-    this.#transcript.detach();
-    if (text !== undefined) this.#transcript.note(text);
+    this.#printed.update(this.#options.blocks());
+    this.#printed.detach();
+    if (text !== undefined) this.#printed.note(text);
   }
 
   /**
@@ -91,16 +91,16 @@ export class Painter {
     const open = !this.#open[folds];
     this.#open = { ...this.#open, [folds]: open };
     const blocks = this.#options.blocks();
-    this.#transcript.update(blocks);
+    this.#printed.update(blocks);
     const said = `${NAMES[folds]} ${open ? "unfolded" : "folded"}`;
     const begin = blocks.findLastIndex((block) => block.kind === "user" && block.by === "person");
     const turn = blocks.slice(Math.max(0, begin));
-    if (open && !this.#transcript.folds(folds) && this.#transcript.isLeftBehind(folds, open, turn)) {
-      this.#transcript.note(`↩ The last turn once more, ${NAMES[folds].toLowerCase()} unfolded`);
-      this.#transcript.again(turn);
+    if (open && !this.#printed.folds(folds) && this.#printed.isLeftBehind(folds, open, turn)) {
+      this.#printed.note(`↩ The last turn once more, ${NAMES[folds].toLowerCase()} unfolded`);
+      this.#printed.again(turn);
       return `${said}: the last turn is printed once more.`;
     }
-    const behind = this.#transcript.isLeftBehind(folds, open);
+    const behind = this.#printed.isLeftBehind(folds, open);
     return `${said}${behind ? "; what has scrolled away stays as it was printed" : ""}.`;
   }
 
@@ -118,12 +118,12 @@ export class Painter {
     if (this.#ended || this.#paused || this.#cancelSettling !== undefined) return;
     this.#keepTime();
     const view = this.#view();
-    this.#transcript.update(this.#options.blocks());
-    const said = this.#transcript.render(this.#width, view);
+    this.#printed.update(this.#options.blocks());
+    const said = this.#printed.render(this.#width, view);
     const { rows, cursor } = this.#options.footer(this.#width, view.height);
     const at = { row: said.length + cursor.row, column: cursor.column };
     this.#screen.draw({ rows: [...said, ...rows], cursor: at });
-    this.#screen.forget(this.#transcript.release(this.#screen.gone));
+    this.#screen.forget(this.#printed.release(this.#screen.gone));
   }
 
   resize(): void {
@@ -147,8 +147,8 @@ export class Painter {
     const { columns, rows } = this.#options.output;
     this.#width = columns;
     this.#height = rows;
-    this.#screen.forget(this.#transcript.releaseFinished());
-    this.#transcript.resume(this.#screen.resize());
+    this.#screen.forget(this.#printed.releaseFinished());
+    this.#printed.resume(this.#screen.resize());
   }
 
   /** Takes the footer away and leaves what was said; `resume` goes on below it. */
@@ -158,10 +158,10 @@ export class Painter {
     this.#paused = true;
     this.#takeSize();
     const view = this.#view();
-    this.#transcript.update(this.#options.blocks());
-    this.#screen.draw({ rows: this.#transcript.render(this.#width, view), cursor: undefined });
+    this.#printed.update(this.#options.blocks());
+    this.#screen.draw({ rows: this.#printed.render(this.#width, view), cursor: undefined });
     this.#screen.end();
-    this.#transcript.releaseFinished();
+    this.#printed.releaseFinished();
   }
 
   resume(): void {
@@ -193,7 +193,7 @@ export class Painter {
       toolsOpen: this.#open.tools,
       height: this.#height,
       now,
-      since: (id) => this.#transcript.since(id, now),
+      since: (id) => this.#printed.since(id, now),
     };
   }
 }

@@ -17,16 +17,16 @@ const MAX_TITLE = 80;
 export function reasoningRows(block: ReasoningBlock, width: number, view: View): Rows {
   // With nothing to show there is nothing to unfold (R14).
   const open = view.reasoningOpen && block.parts.length > 0;
-  const mark = open ? "▾" : "▸";
+  const sign = open ? "▾" : "▸";
   if (!block.generating) {
-    const label = fitted(`${mark} ${inertLine(reasoningLabel(block), 300)}`, width, view);
+    const label = fitted(`${sign} ${inertLine(reasoningLabel(block), 300)}`, width, view);
     return open ? [...label, ...indent(allParts(block, width - MARGIN.length, view), MARGIN)] : label;
   }
   const time = elapsed(view.now - view.since(block.id));
   const part = block.parts.length > 1 ? `part ${block.parts.length}` : "";
   const facts = [time, part].filter((fact) => fact !== "").join(" · ");
   const title = withDots(inertLine(reasoningLabel(block), MAX_TITLE));
-  const label = fitted(`${mark} ${title}${facts === "" ? "" : ` ${facts}`}`, width, view);
+  const label = fitted(`${sign} ${title}${facts === "" ? "" : ` ${facts}`}`, width, view);
   return open ? [...label, ...indent(partsSoFar(block, width - MARGIN.length, view), MARGIN)] : label;
 }
 

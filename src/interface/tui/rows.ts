@@ -77,17 +77,17 @@ export function indent(rows: Rows, margin: string): Rows {
 }
 
 /** The last rows, with a word about those before them. */
-export function tail(rows: Rows, most: number, mark: (hidden: number) => string): Rows {
+export function tail(rows: Rows, most: number, more: (hidden: number) => string): Rows {
   if (rows.length <= most) return rows;
   const shown = Math.max(1, most - 1);
-  return [mark(rows.length - shown), ...rows.slice(-shown)];
+  return [more(rows.length - shown), ...rows.slice(-shown)];
 }
 
 /** The first rows, with a word about those behind them. */
-export function head(rows: Rows, most: number, mark: (hidden: number) => string): Rows {
+export function head(rows: Rows, most: number, more: (hidden: number) => string): Rows {
   if (rows.length <= most) return rows;
   const shown = Math.max(1, most - 1);
-  return [...rows.slice(0, shown), mark(rows.length - shown)];
+  return [...rows.slice(0, shown), more(rows.length - shown)];
 }
 
 /** "1 request", "2 requests". */

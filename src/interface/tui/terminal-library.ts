@@ -118,8 +118,5 @@ export function readInput(on: {
     }
   });
   buffer.on("paste", on.paste);
-  return {
-    take: (data) => buffer.process(data),
-    end: () => buffer.destroy(),
-  };
+  return { take: (data) => buffer.process(data), end: () => buffer.destroy() };
 }

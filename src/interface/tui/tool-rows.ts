@@ -15,23 +15,23 @@ const MARGIN = "    ";
 
 export function toolRows(block: ToolBlock, width: number, view: View): Rows {
   const { style } = view;
-  const [mark, paint] = markOf(block, view);
+  const [sign, paint] = signOf(block, view);
   const name = inertLine(block.name, 60);
   const tailText = tailOf(factsOf(block, view), width - 2 - name.length);
   const space = width - 2 - tailText.length;
   const title = fit(`${name} ${summaryOf(block)}`.trim(), Math.max(8, space));
-  const row = fit(`${paint(mark)} ${title}${style.dim(tailText)}`, width);
+  const row = fit(`${paint(sign)} ${title}${style.dim(tailText)}`, width);
   if (view.toolsOpen) return [row, ...indent(detailRows(block, width - MARGIN.length, view), MARGIN)];
   return [row, ...indent(worthSeeing(block, width - MARGIN.length, view), MARGIN)];
 }
 
-function markOf(block: ToolBlock, { style }: View): readonly [string, (text: string) => string] {
-  if (block.result !== undefined) return RESULT_MARKS[block.result.status](style);
+function signOf(block: ToolBlock, { style }: View): readonly [string, (text: string) => string] {
+  if (block.result !== undefined) return RESULT_SIGNS[block.result.status](style);
   if (block.permission?.decision === undefined && block.permission !== undefined) return ["?", style.warn];
   return [block.generating ? "▸" : "·", style.accent];
 }
 
-const RESULT_MARKS: Readonly<
+const RESULT_SIGNS: Readonly<
   Record<ToolStatus, (style: View["style"]) => readonly [string, (text: string) => string]>
 > = {
   ok: (style) => ["✓", style.good],
@@ -43,7 +43,8 @@ const RESULT_MARKS: Readonly<
   outcome_unknown: (style) => ["?", style.warn],
 };
 
-const STATUS_WORDS: Readonly<Partial<Record<ToolStatus, string>>> = {
+/** Of a call that did not simply do what it should. */
+export const TOOL_STATUS_WORDS: Readonly<Partial<Record<ToolStatus, string>>> = {
   error: "failed",
   denied: "denied",
   timeout: "timed out",
@@ -63,7 +64,7 @@ function factsOf(block: ToolBlock, view: View): readonly string[] {
   if (result !== undefined) {
     const lines = result.text === "" ? 0 : result.text.trimEnd().split("\n").length;
     return [
-      STATUS_WORDS[result.status],
+      TOOL_STATUS_WORDS[result.status],
       result.durationMs === undefined ? undefined : durationOf(result.durationMs),
       lines > 1 ? count(lines, "line") : undefined,
     ].filter((fact) => fact !== undefined);

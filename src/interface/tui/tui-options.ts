@@ -5,7 +5,7 @@
  */
 
 import type { SessionHandle } from "../../base/api/index.ts";
-import type { Outcome, Ports } from "./commands.ts";
+import type { ChatEnd, Ports } from "./commands.ts";
 import type { ScreenOutput } from "./screen.ts";
 import type { Style } from "./style.ts";
 
@@ -44,7 +44,7 @@ export interface TuiOptions {
   readonly draft?: string | undefined;
 }
 
-export type TuiEnd = Outcome & {
+export type TuiEnd = ChatEnd & {
   /** Typed and not sent. */
   readonly unsent: readonly string[];
   /** A turn was under way. */

@@ -4,7 +4,9 @@
  * @module
  */
 
-export const EFFORTS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+import { EFFORTS } from "../../base/events/index.ts";
+
+export const EFFORT_NAMES = EFFORTS.filter((effort) => effort !== "none");
 
 export function effortName(effort: string): string {
   return effort === "none" ? "off" : effort;

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type JsonObject, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, type JsonObject } from "../../base/support/index.ts";
 import {
   type ApiKey,
   type Capabilities,
@@ -14,7 +14,7 @@ import {
   type Profile,
 } from "../providers/index.ts";
 import { priced } from "./prices.ts";
-import type { Provider } from "./providers.ts";
+import { type Provider, urlFromEnvironment } from "./providers.ts";
 
 export interface ModelOptions {
   /** A string, or a function that fetches one. Default: the provider's variable in the environment. */
@@ -22,7 +22,7 @@ export interface ModelOptions {
   /** As the ecosystem writes it: with `/v1` for the OpenAI dialects, without for Anthropic's. */
   readonly baseUrl?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly effort?: string;
+  readonly effort?: string | undefined;
   /** How the endpoint departs from its dialect: a name of `PROFILES`, or a profile of one's own. */
   readonly profile?: string | Profile;
   /** What is known better than the table knows it: context size, vision … */
@@ -36,7 +36,7 @@ type Rest = Pick<CreateModelOptions, "summary" | "reasoningContext" | "hosted">;
 
 export function endpointModel(provider: Provider, model: string, options: ModelOptions & Rest): Model {
   if (model === "") {
-    throw new ThroughlineError({ code: "model_invalid", message: "the model's name is empty" });
+    throw codedError("model_invalid", "the model's name is empty");
   }
   const baseUrl = baseUrlOf(provider, options.baseUrl);
   const { apiKey, baseUrl: _baseUrl, profile, headers, ...rest } = options;
@@ -53,48 +53,36 @@ export function endpointModel(provider: Provider, model: string, options: ModelO
       apiKey: apiKey ?? ((keyVariable === undefined ? undefined : process.env[keyVariable]) || fallback),
       keyName: keyVariable ?? "an API key",
       ...(keyHeader === undefined ? {} : { keyHeader }),
-      ...(headers === undefined && provider.headers === undefined
-        ? {}
-        : { headers: { ...provider.headers, ...headers } }),
+      headers: { ...provider.headers, ...headers },
     }),
   );
 }
 
 function baseUrlOf(provider: Provider, given: string | undefined): string {
   const { baseUrlVariable } = provider;
-  // An empty variable is as good as none.
-  const set = (baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable]) || undefined;
-  const text = given ?? set ?? provider.baseUrl;
+  const text = given ?? urlFromEnvironment(provider) ?? provider.baseUrl;
   if (text === undefined) {
-    throw new ThroughlineError({
-      code: "base_url_missing",
-      message: `${provider.name} has no address of its own: set ${baseUrlVariable ?? "baseUrl"} to the base URL of your endpoint`,
-    });
+    throw codedError(
+      "base_url_missing",
+      `${provider.name} has no address of its own: set ${baseUrlVariable ?? "baseUrl"} to the base URL of your endpoint`,
+    );
   }
   return checkedUrl(text);
 }
 
 function checkedUrl(text: string): string {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw badUrl(text);
-  }
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw badUrl(text);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
+    throw codedError(
+      "base_url_invalid",
+      `"${text}" is not a base URL: it should look like https://api.openai.com/v1`,
+    );
   // It would stand in the log as part of every origin, and is not sent: the key is.
   if (url.username !== "" || url.password !== "") {
-    throw new ThroughlineError({
-      code: "base_url_invalid",
-      message: `the base URL of ${url.host} holds a user name or password; only an API key is sent, so leave them out`,
-    });
+    throw codedError(
+      "base_url_invalid",
+      `the base URL of ${url.host} holds a user name or password; only an API key is sent, so leave them out`,
+    );
   }
   return text.replace(/\/+$/, "");
-}
-
-function badUrl(text: string): ThroughlineError {
-  return new ThroughlineError({
-    code: "base_url_invalid",
-    message: `"${text}" is not a base URL: it should look like https://api.openai.com/v1`,
-  });
 }

@@ -4,8 +4,9 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
-import { EFFORTS, type Model } from "../providers/index.ts";
+import { isEffort } from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
+import type { Model } from "../providers/index.ts";
 import { emulator } from "./emulator.ts";
 import { endpointModel } from "./endpoint-model.ts";
 import { type Provider, PROVIDERS } from "./providers.ts";
@@ -26,22 +27,21 @@ export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
   const known = provider !== undefined || providerName === EMULATOR;
   if (!known || slash === name.length - 1) {
     const names = [EMULATOR, ...Object.keys(providers)].join(", ");
-    throw new ThroughlineError({
-      code: "model_invalid",
-      message: `"${name}" is not a model: write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${names}`,
-    });
+    throw codedError(
+      "model_invalid",
+      `"${name}" is not a model: write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${names}`,
+    );
   }
   const { model, effort } = splitEffort(name.slice(slash + 1));
-  const settings = effort === undefined ? {} : { effort };
-  if (provider === undefined) return emulator({ model, paceMs: HUMAN_PACE_MS, ...settings });
-  return endpointModel(provider, model, settings);
+  if (provider === undefined) return emulator({ model, paceMs: HUMAN_PACE_MS, effort });
+  return endpointModel(provider, model, { effort });
 }
 
 const EMULATOR = "emulator";
 
 /** ":high" is an effort only if it is a known level: "qwen3:8b" is a model id. */
-function splitEffort(text: string): { readonly model: string; readonly effort?: string } {
+export function splitEffort(text: string): { readonly model: string; readonly effort?: string } {
   const colon = text.lastIndexOf(":");
   const effort = text.slice(colon + 1);
-  return colon > 0 && EFFORTS.has(effort) ? { model: text.slice(0, colon), effort } : { model: text };
+  return colon > 0 && isEffort(effort) ? { model: text.slice(0, colon), effort } : { model: text };
 }

@@ -80,14 +80,3 @@ export function profileFor(profile: Profile, model: string): Profile {
 export function takesReasoningParameters(model: string): boolean {
   return !/^(?:gpt-4|gpt-3|chatgpt-4|emu-plain)/.test(model);
 }
-
-export const EFFORTS: ReadonlySet<string> = new Set([
-  "off",
-  "none",
-  "minimal",
-  "low",
-  "medium",
-  "high",
-  "xhigh",
-  "max",
-]);

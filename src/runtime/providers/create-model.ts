@@ -6,10 +6,10 @@
 
 import { createHash } from "node:crypto";
 
-import type { Capabilities, Profile } from "../../base/events/index.ts";
+import { type Capabilities, EFFORTS, isEffort, type Profile } from "../../base/events/index.ts";
 import type { JsonObject } from "../../base/support/index.ts";
 import { ThroughlineError } from "../../base/support/index.ts";
-import { capabilitiesOf, EFFORTS, profileFor, takesReasoningParameters } from "./capabilities.ts";
+import { capabilitiesOf, profileFor, takesReasoningParameters } from "./capabilities.ts";
 import { driverOf } from "./dialects.ts";
 import { PROFILES } from "./profiles/index.ts";
 import type { Model, ModelSettings } from "./provider.ts";
@@ -71,10 +71,10 @@ function settingsOf(options: CreateModelOptions): ModelSettings {
   const { model } = options;
   const profile = profileFor(namedProfile(options.profile), model);
   const { dialect } = profile;
-  if (options.effort !== undefined && !EFFORTS.has(options.effort)) {
+  if (options.effort !== undefined && !isEffort(options.effort)) {
     throw new ThroughlineError({
       code: "effort_unknown",
-      message: `"${options.effort}" is not an effort; known are ${[...EFFORTS].join(", ")}`,
+      message: `"${options.effort}" is not an effort; known are ${EFFORTS.join(", ")}`,
     });
   }
   const plain = dialect === "openai-responses" && !takesReasoningParameters(model);

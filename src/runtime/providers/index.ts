@@ -5,7 +5,7 @@
  */
 
 export type { Capabilities, Profile } from "../../base/events/index.ts";
-export { capabilitiesOf, EFFORTS } from "./capabilities.ts";
+export { capabilitiesOf } from "./capabilities.ts";
 export { type ApiKey, createModel, type CreateModelOptions } from "./create-model.ts";
 export { createRenderer, rendererVersionOf } from "./dialects.ts";
 export { namedInError } from "./named-in-error.ts";

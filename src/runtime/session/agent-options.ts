@@ -5,10 +5,9 @@
  */
 
 import type { Input } from "../../base/api/index.ts";
+import { isPermissionMode, PERMISSION_MODES } from "../../base/events/index.ts";
 import { isObject, ThroughlineError } from "../../base/support/index.ts";
 import type { AgentOptions } from "./types.ts";
-
-const PERMISSIONS: readonly unknown[] = ["ask", "auto", "read-only", "deny"];
 
 export function assertAgentOptions(options: AgentOptions): void {
   const given: unknown = options;
@@ -18,9 +17,9 @@ export function assertAgentOptions(options: AgentOptions): void {
   if (!isObject(model) || typeof model["send"] !== "function" || !isObject(model["settings"])) {
     throw invalid("model is missing or no model: use openai(…), emulator() or modelFrom(…)");
   }
-  if (permissions !== undefined && typeof permissions !== "function" && !PERMISSIONS.includes(permissions)) {
+  if (permissions !== undefined && typeof permissions !== "function" && !isPermissionMode(permissions)) {
     throw invalid(
-      `permissions is ${JSON.stringify(permissions)}: use ${PERMISSIONS.join(", ")} or a function`,
+      `permissions is ${JSON.stringify(permissions)}: use ${PERMISSION_MODES.join(", ")} or a function`,
     );
   }
   for (const [name, value] of Object.entries(isObject(limits) ? limits : {})) {

@@ -5,10 +5,9 @@
  * @module
  */
 
+import type { PermissionMode } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";
 import type { ToolAccess } from "./tool.ts";
-
-export type PermissionMode = "ask" | "auto" | "read-only" | "deny";
 
 export type Permission = "allow" | "deny" | "ask";
 

@@ -17,19 +17,17 @@ import {
   parseBundle,
 } from "../../../runtime/log/index.ts";
 import { previewFromLog, rebuildRequest } from "../../../runtime/session/index.ts";
-import { loadConfig, sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
-import { resolveSession } from "../choose-session.ts";
 import { crashLeft } from "../crash-left.ts";
 import { EXIT } from "../exit-codes.ts";
 import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
 import { eventNames, lostBefore } from "../lost-lines.ts";
-import type { Terminal } from "../terminal.ts";
-import { modelsOf } from "../user-providers.ts";
+import { modelNamed } from "../project-model.ts";
+import { type LastFlag, sessionNamed, sessionStore, withLog } from "../session-argument.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
-interface CheckFlags {
-  readonly last?: boolean;
+interface CheckFlags extends LastFlag {
   readonly model?: string;
   readonly format?: string;
   readonly vendor?: string;
@@ -43,7 +41,7 @@ interface Report {
   readonly what: string;
   readonly findings: readonly Finding[];
   /** What is worth knowing and not wrong. */
-  readonly notes?: readonly string[];
+  readonly notes?: readonly string[] | undefined;
 }
 
 export function checkCommand(terminal: Terminal, finish: (code: number) => void): Command {
@@ -82,11 +80,10 @@ async function check(name: string | undefined, flags: CheckFlags): Promise<Repor
     if (file.log === undefined || flags.format !== undefined) return checkFile(name, file.read(), flags);
     const exported = file.exported();
     if (exported !== undefined) return checkLog(name, bundleLog(parseBundle(exported)), flags.model);
-    return withLog(fileStore(file.log.folder).open(file.log.id, { mode: "read" }), name, flags.model);
+    return checkStored(fileStore(file.log.folder).open(file.log.id, { mode: "read" }), name, flags.model);
   }
-  const store = fileStore(sessionsFolder());
-  const id = await resolveSession(store, { name, last: flags.last === true, orFile: true }, process.cwd());
-  return withLog(store.open(id, { mode: "read" }), id, flags.model);
+  const id = await sessionNamed(name, flags, true);
+  return checkStored(sessionStore().open(id, { mode: "read" }), id, flags.model);
 }
 
 function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report {
@@ -98,17 +95,13 @@ function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report
   return { checked: file, format, what: `${format}${said}, ${amount(pieces, "item")}`, findings };
 }
 
-async function withLog(opening: Promise<Log>, name: string, model: string | undefined): Promise<Report> {
-  const log = await opening.catch((error: unknown) => {
+function checkStored(opening: Promise<Log>, name: string, model: string | undefined): Promise<Report> {
+  const told = opening.catch((error: unknown) => {
     const damage = damageOf(error);
     // The log knows its id; what to type is what the person named it by.
     throw damage === undefined ? error : damagedLog(damage, name, error);
   });
-  try {
-    return await checkLog(name, log, model);
-  } finally {
-    await log.close();
-  }
+  return withLog(told, (log) => checkLog(name, log, model));
 }
 
 /** Every request that was made: proven by its hash. And the next one: by the rules. */
@@ -142,28 +135,22 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
   // A log that ends before its first settings has no next request yet.
   const hasNext = model !== undefined || settings !== undefined;
   if (hasNext) {
-    const next = await previewFromLog(
-      log,
-      model === undefined ? undefined : modelsOf(loadConfig(process.cwd()).values)(model),
-    );
+    const next = await previewFromLog(log, modelNamed(model));
     findings.push(...findingsOf(next.violations));
   }
   const left = await crashLeft(log);
+  const notes = [
+    ...(left === undefined ? [] : [left]),
+    ...repairNotes(log, behindLost),
+    ...eraseNotes(erased, withSecret),
+  ];
   return {
     checked: name,
     format: "throughline",
     what: `${amount(log.events.length, "event")}, ${amount(requests.length, "request")}${hasNext ? " and the next one" : ""}`,
     findings,
-    ...notesOf([
-      ...(left === undefined ? [] : [left]),
-      ...repairNotes(log, behindLost),
-      ...eraseNotes(erased, withSecret),
-    ]),
+    notes: notes.length === 0 ? undefined : notes,
   };
-}
-
-function notesOf(notes: readonly string[]): Pick<Report, "notes"> {
-  return notes.length === 0 ? {} : { notes };
 }
 
 /** What was sent held the secret: it cannot be given again, which is what was wanted. */
@@ -188,10 +175,7 @@ function repairNotes(log: Log, behindLost: readonly number[]): readonly string[]
 }
 
 function print(report: Report, flags: CheckFlags, terminal: Terminal): void {
-  if (flags.json === true) {
-    terminal.stdout.write(`${JSON.stringify(report, undefined, 2)}\n`);
-    return;
-  }
+  if (flags.json === true) return printJson(terminal.stdout, report);
   const { checked, what, findings, notes = [] } = report;
   for (const note of notes) terminal.stdout.write(`note: ${note}\n`);
   for (const { rule, title, place, message, todo, evidence } of findings) {

@@ -7,34 +7,31 @@
 import { Command } from "commander";
 
 import type { Compaction } from "../../../base/events/index.ts";
-import { ThroughlineError } from "../../../base/support/index.ts";
-import { fileStore } from "../../../runtime/log/index.ts";
 import type { Session } from "../../../runtime/session/index.ts";
-import { sessionsFolder } from "../../config/index.ts";
-import { resolveSession } from "../choose-session.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
+import { wholeNumber } from "../flag-numbers.ts";
 import { inert } from "../inert-text.ts";
 import { openSession, type RunFlags } from "../open-session.ts";
+import { EFFORT_WORDS } from "../run-options.ts";
+import { type LastFlag, sessionNamed, takesSession } from "../session-argument.ts";
 import { stopOnSignals } from "../signals.ts";
 import type { Terminal } from "../terminal.ts";
 
-interface CompactFlags extends Pick<RunFlags, "model" | "effort"> {
-  readonly last?: boolean;
+interface CompactFlags extends LastFlag, Pick<RunFlags, "model" | "effort"> {
   readonly keepTurns?: string;
   readonly instructions?: string;
   readonly json?: boolean;
 }
 
 export function compactCommand(terminal: Terminal, finish: Finish): Command {
-  return new Command("compact")
-    .description("summarise the front of a session, so that it fits the model again")
-    .argument("[session]", "its id, a unique beginning of it, or its title")
-    .option("--last", "the last session of this directory")
+  return takesSession(
+    new Command("compact").description("summarise the front of a session, so that it fits the model again"),
+  )
     .option("--keep-turns <n>", "so many turns stay word for word (default: the last one)")
     .option("--instructions <text>", "what the summary should pay attention to")
     .option("-m, --model <provider/model[:effort]>", "who writes it (default: the session's model)")
-    .option("--effort <level>", "off, minimal, low, medium, high, xhigh, max")
+    .option("--effort <level>", EFFORT_WORDS)
     .option("--json", "the event as JSON")
     .addHelpText(
       "after",
@@ -48,26 +45,19 @@ Examples:
     });
 }
 
+const TURNS = { least: 0, use: "a whole number, 0 or more" };
+
 async function compact(name: string | undefined, flags: CompactFlags, terminal: Terminal): Promise<number> {
   const { model, effort, instructions } = flags;
-  const keepTurns = flags.keepTurns === undefined ? undefined : turnsFrom(flags.keepTurns);
-  const store = fileStore(sessionsFolder());
-  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-  const run: RunFlags = {
-    resume: id,
-    model,
-    effort,
-  };
-  const { session } = await openSession(run, { canAsk: false, terminal });
+  const keepTurns =
+    flags.keepTurns === undefined ? undefined : wholeNumber("--keep-turns", flags.keepTurns, TURNS);
+  const resume = await sessionNamed(name, flags);
+  const { session } = await openSession({ resume, model, effort }, { canAsk: false, terminal });
   const stop = new AbortController();
   const end = stopOnSignals(() => stop.abort());
   try {
     if (terminal.stderr.isTTY === true) terminal.stderr.write("summarising …\n");
-    await session.compact({
-      signal: stop.signal,
-      keepTurns,
-      instructions,
-    });
+    await session.compact({ signal: stop.signal, keepTurns, instructions });
     const made = await lastCompaction(session);
     terminal.stdout.write(
       flags.json === true ? `${JSON.stringify(made)}\n` : `${inert(made?.summary ?? "")}\n`,
@@ -86,13 +76,4 @@ async function lastCompaction(session: Session): Promise<Compaction | undefined>
   let last: Compaction | undefined;
   for await (const event of session.events({ path: "active" })) if (event.type === "compaction") last = event;
   return last;
-}
-
-function turnsFrom(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `--keep-turns ${text}: use a whole number, 0 or more`,
-  });
 }

@@ -6,7 +6,7 @@
 
 import { Command } from "commander";
 
-import { isObject, isoTime, ThroughlineError, tryParseJson } from "../../../base/support/index.ts";
+import { codedError, isObject, isoTime, tryParseJson } from "../../../base/support/index.ts";
 import {
   changeConfigFile,
   CONFIG_NAMES,
@@ -24,7 +24,7 @@ import {
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
 interface FileFlags {
   readonly project?: boolean;
@@ -88,7 +88,7 @@ Later layers win: usual values, user file, project file (.throughline/config.jso
   config
     .command("schema")
     .description("the JSON Schema of the files, for editors")
-    .action(() => done(() => write(JSON.stringify(configSchema(), undefined, 2))));
+    .action(() => done(() => printJson(terminal.stdout, configSchema())));
   config
     .command("trust")
     .description("let this project's file set what needs trust: permissions, endpoints, tools, model")
@@ -104,12 +104,8 @@ function list(flags: ListFlags, terminal: Terminal): void {
     return setting === undefined ? [] : [{ ...setting, value: shown(setting.value) }];
   });
   const ignored = ignoredOf(loaded);
-  if (flags.json === true) {
-    terminal.stdout.write(
-      `${JSON.stringify({ settings, project: loaded.project ?? null, ignored }, undefined, 2)}\n`,
-    );
-    return;
-  }
+  if (flags.json === true)
+    return printJson(terminal.stdout, { settings, project: loaded.project ?? null, ignored });
   for (const { name, value, layer, place } of settings) {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     terminal.stdout.write(
@@ -153,10 +149,10 @@ function set(key: string, text: string, flags: FileFlags, terminal: Terminal): v
 function trust(flags: { readonly revoke?: boolean }, terminal: Terminal): void {
   const { project } = loadConfig(process.cwd());
   if (project === undefined) {
-    throw new ThroughlineError({
-      code: "project_config_missing",
-      message: "this project has no .throughline/config.json, so there is nothing to trust",
-    });
+    throw codedError(
+      "project_config_missing",
+      "this project has no .throughline/config.json, so there is nothing to trust",
+    );
   }
   const { file, sha256 } = project;
   recordTrust(trustFile(), {
@@ -177,10 +173,10 @@ function fileOf(flags: FileFlags): string {
 function pathOf(key: string): readonly [ConfigName, ...string[]] {
   const [name = "", ...rest] = key.split(".");
   if (isConfigName(name) && !rest.includes("")) return [name, ...rest];
-  throw new ThroughlineError({
-    code: "config_key_unknown",
-    message: `there is no setting "${inertLine(key, 60)}"; known are ${CONFIG_NAMES.join(", ")}`,
-  });
+  throw codedError(
+    "config_key_unknown",
+    `there is no setting "${inertLine(key, 60)}"; known are ${CONFIG_NAMES.join(", ")}`,
+  );
 }
 
 /** Without the values of headers: some hold what nobody should read on a screen. */

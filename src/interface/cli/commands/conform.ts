@@ -7,9 +7,10 @@
 
 import { Command, Option } from "commander";
 
-import { ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, type ThroughlineError } from "../../../base/support/index.ts";
 import type { ConformReport, ProbeResult } from "../../../diagnostics/conform/index.ts";
 import { EXIT } from "../exit-codes.ts";
+import { digits } from "../flag-numbers.ts";
 import { inert, inertLine } from "../inert-text.ts";
 import { stopOnSignals } from "../signals.ts";
 import type { Terminal } from "../terminal.ts";
@@ -73,8 +74,8 @@ Every probe is described in docs/conform.md.`,
 async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): Promise<number> {
   const url = checkedUrl(baseUrl);
   const apiKey = keyFrom(flags, io);
-  const timeoutMs = wholeNumber("--timeout", flags.timeout, 3_600_000);
-  const concurrency = wholeNumber("--concurrency", flags.concurrency, 64);
+  const timeoutMs = digits("--timeout", flags.timeout, 1, 3_600_000);
+  const concurrency = digits("--concurrency", flags.concurrency, 1, 64);
   const only = (flags.only ?? "")
     .split(",")
     .map((name) => name.trim())
@@ -90,12 +91,7 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
   const stop = io.watch(() => stopping.abort(new Error("stopped")));
   let report: ConformReport;
   try {
-    const shared = {
-      baseUrl: url.href,
-      timeoutMs,
-      signal: stopping.signal,
-      apiKey,
-    };
+    const shared = { baseUrl: url.href, timeoutMs, signal: stopping.signal, apiKey };
     const model = flags.model ?? (await onlyModel(shared));
     report = await conform({
       ...shared,
@@ -145,7 +141,7 @@ async function onlyModel(options: {
   const [only] = models;
   if (only !== undefined && models.length === 1) return only;
   const names = models.slice(0, 20).map((name) => inertLine(name, 80));
-  throw usage(
+  throw codedError(
     "model_needed",
     only === undefined
       ? "the server does not say which models it has: name one with --model"
@@ -158,19 +154,19 @@ function keyFrom(flags: ConformFlags, io: ConformIo): string | undefined {
   const key = io.env[name]?.trim();
   if (key !== undefined && key !== "") {
     if (/^[\u0021-\u007E]+$/.test(key)) return key;
-    throw usage(
+    throw codedError(
       "api_key_invalid",
       `the value of ${name} cannot be a key: it holds spaces or other characters`,
     );
   }
   if (flags.apiKeyEnv !== undefined) {
-    throw usage("api_key_missing", `the environment variable ${inertLine(name, 80)} is not set`);
+    throw codedError("api_key_missing", `the environment variable ${inertLine(name, 80)} is not set`);
   }
   return undefined; // many local servers want none
 }
 
 function badUrl(why: string): ThroughlineError {
-  return usage("base_url_invalid", `${why}: it should look like http://127.0.0.1:4320/v1`);
+  return codedError("base_url_invalid", `${why}: it should look like http://127.0.0.1:4320/v1`);
 }
 
 function checkedUrl(text: string): URL {
@@ -188,16 +184,6 @@ function checkedUrl(text: string): URL {
 
 function isLoopback(host: string): boolean {
   return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
-}
-
-function wholeNumber(flag: string, text: string, max: number): number {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
-  throw usage("usage", `${flag} takes a whole number from 1 to ${max}, not ${JSON.stringify(text)}.`);
-}
-
-function usage(code: string, message: string): ThroughlineError {
-  return new ThroughlineError({ code, message });
 }
 
 export function conformIo(terminal: Terminal, finish: (code: number) => void): ConformIo {

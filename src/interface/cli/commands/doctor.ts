@@ -15,7 +15,7 @@ import type { Finding } from "../doctor/finding.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
 import { stopOnSignals } from "../signals.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
 interface DoctorFlags {
   readonly offline?: boolean;
@@ -67,16 +67,16 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   );
   const wrong = findings.filter(({ status }) => status === "bad").length;
   if (flags.json === true) {
-    terminal.stdout.write(`${JSON.stringify({ ok: wrong === 0, findings }, undefined, 2)}\n`);
+    printJson(terminal.stdout, { ok: wrong === 0, findings });
   } else {
     terminal.stdout.write(wrong === 0 ? "nothing is wrong\n" : `${wrong} wrong\n`);
   }
   return end() ?? (wrong === 0 ? EXIT.ok : EXIT.turnFailed);
 }
 
-const MARKS: Readonly<Record<Finding["status"], string>> = { ok: "ok  ", note: "note", bad: "BAD " };
+const STATUS_WORDS: Readonly<Record<Finding["status"], string>> = { ok: "ok  ", note: "note", bad: "BAD " };
 
 function textOf({ check, status, message, fix }: Finding): string {
-  const line = `${MARKS[status]} ${check.padEnd(10)} ${inertLine(message, 400)}`;
+  const line = `${STATUS_WORDS[status]} ${check.padEnd(10)} ${inertLine(message, 400)}`;
   return fix === undefined ? line : `${line}\n       to do: ${inertLine(fix, 300)}`;
 }

@@ -6,11 +6,10 @@
  */
 
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
-import { isIP } from "node:net";
 
 import { Command, Option } from "commander";
 
-import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, messageOf, ThroughlineError } from "../../../base/support/index.ts";
 import {
   type Emulator,
   type Fault,
@@ -25,6 +24,9 @@ import {
   type Switches,
   switchValues,
 } from "../../../emulator/index.ts";
+import { digits } from "../flag-numbers.ts";
+import { isLoopback } from "../loopback.ts";
+import { gather } from "../run-options.ts";
 
 export interface EmulatorFlags {
   readonly port: string;
@@ -47,8 +49,6 @@ export interface EmulatorIo {
   /** Resolves when the process should end (Ctrl-C). */
   readonly stopped: () => Promise<void>;
 }
-
-const gather = (value: string, earlier: readonly string[]): readonly string[] => [...earlier, value];
 
 export function emulatorCommand(io: EmulatorIo = processIo): Command {
   return new Command("emulator")
@@ -80,7 +80,7 @@ export function emulatorCommand(io: EmulatorIo = processIo): Command {
 
 export async function runEmulator(flags: EmulatorFlags, io: EmulatorIo): Promise<void> {
   if (!isLoopback(flags.host) && flags.expose !== true) {
-    throw usage(
+    throw codedError(
       "host_not_loopback",
       `--host ${flags.host} can be reached from other machines. Add --expose if you mean it.`,
     );
@@ -90,8 +90,8 @@ export async function runEmulator(flags: EmulatorFlags, io: EmulatorIo): Promise
   const mode = flags.lenient === true ? "lenient" : "strict";
   const emulator = await startEmulator({
     host: flags.host,
-    port: wholeNumber("--port", flags.port, 65_535),
-    paceMs: wholeNumber("--pace", flags.pace, 60_000),
+    port: digits("--port", flags.port, 0, 65_535),
+    paceMs: digits("--pace", flags.pace, 0, 60_000),
     mode,
     switches: readSwitches(flags.switch),
     faults: flags.fault.map(readFault),
@@ -149,7 +149,7 @@ function readScenario(file: string): Scenario {
 function readFault(text: string): Fault {
   const faults = parseFaults(text);
   const [first] = faults;
-  if (first === undefined) throw usage("fault_invalid", "--fault is empty.");
+  if (first === undefined) throw codedError("fault_invalid", "--fault is empty.");
   return faults.length === 1 ? first : { type: "all", faults };
 }
 
@@ -157,9 +157,9 @@ function readSwitches(texts: readonly string[]): Partial<Switches> {
   let all: Partial<Switches> = {};
   for (const text of texts) {
     const equals = text.indexOf("=");
-    if (equals === -1) throw usage("switch_invalid", `--switch ${text}: write it as name=value.`);
+    if (equals === -1) throw codedError("switch_invalid", `--switch ${text}: write it as name=value.`);
     const one = parseSwitch(text.slice(0, equals), text.slice(equals + 1));
-    if ("problem" in one) throw usage("switch_invalid", `--switch ${text}: ${one.problem}.`);
+    if ("problem" in one) throw codedError("switch_invalid", `--switch ${text}: ${one.problem}.`);
     all = { ...all, ...one };
   }
   return all;
@@ -184,21 +184,6 @@ function openRecorder(file: string): { write(entry: RecordedExchange): void; clo
     },
     close: () => closeSync(descriptor),
   };
-}
-
-function wholeNumber(flag: string, text: string, max: number): number {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && number <= max) return number;
-  throw usage("usage", `${flag} takes a whole number from 0 to ${max}, not ${JSON.stringify(text)}.`);
-}
-
-function isLoopback(host: string): boolean {
-  if (host === "localhost" || host === "::1") return true;
-  return isIP(host) === 4 && host.startsWith("127.");
-}
-
-function usage(code: string, message: string): ThroughlineError {
-  return new ThroughlineError({ code, message });
 }
 
 function helpTail(): string {

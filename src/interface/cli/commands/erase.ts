@@ -10,24 +10,22 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, messageOf } from "../../../base/support/index.ts";
 import {
   eraseFrom,
   type EraseReport,
-  fileStore,
   readBundle,
   type Replace,
   writeSession,
 } from "../../../runtime/log/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
-import { resolveSession } from "../choose-session.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { patternReplacer, valueReplacer } from "../export/secret-patterns.ts";
-import type { Terminal } from "../terminal.ts";
+import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
-interface EraseFlags {
-  readonly last?: boolean;
+interface EraseFlags extends LastFlag {
   readonly secretFile?: string;
   readonly pattern?: string;
   readonly replace?: boolean;
@@ -36,10 +34,9 @@ interface EraseFlags {
 }
 
 export function eraseCommand(terminal: Terminal, finish: Finish): Command {
-  return new Command("erase")
-    .description("a copy of a session without a leaked secret, and a report")
-    .argument("[session]", "its id, a unique beginning of it, or its title")
-    .option("--last", "the last session of this directory")
+  return takesSession(
+    new Command("erase").description("a copy of a session without a leaked secret, and a report"),
+  )
     .option(
       "--secret-file <file>",
       "a file that holds the secret and nothing else: a command line is seen by others",
@@ -55,11 +52,8 @@ export function eraseCommand(terminal: Terminal, finish: Finish): Command {
 
 async function erase(name: string | undefined, flags: EraseFlags, terminal: Terminal): Promise<number> {
   const replace = replacerOf(flags);
-  const store = fileStore(sessionsFolder());
-  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-  const log = await store.open(id, { mode: "read" });
-  const bundle = await readBundle(log);
-  await log.close();
+  const id = await sessionNamed(name, flags);
+  const bundle = await withLog(sessionStore().open(id, { mode: "read" }), readBundle);
   const beside = besideWith(id, replace, new Set(bundle.blobs.keys()));
   const { bundle: clean, report } = eraseFrom(bundle, replace);
   if (report.events.length === 0 && report.blobs.length === 0 && beside.length === 0) {
@@ -68,8 +62,7 @@ async function erase(name: string | undefined, flags: EraseFlags, terminal: Term
   }
   const copy = flags.replace === true ? id : (flags.id ?? `${id}-erased`.slice(-64));
   await writeSession(sessionsFolder(), clean, { id: copy, replace: flags.replace === true });
-  if (flags.json === true)
-    terminal.stdout.write(`${JSON.stringify({ session: id, copy, ...report, beside }, undefined, 2)}\n`);
+  if (flags.json === true) printJson(terminal.stdout, { session: id, copy, ...report, beside });
   else terminal.stdout.write(reportText({ id, copy, report, beside, replaced: flags.replace === true }));
   return EXIT.ok;
 }
@@ -123,15 +116,12 @@ function reportText(facts: {
 
 function replacerOf({ secretFile, pattern }: EraseFlags): Replace {
   if ((secretFile === undefined) === (pattern === undefined))
-    throw new ThroughlineError({
-      code: "usage",
-      message: "what is to be erased? Give --secret-file or --pattern",
-    });
+    throw codedError("usage", "what is to be erased? Give --secret-file or --pattern");
   if (pattern !== undefined) {
     try {
       return patternReplacer(pattern);
     } catch (error) {
-      throw new ThroughlineError({ code: "pattern_invalid", message: `--pattern: ${messageOf(error)}` });
+      throw codedError("pattern_invalid", `--pattern: ${messageOf(error)}`);
     }
   }
   return valueReplacer(secretIn(secretFile ?? ""));
@@ -144,14 +134,11 @@ function secretIn(file: string): string {
   try {
     secret = readFileSync(file, "utf8").replace(/\r?\n$/, "");
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `--secret-file ${file}: ${messageOf(error)}`,
-    });
+    throw codedError("file_unreadable", `--secret-file ${file}: ${messageOf(error)}`);
   }
   if (secret.length >= SHORTEST) return secret;
-  throw new ThroughlineError({
-    code: "secret_too_short",
-    message: `--secret-file ${file}: fewer than ${SHORTEST} characters would hit other words too; use --pattern with what stands around it`,
-  });
+  throw codedError(
+    "secret_too_short",
+    `--secret-file ${file}: fewer than ${SHORTEST} characters would hit other words too; use --pattern with what stands around it`,
+  );
 }

@@ -12,26 +12,23 @@ import { Command, Option } from "commander";
 import type { SessionHandle } from "../../../base/api/index.ts";
 import type { LoggedEvent } from "../../../base/events/index.ts";
 import { writeFilePieces } from "../../../base/files/index.ts";
-import { codeOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, codeOf, type ThroughlineError } from "../../../base/support/index.ts";
 import {
   blobsIn,
   type EraseReport,
-  fileStore,
   linesFrom,
   readBundle,
   type SessionBundle,
 } from "../../../runtime/log/index.ts";
-import { sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
-import { resolveSession } from "../choose-session.ts";
 import type { Finish } from "../command-table.ts";
 import { EXPORT_FORMATS, type ExportFormat, exportForm } from "../export/export-forms.ts";
 import { type LongWork, longWork } from "../long-work.ts";
+import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
 import type { Terminal } from "../terminal.ts";
 import { writeProblem } from "../write-problem.ts";
 
-export interface ExportFlags {
-  readonly last?: boolean;
+export interface ExportFlags extends LastFlag {
   readonly format: ExportFormat;
   readonly reasoning: boolean;
   readonly redact?: boolean;
@@ -41,10 +38,9 @@ export interface ExportFlags {
 }
 
 export function exportCommand(terminal: Terminal, finish: Finish): Command {
-  return new Command("export")
-    .description("a session as JSONL (byte for byte, with its blobs), Markdown or HTML")
-    .argument("[session]", "its id, a unique beginning of it, or its title")
-    .option("--last", "the last session of this directory")
+  return takesSession(
+    new Command("export").description("a session as JSONL (byte for byte, with its blobs), Markdown or HTML"),
+  )
     .addOption(
       new Option("--format <format>", "jsonl, markdown or html").choices(EXPORT_FORMATS).default("jsonl"),
     )
@@ -63,11 +59,8 @@ async function exportSession(
   terminal: Terminal,
   work: LongWork,
 ): Promise<void> {
-  const store = fileStore(sessionsFolder());
-  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-  const log = await store.open(id, { mode: "read" });
-  const whole = await readBundle(log);
-  await log.close();
+  const id = await sessionNamed(name, flags);
+  const whole = await withLog(sessionStore().open(id, { mode: "read" }), readBundle);
   const words = { name: `-o ${flags.output ?? ""}`, taken: "give another name, or --force" };
   await writeBundle(id, whole, flags, terminal, { words, work });
   if (flags.output === undefined) return;
@@ -108,10 +101,7 @@ async function writeBundle(
   { words, work }: { readonly words: FileWords; readonly work?: LongWork },
 ): Promise<void> {
   if (whole.events.length === 0)
-    throw new ThroughlineError({
-      code: "session_empty",
-      message: `session ${id} is empty: there is nothing to export`,
-    });
+    throw codedError("session_empty", `session ${id} is empty: there is nothing to export`);
   const { format, reasoning, redact = false } = flags;
   const { pieces, erased } = exportForm(whole, id, { format, reasoning, redact });
   if (erased !== undefined) sayRedacted(erased, terminal);
@@ -124,10 +114,7 @@ async function writeBundle(
   }
   const path = resolve(flags.output);
   if (flags.force !== true && isFile(path)) {
-    throw new ThroughlineError({
-      code: "file_exists",
-      message: `${words.name}: it is there already: ${words.taken}`,
-    });
+    throw codedError("file_exists", `${words.name}: it is there already: ${words.taken}`);
   }
   const blobBytes = [...whole.blobs.values()].reduce((sum, { length }) => sum + length, 0);
   const all = whole.lines.length + Math.ceil((blobBytes * 4) / 3);
@@ -139,17 +126,17 @@ async function writeBundle(
     });
   } catch (error) {
     if (codeOf(error) === "stopped") throw error;
-    throw new ThroughlineError({
-      code: "file_unwritable",
-      message: `${words.name}: cannot be written: ${writeProblem(error, path)}`,
-      cause: error,
-    });
+    throw codedError(
+      "file_unwritable",
+      `${words.name}: cannot be written: ${writeProblem(error, path)}`,
+      error,
+    );
   }
 }
 
 /** A bundle says at its end that it is whole. */
 function stopped(): ThroughlineError {
-  return new ThroughlineError({ code: "stopped", message: "stopped: what was written is not whole" });
+  return codedError("stopped", "stopped: what was written is not whole");
 }
 
 /** A pipe takes what it can: a large session is not kept in memory twice. */

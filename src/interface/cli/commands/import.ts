@@ -9,7 +9,7 @@ import { readFileSync, statSync } from "node:fs";
 
 import { Command } from "commander";
 
-import { isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";
 import {
   blobsIn,
   holdsWholeLine,
@@ -104,15 +104,15 @@ function sessionBytes(file: string): Buffer {
   const start = bytes.toString("utf8", 0, 4096);
   // Empty, or zeros that a crash left: damage.
   if (/^\0*$/.test(start) || looksLikeLog(start)) return bytes;
-  throw new ThroughlineError({
-    code: "input_invalid",
-    message: `${file}: this is not an exported session or a log: give a file that sessions export wrote as jsonl, or the .jsonl file of a session`,
-  });
+  throw codedError(
+    "input_invalid",
+    `${file}: this is not an exported session or a log: give a file that sessions export wrote as jsonl, or the .jsonl file of a session`,
+  );
 }
 
 function readBounded(file: string): Buffer {
   const fail = (why: string): never => {
-    throw new ThroughlineError({ code: "file_unreadable", message: `${file}: ${why}` });
+    throw codedError("file_unreadable", `${file}: ${why}`);
   };
   try {
     const found = statSync(file);

@@ -91,6 +91,52 @@ test("a difference names what was added; a preview for another model sends no th
   expect(preview.violations).toEqual([]);
 });
 
+function messageItem(text: string): string {
+  return `{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"${text}","annotations":[]}]}`;
+}
+
+/** Answers with one message each, whose item is this text. */
+function answering(items: readonly string[]): typeof fetch {
+  let next = 0;
+  return async () => {
+    const item = items[next] ?? "";
+    const response = `{"id":"resp_${(next += 1)}","status":"completed","output":[${item}],"usage":{}}`;
+    const events = [
+      `{"type":"response.created","response":${response.replace("completed", "in_progress")}}`,
+      `{"type":"response.output_item.done","output_index":0,"item":${item}}`,
+      `{"type":"response.completed","response":${response}}`,
+    ];
+    const body = events
+      .map((event) => `event: ${(JSON.parse(event) as { type: string }).type}\ndata: ${event}\n\n`)
+      .join("");
+    return new Response(body, { headers: { "content-type": "text/event-stream" } });
+  };
+}
+
+test("a difference compares bytes: an escaped letter is not the letter", async () => {
+  const first = messageItem(String.raw`caf\u00e9`);
+  const second = messageItem("café");
+  const agent = createAgent({
+    model: openai("gpt-5.6", { apiKey: "key-for-tests", baseUrl: "http://127.0.0.1:9/v1" }),
+    cwd: process.cwd(),
+    fetch: answering([first, first, second, second]),
+  });
+  const session = await agent.open({ id: "looked-at", store: fileStore(join(home, "sessions")) });
+  await session.send("drink").result();
+  await session.send("more").result();
+  let seq = -1;
+  for await (const event of session.events()) if (seq < 0 && event.type === "user_message") seq = event.seq;
+  await session.edit(seq, "drink").result();
+  await session.send("more").result();
+  await session.close();
+  const difference = await inspect("looked-at", "--diff", "2", "4");
+  expect(difference).toContain("request 2 → 4: the first item is the same\n");
+  expect(difference).toContain(`- ${first}\n`);
+  expect(difference).toContain(`+ ${second}\n`);
+  const told = JSON.parse(await inspect("looked-at", "--diff", "2", "4", "--json")) as object;
+  expect(told).toMatchObject({ sameItems: 1, removed: [{ id: "msg_1" }, {}], added: [{ id: "msg_1" }, {}] });
+});
+
 test("bad input is a coded error that says what to do", async () => {
   await playSession();
   await expect(inspect()).rejects.toMatchObject({ code: "usage" });

@@ -9,28 +9,28 @@ import { Command, Option } from "commander";
 // By name, not by import(): bundled CommonJS gives its names to a static import only.
 import { stringify } from "yaml";
 
-import { arrayOf, objectOf, ThroughlineError, tryParseJson } from "../../../base/support/index.ts";
-import { fileStore, type Log } from "../../../runtime/log/index.ts";
+import { diffRequests, type RequestDiff } from "../../../base/api/index.ts";
+import { codedError, tryParseJson } from "../../../base/support/index.ts";
+import type { Log } from "../../../runtime/log/index.ts";
 import {
   previewFromLog,
   rebuildRequest,
   type RebuiltRequest,
   type RequestPreview,
 } from "../../../runtime/session/index.ts";
-import { loadConfig, sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
-import { resolveSession } from "../choose-session.ts";
 import { EXIT } from "../exit-codes.ts";
+import { ABOVE_ZERO, wholeNumber } from "../flag-numbers.ts";
 import { inert, inertLine } from "../inert-text.ts";
 import { eventNames, lostBefore } from "../lost-lines.ts";
 import { type OpenEnd, openEndOf } from "../open-end.ts";
+import { modelNamed } from "../project-model.ts";
+import { type LastFlag, readSession, takesSession } from "../session-argument.ts";
 import { seconds } from "../show-progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { type TimelineRequest, timelineOf } from "../timeline.ts";
-import { modelsOf } from "../user-providers.ts";
 
-interface InspectFlags {
-  readonly last?: boolean;
+interface InspectFlags extends LastFlag {
   readonly request?: string;
   readonly diff?: readonly string[];
   readonly preview?: boolean;
@@ -40,10 +40,7 @@ interface InspectFlags {
 }
 
 export function inspectCommand(terminal: Terminal, finish: (code: number) => void): Command {
-  return new Command("inspect")
-    .description("what a session sent, and why each item was in it")
-    .argument("[session]", "its id, a unique beginning of it, or its title")
-    .option("--last", "the last session of this directory")
+  return takesSession(new Command("inspect").description("what a session sent, and why each item was in it"))
     .addOption(
       new Option(
         "--request <n>",
@@ -71,14 +68,12 @@ Examples:
   throughline inspect --last --preview -m openai/gpt-5.6   what a switch would send`,
     )
     .action(async (name: string | undefined, flags: InspectFlags) => {
-      finish(await inspect(name, flags, terminal));
+      await readSession(name, flags, (log) => inspect(log, flags, terminal));
+      finish(EXIT.ok);
     });
 }
 
-async function inspect(name: string | undefined, flags: InspectFlags, terminal: Terminal): Promise<number> {
-  const store = fileStore(sessionsFolder());
-  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-  const log = await store.open(id, { mode: "read" });
+async function inspect(log: Log, flags: InspectFlags, terminal: Terminal): Promise<void> {
   const form = flags.json === true ? "json" : flags.format;
   const write = (text: string): void => void terminal.stdout.write(`${text}\n`);
   const print = (value: unknown, text: () => string): void => {
@@ -86,37 +81,21 @@ async function inspect(name: string | undefined, flags: InspectFlags, terminal: 
     else if (form === "yaml") write(stringify(value).trimEnd());
     else write(terminal.stdout.isTTY === true ? inert(text()) : text());
   };
-  try {
-    if (flags.request !== undefined) {
-      const rebuilt = await rebuildRequest(log, numberFrom("--request", flags.request));
-      print(requestView(rebuilt), () => requestText(rebuilt, lostBefore(log.events, rebuilt.start.seq)));
-    } else if (flags.diff !== undefined) {
-      const difference = await diffRequests(log, flags.diff);
-      print(difference, () => diffText(difference));
-    } else if (flags.preview === true) {
-      const preview = await previewFromLog(
-        log,
-        flags.model === undefined ? undefined : modelsOf(loadConfig(process.cwd()).values)(flags.model),
-      );
-      print(previewView(preview), () => previewText(preview));
-    } else {
-      const open = await openEndOf(log);
-      const turns = timelineOf(log.events);
-      print({ session: id, place: log.place, turns }, () => timelineText(id, log.place, turns, open));
-    }
-  } finally {
-    await log.close();
+  if (flags.request !== undefined) {
+    const rebuilt = await rebuildRequest(log, wholeNumber("--request", flags.request, ABOVE_ZERO));
+    print(requestView(rebuilt), () => requestText(rebuilt, lostBefore(log.events, rebuilt.start.seq)));
+  } else if (flags.diff !== undefined) {
+    const diff = await diffOf(log, flags.diff);
+    print(diffView(diff), () => diffText(diff));
+  } else if (flags.preview === true) {
+    const preview = await previewFromLog(log, modelNamed(flags.model));
+    print(previewView(preview), () => previewText(preview));
+  } else {
+    const open = await openEndOf(log);
+    const turns = timelineOf(log.events);
+    const { session, place } = log;
+    print({ session, place, turns }, () => timelineText(session, place, turns, open));
   }
-  return EXIT.ok;
-}
-
-function numberFrom(flag: string, text: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `${flag} ${text}: use a whole number above 0`,
-  });
 }
 
 function requestView(rebuilt: RebuiltRequest): object {
@@ -163,62 +142,27 @@ function decisionLines(decisions: RequestPreview["decisions"]): readonly string[
   );
 }
 
-interface Difference {
-  readonly from: number;
-  readonly to: number;
-  readonly sameItems: number;
-  readonly removed: readonly unknown[];
-  readonly added: readonly unknown[];
-  readonly changedFields: readonly string[];
-}
-
-async function diffRequests(log: Log, pair: readonly string[]): Promise<Difference> {
+async function diffOf(log: Log, pair: readonly string[]): Promise<RequestDiff> {
   const [first, second, ...more] = pair;
   if (first === undefined || second === undefined || more.length > 0) {
-    throw new ThroughlineError({
-      code: "diff_invalid",
-      message: "--diff takes two request numbers: --diff 2 3",
-    });
+    throw codedError("diff_invalid", "--diff takes two request numbers: --diff 2 3");
   }
-  const [from, to] = [numberFrom("--diff", first), numberFrom("--diff", second)];
-  const bodies = await Promise.all(
-    [from, to].map(async (n) => objectOf(tryParseJson((await rebuildRequest(log, n)).body))),
-  );
-  const [before, after] = bodies.map((body) => arrayOf(body["input"] ?? body["messages"]));
-  const sameItems = commonPrefix(before ?? [], after ?? []);
-  const fields = new Set(
-    bodies.flatMap((body) => Object.keys(body)).filter((key) => key !== "input" && key !== "messages"),
-  );
-  return {
-    from,
-    to,
-    sameItems,
-    removed: (before ?? []).slice(sameItems),
-    added: (after ?? []).slice(sameItems),
-    changedFields: [...fields].filter(
-      (key) => JSON.stringify(bodies[0]?.[key]) !== JSON.stringify(bodies[1]?.[key]),
-    ),
-  };
+  const [from, to] = [wholeNumber("--diff", first, ABOVE_ZERO), wholeNumber("--diff", second, ABOVE_ZERO)];
+  return diffRequests(await rebuildRequest(log, from), await rebuildRequest(log, to));
 }
 
-function commonPrefix(a: readonly unknown[], b: readonly unknown[]): number {
-  let count = 0;
-  while (count < a.length && count < b.length && JSON.stringify(a[count]) === JSON.stringify(b[count]))
-    count += 1;
-  return count;
+function diffView(diff: RequestDiff): object {
+  const { removed, added } = diff;
+  return { ...diff, removed: removed.map(tryParseJson), added: added.map(tryParseJson) };
 }
 
-function diffText({ from, to, sameItems, removed, added, changedFields }: Difference): string {
+function diffText({ from, to, sameItems, removed, added, changedFields }: RequestDiff): string {
   return [
     `request ${from} → ${to}: ${sameItems === 1 ? "the first item is" : `the first ${sameItems} items are`} the same`,
     ...(changedFields.length === 0 ? [] : [`changed fields: ${changedFields.join(", ")}`]),
-    ...removed.map((item) => `- ${oneLine(item)}`),
-    ...added.map((item) => `+ ${oneLine(item)}`),
+    ...removed.map((item) => `- ${inertLine(item, 160)}`),
+    ...added.map((item) => `+ ${inertLine(item, 160)}`),
   ].join("\n");
-}
-
-function oneLine(item: unknown): string {
-  return inertLine(JSON.stringify(item), 160);
 }
 
 function timelineText(

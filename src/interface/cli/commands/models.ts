@@ -7,14 +7,21 @@
 
 import { Command } from "commander";
 
-import { ThroughlineError } from "../../../base/support/index.ts";
-import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
+import { EFFORTS } from "../../../base/events/index.ts";
+import { codedError } from "../../../base/support/index.ts";
+import {
+  EMULATED_MODELS,
+  hasKey,
+  pricedModels,
+  PROVIDERS,
+  urlFromEnvironment,
+} from "../../../runtime/models/index.ts";
 import { type Model, type Price, PROFILES } from "../../../runtime/providers/index.ts";
-import { type ConfigValues, EFFORT_CHOICES, loadConfig } from "../../config/index.ts";
+import { type ConfigValues, loadConfig } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 import { modelsOf, profileNamed, userProviders } from "../user-providers.ts";
 
 interface ProviderView {
@@ -61,32 +68,24 @@ function models(name: string | undefined, flags: { readonly json?: boolean }, te
   const { values } = loadConfig(process.cwd());
   if (name?.includes("/") === true) {
     const view = modelView(modelsOf(values)(name));
-    terminal.stdout.write(
-      flags.json === true ? `${JSON.stringify(view, undefined, 2)}\n` : `${modelText(view)}\n`,
-    );
+    if (flags.json === true) printJson(terminal.stdout, view);
+    else terminal.stdout.write(`${modelText(view)}\n`);
     return;
   }
   const views = providersOf(values).filter(({ provider }) => name === undefined || provider === name);
   if (views.length === 0) {
     const names = providersOf(values).map(({ provider }) => provider);
-    throw new ThroughlineError({
-      code: "model_invalid",
-      message: `there is no provider "${name ?? ""}"; there are ${names.join(", ")}. A model is told as provider/model`,
-    });
+    throw codedError(
+      "model_invalid",
+      `there is no provider "${name ?? ""}"; there are ${names.join(", ")}. A model is told as provider/model`,
+    );
   }
   if (flags.json === true) {
-    const view = {
-      providers: views,
-      efforts: EFFORT_CHOICES,
-      profiles: Object.keys({ ...PROFILES, ...values.profiles }),
-    };
-    terminal.stdout.write(`${JSON.stringify(view, undefined, 2)}\n`);
-    return;
+    const profiles = Object.keys({ ...PROFILES, ...values.profiles });
+    return printJson(terminal.stdout, { providers: views, efforts: EFFORTS, profiles });
   }
   for (const view of views) terminal.stdout.write(`${providerText(view)}\n`);
-  terminal.stdout.write(
-    `efforts: ${EFFORT_CHOICES.join(", ")} (which of them a model takes is its own business)\n`,
-  );
+  terminal.stdout.write(`efforts: ${EFFORTS.join(", ")} (which of them a model takes is its own business)\n`);
 }
 
 function providersOf(config: ConfigValues): readonly ProviderView[] {
@@ -106,28 +105,25 @@ function providersOf(config: ConfigValues): readonly ProviderView[] {
   };
   return [
     emulator,
-    ...Object.values(named).map(
-      ({ name, profile, baseUrl, baseUrlVariable, keyVariable, keyOptional }): ProviderView => {
-        const used = typeof profile === "string" ? profileNamed(profile, config) : profile;
-        const set = baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable] || undefined;
-        const url = set ?? baseUrl;
-        const present = keyVariable !== undefined && (process.env[keyVariable] ?? "") !== "";
-        const ids = Object.hasOwn(own, name) ? (config.providers?.[name]?.models ?? []) : pricedModels(name);
-        return {
-          provider: name,
-          from: Object.hasOwn(own, name) ? "config" : "built-in",
-          dialect: used.dialect,
-          profile: used.name,
-          assumed: Object.keys(used.evidence).filter(
-            (field) => used.evidence[field]?.startsWith("assumed") === true,
-          ),
-          baseUrl: url === undefined ? null : withoutSecrets(url),
-          keyVariable: keyVariable ?? null,
-          key: present ? "present" : keyOptional === true ? "not needed" : "missing",
-          models: url === undefined ? [] : ids.map((id) => modelView(modelFrom(`${name}/${id}`))),
-        };
-      },
-    ),
+    ...Object.values(named).map((provider): ProviderView => {
+      const { name, profile, baseUrl, keyVariable, keyOptional } = provider;
+      const used = typeof profile === "string" ? profileNamed(profile, config) : profile;
+      const url = urlFromEnvironment(provider) ?? baseUrl;
+      const ids = Object.hasOwn(own, name) ? (config.providers?.[name]?.models ?? []) : pricedModels(name);
+      return {
+        provider: name,
+        from: Object.hasOwn(own, name) ? "config" : "built-in",
+        dialect: used.dialect,
+        profile: used.name,
+        assumed: Object.keys(used.evidence).filter(
+          (field) => used.evidence[field]?.startsWith("assumed") === true,
+        ),
+        baseUrl: url === undefined ? null : withoutSecrets(url),
+        keyVariable: keyVariable ?? null,
+        key: hasKey(provider) ? "present" : keyOptional === true ? "not needed" : "missing",
+        models: url === undefined ? [] : ids.map((id) => modelView(modelFrom(`${name}/${id}`))),
+      };
+    }),
   ];
 }
 

@@ -12,7 +12,7 @@ import { Command } from "commander";
 
 import type { OverrideAction } from "../../../base/events/index.ts";
 import { writeFilePieces } from "../../../base/files/index.ts";
-import { codeOf, isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, codeOf, isThroughlineError } from "../../../base/support/index.ts";
 import {
   type Change,
   type Finding,
@@ -38,17 +38,16 @@ import { type Mended, mendingOf } from "../../../runtime/session/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
 import { blobsBeside } from "../blobs-beside.ts";
-import { resolveSession } from "../choose-session.ts";
 import { emptyText, tailText } from "../crash-left.ts";
 import { EXIT } from "../exit-codes.ts";
 import { historyFile, looksLikeFile, parseFormat } from "../history-file.ts";
 import { inertLine } from "../inert-text.ts";
 import { readProblem } from "../read-problem.ts";
-import type { Terminal } from "../terminal.ts";
+import { type LastFlag, sessionNamed, withLog } from "../session-argument.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 import { writeProblem } from "../write-problem.ts";
 
-interface RepairFlags {
-  readonly last?: boolean;
+interface RepairFlags extends LastFlag {
   readonly output?: string;
   readonly dryRun?: boolean;
   readonly format?: string;
@@ -110,17 +109,24 @@ async function repair(name: string | undefined, flags: RepairFlags, terminal: Te
     if (file.log === undefined || flags.format !== undefined)
       return repairFile(name, file.read(), flags, terminal);
     const exported = file.exported();
-    return exported === undefined
-      ? repairLog(file.log.folder, file.log.id, flags)
-      : repairExported(name, exported, flags);
+    return exported === undefined ? repairLog(file.log, flags) : repairExported(name, exported, flags);
   }
-  const folder = sessionsFolder();
-  const id = await resolveSession(
-    fileStore(folder),
-    { name, last: flags.last === true, orFile: true },
-    process.cwd(),
-  );
-  return repairLog(folder, id, flags);
+  return repairLog({ folder: sessionsFolder(), id: await sessionNamed(name, flags, true) }, flags);
+}
+
+/** Where a log is. */
+interface LogFile {
+  readonly folder: string;
+  readonly id: string;
+}
+
+function logFile(path: string): LogFile {
+  const full = resolve(path);
+  return { folder: dirname(full), id: basename(full, ".jsonl") };
+}
+
+function pathOf({ folder, id }: LogFile): string {
+  return join(folder, `${id}.jsonl`);
 }
 
 async function repairFile(
@@ -154,12 +160,12 @@ async function writeNew(path: string, text: string): Promise<string> {
     return path;
   } catch (error) {
     const exists = codeOf(error) === "EEXIST" || codeOf(error) === "EISDIR";
-    throw new ThroughlineError({
-      code: exists ? "file_exists" : "file_unwritable",
-      message: exists
+    throw codedError(
+      exists ? "file_exists" : "file_unwritable",
+      exists
         ? `${path} is there already: give another name with -o, or remove it`
         : `cannot write ${path}: ${writeProblem(error, path)}`,
-    });
+    );
   }
 }
 
@@ -174,70 +180,67 @@ async function repairExported(name: string, bytes: Buffer, flags: RepairFlags): 
   } catch (error) {
     if (!isThroughlineError(error) || !["bundle_damaged", "log_damaged"].includes(error.code)) throw error;
     const { line, byte, problem } = error.details;
-    const full = resolve(name);
-    const change = {
-      rule: "file",
-      place: `line ${String(line)}, byte ${String(byte)}`,
-      what: String(problem),
-    };
-    return salvage(
-      looseBundle(bytes),
-      { folder: dirname(full), id: basename(full, ".jsonl") },
-      flags,
-      change,
-    );
+    const at = `line ${String(line)}, byte ${String(byte)}`;
+    const change = { rule: "file", place: at, what: String(problem) };
+    return salvage(looseBundle(bytes), logFile(name), flags, change);
   }
   const { changes, left } = await mendRules(bundleLog(bundle), {});
   if (changes.length > 0 && flags.dryRun !== true)
-    throw new ThroughlineError({
-      code: "usage",
-      message: `an exported file is not added to: throughline sessions import ${name}, then repair the session`,
-    });
+    throw codedError(
+      "usage",
+      `an exported file is not added to: throughline sessions import ${name}, then repair the session`,
+    );
   return { repaired: name, format: "throughline", changes, left };
 }
 
-async function repairLog(folder: string, id: string, flags: RepairFlags): Promise<Report> {
+async function repairLog(file: LogFile, flags: RepairFlags): Promise<Report> {
   const asked = [flags.error, flags.dropReasoning, flags.vendor].some((flag) => flag !== undefined);
   if (asked) {
-    throw new ThroughlineError({
-      code: "usage",
-      message:
-        "a session heals what a provider refuses by itself: --error, --drop-reasoning and --vendor are for files of other tools",
-    });
+    throw codedError(
+      "usage",
+      "a session heals what a provider refuses by itself: --error, --drop-reasoning and --vendor are for files of other tools",
+    );
   }
-  const bytes = readLog(join(folder, `${id}.jsonl`));
+  const bytes = readLog(pathOf(file));
   const extent = wholeExtent(bytes);
   if (extent?.events === 0)
-    return { repaired: id, format: "throughline", changes: [], left: [], notes: [emptyText(extent.tail)] };
+    return {
+      repaired: file.id,
+      format: "throughline",
+      changes: [],
+      left: [],
+      notes: [emptyText(extent.tail)],
+    };
   // The next writer moves an unfinished end aside by itself; a copy without it is made where one is asked for.
   if (extent?.tail !== undefined && flags.output === undefined)
-    return { ...(await repairRules(folder, id, flags)), notes: [tailText(extent.tail)] };
-  if (extent !== undefined && extent.tail === undefined) return repairRules(folder, id, flags);
-  const blobs = blobsBeside(join(folder, `${id}.jsonl`));
-  return salvage({ lines: bytes, blobs }, { folder, id }, flags);
+    return { ...(await repairRules(file, flags)), notes: [tailText(extent.tail)] };
+  if (extent !== undefined && extent.tail === undefined) return repairRules(file, flags);
+  return salvage({ lines: bytes, blobs: blobsBeside(pathOf(file)) }, file, flags);
 }
 
 /** A copy of what is whole, as a log of its own; `known` is what was found wrong before its lines were looked at. */
 async function salvage(
   whole: Pick<SessionBundle, "lines" | "blobs">,
-  { folder, id }: { readonly folder: string; readonly id: string },
+  file: LogFile,
   flags: RepairFlags,
   known?: Change,
 ): Promise<Report> {
-  const { lines, lost, loosened } = salvageLog(whole.lines, { session: id });
+  const { lines, lost, loosened } = salvageLog(whole.lines, { session: file.id });
   const found = lost.length === 0 && known !== undefined ? [known] : lost.map(lossOf);
   const changes = [...found, ...loosened.map(loosenedChange)];
-  const report = { repaired: id, format: "throughline", changes, left: [] };
+  const report = { repaired: file.id, format: "throughline", changes, left: [] };
   if (flags.dryRun === true) return report;
-  const target = targetOf(folder, id, flags.output);
-  await writeSession(target.folder, { lines, blobs: whole.blobs }, { id: target.id }).catch(
-    (error: unknown) => {
-      throw codeOf(error) === "session_exists" ? copyExists(target, error) : error;
-    },
-  );
+  const target = targetOf(file, flags.output);
+  const written = pathOf(target);
+  try {
+    await writeSession(target.folder, { lines, blobs: whole.blobs }, { id: target.id });
+  } catch (error) {
+    if (codeOf(error) !== "session_exists") throw error;
+    const instead = "give another name that ends in .jsonl with -o, or remove it";
+    throw codedError("file_exists", `${written} is there already: ${instead}`, error);
+  }
   // What is whole again may still break a rule: it was not our program that damaged it.
-  const rules = await repairRules(target.folder, target.id, {});
-  const written = join(target.folder, `${target.id}.jsonl`);
+  const rules = await repairRules(target, {});
   return { ...report, changes: [...changes, ...rules.changes], left: rules.left, written };
 }
 
@@ -251,24 +254,13 @@ function wholeExtent(bytes: Buffer): LogExtent | undefined {
   }
 }
 
-function copyExists(
-  target: { readonly folder: string; readonly id: string },
-  cause: unknown,
-): ThroughlineError {
-  const path = join(target.folder, `${target.id}.jsonl`);
-  return new ThroughlineError({
-    code: "file_exists",
-    message: `${path} is there already: give another name that ends in .jsonl with -o, or remove it`,
-    cause,
-  });
-}
-
 /** A whole log whose next request would be refused: corrections are appended, nothing that stands in it is changed. */
-async function repairRules(folder: string, id: string, flags: RepairFlags): Promise<Report> {
-  const looked = await mendIn(folder, id, "read", flags);
+async function repairRules({ folder, id }: LogFile, flags: RepairFlags): Promise<Report> {
+  const mend = (mode: "read" | "write"): Promise<Report> =>
+    withLog(fileStore(folder).open(id, { mode }), (log) => mendRules(log, flags));
+  const looked = await mend("read");
   // Nobody is kept from writing, and nothing is touched, where nothing is wrong.
-  if (flags.dryRun === true || looked.changes.length === 0) return looked;
-  return mendIn(folder, id, "write", flags);
+  return flags.dryRun === true || looked.changes.length === 0 ? looked : mend("write");
 }
 
 async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
@@ -281,27 +273,13 @@ async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
   };
   if (log.mode === "read" || drafts.length === 0) return report;
   if (flags.output !== undefined)
-    throw new ThroughlineError({
-      code: "usage",
-      message: "a session whose log is whole is repaired by adding to it: leave -o away, or fork it first",
-    });
+    throw codedError(
+      "usage",
+      "a session whose log is whole is repaired by adding to it: leave -o away, or fork it first",
+    );
   await log.append(drafts);
   await log.sync();
   return { ...report, written: log.place };
-}
-
-async function mendIn(
-  folder: string,
-  id: string,
-  mode: "read" | "write",
-  flags: RepairFlags,
-): Promise<Report> {
-  const log = await fileStore(folder).open(id, { mode });
-  try {
-    return await mendRules(log, flags);
-  } finally {
-    await log.close();
-  }
 }
 
 function mendedChange({ violation, model, correction }: Mended): Change {
@@ -328,26 +306,18 @@ function readLog(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `cannot read ${path}: ${readProblem(error)}`,
-    });
+    throw codedError("file_unreadable", `cannot read ${path}: ${readProblem(error)}`);
   }
 }
 
-function targetOf(
-  folder: string,
-  id: string,
-  output: string | undefined,
-): { readonly folder: string; readonly id: string } {
+function targetOf({ folder, id }: LogFile, output: string | undefined): LogFile {
   if (output === undefined) return { folder, id: `${id}-repaired`.slice(-64).replace(/^[_-]+/, "") };
   if (!output.endsWith(".jsonl"))
-    throw new ThroughlineError({
-      code: "usage",
-      message: `the copy of a session is a file with a name that ends in .jsonl, not ${inertLine(output, 100)}: give one with -o, or leave -o away`,
-    });
-  const full = resolve(output);
-  return { folder: dirname(full), id: basename(full, ".jsonl") };
+    throw codedError(
+      "usage",
+      `the copy of a session is a file with a name that ends in .jsonl, not ${inertLine(output, 100)}: give one with -o, or leave -o away`,
+    );
+  return logFile(output);
 }
 
 function lossOf({ line, byte, bytes, problem, seqs }: LostStretch): Change {
@@ -370,10 +340,7 @@ function loosenedChange(response: string): Change {
 }
 
 function print(report: Report, flags: RepairFlags, out: Terminal["stdout"]): void {
-  if (flags.json === true) {
-    out.write(`${JSON.stringify(report, undefined, 2)}\n`);
-    return;
-  }
+  if (flags.json === true) return printJson(out, report);
   const { repaired, format, written, changes, left, notes = [] } = report;
   for (const note of notes) out.write(`note: ${note}\n`);
   for (const { place, rule, what, lost } of changes) {
@@ -382,12 +349,8 @@ function print(report: Report, flags: RepairFlags, out: Terminal["stdout"]): voi
   }
   for (const { place, rule, title, todo } of left)
     out.write(`${inertLine(place, 200)}: ${rule} ${title}: not repaired. To do: ${todo}\n`);
-  const name = inertLine(repaired, 200);
-  if (changes.length === 0 && left.length === 0) out.write(`${name}: ${format}: nothing wrong\n`);
-  else if (written === undefined)
-    out.write(`${name}: ${format}: ${amount(changes.length, "change")}, nothing written\n`);
-  else
-    out.write(
-      `${name}: ${format}: ${amount(changes.length, "change")}, written to ${inertLine(written, 300)}\n`,
-    );
+  const head = `${inertLine(repaired, 200)}: ${format}`;
+  if (changes.length === 0 && left.length === 0) return void out.write(`${head}: nothing wrong\n`);
+  const where = written === undefined ? "nothing written" : `written to ${inertLine(written, 300)}`;
+  out.write(`${head}: ${amount(changes.length, "change")}, ${where}\n`);
 }

@@ -6,7 +6,7 @@
 
 import { Command } from "commander";
 
-import { ThroughlineError } from "../../../base/support/index.ts";
+import { codedError } from "../../../base/support/index.ts";
 import { fileStore } from "../../../runtime/log/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { runOrChat } from "../choose-front-end.ts";
@@ -63,11 +63,10 @@ async function resume(
     return runOrChat(prompt, { ...rest, resume: id }, terminal);
   }
   if (name === undefined && !terminal.interactive) {
-    throw new ThroughlineError({
-      code: "session_not_chosen",
-      message:
-        "there is no terminal to choose on: give a session (throughline sessions lists them), or --last",
-    });
+    throw codedError(
+      "session_not_chosen",
+      "there is no terminal to choose on: give a session (throughline sessions lists them), or --last",
+    );
   }
   const id =
     name === undefined

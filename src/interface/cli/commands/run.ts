@@ -12,7 +12,7 @@ import type { RunFlags } from "../open-session.ts";
 import { runOptions } from "../run-options.ts";
 import type { Terminal } from "../terminal.ts";
 
-export function runCommand(terminal: Terminal, finish: Finish): Command {
+export function runOnceCommand(terminal: Terminal, finish: Finish): Command {
   const run = new Command("run")
     .description("answer once and leave; the answer is on stdout, everything else on stderr")
     .argument("[prompt...]", "what to ask; none or -: standard input")

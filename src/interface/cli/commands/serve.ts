@@ -8,7 +8,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -17,10 +16,11 @@ import { setFlagsFromString } from "node:v8";
 import { Command } from "commander";
 
 import { type AgentFor, type RunningServer, startServer } from "../../../access/server/index.ts";
-import { ThroughlineError } from "../../../base/support/index.ts";
+import { EFFORTS } from "../../../base/events/index.ts";
+import { codedError } from "../../../base/support/index.ts";
 import type { CostOf } from "../../../runtime/facts/index.ts";
 import { fileStore, type Store } from "../../../runtime/log/index.ts";
-import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
+import { EMULATED_MODELS, hasKey, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
 import type { Model } from "../../../runtime/providers/index.ts";
 import { createAgent } from "../../../runtime/session/index.ts";
 import { readProjectInstructions, sessionsFolder } from "../../config/index.ts";
@@ -29,28 +29,17 @@ import { costsWith } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
 import { sessionDownload } from "../export/session-download.ts";
 import { inertLine } from "../inert-text.ts";
+import { isLoopback } from "../loopback.ts";
 import { chooseTools, enterDirectory, systemText } from "../open-session.ts";
 import { settingsWithTrust } from "../project-trust.ts";
-import type { RunFlags } from "../run-options.ts";
+import { remembered } from "../remembered-models.ts";
+import { agentOptions, gather, type RunFlags } from "../run-options.ts";
 import { runSettings } from "../run-settings.ts";
 import { stopOnSignals } from "../signals.ts";
-import type { Terminal } from "../terminal.ts";
+import { say, type Terminal } from "../terminal.ts";
 import { headerSecrets, modelsOf } from "../user-providers.ts";
 
-interface ServeFlags extends Pick<
-  RunFlags,
-  | "model"
-  | "effort"
-  | "tools"
-  | "allowTools"
-  | "permissions"
-  | "maxSteps"
-  | "maxCost"
-  | "system"
-  | "projectInstructions"
-  | "trust"
-  | "directory"
-> {
+interface ServeFlags extends RunFlags {
   readonly port: string;
   readonly host: string;
   readonly allowHost: readonly string[];
@@ -58,10 +47,8 @@ interface ServeFlags extends Pick<
   readonly open?: boolean;
 }
 
-const gather = (value: string, earlier: readonly string[]): readonly string[] => [...earlier, value];
-
 export function serveCommand(terminal: Terminal, finish: (code: number) => void): Command {
-  return new Command("serve")
+  const command = new Command("serve")
     .description("sessions in the browser, and over HTTP for programs")
     .option("--port <number>", "port to listen on, 0 for any free one", "4319")
     .option("--host <address>", "address to listen on", "127.0.0.1")
@@ -72,15 +59,11 @@ export function serveCommand(terminal: Terminal, finish: (code: number) => void)
       gather,
       [] as readonly string[],
     )
-    .option("--open", "open the page in the browser")
-    .option("-m, --model <provider/model[:effort]>", "the model of new sessions, and of all others too")
-    .option("--effort <level>", "off, none, minimal, low, medium, high, xhigh, max")
-    .option("--system <text>", "instructions for the model")
-    .option("--tools <file>", "a JavaScript module that exports tools")
-    .option("--allow-tools <names>", "only these tools, separated by commas")
-    .option("--permissions <mode>", "ask, auto, read-only or deny")
-    .option("--max-steps <n>", "at most n requests in a turn")
-    .option("--max-cost <usd>", "stop a turn that has cost this much; only where the price is known")
+    .option("--open", "open the page in the browser");
+  return agentOptions(command, {
+    model: "the model of new sessions, and of all others too",
+    effort: EFFORTS.join(", "),
+  })
     .option("--no-project-instructions", "do not read AGENTS.md")
     .option("--trust", "trust this project's .throughline/config.json as it is now")
     .option("-C, --directory <dir>", "work in this directory")
@@ -99,10 +82,10 @@ Everything is described in docs/http-api.md.`,
 
 async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   if (!isLoopback(flags.host) && flags.expose !== true) {
-    throw new ThroughlineError({
-      code: "host_not_loopback",
-      message: `--host ${flags.host} can be reached from other machines: whoever gets the token can read every session and run its tools as you, and what is sent can be read on the way. Add --expose if you mean it`,
-    });
+    throw codedError(
+      "host_not_loopback",
+      `--host ${flags.host} can be reached from other machines: whoever gets the token can read every session and run its tools as you, and what is sent can be read on the way. Add --expose if you mean it`,
+    );
   }
   keepHeapSmall();
   enterDirectory(flags.directory);
@@ -113,7 +96,6 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   const page = pageFolder();
   const stopping = new AbortController();
   const ended = stopOnSignals(() => stopping.abort());
-  const say = (text: string): void => void terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
   const server = await startServer({
     store,
     agent: agentFor,
@@ -125,12 +107,12 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
     info: { model, models: modelNames(model), cwd: process.cwd() },
     costOf,
     exportSession: sessionDownload(store),
-    onProblem: say,
+    onProblem: (text) => say(terminal, text),
   });
   const link = server.newLink();
   terminal.stdout.write(`${link}\n`);
   terminal.stderr.write(welcome(server, flags, page !== undefined));
-  const opened = flags.open === true ? openBrowser(link, say) : undefined;
+  const opened = flags.open === true ? openBrowser(link, terminal) : undefined;
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
   terminal.stderr.write("stopping: turns under way are cancelled and kept\n");
   await server.close();
@@ -170,10 +152,7 @@ async function agents(
       system,
       permissions,
       canAsk: true,
-      limits: {
-        maxSteps,
-        maxCostUsd,
-      },
+      limits: { maxSteps, maxCostUsd },
       cwd: folder,
       secrets: headerSecrets(config.values),
     });
@@ -190,23 +169,11 @@ function modelOfSession(parts: Parameters<typeof chooseModel>[0], usual: Model):
   }
 }
 
-/** The same name is the same model: the built-in emulator is a server of its own, and one is enough. */
-function remembered(modelFrom: (name: string) => Model): (name: string) => Model {
-  const known = new Map<string, Model>();
-  return (name) => {
-    const model = known.get(name) ?? modelFrom(name);
-    known.set(name, model);
-    return model;
-  };
-}
-
 /** Names to offer: the one in use, the emulator, and of every provider whose key is there the models with a known price. */
 function modelNames(usual: string): readonly string[] {
-  const usable = Object.entries(PROVIDERS).flatMap(([provider, { keyVariable }]) =>
-    keyVariable !== undefined && (process.env[keyVariable] ?? "") !== ""
-      ? pricedModels(provider).map((model) => `${provider}/${model}`)
-      : [],
-  );
+  const usable = Object.values(PROVIDERS)
+    .filter(hasKey)
+    .flatMap(({ name }) => pricedModels(name).map((model) => `${name}/${model}`));
   return [...new Set([usual, ...usable, ...EMULATED])];
 }
 
@@ -230,15 +197,7 @@ function pageFolder(): string | undefined {
 function portFrom(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text) && port <= 65_535) return port;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `--port ${text}: use a whole number from 0 to 65535`,
-  });
-}
-
-function isLoopback(host: string): boolean {
-  if (host === "localhost" || host === "::1") return true;
-  return isIP(host) === 4 && host.startsWith("127.");
+  throw codedError("number_invalid", `--port ${text}: use a whole number from 0 to 65535`);
 }
 
 function welcome({ url }: RunningServer, { host }: ServeFlags, hasPage: boolean): string {
@@ -253,7 +212,7 @@ function welcome({ url }: RunningServer, { host }: ServeFlags, hasPage: boolean)
  * By a file only this user can read: arguments of a process can be read by every user of the machine, and the link's
  * code lets in whoever is first.
  */
-function openBrowser(link: string, say: (text: string) => void): () => void {
+function openBrowser(link: string, terminal: Terminal): () => void {
   const folder = mkdtempSync(join(tmpdir(), "throughline-"));
   const file = join(folder, "open.html");
   writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">`, { mode: 0o600 });
@@ -267,7 +226,7 @@ function openBrowser(link: string, say: (text: string) => void): () => void {
     stdio: "ignore",
     detached: true,
   });
-  child.on("error", () => say(`no browser could be opened (${command}): open the link yourself`));
+  child.on("error", () => say(terminal, `no browser could be opened (${command}): open the link yourself`));
   child.unref();
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -6,21 +6,29 @@
 
 import { Command, Option } from "commander";
 
-import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, messageOf } from "../../../base/support/index.ts";
 import { factsOf } from "../../../runtime/facts/index.ts";
-import { fileStore, type Store } from "../../../runtime/log/index.ts";
+import type { Log, Store } from "../../../runtime/log/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
-import { resolveSession } from "../choose-session.ts";
 import { crashLeft } from "../crash-left.ts";
 import { excerptAt } from "../excerpt.ts";
 import { EXIT } from "../exit-codes.ts";
+import { ABOVE_ZERO, wholeNumber } from "../flag-numbers.ts";
 import { inertLine } from "../inert-text.ts";
 import { openEndOf } from "../open-end.ts";
+import {
+  type LastFlag,
+  readSession,
+  sessionNamed,
+  sessionStore,
+  takesSession,
+  withLog,
+} from "../session-argument.ts";
 import { newestFirst, rowsOf, rowText, type SessionRow } from "../session-rows.ts";
+import { sessionText, type SessionTextOptions } from "../session-text.ts";
 import { stopOnSignals } from "../signals.ts";
-import type { Terminal } from "../terminal.ts";
-import { transcript, type TranscriptOptions } from "../transcript.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
@@ -47,18 +55,16 @@ Examples:
     .option("--server <url>", "those of a server: its URL, or the link it printed")
     .option("--json", "as JSON")
     .action((flags: ListFlags) => done(list(flags, terminal)));
-  sessions
-    .command("show")
-    .description("a session as text")
-    .argument("[session]", "its id, a unique beginning of it, or its title")
-    .option("--last", "the last session of this directory")
+  takesSession(sessions.command("show").description("a session as text"))
     .addOption(
       new Option("--reasoning <how>", "full, title or none")
         .choices(["full", "title", "none"])
         .default("title"),
     )
     .option("--json", "its blocks as JSON")
-    .action((name: string | undefined, flags: ShowFlags) => done(show(name, flags, terminal)));
+    .action((name: string | undefined, flags: ShowFlags) =>
+      done(readSession(name, flags, (log) => show(log, flags, terminal))),
+    );
   sessions
     .command("search")
     .description("sessions whose messages contain a text")
@@ -82,20 +88,13 @@ Examples:
     .action((names: readonly string[], flags: LastFlag & { readonly yes?: boolean }) =>
       done(remove(names, flags, terminal)),
     );
-  sessions
-    .command("path")
-    .description("where a session's log is, or where all are")
-    .argument("[session]", "its id, a unique beginning of it, or its title")
-    .option("--last", "the last session of this directory")
-    .action((name: string | undefined, flags: LastFlag) => done(path(name, flags, terminal)));
+  takesSession(sessions.command("path").description("where a session's log is, or where all are")).action(
+    (name: string | undefined, flags: LastFlag) => done(path(name, flags, terminal)),
+  );
   sessions.addCommand(exportCommand(terminal, finish));
   sessions.addCommand(importCommand(terminal, finish));
   sessions.addCommand(eraseCommand(terminal, finish));
   return sessions;
-}
-
-interface LastFlag {
-  readonly last?: boolean;
 }
 
 interface ListFlags {
@@ -105,31 +104,20 @@ interface ListFlags {
   readonly json?: boolean;
 }
 
-const openStore = (): Store => fileStore(sessionsFolder());
-
 /** Only what is shown is opened: a folder of ten thousand sessions costs its listing and a screenful. */
 async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
-  const most = Number(flags.number);
-  if (!Number.isSafeInteger(most) || most < 1) {
-    throw new ThroughlineError({
-      code: "number_invalid",
-      message: `-n ${flags.number}: use a whole number above 0`,
-    });
-  }
+  const most = wholeNumber("-n", flags.number, ABOVE_ZERO);
   const rows: SessionRow[] = [];
   const cwd = flags.here === true ? process.cwd() : undefined;
   const found =
     flags.server === undefined
-      ? rowsOf(openStore(), cwd)
+      ? rowsOf(sessionStore(), cwd)
       : (await import("../remote-session.ts")).remoteRows(flags.server, cwd);
   for await (const row of found) {
     rows.push(row);
     if (rows.length >= most) break;
   }
-  if (flags.json === true) {
-    terminal.stdout.write(`${JSON.stringify(rows, undefined, 2)}\n`);
-    return;
-  }
+  if (flags.json === true) return printJson(terminal.stdout, rows);
   if (rows.length === 0)
     terminal.stderr.write(
       flags.here === true
@@ -140,24 +128,19 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
   for (const row of rows) terminal.stdout.write(`${row.id.padEnd(longest)}  ${rowText(row)}\n`);
 }
 
-interface ShowFlags extends TranscriptOptions {
-  readonly last?: boolean;
+interface ShowFlags extends SessionTextOptions, LastFlag {
   readonly json?: boolean;
 }
 
-async function show(name: string | undefined, flags: ShowFlags, terminal: Terminal): Promise<void> {
-  const store = openStore();
-  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-  const log = await store.open(id, { mode: "read" });
+async function show(log: Log, flags: ShowFlags, terminal: Terminal): Promise<void> {
   const open = await openEndOf(log);
   const empty = log.events.length === 0 ? await crashLeft(log) : undefined;
-  await log.close();
   const blocks = blocksOf(open?.events ?? log.events, { writerAlive: open?.live === true });
-  const head = `${factsOf(log.events).title ?? ""} · ${id}`;
+  const head = `${factsOf(log.events).title ?? ""} · ${log.session}`;
   const text =
     flags.json === true
       ? JSON.stringify(blocks, undefined, 2)
-      : `${inertLine(head, 100)}\n${empty ?? transcript(blocks, flags)}${open === undefined ? "" : `\n─ ${open.text}`}`;
+      : `${inertLine(head, 100)}\n${empty ?? sessionText(blocks, flags)}${open === undefined ? "" : `\n─ ${open.text}`}`;
   terminal.stdout.write(`${text}\n`);
 }
 
@@ -169,9 +152,8 @@ interface Hit {
 }
 
 async function search(text: string, flags: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
-  if (text.trim() === "")
-    throw new ThroughlineError({ code: "usage", message: "search for what? Give a word or a sentence" });
-  const store = openStore();
+  if (text.trim() === "") throw codedError("usage", "search for what? Give a word or a sentence");
+  const store = sessionStore();
   const wanted = text.toLowerCase();
   let stopped = false;
   const end = stopOnSignals(() => {
@@ -189,15 +171,14 @@ async function search(text: string, flags: { readonly json?: boolean }, terminal
     for (const hit of found)
       terminal.stdout.write(`${hit.id}  [${hit.seq}] ${hit.type}: ${inertLine(hit.text, 120)}\n`);
   }
-  if (flags.json === true) terminal.stdout.write(`${JSON.stringify(hits, undefined, 2)}\n`);
+  if (flags.json === true) printJson(terminal.stdout, hits);
   return end() ?? EXIT.ok;
 }
 
 async function hitsIn(store: Store, id: string, wanted: string, terminal: Terminal): Promise<readonly Hit[]> {
   try {
-    const log = await store.open(id, { mode: "read" });
-    await log.close();
-    return log.events.flatMap((event): readonly Hit[] => {
+    const events = await withLog(store.open(id, { mode: "read" }), (log) => log.events);
+    return events.flatMap((event): readonly Hit[] => {
       const text =
         event.type === "user_message"
           ? event.content.map((part) => (part.type === "text" ? part.text : "")).join(" ")
@@ -218,22 +199,18 @@ async function hitsIn(store: Store, id: string, wanted: string, terminal: Termin
 async function rename(first: string, second: string | undefined, flags: LastFlag): Promise<void> {
   const [name, title] = flags.last === true ? [undefined, first] : [first, second];
   if (title === undefined || (flags.last === true && second !== undefined)) {
-    throw new ThroughlineError({
-      code: "usage",
-      message: "rename takes a session (or --last) and a title; a title of several words needs quotes",
-    });
+    throw codedError(
+      "usage",
+      "rename takes a session (or --last) and a title; a title of several words needs quotes",
+    );
   }
   const clean = inertLine(title, 200);
-  if (clean === "") throw new ThroughlineError({ code: "title_empty", message: "the title is empty" });
-  const store = openStore();
-  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-  const log = await store.open(id, { mode: "write" });
-  try {
+  if (clean === "") throw codedError("title_empty", "the title is empty");
+  const id = await sessionNamed(name, flags);
+  await withLog(sessionStore().open(id, { mode: "write" }), async (log) => {
     await log.append([{ type: "title", title: clean }]);
     await log.sync();
-  } finally {
-    await log.close();
-  }
+  });
 }
 
 async function remove(
@@ -241,34 +218,25 @@ async function remove(
   flags: LastFlag & { readonly yes?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  const store = openStore();
   // All are found before any is removed: a typing error in the last name removes nothing.
   const ids: string[] = [];
-  const last = flags.last === true;
-  for (const name of last && names.length === 0 ? [undefined] : names) {
-    ids.push(await resolveSession(store, { name, last }, process.cwd()));
+  for (const name of flags.last === true && names.length === 0 ? [undefined] : names) {
+    ids.push(await sessionNamed(name, flags));
   }
-  if (ids.length === 0)
-    throw new ThroughlineError({ code: "usage", message: "which session? Give its id, or --last" });
+  if (ids.length === 0) throw codedError("usage", "which session? Give its id, or --last");
   if (flags.yes !== true) {
     terminal.stderr.write(`would remove ${ids.join(", ")}; add --yes to do it\n`);
     return EXIT.usage;
   }
   for (const id of ids) {
-    await store.remove(id);
+    await sessionStore().remove(id);
     terminal.stderr.write(`removed ${id}\n`);
   }
   return EXIT.ok;
 }
 
 async function path(name: string | undefined, flags: LastFlag, terminal: Terminal): Promise<void> {
-  if (name === undefined && flags.last !== true) {
-    terminal.stdout.write(`${sessionsFolder()}\n`);
-    return;
-  }
-  const store = openStore();
-  const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-  const log = await store.open(id, { mode: "read" });
-  await log.close();
-  terminal.stdout.write(`${log.place}\n`);
+  const all = name === undefined && flags.last !== true;
+  const where = all ? sessionsFolder() : await readSession(name, flags, (log) => log.place);
+  terminal.stdout.write(`${where}\n`);
 }

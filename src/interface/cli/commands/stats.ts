@@ -8,14 +8,16 @@ import { setImmediate } from "node:timers/promises";
 
 import { Command } from "commander";
 
-import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
-import { fileStore, type StoredSession } from "../../../runtime/log/index.ts";
+import { messageOf } from "../../../base/support/index.ts";
+import type { StoredSession } from "../../../runtime/log/index.ts";
 import { readFacts } from "../../../runtime/session/index.ts";
-import { loadConfig, sessionsFolder } from "../../config/index.ts";
+import { loadConfig } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
 import { costsWith } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
+import { wholeNumber } from "../flag-numbers.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { sessionStore } from "../session-argument.ts";
 import { stopOnSignals } from "../signals.ts";
 import { type Scope, toJson, toText } from "../stats/render.ts";
 import { Tally } from "../stats/tally.ts";
@@ -47,12 +49,13 @@ Examples:
 }
 
 const DAY_MS = 86_400_000;
+const DAYS = { least: 1, most: 36_500, use: "a whole number from 1 to 36500, or --all" };
 
 async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
-  const days = daysOf(flags);
+  const days = flags.all === true ? undefined : wholeNumber("--days", flags.days, DAYS);
   const now = Date.now();
   const from = days === undefined ? "" : new Date(now - (days - 1) * DAY_MS).toISOString().slice(0, 10);
-  const store = fileStore(sessionsFolder());
+  const store = sessionStore();
   const found: StoredSession[] = [];
   for await (const stored of store.list()) {
     // What was not written to since then has nothing to add.
@@ -87,14 +90,4 @@ async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
     flags.json === true ? toJson(tally, scope) : toText(tally, scope, process.stdout.columns ?? 80),
   );
   return end() ?? EXIT.ok;
-}
-
-function daysOf(flags: StatsFlags): number | undefined {
-  if (flags.all === true) return undefined;
-  const days = Number(flags.days);
-  if (Number.isSafeInteger(days) && days >= 1 && days <= 36_500) return days;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `--days ${flags.days}: use a whole number from 1 to 36500, or --all`,
-  });
 }

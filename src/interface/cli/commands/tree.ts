@@ -6,28 +6,22 @@
 
 import { Command } from "commander";
 
-import { ThroughlineError } from "../../../base/support/index.ts";
-import { fileStore } from "../../../runtime/log/index.ts";
 import { emulator } from "../../../runtime/models/index.ts";
 import { createAgent, type TreeTurn, treeOf } from "../../../runtime/session/index.ts";
-import { sessionsFolder } from "../../config/index.ts";
-import { resolveSession } from "../choose-session.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
+import { EVENT_NUMBER, wholeNumber } from "../flag-numbers.ts";
 import { inertLine } from "../inert-text.ts";
-import type { Terminal } from "../terminal.ts";
+import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 
-interface TreeFlags {
-  readonly last?: boolean;
+interface TreeFlags extends LastFlag {
   readonly to?: string;
   readonly json?: boolean;
 }
 
 export function treeCommand(terminal: Terminal, finish: Finish): Command {
-  return new Command("tree")
-    .description("the branches of a session; --to goes to another one")
-    .argument("[session]", "its id, a unique beginning of it, or its title")
-    .option("--last", "the last session of this directory")
+  return takesSession(new Command("tree").description("the branches of a session; --to goes to another one"))
     .option("--to <seq>", "go on from the end of the turn with this event")
     .option("--json", "as JSON")
     .addHelpText(
@@ -38,13 +32,10 @@ Examples:
   throughline tree s_1m7g --to 41          go on from the turn that event 41 belongs to`,
     )
     .action(async (name: string | undefined, flags: TreeFlags) => {
-      const store = fileStore(sessionsFolder());
-      const id = await resolveSession(store, { name, last: flags.last === true }, process.cwd());
-      if (flags.to !== undefined) await goTo(id, seqFrom(flags.to));
-      const log = await store.open(id, { mode: "read" });
-      await log.close();
-      const tree = treeOf(log.events);
-      if (flags.json === true) terminal.stdout.write(`${JSON.stringify(tree, undefined, 2)}\n`);
+      const id = await sessionNamed(name, flags);
+      if (flags.to !== undefined) await goTo(id, wholeNumber("--to", flags.to, EVENT_NUMBER));
+      const tree = await withLog(sessionStore().open(id, { mode: "read" }), ({ events }) => treeOf(events));
+      if (flags.json === true) printJson(terminal.stdout, tree);
       else if (tree.length === 0) terminal.stderr.write("There are no turns yet.\n");
       else terminal.stdout.write(`${linesOf(tree, "").join("\n")}\n`);
       finish(EXIT.ok);
@@ -53,7 +44,7 @@ Examples:
 
 /** Nothing is asked of a model: the built-in one stands in, and is never started. */
 async function goTo(id: string, to: number): Promise<void> {
-  const session = await createAgent({ model: emulator() }).open({ id, store: fileStore(sessionsFolder()) });
+  const session = await createAgent({ model: emulator() }).open({ id, store: sessionStore() });
   try {
     await session.checkout({ to });
   } finally {
@@ -65,22 +56,16 @@ async function goTo(id: string, to: number): Promise<void> {
 function linesOf(turns: readonly TreeTurn[], indent: string): readonly string[] {
   return turns.flatMap((turn, index) => {
     const parts = turns.length > 1;
-    const mark = parts ? (index === turns.length - 1 ? "└ " : "├ ") : "";
+    const corner = parts ? (index === turns.length - 1 ? "└ " : "├ ") : "";
     const below = parts ? (index === turns.length - 1 ? "  " : "│ ") : "";
     const how = [
       ...(turn.why === "message" ? [] : [turn.why]),
       ...(turn.status === "completed" ? [] : [turn.status]),
       ...(turn.compacted ? ["after a compaction"] : []),
     ];
-    const line = `${indent}${mark}${turn.active ? "*" : " "} [${turn.seq}–${turn.end}] ${inertLine(turn.text, 70)}${
+    const line = `${indent}${corner}${turn.active ? "*" : " "} [${turn.seq}–${turn.end}] ${inertLine(turn.text, 70)}${
       how.length === 0 ? "" : ` (${how.join(", ")})`
     }`;
     return [line, ...linesOf(turn.children, `${indent}${below}`)];
   });
-}
-
-function seqFrom(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== "" && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new ThroughlineError({ code: "number_invalid", message: `--to ${text}: use the number of an event` });
 }

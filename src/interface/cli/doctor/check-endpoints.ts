@@ -6,7 +6,7 @@
  */
 
 import { messageOf } from "../../../base/support/index.ts";
-import type { Provider } from "../../../runtime/models/index.ts";
+import { type Provider, urlFromEnvironment } from "../../../runtime/models/index.ts";
 import type { ConfigValues } from "../../config/index.ts";
 import { usableProviders } from "./check-settings.ts";
 import { bad, type Finding, ok } from "./finding.ts";
@@ -25,11 +25,12 @@ export async function checkEndpoints(
 }
 
 async function checkEndpoint(
-  { name, baseUrl, baseUrlVariable }: Provider,
+  provider: Provider,
   now: () => number,
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
-  const set = baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable] || undefined;
+  const { name, baseUrl, baseUrlVariable } = provider;
+  const set = urlFromEnvironment(provider);
   const text = set ?? baseUrl;
   const variable = set === undefined ? "its baseUrl" : (baseUrlVariable ?? "its baseUrl");
   if (text === undefined || !URL.canParse(text)) {
@@ -38,20 +39,20 @@ async function checkEndpoint(
     ];
   }
   const url = new URL(text);
-  const place = `${name} at ${url.protocol}//${url.host}`;
+  const where = `${name} at ${url.protocol}//${url.host}`;
   try {
     const response = await fetch(`${url.protocol}//${url.host}${url.pathname}`, {
       method: "HEAD",
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
     });
-    return [ok("endpoints", `${place} answers`), ...skew(place, response.headers.get("date"), now())];
+    return [ok("endpoints", `${where} answers`), ...skew(where, response.headers.get("date"), now())];
   } catch (error) {
     const why = error instanceof Error && error.name === "TimeoutError" ? "no answer in 5 s" : reason(error);
     return [
       bad(
         "endpoints",
-        `${place} cannot be reached: ${why}`,
+        `${where} cannot be reached: ${why}`,
         `look at the network, the proxy and ${variable}`,
       ),
     ];
@@ -63,15 +64,15 @@ function reason(error: unknown): string {
   return error instanceof Error && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);
 }
 
-function skew(place: string, date: string | null, now: number): readonly Finding[] {
+function skew(where: string, date: string | null, now: number): readonly Finding[] {
   const theirs = date === null ? Number.NaN : Date.parse(date);
   if (Number.isNaN(theirs)) return [];
   const seconds = Math.round((now - theirs) / 1000);
-  if (Math.abs(now - theirs) <= MOST_SKEW_MS) return [ok("clock", `${seconds} s apart from ${place}`)];
+  if (Math.abs(now - theirs) <= MOST_SKEW_MS) return [ok("clock", `${seconds} s apart from ${where}`)];
   return [
     bad(
       "clock",
-      `this machine's clock is ${seconds} s apart from ${place}`,
+      `this machine's clock is ${seconds} s apart from ${where}`,
       "set the clock, for example by NTP",
     ),
   ];

@@ -7,7 +7,7 @@
 import { statSync } from "node:fs";
 
 import { codeOf, messageOf } from "../../../base/support/index.ts";
-import { type Provider, PROVIDERS } from "../../../runtime/models/index.ts";
+import { hasKey, type Provider, PROVIDERS } from "../../../runtime/models/index.ts";
 import { type ConfigValues, type LoadedConfig, loadConfig, userConfigFile } from "../../config/index.ts";
 import { profileNamed, userProviders } from "../user-providers.ts";
 import { VERSION } from "../version.ts";
@@ -87,9 +87,7 @@ export function checkKeys(config: ConfigValues): readonly Finding[] {
 /** Providers that could be asked now: their key is there, or they are the user's own. */
 export function usableProviders(config: ConfigValues): readonly Provider[] {
   const own = userProviders(config);
-  const withKey = Object.values(PROVIDERS).filter(
-    ({ keyVariable }) => keyVariable !== undefined && (process.env[keyVariable] ?? "") !== "",
-  );
+  const withKey = Object.values(PROVIDERS).filter(hasKey);
   return [...withKey.filter(({ name }) => !Object.hasOwn(own, name)), ...Object.values(own)];
 }
 

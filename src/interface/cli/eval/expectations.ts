@@ -30,9 +30,16 @@ export interface Check {
   readonly detail?: string;
 }
 
-const pass = (what: string): Check => ({ what, ok: true });
 const fail = (what: string, detail: string): Check => ({ what, ok: false, detail });
-const judge = (what: string, ok: boolean, detail: string): Check => (ok ? pass(what) : fail(what, detail));
+const judge = (what: string, ok: boolean, detail: string): Check => (ok ? { what, ok } : fail(what, detail));
+
+/** Judged only where something is expected. */
+function judgeGiven<T>(
+  expected: T | undefined,
+  verdict: (expected: T) => readonly [what: string, ok: boolean, detail: string],
+): readonly Check[] {
+  return expected === undefined ? [] : [judge(...verdict(expected))];
+}
 
 export function checkTurn(
   expect: TurnExpectation,
@@ -42,64 +49,40 @@ export function checkTurn(
 ): readonly Check[] {
   const at = `turn ${turn}`;
   const wanted = expect.status ?? "completed";
-  const why =
-    result.error === undefined ? (result.reason ?? "") : `[${result.error.code}] ${result.error.message}`;
-  const checks = [judge(`${at} ends ${wanted}`, result.status === wanted, `${result.status} ${why}`.trim())];
-  if (expect.text !== undefined) checks.push(...checkText(`${at} text`, expect.text, result.text));
-  if (expect.json !== undefined)
-    checks.push(checkJson(`${at} answer fits its JSON schema`, expect.json, result.text));
-  for (const call of expect.calls ?? []) checks.push(checkCall(at, call, events));
-  if (expect.noCalls !== undefined) {
-    const names = callsIn(events).map(({ name }) => name);
-    const none = names.length === 0;
-    checks.push(
-      judge(
-        `${at} calls ${expect.noCalls ? "no tool" : "a tool"}`,
-        none === expect.noCalls,
-        names.join(", ") || "none",
-      ),
-    );
-  }
-  if (expect.minSteps !== undefined)
-    checks.push(
-      judge(
-        `${at} takes at least ${expect.minSteps} steps`,
-        result.steps >= expect.minSteps,
-        String(result.steps),
-      ),
-    );
-  if (expect.maxSteps !== undefined)
-    checks.push(
-      judge(
-        `${at} takes at most ${expect.maxSteps} steps`,
-        result.steps <= expect.maxSteps,
-        String(result.steps),
-      ),
-    );
-  return checks;
+  const { error, reason = "", steps, text } = result;
+  const why = error === undefined ? reason : `[${error.code}] ${error.message}`;
+  const names = callsIn(events).map(({ name }) => name);
+  return [
+    judge(`${at} ends ${wanted}`, result.status === wanted, `${result.status} ${why}`.trim()),
+    ...(expect.text === undefined ? [] : checkText(`${at} text`, expect.text, text)),
+    ...(expect.json === undefined ? [] : [checkJson(`${at} answer fits its JSON schema`, expect.json, text)]),
+    ...(expect.calls ?? []).map((call) => checkCall(at, call, events)),
+    ...judgeGiven(expect.noCalls, (none) => [
+      `${at} calls ${none ? "no tool" : "a tool"}`,
+      (names.length === 0) === none,
+      names.join(", ") || "none",
+    ]),
+    ...judgeGiven(expect.minSteps, (n) => [`${at} takes at least ${n} steps`, steps >= n, String(steps)]),
+    ...judgeGiven(expect.maxSteps, (n) => [`${at} takes at most ${n} steps`, steps <= n, String(steps)]),
+  ];
 }
 
 function checkText(what: string, expect: TextExpectation, text: string): readonly Check[] {
   const found = JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text);
-  const checks: Check[] = [];
-  if (expect.equals !== undefined)
-    checks.push(judge(`${what} is ${JSON.stringify(expect.equals)}`, text === expect.equals, found));
-  for (const part of expect.contains ?? [])
-    checks.push(judge(`${what} contains ${JSON.stringify(part)}`, text.includes(part), found));
-  for (const part of expect.lacks ?? [])
-    checks.push(judge(`${what} lacks ${JSON.stringify(part)}`, !text.includes(part), found));
-  if (expect.matches !== undefined)
-    checks.push(
-      judge(`${what} matches /${expect.matches}/`, new RegExp(expect.matches, "u").test(text), found),
-    );
-  return checks;
+  const { equals, contains = [], lacks = [], matches } = expect;
+  return [
+    ...judgeGiven(equals, (whole) => [`${what} is ${JSON.stringify(whole)}`, text === whole, found]),
+    ...contains.map((part) => judge(`${what} contains ${JSON.stringify(part)}`, text.includes(part), found)),
+    ...lacks.map((part) => judge(`${what} lacks ${JSON.stringify(part)}`, !text.includes(part), found)),
+    ...judgeGiven(matches, (one) => [`${what} matches /${one}/`, new RegExp(one, "u").test(text), found]),
+  ];
 }
 
 function checkJson(what: string, schema: Readonly<Record<string, unknown>>, text: string): Check {
   const value = tryParseJson(text);
   if (value === undefined) return fail(what, "it is not JSON");
   const verdict = jsonSchemaValidator(schema)(value);
-  return verdict.ok ? pass(what) : fail(what, verdict.message);
+  return judge(what, verdict.ok, verdict.ok ? "" : verdict.message);
 }
 
 function callsIn(events: readonly LoggedEvent[]): readonly ToolCall[] {
@@ -149,52 +132,43 @@ export interface RunFigures {
 
 export async function checkRun(expect: RunExpectation, run: RunFigures): Promise<readonly Check[]> {
   const { observed, steps, costUsd } = run;
-  const checks: Check[] = [];
-  for (const file of expect.files ?? []) checks.push(...checkFile(file, run.folder));
-  for (const command of expect.commands ?? []) checks.push(...(await checkCommand(command, run)));
-  if (expect.noRefusedRequest === true)
-    checks.push(
-      judge(
-        "no request is refused",
-        observed.refused.length === 0,
-        observed.refused.join("; ").slice(0, 500),
-      ),
-    );
-  if (expect.maxRefusedRequests !== undefined)
-    checks.push(
-      judge(
-        `at most ${expect.maxRefusedRequests} refused requests`,
-        observed.refused.length <= expect.maxRefusedRequests,
-        observed.refused.join("; ").slice(0, 500),
-      ),
-    );
-  if (expect.reasoningRecall !== undefined)
-    checks.push(
-      judge(
-        `reasoning recall is at least ${expect.reasoningRecall}`,
-        observed.recall >= expect.reasoningRecall,
-        `${Math.round(observed.recall * 1000) / 1000} says ${observed.recallFrom}`,
-      ),
-    );
-  if (expect.prefixStable === true)
-    checks.push(
-      judge(
-        "every request begins as the one before",
-        observed.prefixBreaks === 0,
-        `${observed.prefixBreaks} do not`,
-      ),
-    );
-  if (expect.maxSteps !== undefined)
-    checks.push(judge(`at most ${expect.maxSteps} steps in all`, steps <= expect.maxSteps, String(steps)));
-  if (expect.maxCostUsd !== undefined) {
-    const what = `costs at most $${expect.maxCostUsd}`;
-    checks.push(
-      costUsd === undefined
-        ? { what, ok: true, skipped: true, detail: "the price of the model is not known" }
-        : judge(what, costUsd <= expect.maxCostUsd, `$${costUsd.toFixed(4)}`),
-    );
-  }
-  return checks;
+  const refused = observed.refused.join("; ").slice(0, 500);
+  const files = (expect.files ?? []).flatMap((file) => checkFile(file, run.folder));
+  const commands: Check[] = [];
+  for (const command of expect.commands ?? []) commands.push(...(await checkCommand(command, run)));
+  return [
+    ...files,
+    ...commands,
+    ...judgeGiven(expect.noRefusedRequest || undefined, () => [
+      "no request is refused",
+      observed.refused.length === 0,
+      refused,
+    ]),
+    ...judgeGiven(expect.maxRefusedRequests, (most) => [
+      `at most ${most} refused requests`,
+      observed.refused.length <= most,
+      refused,
+    ]),
+    ...judgeGiven(expect.reasoningRecall, (least) => [
+      `reasoning recall is at least ${least}`,
+      observed.recall >= least,
+      `${Math.round(observed.recall * 1000) / 1000} says ${observed.recallFrom}`,
+    ]),
+    ...judgeGiven(expect.prefixStable || undefined, () => [
+      "every request begins as the one before",
+      observed.prefixBreaks === 0,
+      `${observed.prefixBreaks} do not`,
+    ]),
+    ...judgeGiven(expect.maxSteps, (n) => [`at most ${n} steps in all`, steps <= n, String(steps)]),
+    ...(expect.maxCostUsd === undefined ? [] : [checkCost(expect.maxCostUsd, costUsd)]),
+  ];
+}
+
+function checkCost(most: number, costUsd: number | undefined): Check {
+  const what = `costs at most $${most}`;
+  return costUsd === undefined
+    ? { what, ok: true, skipped: true, detail: "the price of the model is not known" }
+    : judge(what, costUsd <= most, `$${costUsd.toFixed(4)}`);
 }
 
 function checkFile(expect: FileExpectation, folder: string): readonly Check[] {
@@ -219,25 +193,15 @@ async function checkCommand(expect: CommandExpectation, run: RunFigures): Promis
   const what = `\`${expect.run}\` exits with ${expect.exit ?? 0}`;
   const shell = builtinTools({ cwd: run.folder }).find(({ name }) => name === "run_command");
   try {
-    const context = {
-      signal: run.signal,
-      callId: "check",
-      idempotencyKey: "check",
-      progress: () => undefined,
-    };
+    const { signal } = run;
+    const context = { signal, callId: "check", idempotencyKey: "check", progress: () => undefined };
     const text = stringOf(await shell?.run({ command: expect.run }, context)) ?? "";
     const exit = /\[exit code (\d+)\]$/.exec(text)?.[1];
-    const checks = [judge(what, exit === String(expect.exit ?? 0), text.slice(-500))];
-    return expect.output === undefined
-      ? checks
-      : [
-          ...checks,
-          ...checkText(
-            `output of \`${expect.run}\``,
-            expect.output,
-            text.replace(/\n?\[exit code \d+\]$/, ""),
-          ),
-        ];
+    const output = text.replace(/\n?\[exit code \d+\]$/, "");
+    return [
+      judge(what, exit === String(expect.exit ?? 0), text.slice(-500)),
+      ...(expect.output === undefined ? [] : checkText(`output of \`${expect.run}\``, expect.output, output)),
+    ];
   } catch (error) {
     return [fail(what, messageOf(error))];
   }

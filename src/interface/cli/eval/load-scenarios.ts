@@ -12,6 +12,7 @@ import { parseDocument } from "yaml";
 
 import {
   arrayOf,
+  codedError,
   isObject,
   type JsonObject,
   messageOf,
@@ -57,10 +58,7 @@ function filesOf(path: string): readonly string[] {
   try {
     folder = statSync(path).isDirectory();
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `cannot read ${path}: ${readProblem(error)}`,
-    });
+    throw codedError("file_unreadable", `cannot read ${path}: ${readProblem(error)}`);
   }
   if (!folder) return [resolve(path)];
   const files = readdirSync(path, { withFileTypes: true })
@@ -69,10 +67,7 @@ function filesOf(path: string): readonly string[] {
     .map(({ name }) => resolve(path, name))
     .toSorted();
   if (files.length === 0)
-    throw new ThroughlineError({
-      code: "scenario_missing",
-      message: `there is no scenario (.yaml, .json) in ${path}`,
-    });
+    throw codedError("scenario_missing", `there is no scenario (.yaml, .json) in ${path}`);
   return files;
 }
 
@@ -100,11 +95,7 @@ function loadScenario(file: string): EvalScenario {
     allowTools: value["allowTools"] === undefined ? undefined : arrayOf(value["allowTools"]).map(String),
     system: stringOf(value["system"]),
     permissions: permissionsOf(value["permissions"]),
-    limits: {
-      steps,
-      seconds: numberOf(limits["seconds"]) ?? DEFAULT_SECONDS,
-      costUsd,
-    },
+    limits: { steps, seconds: numberOf(limits["seconds"]) ?? DEFAULT_SECONDS, costUsd },
     emulator: isObject(value["emulator"]) ? value["emulator"] : undefined,
     turns: arrayOf(value["turns"]).map((turn) => turnOf(objectOf(turn))),
     expect: objectOf(value["expect"]),
@@ -119,10 +110,7 @@ function parse(file: string): unknown {
     if (statSync(file).size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `cannot read ${file}: ${readProblem(error)}`,
-    });
+    throw codedError("file_unreadable", `cannot read ${file}: ${readProblem(error)}`);
   }
   const document = parseDocument(text, { prettyErrors: false });
   const [broken] = document.errors;

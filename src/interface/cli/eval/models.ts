@@ -6,10 +6,10 @@
 
 import { readFileSync } from "node:fs";
 
-import { type JsonObject, messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, type JsonObject, messageOf } from "../../../base/support/index.ts";
 import { type Emulator, loadScenario as loadEmulatorScript, parseFaults } from "../../../emulator/index.ts";
-import { emulator } from "../../../runtime/models/index.ts";
-import { EFFORTS, type Model } from "../../../runtime/providers/index.ts";
+import { emulator, splitEffort } from "../../../runtime/models/index.ts";
+import type { Model } from "../../../runtime/providers/index.ts";
 import { readProblem } from "../read-problem.ts";
 import type { EvalScenario } from "./scenario.ts";
 
@@ -29,11 +29,7 @@ export function modelNames(
     .map((name) => name.trim())
     .filter((name) => name !== "");
   if (names.length === 0 && file === undefined && named.length === 0) return undefined;
-  if (names.length === 0)
-    throw new ThroughlineError({
-      code: "model_invalid",
-      message: "no model is named: -m a,b or --models FILE",
-    });
+  if (names.length === 0) throw codedError("model_invalid", "no model is named: -m a,b or --models FILE");
   for (const name of names) createModelOf(name, undefined, modelFrom); // a wrong name is told before anything runs
   return [...new Set(names)];
 }
@@ -45,10 +41,7 @@ function linesOf(file: string): readonly string[] {
       .split("\n")
       .map((line) => line.replace(/#.*/, ""));
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `--models ${file}: cannot be read: ${readProblem(error)}`,
-    });
+    throw codedError("file_unreadable", `--models ${file}: cannot be read: ${readProblem(error)}`);
   }
 }
 
@@ -60,17 +53,8 @@ export function createModelOf(
   onStart?: (emulator: Emulator) => void,
 ): Model {
   if (!name.startsWith(EMULATED)) return modelFrom(name);
-  const id = name.slice(EMULATED.length);
-  const colon = id.lastIndexOf(":");
-  const effort = colon > 0 && EFFORTS.has(id.slice(colon + 1)) ? id.slice(colon + 1) : undefined;
-  const model = effort === undefined ? id : id.slice(0, colon);
-  if (model === "") return modelFrom(name);
-  return emulator({
-    model,
-    effort,
-    onStart,
-    ...scriptOf(script),
-  });
+  const named = splitEffort(name.slice(EMULATED.length));
+  return named.model === "" ? modelFrom(name) : emulator({ ...named, onStart, ...scriptOf(script) });
 }
 
 function scriptOf(script: JsonObject | undefined): Parameters<typeof emulator>[0] {
@@ -99,10 +83,6 @@ export function assertScript(
     for (const name of [...models, ...turns.map(({ model }) => model)])
       if (name !== undefined && name !== "first") createModelOf(name, undefined, modelFrom);
   } catch (error) {
-    throw new ThroughlineError({
-      code: "scenario_invalid",
-      message: `${file}: ${messageOf(error)}`,
-      cause: error,
-    });
+    throw codedError("scenario_invalid", `${file}: ${messageOf(error)}`, error);
   }
 }

@@ -14,12 +14,12 @@ import { tapFetch } from "../../../diagnostics/trace/index.ts";
 import type { Emulator } from "../../../emulator/index.ts";
 import { type CostOf, factsOf } from "../../../runtime/facts/index.ts";
 import { fileStore, secretsOf } from "../../../runtime/log/index.ts";
-import type { Model } from "../../../runtime/providers/index.ts";
 import { createAgent, type Session, type TurnResult } from "../../../runtime/session/index.ts";
 import { builtinTools, type Tool } from "../../../runtime/tools/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
 import { loadTools } from "../load-tools.ts";
-import { transcript } from "../transcript.ts";
+import { remembered } from "../remembered-models.ts";
+import { sessionText } from "../session-text.ts";
 import { type Check, checkRun, checkTurn } from "./expectations.ts";
 import { createModelOf, type ModelFrom } from "./models.ts";
 import { Observer } from "./observe.ts";
@@ -85,11 +85,13 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
   prepare(folder, scenario);
   const limit = AbortSignal.timeout(Math.ceil(scenario.limits.seconds * 1000));
   const both = AbortSignal.any([signal, limit]);
-  const models = new Models(scenario, name, request.modelFrom);
-  const first = models.get("first");
+  const emulators: Emulator[] = [];
+  const modelNamed = remembered((one) =>
+    createModelOf(one, scenario.emulator, request.modelFrom, (server) => void emulators.push(server)),
+  );
   const observer = new Observer();
   const agent = createAgent({
-    model: first,
+    model: modelNamed(name),
     tools: await toolsOf(scenario, folder),
     system: scenario.system,
     permissions: scenario.permissions,
@@ -106,7 +108,8 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
   try {
     for (const [index, turn] of scenario.turns.entries()) {
       if (both.aborted || overBudget(scenario, factsOf(events, costOf).costUsd)) break;
-      if (turn.model !== undefined) await session.setModel(models.get(turn.model));
+      if (turn.model !== undefined)
+        await session.setModel(modelNamed(turn.model === "first" ? name : turn.model));
       const before = events.length;
       const result = await session.send(turn.send, { signal: both, output: turn.output }).result();
       events = await eventsOf(session);
@@ -119,7 +122,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
     const { costUsd } = factsOf(events, costOf);
     if (overBudget(scenario, costUsd))
       checks.push({ what: `costs at most $${scenario.limits.costUsd}`, ok: false, detail: `$${costUsd}` });
-    const observed = observer.observe(events, models.emulators);
+    const observed = observer.observe(events, emulators);
     checks.push(
       ...(await checkRun(scenario.expect, { folder, ...figures, costUsd, observed, signal: both })),
     );
@@ -134,12 +137,12 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
       ...figures,
       costUsd: costUsd ?? null,
       durationMs: Math.round(performance.now() - started),
-      transcript: transcript(blocks, { reasoning: "title" }),
+      transcript: sessionText(blocks, { reasoning: "title" }),
       ...(out === undefined ? {} : { log: session.place }),
     };
   } finally {
     await session.close();
-    await models.close();
+    await Promise.all(emulators.map((one) => one.close()));
   }
 }
 
@@ -158,43 +161,6 @@ async function toolsOf({ tools, allowTools, file }: EvalScenario, cwd: string): 
   if (unknown.length > 0)
     throw new Error(`${file}: allowTools names ${unknown.join(", ")}, which is not there`);
   return allowTools === undefined ? all : all.filter(({ name }) => allowTools.includes(name));
-}
-
-/** Each model of a run is made once: switching back is going home. */
-class Models {
-  readonly #scenario: EvalScenario;
-  readonly #first: string;
-  readonly #modelFrom: ModelFrom;
-  readonly #made = new Map<string, Model>();
-  readonly #emulators: Emulator[] = [];
-
-  constructor(scenario: EvalScenario, first: string, modelFrom: ModelFrom) {
-    this.#scenario = scenario;
-    this.#first = first;
-    this.#modelFrom = modelFrom;
-  }
-
-  get(named: string): Model {
-    const name = named === "first" ? this.#first : named;
-    const model = this.#made.get(name) ?? this.#make(name);
-    this.#made.set(name, model);
-    return model;
-  }
-
-  #make(name: string): Model {
-    return createModelOf(name, this.#scenario.emulator, this.#modelFrom, (server) => {
-      this.#emulators.push(server);
-    });
-  }
-
-  /** The servers behind the emulated ones, so far. */
-  get emulators(): readonly Emulator[] {
-    return this.#emulators;
-  }
-
-  async close(): Promise<void> {
-    await Promise.all(this.#emulators.map((one) => one.close()));
-  }
 }
 
 async function eventsOf(session: Session): Promise<readonly LoggedEvent[]> {

@@ -5,7 +5,7 @@
  */
 
 import type { ExportSession } from "../../../access/server/index.ts";
-import { ThroughlineError } from "../../../base/support/index.ts";
+import { codedError } from "../../../base/support/index.ts";
 import { readBundle, type Store } from "../../../runtime/log/index.ts";
 import { EXPORT_FORMATS, exportForm, FORM_FILES } from "./export-forms.ts";
 
@@ -13,10 +13,7 @@ export function sessionDownload(store: Store): ExportSession {
   return async (id, options) => {
     const format = EXPORT_FORMATS.find((one) => one === options.format);
     if (format === undefined)
-      throw new ThroughlineError({
-        code: "format_unknown",
-        message: `there is no such format: use ${EXPORT_FORMATS.join(", ")}`,
-      });
+      throw codedError("format_unknown", `there is no such format: use ${EXPORT_FORMATS.join(", ")}`);
     const log = await store.open(id, { mode: "read" });
     const bundle = await readBundle(log);
     await log.close();

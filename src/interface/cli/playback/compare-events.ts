@@ -9,7 +9,7 @@ import { type LoggedEvent, toLine } from "../../../base/events/index.ts";
 
 export interface EventDifference {
   /** Counts the events of the run, from 1. */
-  readonly place: number;
+  readonly nth: number;
   readonly recorded: string;
   readonly played: string;
 }
@@ -36,8 +36,7 @@ export function compareEvents(
 ): EventDifference | undefined {
   const [a, b] = [masked(recorded), masked(played)];
   for (let at = 0; at < Math.max(a.length, b.length); at += 1) {
-    if (a[at] !== b[at])
-      return { place: at + 1, recorded: a[at] ?? "(nothing)", played: b[at] ?? "(nothing)" };
+    if (a[at] !== b[at]) return { nth: at + 1, recorded: a[at] ?? "(nothing)", played: b[at] ?? "(nothing)" };
   }
   return undefined;
 }

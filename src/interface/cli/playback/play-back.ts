@@ -7,13 +7,18 @@
 
 import { readFileSync, statSync } from "node:fs";
 
-import type { InputPart, LoggedEvent, Settings, UserMessage } from "../../../base/events/index.ts";
-import { type Clock, systemClock, ThroughlineError } from "../../../base/support/index.ts";
+import {
+  type InputPart,
+  isPermissionMode,
+  type LoggedEvent,
+  type Settings,
+  type UserMessage,
+} from "../../../base/events/index.ts";
+import { type Clock, codedError, systemClock, type ThroughlineError } from "../../../base/support/index.ts";
 import { playbackFetch, readRecording, type Recording } from "../../../diagnostics/trace/index.ts";
 import { factsOf } from "../../../runtime/facts/index.ts";
 import { memoryStore, type Store } from "../../../runtime/log/index.ts";
 import { createAgent, type Session, type Turn } from "../../../runtime/session/index.ts";
-import type { PermissionMode } from "../../../runtime/tools/index.ts";
 import { loadConfig } from "../../config/index.ts";
 import { amount } from "../amount.ts";
 import { costsWith } from "../cost.ts";
@@ -24,7 +29,7 @@ import type { RunFlags } from "../open-session.ts";
 import { readProblem } from "../read-problem.ts";
 import { promptFrom } from "../read-stdin.ts";
 import { tellTurn } from "../run-once.ts";
-import type { Terminal } from "../terminal.ts";
+import { say, type Terminal } from "../terminal.ts";
 import { compareEvents } from "./compare-events.ts";
 import { recordedModel } from "./recorded-model.ts";
 import { recordedTools } from "./recorded-tools.ts";
@@ -54,10 +59,7 @@ function readFile(file: string): Recording {
     if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
     text = readFileSync(file, "utf8");
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unreadable",
-      message: `--playback ${file}: cannot be read: ${readProblem(error)}`,
-    });
+    throw codedError("file_unreadable", `--playback ${file}: cannot be read: ${readProblem(error)}`);
   }
   return readRecording(text, file);
 }
@@ -78,7 +80,8 @@ class PlaybackRun {
   /** `own`: another prompt than the recorded ones. */
   async play(own: string | undefined): Promise<number> {
     const { events, program, at, exchanges } = this.#recording;
-    this.#say(
+    say(
+      this.#terminal,
       `playing back ${amount(exchanges.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tool is run`,
     );
     const store = await this.#store();
@@ -134,16 +137,10 @@ class PlaybackRun {
       model: recordedModel(settings),
       tools: recordedTools({ specs: settings.tools, access: run.access, events, onStopped }),
       system: settings.system,
-      replay: {
-        reasoning: settings.replay,
-        foreign: settings.foreign,
-      },
-      permissions: modeOf(run.permissions),
+      replay: { reasoning: settings.replay, foreign: settings.foreign },
+      permissions: isPermissionMode(run.permissions) ? run.permissions : "deny",
       canAsk: run.canAsk,
-      limits: {
-        maxSteps: run.maxSteps,
-        maxCostUsd: run.maxCostUsd,
-      },
+      limits: { maxSteps: run.maxSteps, maxCostUsd: run.maxCostUsd },
       clock,
       fetch: playbackFetch(this.#recording, {
         clock,
@@ -156,7 +153,7 @@ class PlaybackRun {
           );
           if (this.#flags.strict !== true) return;
           this.#turn?.cancel();
-          throw new ThroughlineError({ code: "playback_differs", message: "the request differs" });
+          throw codedError("playback_differs", "the request differs");
         },
         onExhausted: (recorded) => {
           this.#problem(`the recording holds ${amount(recorded, "request")}; this run makes more`);
@@ -195,22 +192,18 @@ class PlaybackRun {
     const { events } = this.#recording;
     const difference = compareEvents(events, played);
     if (difference === undefined) {
-      this.#say(`the same ${amount(events.length, "event")} as recorded, but for ids and times`);
+      say(this.#terminal, `the same ${amount(events.length, "event")} as recorded, but for ids and times`);
       return;
     }
-    const { place, recorded, played: got } = difference;
+    const { nth, recorded, played: got } = difference;
     this.#problem(
-      `event ${place} of the run differs: recorded ${inertLine(recorded, 160)}, played ${inertLine(got, 160)}`,
+      `event ${nth} of the run differs: recorded ${inertLine(recorded, 160)}, played ${inertLine(got, 160)}`,
     );
   }
 
   #problem(text: string): void {
     this.#problems.push(text);
-    this.#say(`${text} [playback_differs]`);
-  }
-
-  #say(text: string): void {
-    this.#terminal.stderr.write(`throughline: ${inertLine(text, 500)}\n`);
+    say(this.#terminal, `${text} [playback_differs]`);
   }
 }
 
@@ -272,13 +265,6 @@ async function collect(session: Session, before: number): Promise<LoggedEvent[]>
   return events;
 }
 
-function modeOf(text: string): PermissionMode {
-  return text === "ask" || text === "auto" || text === "read-only" ? text : "deny";
-}
-
 function unsupported(what: string): ThroughlineError {
-  return new ThroughlineError({
-    code: "playback_unsupported",
-    message: `the recording holds ${what}, which cannot be played back`,
-  });
+  return codedError("playback_unsupported", `the recording holds ${what}, which cannot be played back`);
 }

@@ -8,7 +8,7 @@ import { useState } from "preact/hooks";
 
 import type { RemoteAgent, SwitchPreview } from "../../../access/client/index.ts";
 import { messageOf } from "../../../base/support/index.ts";
-import { effortName, EFFORTS, effortText } from "../effort-name.ts";
+import { EFFORT_NAMES, effortName, effortText } from "../effort-name.ts";
 import { focusWhenShown } from "../focus-when-shown.ts";
 import { compact, dollars } from "../numbers.ts";
 import type { SessionView } from "../session-view.ts";
@@ -123,7 +123,7 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
   const { effort: asked } = handle.model.settings;
   const effort = asked === undefined ? undefined : effortName(asked);
   // A level that nobody here knows is shown all the same.
-  const efforts = [...new Set<string>([...EFFORTS, ...(effort === undefined ? [] : [effort])])];
+  const efforts = [...new Set<string>([...EFFORT_NAMES, ...(effort === undefined ? [] : [effort])])];
   const names = [...new Set([handle.model.label, ...agent.server.models])];
   const choose = async (name: string): Promise<void> => {
     setChosen(name);

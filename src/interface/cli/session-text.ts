@@ -7,7 +7,7 @@
 import { type Block, formatDuration, reasoningLabel } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";
 
-export interface TranscriptOptions {
+export interface SessionTextOptions {
   /** Thoughts with their text, as one line each, or not at all. */
   readonly reasoning: "full" | "title" | "none";
 }
@@ -16,7 +16,7 @@ const WIDTH = 110;
 /** What went wrong is told whole. */
 const SENTENCE = 2000;
 
-export function transcript(blocks: readonly Block[], options: TranscriptOptions): string {
+export function sessionText(blocks: readonly Block[], options: SessionTextOptions): string {
   return blocks
     .filter((block) => !block.superseded || seenOnly(block))
     .flatMap((block) => linesOf(block, options))
@@ -28,7 +28,7 @@ function seenOnly(block: Block): boolean {
   return block.kind === "text" && block.cut && block.text !== "";
 }
 
-function linesOf(block: Block, options: TranscriptOptions): readonly string[] {
+function linesOf(block: Block, options: SessionTextOptions): readonly string[] {
   switch (block.kind) {
     case "user":
       return ["", `${block.by === "person" ? "›" : "‹runtime›"} ${inert(block.text)}  [${block.seq}]`];

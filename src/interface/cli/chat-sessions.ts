@@ -9,10 +9,10 @@ import { homedir } from "node:os";
 import { basename } from "node:path";
 
 import type { SessionHandle } from "../../base/api/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { EFFORTS, isEffort } from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
-import { EFFORT_CHOICES } from "../config/index.ts";
 import type { Ports } from "../tui/index.ts";
 import { chatPorts, remotePorts } from "./chat-ports.ts";
 import { enterDirectory, openSession, type RunFlags } from "./open-session.ts";
@@ -20,7 +20,7 @@ import { projectFiles } from "./project-files.ts";
 import { connectTo, openHandle, originOf } from "./remote-session.ts";
 import type { Terminal } from "./terminal.ts";
 
-export interface ChatPlace {
+export interface ChatSessions {
   /** The session the flags mean. */
   open(): Promise<SessionHandle>;
   /** Another one, with its own model. */
@@ -36,11 +36,11 @@ export interface ChatPlace {
   readonly outlives: boolean;
 }
 
-export function localPlace(
+export function localSessions(
   flags: RunFlags,
   terminal: Terminal,
   options: { readonly tools?: readonly Tool[] },
-): ChatPlace {
+): ChatSessions {
   let costOf: CostOf | undefined;
   const open = async (wanted: RunFlags): Promise<SessionHandle> => {
     const opened = await openSession(wanted, { canAsk: true, attach: true, terminal, ...options });
@@ -75,14 +75,15 @@ function later({
 }
 
 /** One connection for the whole chat: the link it may have been given works once. */
-export async function remotePlace(address: string, flags: RunFlags, terminal: Terminal): Promise<ChatPlace> {
+export async function remoteSessions(
+  address: string,
+  flags: RunFlags,
+  terminal: Terminal,
+): Promise<ChatSessions> {
   enterDirectory(flags.directory);
   const { effort } = flags;
-  if (effort !== undefined && !(EFFORT_CHOICES as readonly string[]).includes(effort)) {
-    throw new ThroughlineError({
-      code: "effort_unknown",
-      message: `"${effort}" is not an effort; known are ${EFFORT_CHOICES.join(", ")}`,
-    });
+  if (effort !== undefined && !isEffort(effort)) {
+    throw codedError("effort_unknown", `"${effort}" is not an effort; known are ${EFFORTS.join(", ")}`);
   }
   const agent = await connectTo(address);
   const url = originOf(address);

@@ -13,7 +13,7 @@ import type { View } from "./view-state.ts";
 
 export type Folds = "reasoning" | "tools";
 
-export interface Piece {
+export interface BlockPiece {
   readonly key: string;
   readonly kind: string;
   /** Nothing more will come. */
@@ -23,8 +23,8 @@ export interface Piece {
   readonly draw: (width: number, view: View) => Rows;
 }
 
-export function piecesOf(block: Block, where: { readonly first: boolean }): readonly Piece[] {
-  const whole: Piece = {
+export function piecesOf(block: Block, where: { readonly first: boolean }): readonly BlockPiece[] {
+  const whole: BlockPiece = {
     key: block.id,
     kind: block.kind,
     finished: !block.generating && !waits(block),
@@ -33,9 +33,9 @@ export function piecesOf(block: Block, where: { readonly first: boolean }): read
   };
   if (block.kind !== "text") return [block.superseded ? superseded(whole, where.first) : whole];
   const chunks = markdownChunks(block.text);
-  return chunks.map((chunk, at): Piece => {
+  return chunks.map((chunk, at): BlockPiece => {
     const last = at === chunks.length - 1;
-    const piece: Piece = {
+    const piece: BlockPiece = {
       key: `${block.id}#${at}`,
       kind: block.kind,
       finished: !last || !block.generating,
@@ -60,7 +60,7 @@ function waits(block: Block): boolean {
 }
 
 /** An attempt that was made again folds away; the first piece of it says so. */
-function superseded(piece: Piece, tells: boolean): Piece {
+function superseded(piece: BlockPiece, tells: boolean): BlockPiece {
   return {
     ...piece,
     finished: true,

@@ -6,8 +6,8 @@
  */
 
 import type { Block } from "../fragments/index.ts";
+import { type Folds, type BlockPiece, piecesOf } from "./block-pieces.ts";
 import { noteRows } from "./block-rows.ts";
-import { type Folds, type Piece, piecesOf } from "./pieces.ts";
 import { charactersIn, type Rows, without } from "./rows.ts";
 import type { Gone } from "./screen.ts";
 import { fit } from "./terminal-library.ts";
@@ -16,7 +16,7 @@ import type { View } from "./view-state.ts";
 interface Entry {
   /** A note has none. */
   readonly block: string | undefined;
-  piece: Piece;
+  piece: BlockPiece;
   /** Stands apart from what is above it. */
   spaced: boolean;
   /** As it was last drawn, and whether it was finished and unfolded then. */
@@ -33,7 +33,7 @@ interface Entry {
   detached: boolean;
 }
 
-export class Transcript {
+export class PrintedBlocks {
   #entries: Entry[] = [];
   /** Pieces that are the terminal's now, and whether they were finished when they left. */
   readonly #left = new Map<string, boolean>();
@@ -63,7 +63,7 @@ export class Transcript {
 
   note(text: string): void {
     this.#notes += 1;
-    const draw: Piece["draw"] = (width, view) => noteRows(text, width, view);
+    const draw: BlockPiece["draw"] = (width, view) => noteRows(text, width, view);
     const key = `note/${this.#notes}`;
     this.#push(undefined, { key, kind: "note", finished: true, folds: undefined, draw });
   }
@@ -204,7 +204,7 @@ export class Transcript {
     return first === undefined || first.block === id;
   }
 
-  #put(block: string, piece: Piece): void {
+  #put(block: string, piece: BlockPiece): void {
     const before = this.#entries.find((entry) => entry.piece.key === piece.key);
     if (before !== undefined) {
       before.piece = piece;
@@ -219,7 +219,7 @@ export class Transcript {
     }
   }
 
-  #push(block: string | undefined, piece: Piece): void {
+  #push(block: string | undefined, piece: BlockPiece): void {
     const spaced = this.#lastKind !== "" && !(WORK.has(this.#lastKind) && WORK.has(piece.kind));
     this.#lastKind = piece.kind;
     this.#entries.push({

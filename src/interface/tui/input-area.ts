@@ -1,13 +1,13 @@
 /**
- * What stands below the transcript just now: the list to choose from, the question, or the input, with a word about the
+ * What stands below the printed blocks just now: the list to choose from, the question, or the input, with a word about the
  * state of the session above it.
  *
  * @module
  */
 
-import type { Conversation } from "./conversation.ts";
 import { type Footer, footer } from "./footer.ts";
 import type { LineEditor } from "./line-editor.ts";
+import type { LiveSession } from "./live-session.ts";
 import type { PermissionDialog } from "./permission-dialog.ts";
 import type { Picker } from "./picker.ts";
 import type { Rows } from "./rows.ts";
@@ -16,24 +16,24 @@ import type { Paint } from "./style.ts";
 import { wrap } from "./terminal-library.ts";
 import type { TuiOptions } from "./tui-options.ts";
 
-export interface BottomParts {
+export interface InputAreaParts {
   readonly options: Pick<TuiOptions, "handle" | "directory" | "style">;
-  readonly conversation: Conversation;
+  readonly session: LiveSession;
   readonly editor: LineEditor;
   readonly dialog: PermissionDialog;
   readonly picker: Picker | undefined;
   readonly hint: string | undefined;
 }
 
-export function bottom(parts: BottomParts, width: number, height: number): Footer {
-  const { conversation, editor, dialog, picker, hint } = parts;
+export function inputArea(parts: InputAreaParts, width: number, height: number): Footer {
+  const { session, editor, dialog, picker, hint } = parts;
   const { style } = parts.options;
   const prompt = dialog.render(width, Math.max(5, height - 3), style);
   const told = (text: string, paint: Paint): Rows => wrap(text, width).map((row) => paint(row));
   const shared = {
-    queue: conversation.queue,
-    waits: conversation.waits,
-    workingMs: prompt === undefined ? conversation.busyFor : undefined,
+    queue: session.queue,
+    waits: session.waits,
+    workingMs: prompt === undefined ? session.busyFor : undefined,
     hint,
     status: status(parts, width),
     above: [],
@@ -56,26 +56,26 @@ export function bottom(parts: BottomParts, width: number, height: number): Foote
 
 const AWAY = "The server does not answer: reconnecting… What you send waits until it is back.";
 
-function stateRows({ options, conversation }: BottomParts, width: number): Rows {
+function stateRows({ options, session }: InputAreaParts, width: number): Rows {
   const { handle, style } = options;
-  const text = conversation.away ? AWAY : handle.access === "read" ? readerText(options, conversation) : "";
+  const text = session.away ? AWAY : handle.access === "read" ? readerText(options, session) : "";
   return text === "" ? [] : wrap(text, width).map((row) => style.warn(row));
 }
 
-function readerText({ handle }: BottomParts["options"], { facts }: Conversation): string {
+function readerText({ handle }: InputAreaParts["options"], { facts }: LiveSession): string {
   const asks = facts.question === undefined ? "" : " It waits there for an answer.";
   return handle.writer === "live"
     ? `Another process writes this session; following it.${asks} /fork goes on in a copy.`
     : "Nobody writes this session now: Enter takes it over.";
 }
 
-function status({ options, conversation }: BottomParts, width: number): Rows {
+function status({ options, session }: InputAreaParts, width: number): Rows {
   const { handle, directory, style } = options;
   const facts = {
     directory,
     session: handle.title ?? handle.id,
-    usage: conversation.facts.usage,
-    costUsd: handle.costUsd ?? conversation.facts.costUsd,
+    usage: session.facts.usage,
+    costUsd: handle.costUsd ?? session.facts.costUsd,
     model: handle.model.label,
     effort: handle.model.settings.effort,
     context: handle.context,

@@ -11,7 +11,7 @@ import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import { type Block, BlockList } from "../fragments/index.ts";
 
-export interface ConversationOptions {
+export interface LiveSessionOptions {
   readonly handle: SessionHandle;
   readonly costOf: CostOf;
   readonly now: () => number;
@@ -24,8 +24,8 @@ export interface ConversationOptions {
   readonly giveBack: (text: string) => void;
 }
 
-export class Conversation {
-  readonly #options: ConversationOptions;
+export class LiveSession {
+  readonly #options: LiveSessionOptions;
   readonly #list = new BlockList();
   readonly facts: SessionFacts;
   #queue: string[] = [];
@@ -45,7 +45,7 @@ export class Conversation {
   /** The next message takes the place of the one there. */
   rewriting: number | undefined;
 
-  constructor(options: ConversationOptions) {
+  constructor(options: LiveSessionOptions) {
     this.#options = options;
     this.facts = new SessionFacts(options.costOf);
   }

@@ -1,0 +1,37 @@
+/**
+ * Numbers behind flags.
+ *
+ * @module
+ */
+
+import { codedError } from "../../base/support/index.ts";
+
+export interface NumberRange {
+  readonly least: number;
+  readonly most?: number;
+  /** What to use instead, in words. */
+  readonly use: string;
+}
+
+export const ABOVE_ZERO: NumberRange = { least: 1, use: "a whole number above 0" };
+export const EVENT_NUMBER: NumberRange = { least: 0, use: "the number of an event" };
+
+export function wholeNumber(
+  flag: string,
+  text: string,
+  { least, most = Infinity, use }: NumberRange,
+): number {
+  const value = text.trim() === "" ? Number.NaN : Number(text);
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  throw codedError("number_invalid", `${flag} ${text}: use ${use}`);
+}
+
+/** Written in digits and nothing else, for what other programs read too: ports, milliseconds. */
+export function digits(flag: string, text: string, least: number, most: number): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+  throw codedError(
+    "usage",
+    `${flag} takes a whole number from ${least} to ${most}, not ${JSON.stringify(text)}.`,
+  );
+}

@@ -1,0 +1,184 @@
+/**
+ * What kinds of values settings have. A kind says in one place what its values are: to the checker, in words; to the
+ * published JSON Schema; to the compiler; and how one is typed in a variable or behind `config set`.
+ *
+ * @module
+ */
+
+import { isObject, type JsonObject, tryParseJson } from "../../base/support/index.ts";
+
+export interface Complaint {
+  /** Below the value: `mine.baseUrl`; empty for the value itself. */
+  readonly at: string;
+  readonly why: string;
+}
+
+export interface Kind<T> {
+  readonly schema: JsonObject;
+  /** What is wrong with a value; undefined: nothing. Never repeats the value. */
+  readonly complaint: (value: unknown) => Complaint | undefined;
+  /** From text as it is typed. What cannot be read is left for `complaint`. */
+  readonly fromText: (text: string) => unknown;
+  /** For the compiler alone. */
+  readonly values?: T;
+}
+
+export type ValueOf<K> = K extends Kind<infer T> ? T : never;
+
+/** One value that fits or does not. */
+export function kind<T>(
+  schema: JsonObject,
+  why: string,
+  fits: (value: unknown) => boolean,
+  fromText: (text: string) => unknown = (text) => text,
+): Kind<T> {
+  return { schema, complaint: (value) => (fits(value) ? undefined : { at: "", why }), fromText };
+}
+
+const MAX_TEXT = 64 * 1024;
+
+const isText = (value: unknown): value is string => typeof value === "string" && value !== "";
+const isAmount = (value: unknown): value is number =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0;
+const numberIn = (text: string): unknown => (/^[\d.]+$/.test(text.trim()) ? Number(text) : text);
+
+export function textKind(why: string): Kind<string> {
+  return kind({ type: "string", minLength: 1 }, why, isText);
+}
+
+export const TEXT: Kind<string> = {
+  ...textKind("use a text"),
+  complaint: (value) =>
+    isText(value) && value.length > MAX_TEXT
+      ? { at: "", why: `it is longer than ${MAX_TEXT} characters` }
+      : textKind("use a text").complaint(value),
+};
+
+export function choiceKind<const T extends string>(values: readonly T[]): Kind<T> {
+  return kind({ enum: values }, `use one of ${values.join(", ")}`, (value) =>
+    values.some((one) => one === value),
+  );
+}
+
+export function integerKind(least: number): Kind<number> {
+  const fits = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= least;
+  return kind({ type: "integer", minimum: least }, `use a whole number, ${least} or more`, fits, numberIn);
+}
+
+export const POSITIVE: Kind<number> = kind(
+  { type: "number", exclusiveMinimum: 0 },
+  "use a number above 0",
+  (value) => isAmount(value) && value > 0,
+  numberIn,
+);
+
+export function amountKind(why: string): Kind<number> {
+  return kind({ type: "number", minimum: 0 }, why, isAmount, numberIn);
+}
+
+export const SWITCH: Kind<boolean> = kind(
+  { type: "boolean" },
+  "use true or false",
+  (value) => typeof value === "boolean",
+  (text) => SWITCH_WORDS.get(text.trim().toLowerCase()) ?? text,
+);
+
+const SWITCH_WORDS: ReadonlyMap<string, boolean> = new Map([
+  ...["true", "yes", "on", "1"].map((word) => [word, true] as const),
+  ...["false", "no", "off", "0"].map((word) => [word, false] as const),
+]);
+
+export const NAMES: Kind<readonly string[]> = kind(
+  { type: "array", items: { type: "string", minLength: 1 } },
+  "use a list of names",
+  (value) => Array.isArray(value) && value.every(isText),
+  namesIn,
+);
+
+/** Names separated by commas. */
+export function namesIn(text: string): readonly string[] {
+  return text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+/** The same kind, with a word about it in the schema. */
+export function described<T>(told: Kind<T>, description: string): Kind<T> {
+  return { ...told, schema: { ...told.schema, description } };
+}
+
+/** Any number of entries of one kind, by name. */
+export function recordKind<T>(
+  entry: Kind<T>,
+  words: {
+    readonly why: string;
+    /** Members of the schema beside the entries. */
+    readonly schema?: JsonObject;
+    /** What is wrong with a name. */
+    readonly name?: (name: string) => string | undefined;
+  },
+): Kind<Readonly<Record<string, T>>> {
+  return {
+    schema: { type: "object", ...words.schema, additionalProperties: entry.schema },
+    complaint: (value) => {
+      if (!isObject(value)) return { at: "", why: words.why };
+      for (const [name, one] of Object.entries(value)) {
+        const why = words.name?.(name);
+        const found = why === undefined ? entry.complaint(one) : { at: "", why };
+        if (found !== undefined) return below(name, found);
+      }
+      return undefined;
+    },
+    fromText: (text) => tryParseJson(text) ?? text,
+  };
+}
+
+export interface Optional<T> extends Kind<T> {
+  readonly optional: true;
+}
+
+export function optional<T>(own: Kind<T>): Optional<T> {
+  return { ...own, optional: true };
+}
+
+type Fields = Readonly<Record<string, Kind<unknown>>>;
+type Required<F> = { [K in keyof F]: F[K] extends { optional: true } ? never : K }[keyof F];
+
+export type ObjectOf<F> = { readonly [K in Required<F>]: ValueOf<F[K]> } & {
+  readonly [K in Exclude<keyof F, Required<F>>]?: ValueOf<F[K]> | undefined;
+};
+
+/** An object with these fields; `open`: and any others, which are somebody else's to check. */
+export function objectKind<F extends Fields>(
+  fields: F,
+  options: { readonly why: string; readonly open?: boolean },
+): Kind<ObjectOf<F>> {
+  const names = Object.keys(fields);
+  const isOptional = (field: Kind<unknown>): boolean => "optional" in field;
+  return {
+    schema: {
+      type: "object",
+      ...(options.open === true ? {} : { additionalProperties: false }),
+      required: names.filter((name) => !isOptional(fields[name] as Kind<unknown>)),
+      properties: Object.fromEntries(Object.entries(fields).map(([name, { schema }]) => [name, schema])),
+    },
+    complaint: (value) => {
+      if (!isObject(value)) return { at: "", why: options.why };
+      const unknown = Object.keys(value).find((name) => !names.includes(name));
+      if (options.open !== true && unknown !== undefined)
+        return { at: unknown, why: `there is no such field; known are ${names.join(", ")}` };
+      for (const [name, field] of Object.entries(fields)) {
+        const found =
+          value[name] === undefined && isOptional(field) ? undefined : field.complaint(value[name]);
+        if (found !== undefined) return below(name, found);
+      }
+      return undefined;
+    },
+    fromText: (text) => tryParseJson(text) ?? text,
+  };
+}
+
+function below(name: string, { at, why }: Complaint): Complaint {
+  return { at: at === "" ? name : `${name}.${at}`, why };
+}

@@ -1,0 +1,44 @@
+/**
+ * Models of the vendors whose dialects are spoken here, or on anything else that speaks one of them.
+ *
+ * @module
+ */
+
+import type { Model } from "../providers/index.ts";
+import { endpointModel, type ModelOptions } from "./endpoint-model.ts";
+import { PROVIDERS, type Provider } from "./providers.ts";
+
+export interface OpenAiOptions extends ModelOptions {
+  readonly summary?: "auto" | "concise" | "detailed" | "none";
+  readonly reasoningContext?: "auto" | "current_turn" | "all_turns";
+  /** Tools the provider runs: `web_search` … */
+  readonly hosted?: readonly string[];
+}
+
+/** A model on the OpenAI Responses API or on anything that speaks it. */
+export function openai(model: string, options: OpenAiOptions = {}): Model {
+  return endpointModel(PROVIDERS["openai"] as Provider, model, options);
+}
+
+export interface AnthropicOptions extends ModelOptions {
+  /** `none`: thoughts come back without readable text (`display: "omitted"`). Default: summarised. */
+  readonly summary?: "auto" | "none";
+  /** Tools the provider runs, by their wire type: `web_search_20250305` … */
+  readonly hosted?: readonly string[];
+}
+
+/** Claude, or anything that speaks the Messages API. */
+export function anthropic(model: string, options: AnthropicOptions = {}): Model {
+  return endpointModel(PROVIDERS["anthropic"] as Provider, model, options);
+}
+
+/**
+ * `openaiChat(model, { profile: "deepseek" })`: a model on a chat-completions endpoint. The profile names the vendor; its
+ * address and key variable come with it.
+ */
+export function openaiChat(model: string, options: ModelOptions = {}): Model {
+  const { profile = "openai-chat" } = options;
+  const named = typeof profile === "string" ? PROVIDERS[profile] : undefined;
+  const provider = named?.profile === profile ? named : (PROVIDERS["openai-chat"] as Provider);
+  return endpointModel(provider, model, options);
+}
