@@ -107,10 +107,10 @@ const VENDORS: readonly (readonly [RegExp, keyof typeof CHAT_VENDORS])[] = [
 ];
 
 export function damageFindings({ damage }: History): readonly Finding[] {
-  return damage.map(({ place, problem }) => ({
+  return damage.map(({ where, problem }) => ({
     rule: "file",
     title: "Every line can be read",
-    place,
+    place: where,
     message: problem,
     todo: "Leave the line out: the tool that wrote it passes over it or stops there.",
     evidence: "H08",

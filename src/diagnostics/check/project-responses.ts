@@ -5,7 +5,7 @@
  */
 
 import { assertNever } from "../../base/support/index.ts";
-import type { Block, ProjectedPiece } from "./app-history.ts";
+import type { Block, ProjectedPiece } from "./block-history.ts";
 
 export function projectResponses(blocks: readonly Block[]): readonly ProjectedPiece[] {
   const pieces: ProjectedPiece[] = [];

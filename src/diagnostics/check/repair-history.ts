@@ -108,15 +108,15 @@ function spotKey(edit: Extract<Edit, { readonly at: unknown }>): string {
 }
 
 function changeOf({ rule, edit, what, lost }: Repair, history: History): Change {
-  return { rule, place: placeOf(edit, history), what, lost };
+  return { rule, place: whereIs(edit, history), what, lost };
 }
 
-function placeOf(edit: Edit, { pieces, damage }: History): string {
+function whereIs(edit: Edit, { pieces, damage }: History): string {
   if (edit.do === "head") return "the request";
-  if (edit.do === "clean") return damage.map(({ place }) => place).join(", ");
-  if (edit.do === "add") return pieces[edit.before]?.place ?? "the end";
+  if (edit.do === "clean") return damage.map(({ where }) => where).join(", ");
+  if (edit.do === "add") return pieces[edit.before]?.where ?? "the end";
   const piece = pieces[edit.at.index];
   const { part } = edit.at;
-  if (part === undefined) return piece?.place ?? "";
-  return piece?.parts?.[part] ?? `${piece?.place ?? ""}, part ${part}`;
+  if (part === undefined) return piece?.where ?? "";
+  return piece?.parts?.[part] ?? `${piece?.where ?? ""}, part ${part}`;
 }
