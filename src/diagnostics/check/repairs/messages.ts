@@ -95,7 +95,7 @@ function headOrField({ rule, index, part, message }: Violation, history: History
       set("max_tokens", String((Number.isFinite(budget) ? budget : 0) + 4096), "gave max_tokens a value"),
     ];
   }
-  if (rule === "M21") return extraMarks(rule, history);
+  if (rule === "M21") return extraCached(rule, history);
   if (rule !== "M22") return [];
   const field = /\.([^.]+): Extra inputs/.exec(message)?.[1] ?? "";
   const at = part === undefined ? { index } : { index, part };
@@ -180,13 +180,13 @@ function wholeInput(rule: string, history: History, index: number, part: number)
   return [drop(rule, { index, part }, "a call whose arguments are not whole")];
 }
 
-function extraMarks(rule: string, history: History): readonly Repair[] {
-  const marked = history.pieces.flatMap((_, index) =>
+function extraCached(rule: string, history: History): readonly Repair[] {
+  const cached = history.pieces.flatMap((_, index) =>
     blocksAt(history, index).flatMap((block, part) =>
       sliceMember(block, "cache_control")?.startsWith("{") === true ? [{ index, part }] : [],
     ),
   );
-  return marked.slice(0, 1).map((at) => ({
+  return cached.slice(0, 1).map((at) => ({
     rule,
     edit: { do: "strip", at, field: "cache_control" },
     what: "removed cache_control from the earliest block",
