@@ -50,16 +50,12 @@ export function checkHistory(content: string | Uint8Array, options: HistoryOptio
 export function violationsOf(history: History, vendor: string | undefined): readonly Violation[] {
   const check = startCheck(history, vendor);
   for (const { text, context } of history.pieces) check.push(text, context);
-  if (history.head === undefined && endsWithAnswer(history)) check.push(NEXT[history.dialect]);
+  if (history.head === undefined && endsWithAnswer(history)) check.push(NEXT);
   return check.violations().filter(({ index }) => index < history.pieces.length);
 }
 
-/** A stored history is judged as it will be sent: with what the user says next. */
-const NEXT: Readonly<Record<HistoryDialect, string>> = {
-  "openai-responses": '{"role":"user","content":"Go on."}',
-  "anthropic-messages": '{"role":"user","content":"Go on."}',
-  "openai-chat": '{"role":"user","content":"Go on."}',
-};
+/** A stored history is judged as it will be sent: with what the user says next, the same words in every dialect. */
+const NEXT = '{"role":"user","content":"Go on."}';
 
 function endsWithAnswer({ pieces }: History): boolean {
   const last = pieces.at(-1)?.text;
@@ -71,12 +67,11 @@ function endsWithAnswer({ pieces }: History): boolean {
 }
 
 function startCheck({ dialect, head }: History, vendor: string | undefined): RequestCheck {
-  const known = head === undefined ? {} : { head };
   if (dialect === "openai-chat") {
     const traits = traitsOf(vendor, head === undefined ? undefined : textMember(head, "model"));
-    return createRequestCheck("openai-chat", { traits, ...known });
+    return createRequestCheck("openai-chat", { traits, head });
   }
-  return createRequestCheck(dialect, known);
+  return createRequestCheck(dialect, { head });
 }
 
 /** Without a vendor and a telling name only what all of them refuse counts. */
@@ -107,10 +102,10 @@ const VENDORS: readonly (readonly [RegExp, keyof typeof CHAT_VENDORS])[] = [
 ];
 
 export function damageFindings({ damage }: History): readonly Finding[] {
-  return damage.map(({ place, problem }) => ({
+  return damage.map(({ where, problem }) => ({
     rule: "file",
     title: "Every line can be read",
-    place,
+    place: where,
     message: problem,
     todo: "Leave the line out: the tool that wrote it passes over it or stops there.",
     evidence: "H08",

@@ -5,65 +5,36 @@
  */
 
 import { sliceArray, sliceMember } from "../../base/support/index.ts";
-import { fresh } from "./edit-responses.ts";
-import { Additions, type Slot } from "./element-list.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";
-import { arrayText, atPath, textMember, withMember, withoutMember } from "./json-text.ts";
+import { arrayText, textMember, withMember, withoutMember } from "./json-text.ts";
+import { editPieces, type PieceList, type PieceWords, type Slot } from "./piece-list.ts";
 
 export function editChat(slots: readonly Slot[], edits: readonly Edit[]): readonly Slot[] {
-  const messages: (Slot | undefined)[] = [...slots];
-  const added = new Additions();
-  const droppedCalls = new Map<number, Set<number>>();
-  const change = (index: number, make: (text: string) => string): void => {
-    const slot = messages[index];
-    if (slot !== undefined) messages[index] = { ...slot, text: make(slot.text) };
-  };
-  for (const edit of edits) {
-    if (edit.do === "add") {
-      added.push({
-        before: edit.before,
-        slot: fresh(JSON.stringify({ role: edit.role, content: edit.text })),
-      });
-      continue;
-    }
-    if (!("at" in edit)) continue;
-    const { index, part } = edit.at;
-    if (edit.do === "drop" && part !== undefined) {
-      droppedCalls.set(index, (droppedCalls.get(index) ?? new Set()).add(part));
-    } else if (edit.do === "drop") messages[index] = undefined;
-    else if (edit.do === "strip") change(index, (text) => withoutField(text, edit.field));
-    else if (edit.do === "set" && part !== undefined)
-      change(index, (text) => atPath(text, ["tool_calls", part, ...edit.field.split(".")], () => edit.value));
-    else if (edit.do === "set") change(index, (text) => withMember(text, edit.field, edit.value));
-    else if (edit.do === "rename") change(index, (text) => renamed(text, part, edit.callId));
-    else if (edit.do === "close") {
-      const call = callsOf(slots[index]?.text ?? "")[part ?? 0];
-      if (call !== undefined)
-        added.push({ before: behindAnswers(slots, index), slot: fresh(answerTo(call)) });
-    } else {
-      const slot = messages[index];
-      if (slot === undefined) continue;
-      messages[index] = undefined;
-      added.push({ before: behindAnswers(slots, edit.behind), slot });
-    }
-  }
-  for (const [index, parts] of droppedCalls) {
-    const slot = messages[index];
-    if (slot !== undefined) messages[index] = withoutCalls(slot, parts);
-  }
-  return [...messages, undefined].flatMap((slot, index) => [
-    ...added.at(index),
-    ...(slot === undefined ? [] : [slot]),
-  ]);
+  return editPieces(slots, edits, WORDS);
 }
+
+const WORDS: PieceWords = {
+  parts: "tool_calls",
+  message: (role, text) => JSON.stringify({ role, content: text }),
+  callIdPath: (_, part) => (part === undefined ? ["tool_call_id"] : ["tool_calls", part, "id"]),
+  stripped: withoutField,
+  close(list, { index, part = 0 }) {
+    const call = callsOf(list.old(index))[part];
+    if (call === undefined) return;
+    const answer = { role: "tool", tool_call_id: textMember(call, "id") ?? "", content: LOST_RESULT };
+    list.add(behindAnswers(list, index), JSON.stringify(answer));
+  },
+  move: (list, { index }, behind) => list.move(index, behindAnswers(list, behind)),
+  finished: (text, _, dropped) => (dropped.size === 0 ? text : withoutCalls(text, dropped)),
+};
 
 function callsOf(text: string): readonly string[] {
   return sliceArray(sliceMember(text, "tool_calls") ?? "");
 }
 
-function behindAnswers(slots: readonly Slot[], call: number): number {
+function behindAnswers(list: PieceList, call: number): number {
   let at = call + 1;
-  while (textMember(slots[at]?.text ?? "", "role") === "tool") at += 1;
+  while (textMember(list.old(at), "role") === "tool") at += 1;
   return at;
 }
 
@@ -71,28 +42,14 @@ function behindAnswers(slots: readonly Slot[], call: number): number {
 function withoutField(text: string, field: string): string {
   if (field !== "content_thinking") return withoutMember(text, field);
   const parts = sliceArray(sliceMember(text, "content") ?? "");
-  return withMember(
-    text,
-    "content",
-    arrayText(parts.filter((part) => textMember(part, "type") !== "thinking")),
-  );
+  const kept = parts.filter((part) => textMember(part, "type") !== "thinking");
+  return withMember(text, "content", arrayText(kept));
 }
 
-function withoutCalls(slot: Slot, parts: ReadonlySet<number>): Slot | undefined {
-  const calls = callsOf(slot.text).filter((_, part) => !parts.has(part));
-  if (calls.length > 0) return { ...slot, text: withMember(slot.text, "tool_calls", arrayText(calls)) };
-  const text = withoutMember(slot.text, "tool_calls");
+function withoutCalls(whole: string, dropped: ReadonlySet<number>): string | undefined {
+  const calls = callsOf(whole).filter((_, part) => !dropped.has(part));
+  if (calls.length > 0) return withMember(whole, "tool_calls", arrayText(calls));
+  const text = withoutMember(whole, "tool_calls");
   const content = sliceMember(text, "content");
-  return content === undefined || content === "null" || content === '""' ? undefined : { ...slot, text };
-}
-
-function renamed(text: string, part: number | undefined, callId: string): string {
-  const id = JSON.stringify(callId);
-  if (part === undefined) return withMember(text, "tool_call_id", id);
-  const calls = callsOf(text).map((call, at) => (at === part ? withMember(call, "id", id) : call));
-  return withMember(text, "tool_calls", arrayText(calls));
-}
-
-function answerTo(call: string): string {
-  return JSON.stringify({ role: "tool", tool_call_id: textMember(call, "id") ?? "", content: LOST_RESULT });
+  return content === undefined || content === "null" || content === '""' ? undefined : text;
 }

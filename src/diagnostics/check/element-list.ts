@@ -5,32 +5,34 @@
  * @module
  */
 
-import { sliceArray } from "../../base/support/index.ts";
-
-/** What becomes of a piece: an element of the file, changed or not, or one that was not there before. */
-export interface Slot {
-  /** Index of the element it was made from; undefined: new. */
-  readonly element: number | undefined;
-  readonly text: string;
-}
-
-/** New slots and where they go: in front of the slot with that index. */
-export class Additions {
-  readonly #before = new Map<number, Slot[]>();
-
-  push({ before, slot }: { readonly before: number; readonly slot: Slot }): void {
-    this.#before.set(before, [...(this.#before.get(before) ?? []), slot]);
-  }
-
-  at(index: number): readonly Slot[] {
-    return this.#before.get(index) ?? [];
-  }
-}
+import { type JsonObject, sliceArray } from "../../base/support/index.ts";
+import type { Damage } from "./history.ts";
 
 export interface ElementFile {
   readonly elements: readonly string[];
-  /** The file again with other elements. */
+  /** The file again with other elements; with the same ones, its very text. */
   join(elements: readonly string[]): string;
+}
+
+/** A file whose elements are objects. */
+export interface RecordFile extends ElementFile {
+  /** Undefined: empty or unreadable. */
+  readonly values: readonly (JsonObject | undefined)[];
+  readonly damage: readonly Damage[];
+  /** Where a person finds an element: `line 3`, `messages[2]`. */
+  where(index: number): string;
+  /** The file without what cannot be read. */
+  clean(): string;
+}
+
+function elementFile(
+  text: string,
+  elements: readonly string[],
+  join: (changed: readonly string[]) => string,
+): ElementFile {
+  const isSame = (changed: readonly string[]): boolean =>
+    changed.length === elements.length && changed.every((one, at) => one === elements[at]);
+  return { elements, join: (changed) => (isSame(changed) ? text : join(changed)) };
 }
 
 /** A JSON array that begins at `start` of the text. The space between its elements is kept as it is at the first gap. */
@@ -41,13 +43,10 @@ export function arrayFile(text: string, array: string, start: number): ElementFi
   const firstEnd = open.length + (first?.length ?? 0);
   const gap = second === undefined ? "," : array.slice(firstEnd, array.indexOf(second, firstEnd));
   const close = elements.length === 0 ? "]" : closing(array, elements.at(-1) ?? "");
-  return {
-    elements,
-    join(changed) {
-      const body = changed.length === 0 ? "[]" : `${open}${changed.join(gap)}${close}`;
-      return `${text.slice(0, start)}${body}${text.slice(start + array.length)}`;
-    },
-  };
+  return elementFile(text, elements, (changed) => {
+    const body = changed.length === 0 ? "[]" : `${open}${changed.join(gap)}${close}`;
+    return `${text.slice(0, start)}${body}${text.slice(start + array.length)}`;
+  });
 }
 
 function closing(array: string, last: string): string {
@@ -58,5 +57,5 @@ function closing(array: string, last: string): string {
 export function lineFile(text: string): ElementFile {
   const end = text.endsWith("\n") ? "\n" : "";
   const lines = (end === "" ? text : text.slice(0, -1)).split("\n");
-  return { elements: lines, join: (changed) => (changed.length === 0 ? "" : changed.join("\n") + end) };
+  return elementFile(text, lines, (changed) => (changed.length === 0 ? "" : changed.join("\n") + end));
 }

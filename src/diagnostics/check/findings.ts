@@ -34,7 +34,7 @@ export function findingsOf(
   return violations.map((violation) => {
     const { title = "", todo = "", evidence = "" } = RULES.get(violation.rule) ?? {};
     const { rule, message } = violation;
-    return { rule, title, place: placeOf(violation, pieces), message, todo, evidence };
+    return { rule, title, place: whereIs(violation, pieces), message, todo, evidence };
   });
 }
 
@@ -44,12 +44,12 @@ const KEYS: Readonly<Record<string, HistoryDialect>> = {
   Q: "openai-chat",
 };
 
-function placeOf({ rule, index, part }: Violation, pieces: readonly Piece[]): string {
+function whereIs({ rule, index, part }: Violation, pieces: readonly Piece[]): string {
   if (index === HEAD) return "the request";
   const piece = pieces[index];
   const dialect = KEYS[rule.slice(0, 1)] ?? "openai-responses";
   if (part !== undefined && piece?.parts?.[part] !== undefined) return piece.parts[part];
-  const base = piece?.place ?? (dialect === "openai-responses" ? `input[${index}]` : `messages[${index}]`);
+  const base = piece?.where ?? (dialect === "openai-responses" ? `input[${index}]` : `messages[${index}]`);
   if (part === undefined || piece?.parts !== undefined) return base;
   return dialect === "anthropic-messages" ? `${base}.content.${part}` : `${base}.tool_calls[${part}]`;
 }

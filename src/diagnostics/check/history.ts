@@ -17,14 +17,14 @@ export interface Piece {
   /** Taken for one response with the pieces of the same run. */
   readonly run?: string;
   /** Where a person finds it in the file. */
-  readonly place: string;
-  /** The same for its parts, where they stand in places of their own. */
+  readonly where: string;
+  /** The same for its parts, where they stand apart. */
   readonly parts?: readonly string[];
 }
 
 /** A line or an element that cannot be read. */
 export interface Damage {
-  readonly place: string;
+  readonly where: string;
   readonly problem: string;
 }
 

@@ -32,10 +32,13 @@ export function withMember(text: string, key: string, value: string): string {
   );
 }
 
+/** Members and indexes, from the outside in. */
+export type Path = readonly (string | number)[];
+
 /** Changes a value deep inside: `change` gets its text, `undefined` where there is none; answering that removes it. */
 export function atPath(
   text: string,
-  path: readonly (string | number)[],
+  path: Path,
   change: (value: string | undefined) => string | undefined,
 ): string {
   const [step, ...rest] = path;

@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { Block, ProjectedPiece } from "./app-history.ts";
+import type { Block, ProjectedPiece } from "./block-history.ts";
 
 export function projectChat(blocks: readonly Block[]): readonly ProjectedPiece[] {
   const pieces: ProjectedPiece[] = [];

@@ -6,7 +6,7 @@
  */
 
 import { assertNever } from "../../base/support/index.ts";
-import type { Block, ProjectedPiece } from "./app-history.ts";
+import type { Block, ProjectedPiece } from "./block-history.ts";
 
 interface Draft {
   readonly role: "user" | "assistant";

@@ -5,7 +5,7 @@
  */
 
 import { assertNever } from "../../base/support/index.ts";
-import type { Block, ProjectedPiece } from "./app-history.ts";
+import type { Block, ProjectedPiece } from "./block-history.ts";
 
 export function projectResponses(blocks: readonly Block[]): readonly ProjectedPiece[] {
   const pieces: ProjectedPiece[] = [];
@@ -30,7 +30,7 @@ export function projectResponses(blocks: readonly Block[]): readonly ProjectedPi
 }
 
 function itemOf(block: Block, members: readonly Block[]): string {
-  const id = block.id === undefined ? {} : { id: block.id };
+  const { id } = block;
   switch (block.kind) {
     case "user":
       return JSON.stringify({ role: "user", content: block.text ?? "" });
@@ -38,7 +38,7 @@ function itemOf(block: Block, members: readonly Block[]): string {
       return JSON.stringify({
         type: "message",
         role: "assistant",
-        ...id,
+        id,
         content: [{ type: "output_text", text: block.text ?? "", annotations: [] }],
       });
     case "reasoning": {
@@ -46,15 +46,15 @@ function itemOf(block: Block, members: readonly Block[]): string {
       const words = members.flatMap(({ text = "" }) => (text === "" ? [] : [{ type: "summary_text", text }]));
       return JSON.stringify({
         type: "reasoning",
-        ...id,
+        id,
         summary: words,
-        ...(payload === undefined ? {} : { encrypted_content: payload }),
+        encrypted_content: payload,
       });
     }
     case "call":
       return JSON.stringify({
         type: "function_call",
-        ...id,
+        id,
         call_id: block.callId ?? "",
         name: block.name ?? "",
         arguments: block.arguments ?? "{}",

@@ -11,11 +11,11 @@ import { type Finding, findingsOf } from "./findings.ts";
 import { openHistory } from "./formats/index.ts";
 import type { FormatName } from "./formats/names.ts";
 import type { Edit, History, HistoryDialect } from "./history.ts";
-import { repairChat } from "./repairs/chat.ts";
+import { CHAT_REMEDIES } from "./repairs/chat.ts";
 import { allReasoning, repairsFromError } from "./repairs/from-error.ts";
-import { repairMessages } from "./repairs/messages.ts";
-import type { Repair, Repairer } from "./repairs/repair.ts";
-import { repairResponses } from "./repairs/responses.ts";
+import { MESSAGES_REMEDIES } from "./repairs/messages.ts";
+import type { Remedies, Repair } from "./repairs/repair.ts";
+import { RESPONSES_REMEDIES } from "./repairs/responses.ts";
 
 export interface RepairOptions extends HistoryOptions {
   /** The error the API answered with: it sees what the rules cannot. */
@@ -43,10 +43,10 @@ export interface RepairedHistory {
   readonly left: readonly Finding[];
 }
 
-const REPAIRERS: Readonly<Record<HistoryDialect, Repairer>> = {
-  "openai-responses": repairResponses,
-  "anthropic-messages": repairMessages,
-  "openai-chat": repairChat,
+const REMEDIES: Readonly<Record<HistoryDialect, Remedies>> = {
+  "openai-responses": RESPONSES_REMEDIES,
+  "anthropic-messages": MESSAGES_REMEDIES,
+  "openai-chat": CHAT_REMEDIES,
 };
 
 /** A repair may bring the next thing to light: a call that was closed, a thought that lost its follower. */
@@ -71,7 +71,10 @@ export function repairHistory(content: string | Uint8Array, options: RepairOptio
   if (options.dropReasoning === true) perform(allReasoning(history));
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const violations = violationsOf(history, options.vendor);
-    if (!perform(violations.flatMap((violation) => REPAIRERS[history.dialect](violation, history)))) break;
+    if (
+      !perform(violations.flatMap((found) => REMEDIES[history.dialect][found.rule]?.(found, history) ?? []))
+    )
+      break;
   }
   const { version, dialect, pieces } = history;
   return {
@@ -108,15 +111,15 @@ function spotKey(edit: Extract<Edit, { readonly at: unknown }>): string {
 }
 
 function changeOf({ rule, edit, what, lost }: Repair, history: History): Change {
-  return { rule, place: placeOf(edit, history), what, lost };
+  return { rule, place: whereIs(edit, history), what, lost };
 }
 
-function placeOf(edit: Edit, { pieces, damage }: History): string {
+function whereIs(edit: Edit, { pieces, damage }: History): string {
   if (edit.do === "head") return "the request";
-  if (edit.do === "clean") return damage.map(({ place }) => place).join(", ");
-  if (edit.do === "add") return pieces[edit.before]?.place ?? "the end";
+  if (edit.do === "clean") return damage.map(({ where }) => where).join(", ");
+  if (edit.do === "add") return pieces[edit.before]?.where ?? "the end";
   const piece = pieces[edit.at.index];
   const { part } = edit.at;
-  if (part === undefined) return piece?.place ?? "";
-  return piece?.parts?.[part] ?? `${piece?.place ?? ""}, part ${part}`;
+  if (part === undefined) return piece?.where ?? "";
+  return piece?.parts?.[part] ?? `${piece?.where ?? ""}, part ${part}`;
 }

@@ -6,10 +6,10 @@
  */
 
 import { isObject, type JsonObject, messageOf, tryParseJson } from "../../base/support/index.ts";
-import { type EndpointOptions, type Exchange, post, type PostOptions } from "./exchange.ts";
+import { type Acceptance, acceptanceOf, ONLY_DECIDE, refusalOf } from "./acceptance.ts";
 import { userItem } from "./item-text.ts";
 import { Skip } from "./probe.ts";
-import { isDecisive, type Reception, receptionOf, refusalOf } from "./reception.ts";
+import { type EndpointOptions, type Reply, post, type PostOptions } from "./reply.ts";
 import { type StreamView, viewStream } from "./stream-view.ts";
 
 export interface Target {
@@ -73,32 +73,33 @@ export class Context {
   }
 
   /** As written. */
-  post(body: string, options?: PostOptions): Promise<Exchange> {
+  post(body: string, options?: PostOptions): Promise<Reply> {
     return post(this.target.endpoint, body, options);
   }
 
-  send(input: readonly string[], fields: JsonObject, options?: PostOptions): Promise<Exchange> {
+  send(input: readonly string[], fields: JsonObject, options?: PostOptions): Promise<Reply> {
     return this.post(bodyOf({ model: this.model, ...fields }, input), options);
   }
 
   /** Is it taken? With all the parameters this server takes. */
-  async offer(input: readonly string[], fields: JsonObject = {}): Promise<Reception> {
+  async offer(input: readonly string[], fields: JsonObject = {}): Promise<Acceptance> {
     const base = await this.base();
-    return receptionOf(await this.send(input, { ...base, stream: true, ...fields }, { enough: isDecisive }));
+    return this.#decide(input, { ...base, ...fields });
+  }
+
+  async #decide(input: readonly string[], fields: JsonObject): Promise<Acceptance> {
+    return acceptanceOf(await this.send(input, { stream: true, ...fields }, ONLY_DECIDE));
   }
 
   /** The smallest request there is. A run begins with it, and is over where it is refused. */
-  minimal(): Promise<Reception> {
-    return this.once("minimal", async () =>
-      receptionOf(await this.send([ASK], { stream: true }, { enough: isDecisive })),
-    );
+  minimal(): Promise<Acceptance> {
+    return this.once("minimal", () => this.#decide([ASK], {}));
   }
 
-  accepts(name: Parameter): Promise<Reception> {
+  accepts(name: Parameter): Promise<Acceptance> {
     return this.once(`accepts ${name}`, async () => {
       const unstored = name !== "store" && (await this.accepts("store")).accepted ? OPTIONAL.store : {};
-      const fields = { ...unstored, ...OPTIONAL[name], stream: true };
-      return receptionOf(await this.send([ASK], fields, { enough: isDecisive }));
+      return this.#decide([ASK], { ...unstored, ...OPTIONAL[name] });
     });
   }
 
@@ -113,16 +114,16 @@ export class Context {
   }
 
   /** Not streamed. */
-  answer(): Promise<Exchange> {
+  answer(): Promise<Reply> {
     return this.once("answer", async () => this.send([ASK], await this.base()));
   }
 
   /** Streamed, whole. */
-  textExchange(): Promise<Exchange> {
+  textReply(): Promise<Reply> {
     return this.once("text", async () => this.send([ASK], { ...(await this.base()), stream: true }));
   }
 
-  callExchange(): Promise<Exchange> {
+  callReply(): Promise<Reply> {
     return this.once("call", async () => {
       const fields = { ...(await this.base()), stream: true, tools: [WEATHER_TOOL] };
       const first = await this.send([ASK_WEATHER], fields);
@@ -133,7 +134,7 @@ export class Context {
     });
   }
 
-  parallelExchange(): Promise<Exchange> {
+  parallelReply(): Promise<Reply> {
     return this.once("parallel", async () =>
       this.send([ASK_TWICE], {
         ...(await this.base()),
@@ -145,15 +146,15 @@ export class Context {
   }
 
   textStream(): Promise<StreamView> {
-    return needStream(this.textExchange(), "stream.answer");
+    return needStream(this.textReply(), "stream.answer");
   }
 
   callStream(): Promise<StreamView> {
-    return needStream(this.callExchange(), "tools.call");
+    return needStream(this.callReply(), "tools.call");
   }
 
   parallelStream(): Promise<StreamView> {
-    return needStream(this.parallelExchange(), "tools.parallel");
+    return needStream(this.parallelReply(), "tools.parallel");
   }
 
   /** Every sample stream that came: the more are looked at, the more is seen. */
@@ -164,9 +165,9 @@ export class Context {
   }
 
   async object(): Promise<JsonObject> {
-    const exchange = await mustCome(this.answer(), "answer.object");
-    const body = tryParseJson(exchange.text);
-    if (!isObject(body) || refusalOf(exchange) !== undefined)
+    const reply = await mustCome(this.answer(), "answer.object");
+    const body = tryParseJson(reply.text);
+    if (!isObject(body) || refusalOf(reply) !== undefined)
       throw new Skip("no answer came: see answer.object");
     return body;
   }
@@ -189,8 +190,8 @@ async function mustCome<T>(asked: Promise<T>, owner: string): Promise<T> {
   }
 }
 
-async function needStream(asked: Promise<Exchange>, owner: string): Promise<StreamView> {
-  const exchange = await mustCome(asked, owner);
-  if (!exchange.streamed || exchange.frames.length === 0) throw new Skip(`no stream came: see ${owner}`);
-  return viewStream(exchange);
+async function needStream(asked: Promise<Reply>, owner: string): Promise<StreamView> {
+  const reply = await mustCome(asked, owner);
+  if (!reply.streamed || reply.frames.length === 0) throw new Skip(`no stream came: see ${owner}`);
+  return viewStream(reply);
 }

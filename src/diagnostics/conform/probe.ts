@@ -4,15 +4,16 @@
  * @module
  */
 
+import { type Acceptance, describe, refusalOf } from "./acceptance.ts";
 import type { Context } from "./context.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Reply } from "./reply.ts";
 
 export type Suite = "responses" | "reasoning";
 
 /** What a probe learned beside its verdict; the profile suggestion is made of it. */
 export type Facts = Readonly<Record<string, string | number | boolean>>;
 
-export type Outcome =
+export type Verdict =
   | { readonly result: "holds"; readonly seen: string; readonly facts?: Facts | undefined }
   | {
       readonly result: "differs";
@@ -32,7 +33,7 @@ export interface Probe {
   readonly why: string;
   /** Whether a difference counts. Facts that are disputed, or a matter of taste, are told and do not count. */
   readonly strict: boolean;
-  readonly run: (context: Context) => Promise<Outcome>;
+  readonly run: (context: Context) => Promise<Verdict>;
 }
 
 /** Thrown inside a probe that cannot say anything: what it builds on did not come. */
@@ -40,26 +41,38 @@ export class Skip extends Error {
   override readonly name = "Skip";
 }
 
-export const holds = (seen: string, facts?: Facts): Outcome => ({
+export const holds = (seen: string, facts?: Facts): Verdict => ({
   result: "holds",
   seen,
   facts,
 });
 
-export const differs = (expected: string, seen: string, facts?: Facts): Outcome => ({
+export const differs = (expected: string, seen: string, facts?: Facts): Verdict => ({
   result: "differs",
   expected,
   seen,
   facts,
 });
 
+/** Whether a request is taken is a fact of its own, beside the verdict. */
+export function taken(acceptance: Acceptance, expected = "accepted"): Verdict {
+  if (acceptance.accepted) return holds("accepted", { accepted: true });
+  return differs(expected, `refused: ${describe(acceptance.refusal)}`, { accepted: false });
+}
+
+/** A refusal differs from whatever was expected of the answer. */
+export function unlessRefused(expected: string, reply: Reply, judge: () => Verdict): Verdict {
+  const refusal = refusalOf(reply);
+  return refusal === undefined ? judge() : differs(expected, describe(refusal));
+}
+
 /** An answer that broke off is judged by nobody. */
-export function brokenOff({ broken }: Exchange): Outcome | undefined {
+export function brokenOff({ broken }: Reply): Verdict | undefined {
   return broken === undefined ? undefined : { result: "error", code: broken.code, seen: broken.message };
 }
 
 /** Holds when nothing is wrong; otherwise the first few problems are told. */
-export function verdict(expected: string, problems: readonly string[], seen: string): Outcome {
+export function verdict(expected: string, problems: readonly string[], seen: string): Verdict {
   if (problems.length === 0) return holds(seen);
   const more = problems.length > 3 ? `; and ${problems.length - 3} more` : "";
   return differs(expected, problems.slice(0, 3).join("; ") + more);

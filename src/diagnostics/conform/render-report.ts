@@ -29,13 +29,13 @@ export function toTable(report: ConformReport, style: Style): string {
 function rows(result: ProbeResult, width: number, { inert, dim }: Style): readonly string[] {
   const { id, title, why, strict, expected, seen } = result;
   const word = result.result.padEnd(7);
-  const mark = strict ? "" : " (does not count)";
+  const note = strict ? "" : " (does not count)";
   const head = `  ${word}  ${id.padEnd(width)}  ${title}${dim(` [${why}]`)}`;
   const pad = " ".repeat(11);
   if (result.result === "holds") return [head];
   if (result.result === "skipped") return [head, dim(`${pad}${inert(seen)}`)];
   if (result.result === "error") return [head, `${pad}${inert(seen)} [${inert(result.code ?? "")}]`];
-  return [`${head}${mark}`, `${pad}expected  ${inert(expected ?? "")}`, `${pad}seen      ${inert(seen)}`];
+  return [`${head}${note}`, `${pad}expected  ${inert(expected ?? "")}`, `${pad}seen      ${inert(seen)}`];
 }
 
 function summary({ counts, conforms, stopped }: ConformReport): string {

@@ -6,10 +6,10 @@
  */
 
 import { type Clock, codeOf, messageOf, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { describe, type Refusal } from "./acceptance.ts";
 import { Context } from "./context.ts";
-import { type Facts, type Outcome, type Probe, Skip, type Suite } from "./probe.ts";
+import { type Facts, type Verdict, type Probe, Skip, type Suite } from "./probe.ts";
 import { PROBES } from "./probes/index.ts";
-import { describe, type Refusal } from "./reception.ts";
 import { suggestProfile, type Suggestion } from "./suggest-profile.ts";
 
 export interface ConformOptions {
@@ -37,11 +37,11 @@ export interface ProbeResult {
   readonly title: string;
   readonly why: string;
   readonly strict: boolean;
-  readonly result: Outcome["result"];
+  readonly result: Verdict["result"];
   readonly seen: string;
-  readonly expected?: string;
-  readonly code?: string;
-  readonly facts?: Facts;
+  readonly expected?: string | undefined;
+  readonly code?: string | undefined;
+  readonly facts?: Facts | undefined;
   readonly durationMs: number;
 }
 
@@ -51,7 +51,7 @@ export interface ConformReport {
   readonly suite: Suite | "all";
   /** In the order of the list, whatever order they ran in. */
   readonly results: readonly ProbeResult[];
-  readonly counts: Readonly<Record<Outcome["result"], number>>;
+  readonly counts: Readonly<Record<Verdict["result"], number>>;
   /** The run came to its end; no strict probe differs, none failed. */
   readonly conforms: boolean;
   readonly profile: Suggestion;
@@ -84,10 +84,10 @@ export async function conform(options: ConformOptions): Promise<ConformReport> {
     const work = async (): Promise<void> => {
       for (let probe = waiting.shift(); probe !== undefined && !signal.aborted; probe = waiting.shift()) {
         const started = clock.monotonic();
-        const outcome = await outcomeOf(probe, context);
+        const verdict = await verdictOf(probe, context);
         if (signal.aborted) return; // what was cut off says nothing about the server
         const durationMs = Math.round(clock.monotonic() - started);
-        const result = secretFree(toResult(probe, outcome, durationMs), options.apiKey);
+        const result = secretFree(toResult(probe, verdict, durationMs), options.apiKey);
         results.set(probe.id, result);
         options.onResult?.(result, results.size, probes.length);
       }
@@ -149,7 +149,7 @@ function reasonOf(refusal: Refusal): readonly [code: string, what: string] {
   return ["request_refused", "the server refuses the smallest request there is"];
 }
 
-async function outcomeOf(probe: Probe, context: Context): Promise<Outcome> {
+async function verdictOf(probe: Probe, context: Context): Promise<Verdict> {
   try {
     return await probe.run(context);
   } catch (error) {
@@ -158,7 +158,7 @@ async function outcomeOf(probe: Probe, context: Context): Promise<Outcome> {
   }
 }
 
-function toResult(probe: Probe, outcome: Outcome, durationMs: number): ProbeResult {
+function toResult(probe: Probe, verdict: Verdict, durationMs: number): ProbeResult {
   const { id, suite, title, why, strict } = probe;
   return {
     id,
@@ -166,12 +166,12 @@ function toResult(probe: Probe, outcome: Outcome, durationMs: number): ProbeResu
     title,
     why,
     strict,
-    result: outcome.result,
+    result: verdict.result,
     durationMs,
-    seen: bounded(outcome.result === "skipped" ? outcome.because : outcome.seen),
-    ...(outcome.result === "differs" ? { expected: bounded(outcome.expected) } : {}),
-    ...(outcome.result === "error" ? { code: outcome.code } : {}),
-    ...("facts" in outcome && outcome.facts !== undefined ? { facts: outcome.facts } : {}),
+    seen: bounded(verdict.result === "skipped" ? verdict.because : verdict.seen),
+    expected: verdict.result === "differs" ? bounded(verdict.expected) : undefined,
+    code: verdict.result === "error" ? verdict.code : undefined,
+    facts: "facts" in verdict ? verdict.facts : undefined,
   };
 }
 
@@ -190,7 +190,7 @@ function secretFree(result: ProbeResult, key: string | undefined): ProbeResult {
   return {
     ...result,
     seen: withoutKey(result.seen, key),
-    ...(result.expected === undefined ? {} : { expected: withoutKey(result.expected, key) }),
+    expected: result.expected === undefined ? undefined : withoutKey(result.expected, key),
   };
 }
 

@@ -14,8 +14,8 @@ import {
   sliceMember,
   stringOf,
 } from "../../base/support/index.ts";
-import type { Exchange, Frame } from "./exchange.ts";
 import { fieldOf, typeOf, withField } from "./item-text.ts";
+import type { Reply, Frame } from "./reply.ts";
 
 export interface SeenItem {
   readonly index: number;
@@ -33,12 +33,12 @@ export interface StreamView {
   readonly terminals: readonly Frame[];
   /** The response of the first terminal event. */
   readonly response: JsonObject | undefined;
-  readonly broken: Exchange["broken"];
+  readonly broken: Reply["broken"];
 }
 
 const TERMINAL = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
-export function viewStream({ frames, broken }: Exchange): StreamView {
+export function viewStream({ frames, broken }: Reply): StreamView {
   const terminals = frames.filter((frame) => TERMINAL.has(frame.type));
   const [last] = terminals;
   const added = itemsBy(frames, "response.output_item.added");
@@ -72,15 +72,15 @@ function itemsBy(frames: readonly Frame[], type: string): Map<number, string> {
 
 type Open = Omit<SeenItem, "final">;
 
-/** By id; where ids change, by type and place among its type. */
+/** By id; where ids change, by type and position among its type. */
 function finalOf(item: Open, all: readonly Open[], finals: readonly string[]): string | undefined {
   const text = item.done ?? item.added ?? "";
   const id = fieldOf(text, "id");
   const sameId = finals.find((final) => id !== undefined && fieldOf(final, "id") === id);
   if (sameId !== undefined) return sameId;
   const type = typeOf(text);
-  const place = all.filter((one) => typeOf(one.done ?? one.added ?? "") === type).indexOf(item);
-  return finals.filter((final) => typeOf(final) === type)[place];
+  const nth = all.filter((one) => typeOf(one.done ?? one.added ?? "") === type).indexOf(item);
+  return finals.filter((final) => typeOf(final) === type)[nth];
 }
 
 /** What a client keeps of each item: `done`, with what only the end delivered (late ciphertext). */

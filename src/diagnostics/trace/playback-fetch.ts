@@ -6,7 +6,7 @@
  */
 
 import { type Clock, ThroughlineError } from "../../base/support/index.ts";
-import type { RecordedExchange, Recording } from "./read-recording.ts";
+import type { RecordedRequest, Recording } from "./read-recording.ts";
 import { hashOf } from "./trace-writer.ts";
 import { answerOf } from "./wire-tap.ts";
 
@@ -30,18 +30,18 @@ export interface PlaybackOptions {
 export function playbackFetch(recording: Recording, options: PlaybackOptions): typeof fetch {
   let next = 0;
   return async (input, init = {}) => {
-    const exchange = recording.exchanges[next];
+    const request = recording.requests[next];
     next += 1;
-    if (exchange === undefined) {
-      options.onExhausted(recording.exchanges.length);
+    if (request === undefined) {
+      options.onExhausted(recording.requests.length);
       throw new ThroughlineError({
         code: "playback_exhausted",
-        message: `the recording holds ${recording.exchanges.length} requests; this run makes more`,
+        message: `the recording holds ${recording.requests.length} requests; this run makes more`,
       });
     }
-    compare(exchange, input instanceof Request ? input.url : input.toString(), init, options);
+    compare(request, input instanceof Request ? input.url : input.toString(), init, options);
     const pace = new Pace(options, init.signal ?? undefined);
-    const { answer, error } = exchange;
+    const { answer, error } = request;
     if (answer === undefined) {
       if (error?.code === "aborted") await stopHere(options, init.signal ?? undefined);
       throw failure(error);
@@ -50,13 +50,13 @@ export function playbackFetch(recording: Recording, options: PlaybackOptions): t
     return answerOf(
       answer.status,
       answer.headers,
-      played(exchange, answer, pace, options, init.signal ?? undefined),
+      played(request, answer, pace, options, init.signal ?? undefined),
     );
   };
 }
 
 function compare(
-  { n, path, hash }: RecordedExchange,
+  { n, path, hash }: RecordedRequest,
   url: string,
   init: RequestInit,
   options: PlaybackOptions,
@@ -70,8 +70,8 @@ function compare(
 }
 
 async function* played(
-  { error }: RecordedExchange,
-  { pieces }: NonNullable<RecordedExchange["answer"]>,
+  { error }: RecordedRequest,
+  { pieces }: NonNullable<RecordedRequest["answer"]>,
   pace: Pace,
   options: PlaybackOptions,
   signal: AbortSignal | undefined,
@@ -93,7 +93,7 @@ async function stopHere(options: PlaybackOptions, signal: AbortSignal | undefine
   });
 }
 
-function failure(error: RecordedExchange["error"]): ThroughlineError {
+function failure(error: RecordedRequest["error"]): ThroughlineError {
   return new ThroughlineError(error ?? { code: "connection_lost", message: "the recording ends here" });
 }
 

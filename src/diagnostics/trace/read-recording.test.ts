@@ -41,7 +41,7 @@ function codeFor(text: string): unknown {
 }
 
 test("a recording reads back: facts, earlier and new events, blobs, answers with their pace", () => {
-  const { exchanges, earlier, events, blobs, run } = readRecording(
+  const { requests, earlier, events, blobs, run } = readRecording(
     fileOf(
       HEADER,
       { t: 1, type: "event", earlier: true, event: EVENT },
@@ -62,7 +62,7 @@ test("a recording reads back: facts, earlier and new events, blobs, answers with
     run: HEADER.run,
   });
   expect(Buffer.from(blobs.get("aa") ?? []).toString()).toBe("hi");
-  expect(exchanges).toEqual([
+  expect(requests).toEqual([
     {
       n: 1,
       path: "/v1/responses",

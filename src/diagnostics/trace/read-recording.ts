@@ -11,12 +11,14 @@ import {
   type JsonObject,
   messageOf,
   numberOf,
+  objectOf,
   sliceMember,
   stringOf,
   ThroughlineError,
   tryParseJson,
 } from "../../base/support/index.ts";
 import { FORMAT, type RunFacts } from "./records.ts";
+import type { SeenError } from "./wire-tap.ts";
 
 interface RecordedPiece {
   /** Milliseconds since the request. */
@@ -24,20 +26,21 @@ interface RecordedPiece {
   readonly bytes: Uint8Array;
 }
 
-export interface RecordedExchange {
+interface RecordedAnswer {
+  readonly after: number;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly pieces: readonly RecordedPiece[];
+}
+
+/** A request, and what came back. */
+export interface RecordedRequest {
   readonly n: number;
   readonly path: string;
   readonly hash: string;
   /** Undefined: the connection failed before anything was answered. */
-  readonly answer:
-    | {
-        readonly after: number;
-        readonly status: number;
-        readonly headers: Readonly<Record<string, string>>;
-        readonly pieces: readonly RecordedPiece[];
-      }
-    | undefined;
-  readonly error: { readonly code: string; readonly message: string } | undefined;
+  readonly answer: RecordedAnswer | undefined;
+  readonly error: SeenError | undefined;
 }
 
 export interface Recording {
@@ -48,18 +51,13 @@ export interface Recording {
   readonly earlier: readonly LoggedEvent[];
   readonly events: readonly LoggedEvent[];
   readonly blobs: ReadonlyMap<string, Uint8Array>;
-  readonly exchanges: readonly RecordedExchange[];
+  readonly requests: readonly RecordedRequest[];
 }
 
-interface OpenExchange {
-  readonly n: number;
+interface OpenRequest extends RecordedRequest {
   readonly t: number;
-  readonly path: string;
-  readonly hash: string;
-  answer:
-    | { after: number; status: number; headers: Record<string, string>; pieces: RecordedPiece[] }
-    | undefined;
-  error: { readonly code: string; readonly message: string } | undefined;
+  answer: (RecordedAnswer & { readonly pieces: RecordedPiece[] }) | undefined;
+  error: SeenError | undefined;
 }
 
 export function readRecording(text: string, file: string): Recording {
@@ -78,7 +76,7 @@ class Reader {
   readonly #earlier: LoggedEvent[] = [];
   readonly #events: LoggedEvent[] = [];
   readonly #blobs = new Map<string, Uint8Array>();
-  readonly #exchanges: OpenExchange[] = [];
+  readonly #requests: OpenRequest[] = [];
 
   constructor(file: string) {
     this.#file = file;
@@ -118,34 +116,33 @@ class Reader {
         return;
       case "request": {
         const n = this.#number(value["n"], "n", number);
-        if (n !== this.#exchanges.length + 1) throw this.problem(number, `request ${n} is out of order`);
+        if (n !== this.#requests.length + 1) throw this.problem(number, `request ${n} is out of order`);
         const path = this.#string(value["path"], "path", number);
         const hash = this.#string(value["hash"], "hash", number);
-        this.#exchanges.push({ n, t, path, hash, answer: undefined, error: undefined });
+        this.#requests.push({ n, t, path, hash, answer: undefined, error: undefined });
         return;
       }
       case "response": {
-        const exchange = this.#exchange(value, number);
-        const headers = isObject(value["headers"]) ? value["headers"] : {};
-        exchange.answer = {
-          after: t - exchange.t,
+        const request = this.#request(value, number);
+        request.answer = {
+          after: t - request.t,
           status: this.#number(value["status"], "status", number),
-          headers: Object.fromEntries(Object.entries(headers).map(([name, one]) => [name, String(one)])),
+          headers: texts(value["headers"]),
           pieces: [],
         };
         return;
       }
       case "data": {
-        const exchange = this.#exchange(value, number);
-        if (exchange.answer === undefined) throw this.problem(number, "data comes before its response");
-        exchange.answer.pieces.push({ after: t - exchange.t, bytes: this.#bytes(value, number) });
+        const request = this.#request(value, number);
+        if (request.answer === undefined) throw this.problem(number, "data comes before its response");
+        request.answer.pieces.push({ after: t - request.t, bytes: this.#bytes(value, number) });
         return;
       }
       case "end": {
         const { error } = value;
         if (!isObject(error)) return;
         const code = this.#string(error["code"], "error.code", number);
-        this.#exchange(value, number).error = { code, message: String(error["message"]) };
+        this.#request(value, number).error = { code, message: String(error["message"]) };
         return;
       }
       default:
@@ -160,13 +157,7 @@ class Reader {
       earlier: this.#earlier,
       events: this.#events,
       blobs: this.#blobs,
-      exchanges: this.#exchanges.map(({ n, path, hash, answer, error }) => ({
-        n,
-        path,
-        hash,
-        answer,
-        error,
-      })),
+      requests: this.#requests.map(({ t: _t, ...request }) => request),
     };
   }
 
@@ -187,23 +178,20 @@ class Reader {
     }
   }
 
-  #exchange(value: JsonObject, number: number): OpenExchange {
-    const found = this.#exchanges[this.#number(value["n"], "n", number) - 1];
+  #request(value: JsonObject, number: number): OpenRequest {
+    const found = this.#requests[this.#number(value["n"], "n", number) - 1];
     if (found === undefined) throw this.problem(number, `there is no request ${String(value["n"])}`);
     return found;
   }
 
   #run(run: JsonObject): RunFacts {
-    const access = isObject(run["access"]) ? run["access"] : {};
-    const maxSteps = numberOf(run["maxSteps"]);
-    const maxCostUsd = numberOf(run["maxCostUsd"]);
     return {
       session: this.#string(run["session"], "run.session", 1),
       permissions: this.#string(run["permissions"], "run.permissions", 1),
       canAsk: run["canAsk"] === true,
-      maxSteps,
-      maxCostUsd,
-      access: Object.fromEntries(Object.entries(access).map(([name, one]) => [name, String(one)])),
+      maxSteps: numberOf(run["maxSteps"]),
+      maxCostUsd: numberOf(run["maxCostUsd"]),
+      access: texts(run["access"]),
     };
   }
 
@@ -224,4 +212,8 @@ class Reader {
     if (text === undefined) throw this.problem(line, `${name} is missing`);
     return text;
   }
+}
+
+function texts(value: unknown): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(objectOf(value)).map(([name, one]) => [name, String(one)]));
 }

@@ -1,5 +1,5 @@
 /**
- * Sees every exchange with a provider, in any dialect: a `fetch` for the agent that sends as the agent itself would
+ * Sees every request to a provider and its answer, in any dialect: a `fetch` for the agent that sends as the agent itself would
  * (node:http), tells what it sends and hands on what arrives, piece by piece as it came.
  *
  * @module
@@ -20,7 +20,7 @@ export interface SeenError {
   readonly message: string;
 }
 
-/** Told in order for each exchange: one request, then a response with its bytes or none, then one end. */
+/** Told in order for each number: one request, then a response with its bytes or none, then one end. */
 export interface WireSink {
   request(n: number, request: SeenRequest): void;
   response(n: number, status: number, headers: Readonly<Record<string, string>>): void;

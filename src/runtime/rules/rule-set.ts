@@ -42,7 +42,7 @@ export class RuleSet<View, Facts> implements RequestCheck {
   #count = 0;
 
   constructor(rules: readonly Rule<View, Facts>[], facts: Facts, view: ViewOf<View>) {
-    this.#runs = rules.map((rule) => ({ id: rule.id, run: rule.start(facts) }));
+    this.#runs = rules.map((rule) => ({ id: rule.id, run: "item" in rule ? rule : rule.start(facts) }));
     this.#view = view;
   }
 

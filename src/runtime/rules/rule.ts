@@ -19,21 +19,26 @@ export interface Violation extends Problem {
   readonly rule: string;
 }
 
+/** What is wrong, with this piece or, when an index is given, with an earlier one that this one shows to be wrong. */
+type Look<View> = (piece: View) => string | Problem | readonly Problem[] | undefined;
+
 export interface RuleRun<View> {
-  /** What is wrong, with this piece or, when an index is given, with an earlier one that this one shows to be wrong. */
-  item?(piece: View): string | Problem | readonly Problem[] | undefined;
+  readonly item?: Look<View>;
   /** What is wrong or still missing if the request ends here. */
-  end?(): readonly Problem[];
+  readonly end?: () => readonly Problem[];
 }
 
-export interface Rule<View, Facts> {
+interface RuleText {
   readonly id: string;
   readonly title: string;
   /** The failures.md entries it rests on. */
   readonly evidence: string;
   readonly todo: string;
-  start(facts: Facts): RuleRun<View>;
 }
+
+/** A rule that looks at nothing but the piece needs no run of its own. */
+export type Rule<View, Facts> = RuleText &
+  ({ readonly item: Look<View> } | { readonly start: (facts: Facts) => RuleRun<View> });
 
 /** Index of a problem that is in the head of a request: its parameters, system, tools. */
 export const HEAD = -1;

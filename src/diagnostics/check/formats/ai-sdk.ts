@@ -5,8 +5,9 @@
  */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
-import type { Block } from "../app-history.ts";
+import type { Block, FoundBlock } from "../block-history.ts";
 import type { HistoryDialect } from "../history.ts";
+import type { RecordEdits } from "../record-edits.ts";
 
 /** Which provider made the parts, told by their metadata: the last one that says so. */
 export function aiSdkDialect(metadata: readonly JsonObject[]): HistoryDialect {
@@ -22,8 +23,32 @@ function providerOf(metadata: JsonObject): string | undefined {
   return PROVIDERS.find((name) => isObject(metadata[name]));
 }
 
+/** A part of an answer; undefined: it is not sent. `callName`: what it is called where it is a call without a name. */
+export function answerPart(
+  part: JsonObject,
+  about: {
+    readonly dialect: HistoryDialect;
+    readonly metadata: unknown;
+    readonly callName: string | undefined;
+  },
+): FoundBlock | undefined {
+  const { dialect, metadata, callName } = about;
+  const text = stringOf(part["text"]) ?? "";
+  const identity = identityOf(objectOf(metadata), dialect);
+  if (part["type"] === "text") return text === "" ? undefined : { kind: "text", text, id: identity.id };
+  if (part["type"] === "reasoning")
+    return isSentReasoning(identity, dialect) ? { kind: "reasoning", text, ...identity } : undefined;
+  if (callName === undefined || part["providerExecuted"] === true) return undefined;
+  return {
+    kind: "call",
+    callId: stringOf(part["toolCallId"]) ?? "",
+    name: stringOf(part["toolName"]) ?? callName,
+    arguments: JSON.stringify(part["input"] ?? {}),
+  };
+}
+
 /** Ids and payloads of the provider the history goes to; others stay behind, as the SDK leaves them. */
-export function aiSdkIdentity(
+function identityOf(
   metadata: JsonObject,
   dialect: HistoryDialect,
 ): Pick<Block, "id" | "payload" | "redacted"> {
@@ -42,12 +67,16 @@ export function aiSdkIdentity(
 }
 
 /** A thought that could not go back is passed over by the SDK itself: another provider's, or one without a payload. */
-export function isSentReasoning(block: Pick<Block, "id" | "payload">, dialect: HistoryDialect): boolean {
+function isSentReasoning(block: Pick<Block, "id" | "payload">, dialect: HistoryDialect): boolean {
   if (dialect === "openai-responses") return block.id !== undefined || block.payload !== undefined;
   return dialect === "openai-chat" || block.payload !== undefined;
 }
 
-export const ID_PATHS: readonly (readonly string[])[] = [
-  ["openai", "itemId"],
-  ["azure", "itemId"],
-];
+const METADATA = ["providerOptions", "providerMetadata", "callProviderMetadata"];
+
+/** Nothing else of a part is a field of the request. */
+export function stripAiSdkId(edits: RecordEdits, { element, path }: Block, field: string): void {
+  if (field !== "id" || path.length === 0) return;
+  for (const name of METADATA)
+    for (const provider of ["openai", "azure"]) edits.removeAt(element, [...path, name, provider, "itemId"]);
+}

@@ -7,13 +7,14 @@
 
 import { isObject, sliceArray, sliceMember, stringOf } from "../../../base/support/index.ts";
 import { editResponses } from "../edit-responses.ts";
-import type { Slot } from "../element-list.ts";
+import type { RecordFile } from "../element-list.ts";
 import type { Edit, History, Piece } from "../history.ts";
+import { jsonLines } from "../json-lines.ts";
 import { atPath, textMember, withMember } from "../json-text.ts";
-import { type JsonLines, jsonLines } from "../line-file.ts";
+import type { Slot } from "../piece-list.ts";
 import { inferGroups } from "./infer-groups.ts";
 
-interface ItemPlace {
+interface StoredItem {
   readonly line: number;
   /** In the replacement history of a compaction. */
   readonly at?: number;
@@ -28,27 +29,27 @@ export function openCodexRollout(text: string): History {
     .find(isObject)?.["cli_version"];
   return {
     format: "codex-rollout",
-    ...(stringOf(version) === undefined ? {} : { version: String(version) }),
+    version: stringOf(version),
     dialect: "openai-responses",
     pieces: inferGroups(
       items.map(({ line, at, text: item }): Piece => ({
         text: item,
-        place: at === undefined ? `line ${line + 1}` : `line ${line + 1}, replacement_history[${at}]`,
+        where: at === undefined ? `line ${line + 1}` : `line ${line + 1}, replacement_history[${at}]`,
       })),
     ),
     damage: lines.damage,
     apply: (edits) =>
-      edits.some((edit) => edit.do === "clean") ? lines.clean() : rewrite(text, lines, items, edits),
+      edits.some((edit) => edit.do === "clean") ? lines.clean() : rewrite(lines, items, edits),
   };
 }
 
 /** Types Codex keeps in its log and does not send. */
 const NOT_SENT: ReadonlySet<string> = new Set(["ghost_snapshot", "other"]);
 
-function itemsOf({ file, values }: JsonLines): readonly ItemPlace[] {
-  const items: ItemPlace[] = [];
+function itemsOf({ elements, values }: RecordFile): readonly StoredItem[] {
+  const items: StoredItem[] = [];
   for (const [line, value] of values.entries()) {
-    const text = file.elements[line] ?? "";
+    const text = elements[line] ?? "";
     if (value?.["type"] === "compacted") {
       const history = sliceArray(
         sliceMember(sliceMember(text, "payload") ?? "", "replacement_history") ?? "",
@@ -64,12 +65,7 @@ function itemsOf({ file, values }: JsonLines): readonly ItemPlace[] {
   return items;
 }
 
-function rewrite(
-  text: string,
-  { file }: JsonLines,
-  items: readonly ItemPlace[],
-  edits: readonly Edit[],
-): string {
+function rewrite(file: RecordFile, items: readonly StoredItem[], edits: readonly Edit[]): string {
   const slots = editResponses(
     items.map((item, element) => ({ element, text: item.text })),
     edits,
@@ -88,37 +84,34 @@ function rewrite(
   let before = -1;
   let insertedIn = 0;
   for (const slot of slots) {
-    const place = slot.element === undefined ? undefined : items[slot.element];
-    if (place === undefined) {
+    const stored = slot.element === undefined ? undefined : items[slot.element];
+    if (stored === undefined) {
       const near = file.elements[Math.max(before, 0)] ?? "{}";
       added.set(before, [...(added.get(before) ?? []), newLine(slot, near)]);
       continue;
     }
-    if (place.text !== slot.text && place.at === undefined)
-      lines[place.line] = withMember(lines[place.line] ?? "{}", "payload", slot.text);
-    else if (place.text !== slot.text) {
-      const at = keptBefore(items, kept, slot.element ?? 0, place.line);
-      lines[place.line] = atPath(
-        lines[place.line] ?? "{}",
+    if (stored.text !== slot.text && stored.at === undefined)
+      lines[stored.line] = withMember(lines[stored.line] ?? "{}", "payload", slot.text);
+    else if (stored.text !== slot.text) {
+      const at = keptBefore(items, kept, slot.element ?? 0, stored.line);
+      lines[stored.line] = atPath(
+        lines[stored.line] ?? "{}",
         ["payload", "replacement_history", at],
         () => slot.text,
       );
     }
-    insertedIn += place.line < before ? 1 : 0;
-    before = place.line;
+    insertedIn += stored.line < before ? 1 : 0;
+    before = stored.line;
   }
-  if (insertedIn > 0) return moved(text, file, slots, items);
-  const elements = [
+  if (insertedIn > 0) return moved(file, slots, items);
+  return file.join([
     ...(added.get(-1) ?? []),
     ...lines.flatMap((line, index) => [...(line === undefined ? [] : [line]), ...(added.get(index) ?? [])]),
-  ];
-  const same =
-    elements.length === file.elements.length && elements.every((line, at) => line === file.elements[at]);
-  return same ? text : file.join(elements);
+  ]);
 }
 
 function keptBefore(
-  items: readonly ItemPlace[],
+  items: readonly StoredItem[],
   kept: ReadonlySet<number | undefined>,
   element: number,
   line: number,
@@ -126,22 +119,19 @@ function keptBefore(
   return items.filter((item, index) => item.line === line && index < element && kept.has(index)).length;
 }
 
-/** An item changed its place: the item lines are written in the new order, in the places item lines had. */
-function moved(
-  text: string,
-  file: JsonLines["file"],
-  slots: readonly Slot[],
-  items: readonly ItemPlace[],
-): string {
-  if (items.some(({ at }) => at !== undefined)) return text;
-  const places = new Set(items.map(({ line }) => line));
+/** An item went elsewhere: the item lines are written in the new order, where item lines stood before. */
+function moved(file: RecordFile, slots: readonly Slot[], items: readonly StoredItem[]): string {
+  if (items.some(({ at }) => at !== undefined)) return file.join(file.elements);
+  const itemLines = new Set(items.map(({ line }) => line));
   const queue = slots.map((slot) => {
     const old = file.elements[items[slot.element ?? -1]?.line ?? -1];
     return old === undefined
       ? newLine(slot, file.elements[0] ?? "{}")
       : withMember(old, "payload", slot.text);
   });
-  const elements = file.elements.flatMap((line, index) => (places.has(index) ? queue.splice(0, 1) : [line]));
+  const elements = file.elements.flatMap((line, index) =>
+    itemLines.has(index) ? queue.splice(0, 1) : [line],
+  );
   return file.join([...elements, ...queue]);
 }
 

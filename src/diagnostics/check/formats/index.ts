@@ -65,11 +65,11 @@ function assertJson(text: string): void {
   const at = told === undefined ? undefined : Number(told);
   const cut = problem.includes("end of JSON input") || problem.includes("Unterminated") || (at ?? 0) >= end;
   const before = text.slice(0, cut ? end : at).split("\n");
-  const place = `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
+  const where = `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
   throw new ThroughlineError({
     code: "input_invalid",
     message: cut
-      ? `it is not whole JSON: it ends at ${place}, in the middle of a value. Take the file anew`
-      : `it is not JSON${at === undefined ? "" : ` (${place})`}: give a history, or a request body`,
+      ? `it is not whole JSON: it ends at ${where}, in the middle of a value. Take the file anew`
+      : `it is not JSON${at === undefined ? "" : ` (${where})`}: give a history, or a request body`,
   });
 }

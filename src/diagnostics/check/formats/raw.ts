@@ -14,9 +14,10 @@ import {
 import { editChat } from "../edit-chat.ts";
 import { editMessages } from "../edit-messages.ts";
 import { editResponses } from "../edit-responses.ts";
-import { arrayFile, type ElementFile, type Slot } from "../element-list.ts";
+import { arrayFile, type ElementFile } from "../element-list.ts";
 import type { Edit, History, HistoryDialect, Piece } from "../history.ts";
 import { memberStart, objectText, withMember, withoutMember } from "../json-text.ts";
+import type { Slot } from "../piece-list.ts";
 import { inferGroups } from "./infer-groups.ts";
 
 type RawFormat = "responses" | "messages" | "chat";
@@ -27,7 +28,7 @@ const DIALECTS: Readonly<Record<RawFormat, HistoryDialect>> = {
   chat: "openai-chat",
 };
 
-export const EDITORS: Readonly<
+const EDITORS: Readonly<
   Record<HistoryDialect, (slots: readonly Slot[], edits: readonly Edit[]) => readonly Slot[]>
 > = {
   "openai-responses": editResponses,
@@ -46,7 +47,7 @@ export function openRaw(text: string, format: RawFormat): History {
   const dialect = DIALECTS[format];
   const pieces = file.elements.map((element, index): Piece => ({
     text: element,
-    place: placeOf(key, index, format),
+    where: format === "messages" ? `${key}.${index}` : `${key}[${index}]`,
   }));
   return {
     format,
@@ -59,18 +60,12 @@ export function openRaw(text: string, format: RawFormat): History {
         file.elements.map((element, index) => ({ element: index, text: element })),
         edits,
       );
-      const changed = slots.map(({ text: slot }) => slot);
-      const same =
-        changed.length === file.elements.length && changed.every((one, at) => one === file.elements[at]);
+      const changed = file.join(slots.map(({ text: slot }) => slot));
       return edits
         .filter((edit) => edit.do === "head")
-        .reduce((body, edit) => withHead(body, edit.field, edit.value), same ? text : file.join(changed));
+        .reduce((body, edit) => withHead(body, edit.field, edit.value), changed);
     },
   };
-}
-
-function placeOf(key: string, index: number, format: RawFormat): string {
-  return format === "messages" ? `${key}.${index}` : `${key}[${index}]`;
 }
 
 function split(text: string, key: string): { readonly file: ElementFile; readonly head?: string } {

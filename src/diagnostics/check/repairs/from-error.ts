@@ -8,8 +8,9 @@
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";
 import type { History } from "../history.ts";
 import { textMember } from "../json-text.ts";
+import { REASONING_FIELDS } from "./chat.ts";
 import { allThinking, blocksAt } from "./messages.ts";
-import { drop, type Repair } from "./repair.ts";
+import { drop, type Repair, strip } from "./repair.ts";
 import { loosen } from "./responses.ts";
 
 export function repairsFromError(error: string, history: History): readonly Repair[] {
@@ -28,14 +29,9 @@ export function allReasoning(history: History): readonly Repair[] {
     if (history.dialect === "openai-responses")
       return OPAQUE.has(textMember(text, "type") ?? "") ? loosen("error", history, index) : [];
     if (history.dialect === "anthropic-messages") return allThinking("error", history, index);
-    return ["reasoning_content", "reasoning", "reasoning_details", "content_thinking"]
-      .filter((field) => carries(text, field))
-      .map((field) => ({
-        rule: "error",
-        edit: { do: "strip", at: { index }, field },
-        what: `removed ${field}`,
-        lost: "reasoning",
-      }));
+    return REASONING_FIELDS.filter((field) => carries(text, field)).map((field) =>
+      strip("error", { index }, field, "reasoning"),
+    );
   });
 }
 

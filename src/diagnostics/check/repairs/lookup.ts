@@ -19,7 +19,7 @@ export interface Outline {
 }
 
 /** Where an id of a call stands. */
-export interface IdPlaces {
+export interface IdSpots {
   readonly calls: readonly Spot[];
   readonly results: readonly Spot[];
 }
@@ -30,7 +30,7 @@ export class Lookup {
   readonly #blocks = new Map<number, readonly string[]>();
   readonly #calls = new Map<number, readonly string[]>();
   #runs: ReadonlyMap<string, readonly number[]> | undefined;
-  #ids: ReadonlyMap<string, IdPlaces> | undefined;
+  #ids: ReadonlyMap<string, IdSpots> | undefined;
 
   constructor(history: History) {
     this.#history = history;
@@ -66,7 +66,7 @@ export class Lookup {
   }
 
   /** Calls and results with this id; a missing id counts as an empty one. */
-  ids(id: string): IdPlaces {
+  ids(id: string): IdSpots {
     this.#ids ??= this.#collectIds();
     return this.#ids.get(id) ?? { calls: [], results: [] };
   }
@@ -75,12 +75,12 @@ export class Lookup {
     return this.#history.pieces[index]?.text ?? "";
   }
 
-  #collectIds(): ReadonlyMap<string, IdPlaces> {
+  #collectIds(): ReadonlyMap<string, IdSpots> {
     const found = new Map<string, { calls: Spot[]; results: Spot[] }>();
     const add = (kind: "calls" | "results", id: string | undefined, spot: Spot): void => {
-      const places = found.get(id ?? "") ?? { calls: [], results: [] };
-      places[kind].push(spot);
-      found.set(id ?? "", places);
+      const spots = found.get(id ?? "") ?? { calls: [], results: [] };
+      spots[kind].push(spot);
+      found.set(id ?? "", spots);
     };
     for (const index of this.#history.pieces.keys()) {
       const { type, role, callId } = this.outline(index);

@@ -14,14 +14,50 @@ export interface Repair {
   /** What was done, in words. */
   readonly what: string;
   /** What is not in the history any more. */
-  readonly lost?: string;
+  readonly lost?: string | undefined;
 }
 
 /** One per dialect: the smallest change that makes a rule hold again. */
 export type Repairer = (violation: Violation, history: History) => readonly Repair[];
 
+/** By the number of the rule. A rule without one cannot be repaired. */
+export type Remedies = Readonly<Record<string, Repairer>>;
+
 export function drop(rule: string, at: Spot, lost: string): Repair {
   return { rule, edit: { do: "drop", at }, what: `left out: ${lost}`, lost };
+}
+
+/** Leaves out what the violation names: a part where it names one. */
+export function dropped(lost: string): Repairer {
+  return (violation) => [drop(violation.rule, spotOf(violation), lost)];
+}
+
+export function strip(rule: string, at: Spot, field: string, lost?: string): Repair {
+  return { rule, edit: { do: "strip", at, field }, what: `removed ${field}`, lost };
+}
+
+export function setField(rule: string, at: Spot, field: string, value: string, what: string): Repair {
+  return { rule, edit: { do: "set", at, field, value }, what };
+}
+
+export function setHead(rule: string, field: string, value: string | undefined, what: string): Repair {
+  return { rule, edit: { do: "head", field, value }, what };
+}
+
+export function closeCall(rule: string, at: Spot): Repair {
+  return { rule, edit: { do: "close", at }, what: "closed the call with a constant result" };
+}
+
+export function rename(rule: string, at: Spot, callId: string, what = "mapped the call id"): Repair {
+  return { rule, edit: { do: "rename", at, callId }, what };
+}
+
+export function moveBehind(rule: string, at: Spot, behind: number, what: string): Repair {
+  return { rule, edit: { do: "move", at, behind }, what };
+}
+
+export function spotOf({ index, part }: Violation): Spot {
+  return part === undefined ? { index } : { index, part };
 }
 
 /** The same id for a call and its result, and the same in every run; call ids are no secret and bind nothing. */

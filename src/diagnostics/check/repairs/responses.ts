@@ -10,54 +10,44 @@ import type { History } from "../history.ts";
 import { isCallType, isOutputType } from "../item-kinds.ts";
 import { arrayText, textMember, withMember } from "../json-text.ts";
 import { lookupOf } from "./lookup.ts";
-import { drop, mappedCallId, type Repair, type Repairer } from "./repair.ts";
+import {
+  closeCall,
+  drop,
+  dropped,
+  mappedCallId,
+  moveBehind,
+  type Remedies,
+  rename,
+  type Repair,
+  type Repairer,
+  setField,
+  setHead,
+  strip,
+} from "./repair.ts";
 
-export const repairResponses: Repairer = ({ rule, index }, history) => {
-  const at = { index };
-  const text = history.pieces[index]?.text ?? "";
-  switch (rule) {
-    case "R01":
-    case "R16":
-      return [drop(rule, at, "reasoning")];
-    case "R02":
-    case "R03":
-    case "R05":
-      return loosen(rule, history, index);
-    case "R04":
-      return [drop(rule, at, "the second copy of an item")];
-    case "R06":
-      return [{ rule, edit: { do: "close", at }, what: "closed the call with a constant result" }];
-    case "R07":
-      return orphanOutput(rule, history, index);
-    case "R08":
-      return outputsBack(rule, history, index);
-    case "R09":
-      return renamed(rule, history, textMember(text, "call_id") ?? "");
-    case "R10":
-      return [
-        { rule, edit: { do: "set", at, field: "summary", value: "[]" }, what: "added an empty summary" },
-      ];
-    case "R11":
-      return [{ rule, edit: { do: "strip", at, field: "status" }, what: "removed status" }];
-    case "R17":
-      return [drop(rule, at, "a message without content")];
-    case "R12":
-      return assistantParts(rule, index, text);
-    case "R13":
-      return [{ rule, edit: { do: "set", at, field: "output", value: '""' }, what: "added an empty output" }];
-    case "R14":
-      return index === HEAD
-        ? [
-            {
-              rule,
-              edit: { do: "head", field: "previous_response_id", value: undefined },
-              what: "removed previous_response_id",
-            },
-          ]
-        : [drop(rule, at, "a reference to an item the server would have to remember")];
-    default:
-      return [];
-  }
+const loosened: Repairer = ({ rule, index }, history) => loosen(rule, history, index);
+
+export const RESPONSES_REMEDIES: Remedies = {
+  R01: dropped("reasoning"),
+  R02: loosened,
+  R03: loosened,
+  R04: dropped("the second copy of an item"),
+  R05: loosened,
+  R06: ({ rule, index }) => [closeCall(rule, { index })],
+  R07: ({ rule, index }, history) => orphanOutput(rule, history, index),
+  R08: ({ rule, index }, history) => outputsBack(rule, history, index),
+  R09: ({ rule, index }, history) => renamed(rule, history, lookupOf(history).outline(index).callId ?? ""),
+  R10: ({ rule, index }) => [setField(rule, { index }, "summary", "[]", "added an empty summary")],
+  R11: ({ rule, index }) => [strip(rule, { index }, "status")],
+  R12: ({ rule, index }, { pieces }) => assistantParts(rule, index, pieces[index]?.text ?? ""),
+  R13: ({ rule, index }) => [setField(rule, { index }, "output", '""', "added an empty output")],
+  R14: ({ rule, index }) => [
+    index === HEAD
+      ? setHead(rule, "previous_response_id", undefined, "removed previous_response_id")
+      : drop(rule, { index }, "a reference to an item the server would have to remember"),
+  ],
+  R16: dropped("reasoning"),
+  R17: dropped("a message without content"),
 };
 
 /** A group that cannot go whole goes without its ids, and so without its reasoning and hosted items (law 2). */
@@ -100,11 +90,7 @@ function outputsBack(rule: string, history: History, index: number): readonly Re
     const answered = results.some((result) => result.index > at && result.index < index);
     const later = results.find((result) => result.index > index);
     if (answered || later === undefined) continue;
-    repairs.unshift({
-      rule,
-      edit: { do: "move", at: { index: later.index }, behind: at },
-      what: "moved the output behind its call",
-    });
+    repairs.unshift(moveBehind(rule, { index: later.index }, at, "moved the output behind its call"));
   }
   return repairs;
 }
@@ -113,10 +99,7 @@ function outputsBack(rule: string, history: History, index: number): readonly Re
 function renamed(rule: string, history: History, id: string): readonly Repair[] {
   const { calls, results } = lookupOf(history).ids(id);
   return [calls, results].flatMap((spots) =>
-    spots.map((at, nth): Repair => {
-      const callId = mappedCallId(id, id === "" ? String(nth + 1) : "");
-      return { rule, edit: { do: "rename", at, callId }, what: "mapped the call id" };
-    }),
+    spots.map((at, nth) => rename(rule, at, mappedCallId(id, id === "" ? String(nth + 1) : ""))),
   );
 }
 
@@ -128,12 +111,7 @@ function assistantParts(rule: string, index: number, text: string): readonly Rep
     return textMember(part, "text") === undefined ? [] : [withMember(part, "type", '"output_text"')];
   });
   if (kept.length === 0) return [drop(rule, { index }, "an assistant message without text")];
-  return [
-    {
-      rule,
-      edit: { do: "set", at: { index }, field: "content", value: arrayText(kept) },
-      what: "made the assistant's parts output_text",
-      ...(kept.length < parts.length ? { lost: "parts of an assistant message that are no text" } : {}),
-    },
-  ];
+  const lost = kept.length < parts.length ? "parts of an assistant message that are no text" : undefined;
+  const what = "made the assistant's parts output_text";
+  return [{ ...setField(rule, { index }, "content", arrayText(kept), what), lost }];
 }

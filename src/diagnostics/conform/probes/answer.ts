@@ -5,6 +5,7 @@
  */
 
 import {
+  arrayOf,
   isObject,
   type JsonObject,
   numberOf,
@@ -12,8 +13,9 @@ import {
   stringOf,
   tryParseJson,
 } from "../../../base/support/index.ts";
-import { brokenOff, differs, holds, type Outcome, type Probe, verdict } from "../probe.ts";
-import { describe, describeBody, refusalOf } from "../reception.ts";
+import { describeBody } from "../acceptance.ts";
+import { brokenOff, differs, holds, type Probe, unlessRefused, type Verdict, verdict } from "../probe.ts";
+import type { Reply } from "../reply.ts";
 
 /** What the official types say is always there. */
 export const REQUIRED_FIELDS: readonly string[] = [
@@ -66,6 +68,17 @@ export const describeUsage = (usage: unknown): string => {
   return `${String(input_tokens)} + ${String(output_tokens)} = ${String(total_tokens)} tokens`;
 };
 
+function completed(expected: string, reply: Reply): Verdict {
+  const body = tryParseJson(reply.text);
+  if (!isObject(body)) return differs(expected, `HTTP ${reply.status}, ${describeBody(reply)}`);
+  const problems: string[] = [];
+  if (body["object"] !== "response") problems.push(`object is ${JSON.stringify(body["object"])}`);
+  if (body["status"] !== "completed") problems.push(`status is ${JSON.stringify(body["status"])}`);
+  const types = arrayOf(body["output"]).map((item) => stringOf(objectOf(item)["type"]) ?? "no type");
+  if (!types.includes("message")) problems.push(`output holds [${types.join(", ")}]`);
+  return verdict(expected, problems, `HTTP ${reply.status}, completed: ${types.join(", ")}`);
+}
+
 const details = { suite: "responses", strict: true } as const;
 
 export const ANSWER_PROBES: readonly Probe[] = [
@@ -74,22 +87,10 @@ export const ANSWER_PROBES: readonly Probe[] = [
     ...details,
     title: "answers a plain request with a completed response object that holds a message",
     why: "§2.5",
-    async run(context): Promise<Outcome> {
+    async run(context): Promise<Verdict> {
       const expected = "HTTP 200 and a completed response object with a message";
-      const exchange = await context.answer();
-      const refusal = refusalOf(exchange);
-      if (refusal !== undefined) return differs(expected, describe(refusal));
-      const body = tryParseJson(exchange.text);
-      const broken = brokenOff(exchange);
-      if (broken !== undefined) return broken;
-      if (!isObject(body)) return differs(expected, `HTTP ${exchange.status}, ${describeBody(exchange)}`);
-      const problems: string[] = [];
-      if (body["object"] !== "response") problems.push(`object is ${JSON.stringify(body["object"])}`);
-      if (body["status"] !== "completed") problems.push(`status is ${JSON.stringify(body["status"])}`);
-      const output = Array.isArray(body["output"]) ? (body["output"] as readonly unknown[]) : [];
-      const types = output.map((item) => stringOf(objectOf(item)["type"]) ?? "no type");
-      if (!types.includes("message")) problems.push(`output holds [${types.join(", ")}]`);
-      return verdict(expected, problems, `HTTP ${exchange.status}, completed: ${types.join(", ")}`);
+      const reply = await context.answer();
+      return unlessRefused(expected, reply, () => brokenOff(reply) ?? completed(expected, reply));
     },
   },
   {

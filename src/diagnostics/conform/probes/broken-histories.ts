@@ -4,7 +4,8 @@
  * @module
  */
 
-import { ASK, ASK_ON, ASK_WEATHER } from "../context.ts";
+import type { JsonObject } from "../../../base/support/index.ts";
+import { ASK, ASK_ON, ASK_WEATHER, type Context } from "../context.ts";
 import { outputItem, textField, without, withField } from "../item-text.ts";
 import { Skip } from "../probe.ts";
 import {
@@ -41,8 +42,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
     rule: "R14",
     title: "a reference to an item that was not stored",
     async build(context) {
-      const base = await context.base();
-      if (base["store"] !== false) throw new Skip("store: false is refused: see request.store");
+      await unstored(context);
       const { follower, tail } = await pairOf(context, "message");
       const reference = JSON.stringify({ type: "item_reference", id: idOf(follower) });
       return { input: [ASK, reference, ...tail], expected: notReferable(idOf(follower)), control: "message" };
@@ -53,11 +53,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
     name: "long-id",
     rule: "R05",
     title: `an item id of ${LONG} characters`,
-    build: async () => ({
-      input: [ASK, assistant({ id: `msg_${"0".repeat(LONG - 4)}` }), ASK_ON],
-      expected: tooLong("input[1].id"),
-      control: "plain message",
-    }),
+    build: saying({ id: `msg_${"0".repeat(LONG - 4)}` }, tooLong("input[1].id")),
   },
   {
     failure: "I06",
@@ -80,15 +76,14 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
     name: "empty-id",
     rule: "R05",
     title: "an empty item id",
-    build: async () => ({
-      input: [ASK, assistant({ id: "" }), ASK_ON],
-      expected: invalid(
+    build: saying(
+      { id: "" },
+      invalid(
         "input[1].id",
         "invalid_value",
         "Invalid 'input[1].id': ''. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.",
       ),
-      control: "plain message",
-    }),
+    ),
   },
   {
     failure: "T01",
@@ -150,23 +145,21 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
     name: "input-text",
     rule: "R12",
     title: "assistant text typed as input_text",
-    build: async () => ({
-      input: [ASK, assistant({ content: [{ type: "input_text", text: "9.9." }] }), ASK_ON],
-      expected: {
+    build: saying(
+      { content: [{ type: "input_text", text: "9.9." }] },
+      {
         status: 400,
         code: "invalid_value",
         texts: ["Invalid value: 'input_text'. Supported values are: 'output_text' and 'refusal'."],
       },
-      control: "plain message",
-    }),
+    ),
   },
   {
     failure: "I10",
     name: "previous-response",
     title: "a previous_response_id that was not stored",
     async build(context) {
-      const base = await context.base();
-      if (base["store"] !== false) throw new Skip("store: false is refused: see request.store");
+      await unstored(context);
       const { response } = await context.textStream();
       const id = response?.["id"];
       if (typeof id !== "string") throw new Skip("there is no response id: see stream.terminal");
@@ -184,6 +177,17 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
   },
 ];
 
+/** A plain answer with something else in it. */
+function saying(fields: JsonObject, expected: Expected): BrokenReplay["build"] {
+  return async () => ({ input: [ASK, assistant(fields), ASK_ON], expected, control: "plain message" });
+}
+
+/** The answer before it was not stored: the server cannot know what is referred to. */
+async function unstored(context: Context): Promise<void> {
+  const base = await context.base();
+  if (base["store"] !== false) throw new Skip("store: false is refused: see request.store");
+}
+
 /** Organisations without data retention are told so (I02). */
 function notReferable(id: string): Expected {
   const expected = notStored(id);
@@ -191,7 +195,7 @@ function notReferable(id: string): Expected {
   return { ...expected, texts: [...expected.texts, never] };
 }
 
-export function assistant(fields: Readonly<Record<string, unknown>>): string {
+export function assistant(fields: JsonObject): string {
   const content = [{ type: "output_text", text: "9.9 is larger.", annotations: [] }];
   return JSON.stringify({ type: "message", role: "assistant", content, ...fields });
 }

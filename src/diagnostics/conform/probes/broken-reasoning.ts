@@ -4,11 +4,10 @@
  * @module
  */
 
-import { ASK_ON, type Context } from "../context.ts";
-import { textField, without, withField } from "../item-text.ts";
+import { ASK_ON } from "../context.ts";
+import { textField, typeOf, without, withField } from "../item-text.ts";
 import { Skip } from "../probe.ts";
 import {
-  type Broken,
   type BrokenReplay,
   type Expected,
   idOf,
@@ -19,21 +18,31 @@ import {
   UNDECRYPTABLE,
   unreadable,
 } from "./broken-replay.ts";
-import { anyPair, type Pair, pairOf } from "./replay.ts";
+import { anyPair, type Kind, type Pair, pairOf } from "./replay.ts";
 
 /** Changes the first reasoning item of a pair and leaves the rest as it is. */
-async function changed(
-  context: Context,
-  change: (item: string, pair: Pair) => string,
+function changed(
+  change: (item: string) => string,
   expected: (item: string, pair: Pair) => Expected,
-): Promise<Broken> {
-  const pair = await anyPair(context);
-  const [first = "", ...more] = pair.run;
-  const item = change(first, pair);
-  return {
-    input: [pair.head, item, ...more, pair.follower, ...pair.tail],
-    expected: expected(item, pair),
-    control: pair.kind,
+): BrokenReplay["build"] {
+  return async (context) => {
+    const pair = await anyPair(context);
+    const [first = "", ...more] = pair.run;
+    const item = change(first);
+    return {
+      input: [pair.head, item, ...more, pair.follower, ...pair.tail],
+      expected: expected(item, pair),
+      control: pair.kind,
+    };
+  };
+}
+
+/** The pair without its reasoning. */
+function leftOut(kind: Kind): BrokenReplay["build"] {
+  return async (context) => {
+    const pair = await pairOf(context, kind);
+    const { head, follower, tail } = pair;
+    return { input: [head, follower, ...tail], expected: withoutReasoning(pair), control: kind };
   };
 }
 
@@ -43,11 +52,11 @@ function withPayload(item: string): string {
   return blob;
 }
 
-const withoutReasoning = ({ run, follower }: Pair, type: string): Expected =>
+const withoutReasoning = ({ run, follower }: Pair): Expected =>
   refusedHistory(
     ...run.map(
       (item) =>
-        `Item '${idOf(follower)}' of type '${type}' was provided without its required 'reasoning' item: '${idOf(item)}'.`,
+        `Item '${idOf(follower)}' of type '${typeOf(follower)}' was provided without its required 'reasoning' item: '${idOf(item)}'.`,
     ),
   );
 
@@ -79,63 +88,49 @@ export const BROKEN_REASONING: readonly BrokenReplay[] = [
     name: "call-without-reasoning",
     rule: "R02",
     title: "a call with its id, its reasoning left out",
-    async build(context) {
-      const pair = await pairOf(context, "call");
-      const expected = withoutReasoning(pair, "function_call");
-      return { input: [pair.head, pair.follower, ...pair.tail], expected, control: "call" };
-    },
+    build: leftOut("call"),
   },
   {
     failure: "P03",
     name: "message-without-reasoning",
     rule: "R02",
     title: "a message with its id, its reasoning left out",
-    async build(context) {
-      const pair = await pairOf(context, "message");
-      const expected = withoutReasoning(pair, "message");
-      return { input: [pair.head, pair.follower, ...pair.tail], expected, control: "message" };
-    },
+    build: leftOut("message"),
   },
   {
     failure: "P05",
     name: "id-asymmetry",
     rule: "R02",
     title: "reasoning without its id before an item that has its own",
-    build: (context) =>
-      changed(
-        context,
-        (item) => {
-          withPayload(item);
-          return without(item, "id");
-        },
-        (_item, pair) => withoutReasoning(pair, pair.kind === "message" ? "message" : "function_call"),
-      ),
+    build: changed(
+      (item) => {
+        withPayload(item);
+        return without(item, "id");
+      },
+      (_item, pair) => withoutReasoning(pair),
+    ),
   },
   {
     failure: "I01",
     name: "bare-id",
     rule: "R03",
     title: "reasoning by its id alone, without its payload",
-    build: (context) =>
-      changed(
-        context,
-        (item) => {
-          withPayload(item);
-          return without(item, "encrypted_content");
-        },
-        (item) => notStored(idOf(item)),
-      ),
+    build: changed(
+      (item) => {
+        withPayload(item);
+        return without(item, "encrypted_content");
+      },
+      (item) => notStored(idOf(item)),
+    ),
   },
   {
     failure: "E02",
     name: "altered-payload",
     title: "reasoning with one character of its ciphertext changed",
-    build: (context) =>
-      changed(
-        context,
-        (item) => withField(item, "encrypted_content", altered(withPayload(item))),
-        (item) => unreadable(item, UNDECRYPTABLE),
-      ),
+    build: changed(
+      (item) => withField(item, "encrypted_content", altered(withPayload(item))),
+      (item) => unreadable(item, UNDECRYPTABLE),
+    ),
   },
   {
     failure: "E03",
@@ -198,39 +193,33 @@ export const BROKEN_REASONING: readonly BrokenReplay[] = [
     name: "missing-summary",
     rule: "R10",
     title: "reasoning without summary",
-    build: (context) =>
-      changed(
-        context,
-        (item) => without(item, "summary"),
-        () => missing("input[1].summary"),
-      ),
+    build: changed(
+      (item) => without(item, "summary"),
+      () => missing("input[1].summary"),
+    ),
   },
   {
     failure: "S03",
     name: "status",
     rule: "R11",
     title: "reasoning with status",
-    build: (context) =>
-      changed(
-        context,
-        (item) => withField(item, "status", "completed"),
-        () => invalid("input[1].status", "unknown_parameter", "Unknown parameter: 'input[1].status'."),
-      ),
+    build: changed(
+      (item) => withField(item, "status", "completed"),
+      () => invalid("input[1].status", "unknown_parameter", "Unknown parameter: 'input[1].status'."),
+    ),
   },
   {
     failure: "S04",
     name: "content",
     title: "reasoning with readable content",
-    build: (context) =>
-      changed(
-        context,
-        (item) => withField(item, "content", [{ type: "reasoning_text", text: "Digit by digit." }]),
-        () =>
-          invalid(
-            "input[1].content",
-            "array_above_max_length",
-            "Invalid 'input[1].content': array too long. Expected an array with maximum length 0, but got an array with length 1 instead.",
-          ),
-      ),
+    build: changed(
+      (item) => withField(item, "content", [{ type: "reasoning_text", text: "Digit by digit." }]),
+      () =>
+        invalid(
+          "input[1].content",
+          "array_above_max_length",
+          "Invalid 'input[1].content': array too long. Expected an array with maximum length 0, but got an array with length 1 instead.",
+        ),
+    ),
   },
 ];

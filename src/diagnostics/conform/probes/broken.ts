@@ -4,9 +4,9 @@
  * @module
  */
 
+import { describe, type Acceptance, acceptanceOf, type Refusal } from "../acceptance.ts";
 import { ASK, ASK_ON, type Context, WEATHER_TOOL } from "../context.ts";
-import { differs, holds, type Outcome, type Probe, Skip } from "../probe.ts";
-import { describe, type Reception, receptionOf, type Refusal } from "../reception.ts";
+import { differs, holds, type Verdict, type Probe, Skip } from "../probe.ts";
 import { assistant, BROKEN_HISTORIES } from "./broken-histories.ts";
 import { BROKEN_REASONING } from "./broken-reasoning.ts";
 import type { Broken, BrokenReplay, Expected } from "./broken-replay.ts";
@@ -24,15 +24,15 @@ export const BROKEN_PROBES: readonly Probe[] = BROKEN_REPLAYS.map((replay) => ({
   run: (context) => offerBroken(context, replay),
 }));
 
-async function offerBroken(context: Context, replay: BrokenReplay): Promise<Outcome> {
+async function offerBroken(context: Context, replay: BrokenReplay): Promise<Verdict> {
   const broken = await replay.build(context);
   await controlled(context, broken);
   const tools = broken.input.some((item) => item.includes("function_call")) ? { tools: [WEATHER_TOOL] } : {};
-  const reception = await context.offer(broken.input, { ...tools, ...broken.fields });
+  const acceptance = await context.offer(broken.input, { ...tools, ...broken.fields });
   const expected = wanted(broken.expected);
-  if (reception.accepted)
+  if (acceptance.accepted)
     return differs(expected, "accepted: this server is lenient here", { accepted: true });
-  const { refusal } = reception;
+  const { refusal } = acceptance;
   const facts = { accepted: false, limit: limitIn(refusal.message) ?? 0 };
   return agrees(refusal, broken.expected)
     ? holds(describe(refusal), facts)
@@ -46,8 +46,8 @@ async function controlled(context: Context, broken: Broken): Promise<void> {
     throw new Skip(`the unbroken history is refused too: ${describe(unbroken.refusal)}`);
 }
 
-async function unbrokenOf(context: Context, name: Broken["control"]): Promise<Reception> {
-  if (name === "plain call") return receptionOf(await roundTrip(context));
+async function unbrokenOf(context: Context, name: Broken["control"]): Promise<Acceptance> {
+  if (name === "plain call") return acceptanceOf(await roundTrip(context));
   if (name !== "plain message") return control(context, name);
   return context.once("plain message", () => context.offer([ASK, assistant({}), ASK_ON]));
 }

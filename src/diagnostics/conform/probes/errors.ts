@@ -4,9 +4,10 @@
  * @module
  */
 
+import { describe, ONLY_DECIDE, refusalOf } from "../acceptance.ts";
 import { ASK, bodyOf, type Context } from "../context.ts";
-import { differs, holds, type Outcome, type Probe, Skip } from "../probe.ts";
-import { describe, isDecisive, type Refusal, refusalOf } from "../reception.ts";
+import { differs, holds, type Verdict, type Probe, Skip } from "../probe.ts";
+import type { Reply } from "../reply.ts";
 
 interface Wanted {
   readonly status: readonly number[];
@@ -24,44 +25,32 @@ export const ERROR_PROBES: readonly Probe[] = [
     ...details,
     title: "a wrong type is refused with status, message, type, code and param",
     why: "§2.6, S11",
-    run: async (context) =>
-      refused(await badRequest(context, false), {
-        status: [400],
-        code: ["invalid_type"],
-        param: "max_output_tokens",
-      }),
+    run: (context) => badRequest(context, false),
   },
   {
     id: "errors.bad-request-stream",
     ...details,
     title: "the same with stream: true: an HTTP error, not a stream that fails",
     why: "§2.6, E12",
-    run: async (context) =>
-      refused(await badRequest(context, true), {
-        status: [400],
-        code: ["invalid_type"],
-        param: "max_output_tokens",
-      }),
+    run: (context) => badRequest(context, true),
   },
   {
     id: "errors.malformed-json",
     ...details,
     title: "a body that is not JSON is refused in the API's error shape",
     why: "§2.6",
-    async run(context) {
-      const exchange = await context.post('{"model": "m", "input": ', { enough: isDecisive });
-      return refused(refusalOf(exchange), { status: [400] });
-    },
+    run: (context) => refused(context.post('{"model": "m", "input": ', ONLY_DECIDE), { status: [400] }),
   },
   {
     id: "errors.unknown-model",
     ...details,
     title: "a model that does not exist is refused as model_not_found",
     why: "§2.6",
-    async run(context) {
-      const exchange = await context.post(bodyOf({ model: NO_MODEL }, [ASK]), { enough: isDecisive });
-      return refused(refusalOf(exchange), { status: [400, 404], code: ["model_not_found"] });
-    },
+    run: (context) =>
+      refused(context.post(bodyOf({ model: NO_MODEL }, [ASK]), ONLY_DECIDE), {
+        status: [400, 404],
+        code: ["model_not_found"],
+      }),
   },
   {
     id: "errors.wrong-key",
@@ -71,18 +60,20 @@ export const ERROR_PROBES: readonly Probe[] = [
     async run(context) {
       if (context.target.endpoint.key === undefined) throw new Skip("no key is in use");
       const body = bodyOf({ model: context.model, stream: true }, [ASK]);
-      const exchange = await context.post(body, { key: WRONG_KEY, enough: isDecisive });
-      return refused(refusalOf(exchange), { status: [401], code: ["invalid_api_key"] });
+      const sent = context.post(body, { ...ONLY_DECIDE, key: WRONG_KEY });
+      return refused(sent, { status: [401], code: ["invalid_api_key"] });
     },
   },
 ];
 
-async function badRequest(context: Context, stream: boolean): Promise<Refusal | undefined> {
+async function badRequest(context: Context, stream: boolean): Promise<Verdict> {
   const fields = { ...(await context.base()), stream, max_output_tokens: "many" };
-  return refusalOf(await context.send([ASK], fields, { enough: isDecisive }));
+  const wanted = { status: [400], code: ["invalid_type"], param: "max_output_tokens" };
+  return refused(context.send([ASK], fields, ONLY_DECIDE), wanted);
 }
 
-function refused(refusal: Refusal | undefined, wanted: Wanted): Outcome {
+async function refused(sent: Promise<Reply>, wanted: Wanted): Promise<Verdict> {
+  const refusal = refusalOf(await sent);
   const code = wanted.code === undefined ? "" : `, code ${wanted.code.join(" or ")}`;
   const param = wanted.param === undefined ? "" : `, param ${wanted.param}`;
   const expected = `refused with HTTP ${wanted.status.join(" or ")}${code}${param} and {"error": {message, type, …}}`;

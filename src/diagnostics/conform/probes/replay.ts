@@ -5,10 +5,10 @@
  * @module
  */
 
+import type { Acceptance } from "../acceptance.ts";
 import { ASK, ASK_ON, ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
 import { fieldOf, home, outputItem, textField, typeOf, without, withField } from "../item-text.ts";
-import { differs, holds, type Outcome, type Probe, Skip } from "../probe.ts";
-import { describe, type Reception } from "../reception.ts";
+import { type Probe, Skip, taken, type Verdict } from "../probe.ts";
 import { keptItems, type StreamView } from "../stream-view.ts";
 import { callIdOf, RESULT } from "./tools.ts";
 
@@ -34,9 +34,12 @@ export interface Pair {
 const TYPES = new Set(["reasoning", "message", "function_call"]);
 const isReasoning = (item: string): boolean => typeOf(item) === "reasoning";
 
+function streamOf(context: Context, kind: Kind): Promise<StreamView> {
+  return kind === "message" ? context.textStream() : context.callStream();
+}
+
 export async function history(context: Context, kind: Kind): Promise<History> {
-  const view = kind === "message" ? await context.textStream() : await context.callStream();
-  const items = keptItems(view);
+  const items = keptItems(await streamOf(context, kind));
   if (items.length === 0)
     throw new Skip(`the ${kind === "message" ? "answer" : "call"} has no finished items`);
   const strange = items.find((item) => !TYPES.has(typeOf(item)));
@@ -75,16 +78,11 @@ const toolsFor = (kind: Kind): { readonly tools?: readonly unknown[] } =>
   kind === "call" ? { tools: [WEATHER_TOOL] } : {};
 
 /** The unbroken history, offered once. */
-export function control(context: Context, kind: Kind): Promise<Reception> {
+export function control(context: Context, kind: Kind): Promise<Acceptance> {
   return context.once(`control ${kind}`, async () => {
     const { head, group, tail } = await history(context, kind);
     return context.offer([head, ...group, ...tail], toolsFor(kind));
   });
-}
-
-function offered(reception: Reception, expected = "accepted"): Outcome {
-  if (reception.accepted) return holds("accepted", { accepted: true });
-  return differs(expected, `refused: ${describe(reception.refusal)}`, { accepted: false });
 }
 
 const details = { suite: "reasoning", strict: true } as const;
@@ -92,6 +90,11 @@ const details = { suite: "reasoning", strict: true } as const;
 async function mustReason(context: Context, kind: Kind): Promise<void> {
   const { group } = await history(context, kind);
   if (!group.some(isReasoning)) throw new Skip("this response has no reasoning");
+}
+
+async function wholeGroup(context: Context, kind: Kind): Promise<Verdict> {
+  await mustReason(context, kind);
+  return taken(await control(context, kind));
 }
 
 /** The last payload of each item instead of the one in `done`. */
@@ -116,7 +119,7 @@ export const REPLAY_PROBES: readonly Probe[] = [
     async run(context) {
       const { head, group, tail } = await history(context, "message");
       const plain = group.filter((item) => !isReasoning(item)).map((item) => without(item, "id", "status"));
-      return offered(await context.offer([head, ...plain, ...tail]));
+      return taken(await context.offer([head, ...plain, ...tail]));
     },
   },
   {
@@ -124,20 +127,14 @@ export const REPLAY_PROBES: readonly Probe[] = [
     ...details,
     title: "reasoning and its answer go back whole, with their ids",
     why: "law 1, rules R01 and R02",
-    async run(context) {
-      await mustReason(context, "message");
-      return offered(await control(context, "message"));
-    },
+    run: (context) => wholeGroup(context, "message"),
   },
   {
     id: "replay.call",
     ...details,
     title: "reasoning, its call and the call's output go back whole, with their ids",
     why: "law 1, rules R06 and R08",
-    async run(context) {
-      await mustReason(context, "call");
-      return offered(await control(context, "call"));
-    },
+    run: (context) => wholeGroup(context, "call"),
   },
   {
     id: "replay.final-payload",
@@ -149,7 +146,7 @@ export const REPLAY_PROBES: readonly Probe[] = [
       if (!(await control(context, "message")).accepted) throw new Skip("see replay.message");
       const { head, group, tail } = await history(context, "message");
       const view = await context.textStream();
-      return offered(await context.offer([head, ...withFinalPayload(view, group), ...tail]));
+      return taken(await context.offer([head, ...withFinalPayload(view, group), ...tail]));
     },
   },
   {
@@ -164,7 +161,7 @@ export const REPLAY_PROBES: readonly Probe[] = [
         throw new Skip("there is no encrypted_content: see reasoning.payload");
       }
       const bare = [...run, follower].map((item) => without(item, "id"));
-      return offered(await context.offer([head, ...bare, ...tail], toolsFor(kind)));
+      return taken(await context.offer([head, ...bare, ...tail], toolsFor(kind)));
     },
   },
   {
@@ -179,14 +176,13 @@ export const REPLAY_PROBES: readonly Probe[] = [
       if (contents.length < run.length) throw new Skip("the reasoning comes without readable content");
       const bare = run.map((item, at) => withField(without(item, "id"), "content", contents[at]));
       const input = [head, ...bare, without(follower, "id"), ...tail];
-      return offered(await context.offer(input, toolsFor(kind)));
+      return taken(await context.offer(input, toolsFor(kind)));
     },
   },
 ];
 
 async function readableContents(context: Context, kind: Kind): Promise<readonly unknown[]> {
-  const view = kind === "message" ? await context.textStream() : await context.callStream();
-  const contents = keptItems(view)
+  const contents = keptItems(await streamOf(context, kind))
     .filter(isReasoning)
     .map((item) => fieldOf(item, "content"));
   return contents.filter((content) => Array.isArray(content) && content.length > 0);

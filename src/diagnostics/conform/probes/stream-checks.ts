@@ -7,8 +7,8 @@
 
 import { numberOf, objectOf, stringOf } from "../../../base/support/index.ts";
 import { HOSTED_ITEMS, RESPONSES_EVENTS } from "../../../runtime/wire/index.ts";
-import type { Frame } from "../exchange.ts";
 import { fieldOf, typeOf } from "../item-text.ts";
+import type { Frame } from "../reply.ts";
 import { outputIndexOf, type StreamView } from "../stream-view.ts";
 
 const ITEMS = new Set(["message", "reasoning", "function_call", "custom_tool_call"]);

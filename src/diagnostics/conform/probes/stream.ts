@@ -4,9 +4,18 @@
  * @module
  */
 
+import { describeBody } from "../acceptance.ts";
 import type { Context } from "../context.ts";
-import { brokenOff, differs, holds, type Outcome, type Probe, Skip, verdict } from "../probe.ts";
-import { describe, describeBody, refusalOf } from "../reception.ts";
+import {
+  brokenOff,
+  differs,
+  holds,
+  type Probe,
+  Skip,
+  unlessRefused,
+  type Verdict,
+  verdict,
+} from "../probe.ts";
 import type { StreamView } from "../stream-view.ts";
 import { describeUsage, missingFields, REQUIRED_FIELDS, usageProblems } from "./answer.ts";
 import {
@@ -58,14 +67,14 @@ function streamProbe(probe: StreamProbe): Probe {
   };
 }
 
-async function streamedAtAll(context: Context): Promise<Outcome> {
+async function streamedAtAll(context: Context): Promise<Verdict> {
   const expected = "HTTP 200 and text/event-stream";
-  const exchange = await context.textExchange();
-  const refusal = refusalOf(exchange);
-  if (refusal !== undefined) return differs(expected, describe(refusal));
-  const { status, streamed, frames } = exchange;
-  if (!streamed) return differs(expected, `HTTP ${status}, ${describeBody(exchange)}`);
-  return brokenOff(exchange) ?? holds(`HTTP ${status}, ${frames.length} events`);
+  const reply = await context.textReply();
+  return unlessRefused(expected, reply, () => {
+    const { status, streamed, frames } = reply;
+    if (!streamed) return differs(expected, `HTTP ${status}, ${describeBody(reply)}`);
+    return brokenOff(reply) ?? holds(`HTTP ${status}, ${frames.length} events`);
+  });
 }
 
 export const STREAM_PROBES: readonly Probe[] = [

@@ -5,11 +5,11 @@
  */
 
 import { isObject, objectOf, stringOf, tryParseJson } from "../../../base/support/index.ts";
+import { describe, acceptanceOf, refusalOf } from "../acceptance.ts";
 import { ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
-import type { Exchange } from "../exchange.ts";
 import { home, outputItem, textField, typeOf, without } from "../item-text.ts";
-import { brokenOff, differs, holds, type Outcome, type Probe, Skip, verdict } from "../probe.ts";
-import { describe, receptionOf, refusalOf } from "../reception.ts";
+import { brokenOff, differs, holds, type Verdict, type Probe, Skip, verdict } from "../probe.ts";
+import type { Reply } from "../reply.ts";
 import { keptItems, outputIndexOf, type StreamView, textOfMessage, viewStream } from "../stream-view.ts";
 
 const details = { suite: "responses", strict: true } as const;
@@ -28,7 +28,7 @@ export async function plainRoundTrip(context: Context): Promise<readonly string[
   return [ASK_WEATHER, without(home(call), "id", "status"), outputItem(callIdOf(call), RESULT)];
 }
 
-export function roundTrip(context: Context): Promise<Exchange> {
+export function roundTrip(context: Context): Promise<Reply> {
   return context.once("round trip", async () => {
     const input = await plainRoundTrip(context);
     return context.send(input, { ...(await context.base()), stream: true, tools: [WEATHER_TOOL] });
@@ -55,13 +55,13 @@ export const TOOL_PROBES: readonly Probe[] = [
     why: "S13",
     async run(context) {
       const expected = 'a function_call of get_weather with {"city": …} and a call_id';
-      const exchange = await context.callExchange();
-      const refusal = refusalOf(exchange);
+      const reply = await context.callReply();
+      const refusal = refusalOf(reply);
       if (refusal !== undefined) return differs(expected, describe(refusal));
-      const [call] = callsIn(viewStream(exchange));
+      const [call] = callsIn(viewStream(reply));
       if (call === undefined) {
         return (
-          brokenOff(exchange) ?? differs(expected, "the model made no call, even with tool_choice required")
+          brokenOff(reply) ?? differs(expected, "the model made no call, even with tool_choice required")
         );
       }
       const problems: string[] = [];
@@ -91,8 +91,8 @@ export const TOOL_PROBES: readonly Probe[] = [
     title: "two calls in one response have places and call ids of their own",
     why: "T04, T07",
     async run(context) {
-      const exchange = await context.parallelExchange();
-      const refusal = refusalOf(exchange);
+      const reply = await context.parallelReply();
+      const refusal = refusalOf(reply);
       if (refusal !== undefined) return differs("two calls in one response", describe(refusal));
       const calls = callsIn(await context.parallelStream());
       if (calls.length < 2) throw new Skip(`the model made ${calls.length} calls, which is its choice`);
@@ -124,11 +124,11 @@ export const TOOL_PROBES: readonly Probe[] = [
     title: "call, output, answer: a history in its plainest form is gone on with",
     why: "T01, T02",
     async run(context) {
-      const exchange = await roundTrip(context);
+      const reply = await roundTrip(context);
       const expected = "accepted, and output after it";
-      const reception = receptionOf(exchange);
-      if (!reception.accepted) return differs(expected, describe(reception.refusal));
-      const items = keptItems(viewStream(exchange));
+      const acceptance = acceptanceOf(reply);
+      if (!acceptance.accepted) return differs(expected, describe(acceptance.refusal));
+      const items = keptItems(viewStream(reply));
       const text = items.map(textOfMessage).join(" ").trim();
       return holds(text === "" ? items.map(typeOf).join(", ") : `“${text.slice(0, 80)}”`);
     },
@@ -138,13 +138,13 @@ export const TOOL_PROBES: readonly Probe[] = [
     ...details,
     title: "a tool in the chat-completions shape is refused",
     why: "S13",
-    async run(context): Promise<Outcome> {
+    async run(context): Promise<Verdict> {
       const { type, ...inner } = WEATHER_TOOL;
-      const reception = await context.offer([ASK_WEATHER], { tools: [{ type, function: inner }] });
+      const acceptance = await context.offer([ASK_WEATHER], { tools: [{ type, function: inner }] });
       const expected =
         "HTTP 400, code missing_required_parameter, param tools[0].name: Missing required parameter: 'tools[0].name'.";
-      if (reception.accepted) return differs(expected, "accepted", { accepted: true });
-      const { refusal } = reception;
+      if (acceptance.accepted) return differs(expected, "accepted", { accepted: true });
+      const { refusal } = acceptance;
       const same = refusal.status === 400 && refusal.param === "tools[0].name";
       return same ? holds(describe(refusal)) : differs(expected, describe(refusal));
     },
@@ -157,15 +157,15 @@ export const TOOL_PROBES: readonly Probe[] = [
     async run(context) {
       const expected = '{"country": …, "capital": …} and nothing else';
       const fields = { ...(await context.base()), text: { format: CAPITAL } };
-      const exchange = await context.send(
+      const reply = await context.send(
         [JSON.stringify({ role: "user", content: "Name a country and its capital." })],
         fields,
       );
-      const refusal = refusalOf(exchange);
+      const refusal = refusalOf(reply);
       if (refusal !== undefined) return differs(expected, describe(refusal));
-      const broken = brokenOff(exchange);
+      const broken = brokenOff(reply);
       if (broken !== undefined) return broken;
-      const output = objectOf(tryParseJson(exchange.text))["output"];
+      const output = objectOf(tryParseJson(reply.text))["output"];
       const items = Array.isArray(output) ? output.map((item) => JSON.stringify(item)) : [];
       const text = items
         .filter((item) => typeOf(item) === "message")

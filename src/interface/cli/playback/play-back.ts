@@ -79,10 +79,10 @@ class PlaybackRun {
 
   /** `own`: another prompt than the recorded ones. */
   async play(own: string | undefined): Promise<number> {
-    const { events, program, at, exchanges } = this.#recording;
+    const { events, program, at, requests } = this.#recording;
     say(
       this.#terminal,
-      `playing back ${amount(exchanges.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tool is run`,
+      `playing back ${amount(requests.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tool is run`,
     );
     const store = await this.#store();
     const first = firstSettings(this.#recording);

@@ -5,17 +5,13 @@ export const blocksFitTheirRole: MessagesRule = {
   title: "Calls and thinking are the assistant's, results the user's",
   evidence: "S14",
   todo: "Move the block into a message of the right role.",
-  start() {
-    return {
-      item: ({ index, role, blocks }) =>
-        blocks.flatMap((block) => {
-          const { part, type } = block;
-          const owner =
-            type === "tool_use" || isThinking(block) ? "assistant" : type === "tool_result" ? "user" : role;
-          if (owner === role) return [];
-          const message = `messages.${index}.content.${part}: \`${type}\` blocks can only be in \`${owner}\` messages`;
-          return [{ index, part, message }];
-        }),
-    };
-  },
+  item: ({ index, role, blocks }) =>
+    blocks.flatMap((block) => {
+      const { part, type } = block;
+      const owner =
+        type === "tool_use" || isThinking(block) ? "assistant" : type === "tool_result" ? "user" : role;
+      if (owner === role) return [];
+      const message = `messages.${index}.content.${part}: \`${type}\` blocks can only be in \`${owner}\` messages`;
+      return [{ index, part, message }];
+    }),
 };

@@ -5,16 +5,12 @@ export const callsAreWhole: MessagesRule = {
   title: "A tool_use has an object as its input",
   evidence: "T11",
   todo: "Leave the call out with its result, or send {} where there was nothing.",
-  start() {
-    return {
-      item: ({ index, blocks }) =>
-        blocks
-          .filter(({ type, inputIsObject }) => type === "tool_use" && !inputIsObject)
-          .map(({ part }) => ({
-            index,
-            part,
-            message: `messages.${index}.content.${part}.tool_use.input: Input should be a valid dictionary`,
-          })),
-    };
-  },
+  item: ({ index, blocks }) =>
+    blocks
+      .filter(({ type, inputIsObject }) => type === "tool_use" && !inputIsObject)
+      .map(({ part }) => ({
+        index,
+        part,
+        message: `messages.${index}.content.${part}.tool_use.input: Input should be a valid dictionary`,
+      })),
 };

@@ -9,7 +9,7 @@ export interface MessagesFacts {
    * The request without its `messages`, as JSON text: thinking, tools, tool_choice, max_tokens, cache_control are read from
    * it. Absent when only the messages are at hand: then what rests on it is not asked.
    */
-  readonly head?: string;
+  readonly head?: string | undefined;
   /** The model takes a conversation that ends with an assistant message (C08). Newer ones do not. */
   readonly prefill?: boolean;
 }

@@ -9,7 +9,7 @@ import { blocksFitTheirRole } from "./blocks-fit-their-role.ts";
 import { callsAreWhole } from "./calls-are-whole.ts";
 import { callsHaveResults } from "./calls-have-results.ts";
 import { endsWithUser } from "./ends-with-user.ts";
-import { fewCacheMarks } from "./few-cache-marks.ts";
+import { fewCachedBlocks } from "./few-cached-blocks.ts";
 import { knownRoles } from "./known-roles.ts";
 import { limitsAreSound } from "./limits-are-sound.ts";
 import type { MessagesRule } from "./message-view.ts";
@@ -53,7 +53,7 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   blocksFitTheirRole,
   limitsAreSound,
   noForcedToolWithThinking,
-  fewCacheMarks,
+  fewCachedBlocks,
   noExtraFields,
   callsAreWhole,
 ];

@@ -7,14 +7,10 @@ export const knownRoles: MessagesRule = {
   title: "Roles are user, assistant or system",
   evidence: "S14",
   todo: "Results are blocks of a user message; there is no role of a tool.",
-  start() {
-    return {
-      item({ index, role }) {
-        if (ROLES.has(role)) return undefined;
-        return role === undefined
-          ? `messages.${index}.role: Field required`
-          : `messages.${index}.role: Input should be 'user' or 'assistant'`;
-      },
-    };
+  item({ index, role }) {
+    if (ROLES.has(role)) return undefined;
+    return role === undefined
+      ? `messages.${index}.role: Field required`
+      : `messages.${index}.role: Input should be 'user' or 'assistant'`;
   },
 };

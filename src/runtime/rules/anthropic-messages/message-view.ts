@@ -45,8 +45,8 @@ export interface MessagesRequest {
   readonly budgetTokens: number | undefined;
   readonly maxTokens: number | undefined;
   readonly toolChoice: string | undefined;
-  /** `cache_control` marks in system and tools. */
-  readonly cacheMarks: number;
+  /** Blocks with `cache_control` in system and tools. */
+  readonly cachedBlocks: number;
 }
 
 export function viewMessage(text: string, index: number, context: PieceContext): MessageView {
@@ -94,7 +94,7 @@ export function viewHead({ head, prefill = false }: MessagesFacts): MessagesRequ
     budgetTokens: numberIn(thinking.get("budget_tokens")),
     maxTokens: numberIn(members.get("max_tokens")),
     toolChoice: textOf(membersOf(members.get("tool_choice") ?? "").get("type")),
-    cacheMarks: [
+    cachedBlocks: [
       ...sliceArray(members.get("system") ?? ""),
       ...sliceArray(members.get("tools") ?? ""),
     ].filter((one) => membersOf(one).get("cache_control")?.startsWith("{") === true).length,

@@ -5,13 +5,9 @@ export const messagesHaveContent: MessagesRule = {
   title: "Messages have content",
   evidence: "S06",
   todo: "Leave the empty message out.",
-  start() {
-    return {
-      item({ index, content, blocks }) {
-        if (content === "missing") return `messages.${index}.content: Field required`;
-        if (blocks.length > 0) return undefined;
-        return `messages.${index}: all messages must have non-empty content except for the optional final assistant message`;
-      },
-    };
+  item({ index, content, blocks }) {
+    if (content === "missing") return `messages.${index}.content: Field required`;
+    if (blocks.length > 0) return undefined;
+    return `messages.${index}: all messages must have non-empty content except for the optional final assistant message`;
   },
 };

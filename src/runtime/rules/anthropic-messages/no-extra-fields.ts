@@ -15,22 +15,18 @@ export const noExtraFields: MessagesRule = {
   title: "Messages and blocks carry no field the input does not know",
   evidence: "S03",
   todo: "Remove the field.",
-  start() {
-    return {
-      item: ({ index, keys, blocks }) => [
-        ...[...keys]
-          .filter((key) => !MESSAGE_FIELDS.has(key))
-          .map((key) => ({ index, message: `messages.${index}.${key}: Extra inputs are not permitted` })),
-        ...blocks.flatMap(({ part, type, keys: fields }) =>
-          [...fields]
-            .filter((key) => FIELDS[type]?.has(key) === false)
-            .map((key) => ({
-              index,
-              part,
-              message: `messages.${index}.content.${part}.${type}.${key}: Extra inputs are not permitted`,
-            })),
-        ),
-      ],
-    };
-  },
+  item: ({ index, keys, blocks }) => [
+    ...[...keys]
+      .filter((key) => !MESSAGE_FIELDS.has(key))
+      .map((key) => ({ index, message: `messages.${index}.${key}: Extra inputs are not permitted` })),
+    ...blocks.flatMap(({ part, type, keys: fields }) =>
+      [...fields]
+        .filter((key) => FIELDS[type]?.has(key) === false)
+        .map((key) => ({
+          index,
+          part,
+          message: `messages.${index}.content.${part}.${type}.${key}: Extra inputs are not permitted`,
+        })),
+    ),
+  ],
 };

@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
+import { type RuleCases, rulesContract } from "../../../../test/contracts/rules-contract.ts";
 import { createRequestCheck, MESSAGES_RULES, type PieceContext, type Violation } from "../index.ts";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -50,13 +51,7 @@ const without = (block: Block, key: string): Block =>
   Object.fromEntries(Object.entries(block).filter(([name]) => name !== key));
 const of = (...messages: readonly Message[]): Request => ({ head: adaptive, messages });
 
-interface Case {
-  readonly breaks: Readonly<Record<string, Request>>;
-  readonly keeps: Readonly<Record<string, Request>>;
-}
-
-/** Per rule: requests that break it, and requests next to them that break none. */
-const CASES: Readonly<Record<string, Case>> = {
+const CASES: Readonly<Record<string, RuleCases<Request>>> = {
   M01: {
     breaks: {
       "thinking alone": of(user(), answer(think()), user()),
@@ -284,28 +279,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-test("every rule has its cases here, and a number and a title of its own", () => {
-  expect(MESSAGES_RULES.map(({ id }) => id).toSorted()).toEqual(Object.keys(CASES));
-  expect(new Set(MESSAGES_RULES.map(({ title }) => title)).size).toBe(MESSAGES_RULES.length);
-  for (const { evidence, todo } of MESSAGES_RULES) {
-    expect(evidence).toMatch(/^[A-Z]\d\d/);
-    expect(todo).not.toBe("");
-  }
-});
-
-describe.each(Object.keys(CASES))("%s", (id) => {
-  const { breaks, keeps } = CASES[id] as Case;
-
-  test.each(Object.keys(breaks))("is broken by %s", (name) => {
-    const found = check(breaks[name] as Request);
-    expect(found.map(({ rule }) => rule)).toContain(id);
-    for (const { message } of found) expect(message).not.toBe("");
-  });
-
-  test.each(Object.keys(keeps))("is kept by %s, and so are all others", (name) => {
-    expect(check(keeps[name] as Request)).toEqual([]);
-  });
-});
+rulesContract(MESSAGES_RULES, CASES, check);
 
 test("a violation names the message and the block, in the words of the API", () => {
   expect(check(of(user(), answer(think(), use(7)), user()))).toEqual([

@@ -5,19 +5,15 @@ export const thinkingIsSigned: MessagesRule = {
   title: "Thinking carries the signature of this origin",
   evidence: "C03, C11, C12",
   todo: "Leave the block out: nobody but its maker can sign it.",
-  start() {
-    return {
-      item: ({ index, role, blocks, foreign = false }) =>
-        role !== "assistant"
-          ? undefined
-          : blocks.flatMap((block) => {
-              const wrong = problemOf(block, foreign);
-              if (wrong === undefined) return [];
-              const at = `messages.${index}.content.${block.part}`;
-              return [{ index, part: block.part, message: wrong(at) }];
-            }),
-    };
-  },
+  item: ({ index, role, blocks, foreign = false }) =>
+    role !== "assistant"
+      ? undefined
+      : blocks.flatMap((block) => {
+          const wrong = problemOf(block, foreign);
+          if (wrong === undefined) return [];
+          const at = `messages.${index}.content.${block.part}`;
+          return [{ index, part: block.part, message: wrong(at) }];
+        }),
 };
 
 function problemOf(

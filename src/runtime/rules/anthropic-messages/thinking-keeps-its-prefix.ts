@@ -5,14 +5,10 @@ export const thinkingKeepsItsPrefix: MessagesRule = {
   title: "On a model that binds thinking, what stands before it is unchanged",
   evidence: "C04",
   todo: "Leave this block and all later ones out.",
-  start() {
-    return {
-      item({ index, blocks, prefixChanged }) {
-        const block = prefixChanged === true ? blocks.find(isThinking) : undefined;
-        if (block === undefined) return undefined;
-        const message = `messages.${index}.content.${block.part}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation. Remove the block, or set \`thinking.block_binding.prefix_mismatch_behavior\` to "drop_block".`;
-        return { index, part: block.part, message };
-      },
-    };
+  item({ index, blocks, prefixChanged }) {
+    const block = prefixChanged === true ? blocks.find(isThinking) : undefined;
+    if (block === undefined) return undefined;
+    const message = `messages.${index}.content.${block.part}: Invalid \`signature\` in \`thinking\` block. The block is bound to a different conversation. Remove the block, or set \`thinking.block_binding.prefix_mismatch_behavior\` to "drop_block".`;
+    return { index, part: block.part, message };
   },
 };

@@ -7,19 +7,15 @@ export const validToolIds: MessagesRule = {
   title: "Tool ids are letters, digits, _ or -",
   evidence: "C09",
   todo: "Map the id, for the call and its result alike.",
-  start() {
-    return {
-      item: ({ index, blocks }) =>
-        blocks.flatMap(({ part, type, id, toolUseId }) => {
-          const field = type === "tool_use" ? "id" : type === "tool_result" ? "tool_use_id" : undefined;
-          if (field === undefined || VALID.test((field === "id" ? id : toolUseId) ?? "")) return [];
-          const at = `messages.${index}.content.${part}.${type}.${field}`;
-          const missing = (field === "id" ? id : toolUseId) === undefined;
-          const message = missing
-            ? `${at}: Field required`
-            : `${at}: String should match pattern '^[a-zA-Z0-9_-]+$'`;
-          return [{ index, part, message }];
-        }),
-    };
-  },
+  item: ({ index, blocks }) =>
+    blocks.flatMap(({ part, type, id, toolUseId }) => {
+      const field = type === "tool_use" ? "id" : type === "tool_result" ? "tool_use_id" : undefined;
+      if (field === undefined || VALID.test((field === "id" ? id : toolUseId) ?? "")) return [];
+      const at = `messages.${index}.content.${part}.${type}.${field}`;
+      const missing = (field === "id" ? id : toolUseId) === undefined;
+      const message = missing
+        ? `${at}: Field required`
+        : `${at}: String should match pattern '^[a-zA-Z0-9_-]+$'`;
+      return [{ index, part, message }];
+    }),
 };

@@ -7,23 +7,18 @@ export const callsAreFunctions: ChatRule = {
   title: "A call has a name and its arguments as a text, and a message has at most 128",
   evidence: "S12, T11",
   todo: 'Send "function": {"name": …, "arguments": "…"} as it came.',
-  start() {
-    return {
-      item({ index, calls }) {
-        const wrong = calls.flatMap(({ part, name, arguments: text }) => {
-          const at = `messages[${index}].tool_calls[${part}].function`;
-          if (name === undefined)
-            return [{ index, part, message: `Missing required parameter: '${at}.name'.` }];
-          if (text === "absent" || text === "null")
-            return [{ index, part, message: `Missing required parameter: '${at}.arguments'.` }];
-          if (text !== "other") return [];
-          const message = `Invalid type for '${at}.arguments': expected a string, but got an object instead.`;
-          return [{ index, part, message }];
-        });
-        if (calls.length <= MOST) return wrong;
-        const message = `Invalid 'messages[${index}].tool_calls': array too long. Expected an array with maximum length ${MOST}, but got an array with length ${calls.length} instead.`;
-        return [...wrong, { index, message }];
-      },
-    };
+  item({ index, calls }) {
+    const wrong = calls.flatMap(({ part, name, arguments: text }) => {
+      const at = `messages[${index}].tool_calls[${part}].function`;
+      if (name === undefined) return [{ index, part, message: `Missing required parameter: '${at}.name'.` }];
+      if (text === "absent" || text === "null")
+        return [{ index, part, message: `Missing required parameter: '${at}.arguments'.` }];
+      if (text !== "other") return [];
+      const message = `Invalid type for '${at}.arguments': expected a string, but got an object instead.`;
+      return [{ index, part, message }];
+    });
+    if (calls.length <= MOST) return wrong;
+    const message = `Invalid 'messages[${index}].tool_calls': array too long. Expected an array with maximum length ${MOST}, but got an array with length ${calls.length} instead.`;
+    return [...wrong, { index, message }];
   },
 };

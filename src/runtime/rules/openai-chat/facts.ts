@@ -28,7 +28,7 @@ export interface ChatTraits {
 export interface ChatFacts {
   readonly traits: ChatTraits;
   /** The request without its `messages`, as JSON text. Absent when only the messages are at hand. */
-  readonly head?: string;
+  readonly head?: string | undefined;
   /** Thinking is switched on. Where absent the head is asked, and where that is silent the vendor's default holds: on. */
   readonly thinking?: boolean;
 }

@@ -7,13 +7,9 @@ export const knownChatRoles: ChatRule = {
   title: "Roles are those of the dialect",
   evidence: "S14",
   todo: "Use system, developer, user, assistant or tool.",
-  start() {
-    return {
-      item({ index, role }) {
-        if (role === undefined) return `Missing required parameter: 'messages[${index}].role'.`;
-        if (ROLES.has(role)) return undefined;
-        return `Invalid value: '${role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.`;
-      },
-    };
+  item({ index, role }) {
+    if (role === undefined) return `Missing required parameter: 'messages[${index}].role'.`;
+    if (ROLES.has(role)) return undefined;
+    return `Invalid value: '${role}'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.`;
   },
 };

@@ -5,12 +5,8 @@ export const noForeignReasoning: ChatRule = {
   title: "No reasoning of another origin",
   evidence: "V06, V07, V08",
   todo: "Leave it out: thoughts of one vendor never go to another.",
-  start() {
-    return {
-      item({ role, reasoning, foreign }) {
-        if (role !== "assistant" || foreign !== true || reasoning.size === 0) return undefined;
-        return "reasoning of another origin: no API has to refuse it, and it is a leak all the same";
-      },
-    };
+  item({ role, reasoning, foreign }) {
+    if (role !== "assistant" || foreign !== true || reasoning.size === 0) return undefined;
+    return "reasoning of another origin: no API has to refuse it, and it is a leak all the same";
   },
 };

@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
+import { type RuleCases, rulesContract } from "../../../../test/contracts/rules-contract.ts";
 import { CHAT_RULES, CHAT_VENDORS, type ChatTraits, createRequestCheck, type Violation } from "../index.ts";
 
 type Message = Readonly<Record<string, unknown>> & { readonly $foreign?: true };
@@ -49,12 +50,7 @@ const to = (vendor: keyof typeof CHAT_VENDORS, ...messages: readonly Message[]):
   messages,
 });
 
-interface Case {
-  readonly breaks: Readonly<Record<string, Request>>;
-  readonly keeps: Readonly<Record<string, Request>>;
-}
-
-const CASES: Readonly<Record<string, Case>> = {
+const CASES: Readonly<Record<string, RuleCases<Request>>> = {
   Q01: {
     breaks: {
       "a call and nothing": of(user, calls(call())),
@@ -247,28 +243,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-test("every rule has its cases here, and a number and a title of its own", () => {
-  expect(CHAT_RULES.map(({ id }) => id).toSorted()).toEqual(Object.keys(CASES));
-  expect(new Set(CHAT_RULES.map(({ title }) => title)).size).toBe(CHAT_RULES.length);
-  for (const { evidence, todo } of CHAT_RULES) {
-    expect(evidence).toMatch(/^[A-Z]\d\d/);
-    expect(todo).not.toBe("");
-  }
-});
-
-describe.each(Object.keys(CASES))("%s", (id) => {
-  const { breaks, keeps } = CASES[id] as Case;
-
-  test.each(Object.keys(breaks))("is broken by %s", (name) => {
-    const found = check(breaks[name] as Request);
-    expect(found.map(({ rule }) => rule)).toContain(id);
-    for (const { message } of found) expect(message).not.toBe("");
-  });
-
-  test.each(Object.keys(keeps))("is kept by %s, and so are all others", (name) => {
-    expect(check(keeps[name] as Request)).toEqual([]);
-  });
-});
+rulesContract(CHAT_RULES, CASES, check);
 
 test.each([
   ["kimi", "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1"],

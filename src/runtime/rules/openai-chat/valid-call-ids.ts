@@ -11,8 +11,8 @@ export const validCallIds: ChatRule = {
       item: (message) =>
         idsOf(message).flatMap(({ part, at, id }) => {
           const wrong = problem(id, at, traits);
-          const place = part === undefined ? { index: message.index } : { index: message.index, part };
-          return wrong === undefined ? [] : [{ ...place, message: wrong }];
+          const spot = part === undefined ? { index: message.index } : { index: message.index, part };
+          return wrong === undefined ? [] : [{ ...spot, message: wrong }];
         }),
     };
   },

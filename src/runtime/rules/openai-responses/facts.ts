@@ -6,5 +6,5 @@
 
 export interface ResponsesFacts {
   /** The request without its `input`, as JSON text. Absent when only the input is at hand. */
-  readonly head?: string;
+  readonly head?: string | undefined;
 }

@@ -38,52 +38,22 @@ export function viewItem(
   members: readonly Member[] = sliceObject(text),
 ): ItemView {
   // With duplicate keys the last one counts, as in JSON.parse.
-  let type, id, callId, role, payload, summary, content: string | undefined;
-  let hasOutput = false;
-  let hasStatus = false;
-  for (const { key, value } of members) {
-    switch (key) {
-      case "type":
-        type = value;
-        break;
-      case "id":
-        id = value;
-        break;
-      case "call_id":
-        callId = value;
-        break;
-      case "role":
-        role = value;
-        break;
-      case "encrypted_content":
-        payload = value;
-        break;
-      case "summary":
-        summary = value;
-        break;
-      case "content":
-        content = value;
-        break;
-      case "output":
-        hasOutput = true;
-        break;
-      case "status":
-        hasStatus = true;
-        break;
-    }
-  }
+  const values = new Map(members.map(({ key, value }) => [key, value]));
+  const role = textOf(values.get("role"));
+  const summary = values.get("summary");
+  const content = values.get("content");
   return {
     index,
-    type: textOf(type) ?? (textOf(role) === undefined ? "unknown" : "message"),
-    id: textOf(id),
-    callId: textOf(callId),
-    role: textOf(role),
-    payload: payloadState(payload),
+    type: textOf(values.get("type")) ?? (role === undefined ? "unknown" : "message"),
+    id: textOf(values.get("id")),
+    callId: textOf(values.get("call_id")),
+    role,
+    payload: payloadState(values.get("encrypted_content")),
     summary: summary === undefined ? "missing" : summary.startsWith("[") ? "array" : "wrong",
     hasContent: content !== undefined,
     contentTypes: partTypes(content),
-    hasOutput,
-    hasStatus,
+    hasOutput: values.has("output"),
+    hasStatus: values.has("status"),
     group: context.group,
     foreign: context.foreign ?? false,
   };

@@ -5,12 +5,8 @@ export const messagesHaveContent: ResponsesRule = {
   title: "A message has its content field",
   evidence: "S06",
   todo: "Leave the message out.",
-  start() {
-    return {
-      item: (item) =>
-        item.type === "message" && !item.hasContent
-          ? `Missing required parameter: 'input[${item.index}].content'.`
-          : undefined,
-    };
-  },
+  item: (item) =>
+    item.type === "message" && !item.hasContent
+      ? `Missing required parameter: 'input[${item.index}].content'.`
+      : undefined,
 };

@@ -5,12 +5,8 @@ export const noForeignPayload: ResponsesRule = {
   title: "No opaque payload of another origin",
   evidence: "E01–E05, E08",
   todo: "Leave the payload out: only its maker can read it.",
-  start() {
-    return {
-      item: (item) =>
-        item.foreign && item.payload === "present"
-          ? "The encrypted content could not be verified. Reason: Encrypted content could not be decrypted or parsed."
-          : undefined,
-    };
-  },
+  item: (item) =>
+    item.foreign && item.payload === "present"
+      ? "The encrypted content could not be verified. Reason: Encrypted content could not be decrypted or parsed."
+      : undefined,
 };

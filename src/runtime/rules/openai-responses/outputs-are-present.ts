@@ -5,12 +5,8 @@ export const outputsArePresent: ResponsesRule = {
   title: "A call output has its output field, if an empty one",
   evidence: "T09",
   todo: 'Send "output": "".',
-  start() {
-    return {
-      item: (item) =>
-        isOutput(item) && !item.hasOutput
-          ? `Missing required parameter: 'input[${item.index}].output'.`
-          : undefined,
-    };
-  },
+  item: (item) =>
+    isOutput(item) && !item.hasOutput
+      ? `Missing required parameter: 'input[${item.index}].output'.`
+      : undefined,
 };

@@ -5,12 +5,8 @@ export const reasoningHasNoOutputFields: ResponsesRule = {
   title: "Reasoning carries no status",
   evidence: "S03",
   todo: "Remove the field.",
-  start() {
-    return {
-      item: (item) =>
-        item.type === "reasoning" && item.hasStatus
-          ? `Unknown parameter: 'input[${item.index}].status'.`
-          : undefined,
-    };
-  },
+  item: (item) =>
+    item.type === "reasoning" && item.hasStatus
+      ? `Unknown parameter: 'input[${item.index}].status'.`
+      : undefined,
 };

@@ -5,12 +5,8 @@ export const reasoningHasSummary: ResponsesRule = {
   title: "Reasoning has a summary array, if an empty one",
   evidence: "S01, S02",
   todo: 'Add "summary": [].',
-  start() {
-    return {
-      item: (item) =>
-        item.type === "reasoning" && item.summary !== "array"
-          ? `Missing required parameter: 'input[${item.index}].summary'.`
-          : undefined,
-    };
-  },
+  item: (item) =>
+    item.type === "reasoning" && item.summary !== "array"
+      ? `Missing required parameter: 'input[${item.index}].summary'.`
+      : undefined,
 };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { type RuleCases, rulesContract } from "../../../../test/contracts/rules-contract.ts";
 import { createRequestCheck, RESPONSES_RULES, type Violation } from "../index.ts";
 import { viewItem } from "./index.ts";
 
@@ -57,13 +58,8 @@ const out = (n = 1, more: Item = {}): Item => ({
 const without = (item: Item, key: string): Item =>
   Object.fromEntries(Object.entries(item).filter(([name]) => name !== key));
 
-interface Case {
-  readonly breaks: Readonly<Record<string, readonly Item[]>>;
-  readonly keeps: Readonly<Record<string, readonly Item[]>>;
-}
-
 /** Per rule: inputs that break it and no other, and inputs next to them that break none. */
-const CASES: Readonly<Record<string, Case>> = {
+const CASES: Readonly<Record<string, RuleCases<readonly Item[]>>> = {
   R01: {
     breaks: {
       "reasoning at the end": [user, rs()],
@@ -217,30 +213,11 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
-test("every rule has its cases here, and a number and a title of its own", () => {
-  expect(RESPONSES_RULES.map(({ id }) => id).toSorted()).toEqual(Object.keys(CASES));
-  expect(new Set(RESPONSES_RULES.map(({ title }) => title)).size).toBe(RESPONSES_RULES.length);
-  for (const { evidence, todo } of RESPONSES_RULES) {
-    expect(evidence).toMatch(/^[A-Z]\d\d/);
-    expect(todo).not.toBe("");
-  }
-});
-
-describe.each(Object.keys(CASES))("%s", (id) => {
-  const { breaks, keeps } = CASES[id] as Case;
-
-  test.each(Object.keys(breaks))("is broken by %s", (name) => {
-    const found = check(...(breaks[name] ?? []));
-    expect(found.map(({ rule }) => rule)).toContain(id);
-    for (const { index, message } of found) {
-      expect(index).toBeGreaterThan(0);
-      expect(message).not.toBe("");
-    }
-  });
-
-  test.each(Object.keys(keeps))("is kept by %s, and so are all others", (name) => {
-    expect(check(...(keeps[name] ?? []))).toEqual([]);
-  });
+rulesContract(RESPONSES_RULES, CASES, (items) => {
+  const found = check(...items);
+  // The head of these requests is empty, and they all begin with what the user says.
+  for (const { index } of found) expect(index).toBeGreaterThan(0);
+  return found;
 });
 
 describe("createRequestCheck", () => {

@@ -5,17 +5,13 @@ export const validCallIds: ResponsesRule = {
   title: "Call ids are 1 to 64 characters long",
   evidence: "T05, T06",
   todo: "Map the id, for the call and its output alike.",
-  start() {
-    return {
-      item(item) {
-        if (!isCall(item) && !isOutput(item)) return undefined;
-        const length = item.callId?.length ?? 0;
-        if (length === 0) {
-          return `Invalid 'input[${item.index}].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.`;
-        }
-        if (length <= 64) return undefined;
-        return `Invalid 'input[${item.index}].call_id': string too long. Expected a string with maximum length 64, but got a string with length ${length} instead.`;
-      },
-    };
+  item(item) {
+    if (!isCall(item) && !isOutput(item)) return undefined;
+    const length = item.callId?.length ?? 0;
+    if (length === 0) {
+      return `Invalid 'input[${item.index}].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.`;
+    }
+    if (length <= 64) return undefined;
+    return `Invalid 'input[${item.index}].call_id': string too long. Expected a string with maximum length 64, but got a string with length ${length} instead.`;
   },
 };

@@ -20,20 +20,16 @@ export const validItemIds: ResponsesRule = {
   title: "Item ids are 1 to 64 letters, digits, _ or -, with the prefix of their type",
   evidence: "I05, I06, I07",
   todo: "Leave the id away, with all ids and the reasoning of its response.",
-  start() {
-    return {
-      item({ id, index, type }) {
-        if (id === undefined) return undefined;
-        if (id.length > 64) {
-          return `Invalid 'input[${index}].id': string too long. Expected a string with maximum length 64, but got a string with length ${id.length} instead.`;
-        }
-        if (!/^[A-Za-z0-9_-]+$/.test(id)) {
-          return `Invalid 'input[${index}].id': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.`;
-        }
-        const prefixes = ITEM_ID_PREFIXES[type];
-        if (prefixes === undefined || prefixes.some((prefix) => id.startsWith(prefix))) return undefined;
-        return `Invalid 'input[${index}].id': '${id}'. Expected an ID that begins with '${prefixes[0]}'.`;
-      },
-    };
+  item({ id, index, type }) {
+    if (id === undefined) return undefined;
+    if (id.length > 64) {
+      return `Invalid 'input[${index}].id': string too long. Expected a string with maximum length 64, but got a string with length ${id.length} instead.`;
+    }
+    if (!/^[A-Za-z0-9_-]+$/.test(id)) {
+      return `Invalid 'input[${index}].id': '${id}'. Expected an ID that contains letters, numbers, underscores, or dashes, but this value contained additional characters.`;
+    }
+    const prefixes = ITEM_ID_PREFIXES[type];
+    if (prefixes === undefined || prefixes.some((prefix) => id.startsWith(prefix))) return undefined;
+    return `Invalid 'input[${index}].id': '${id}'. Expected an ID that begins with '${prefixes[0]}'.`;
   },
 };

@@ -5,7 +5,7 @@
  */
 
 import { isObject, stringOf, ThroughlineError, tryParseJson } from "../../base/support/index.ts";
-import type { Exchange, Frame } from "./exchange.ts";
+import type { Reply, Frame } from "./reply.ts";
 
 export interface Refusal {
   readonly status: number;
@@ -19,7 +19,7 @@ export interface Refusal {
   readonly shape: "api" | "other";
 }
 
-export type Reception =
+export type Acceptance =
   | { readonly accepted: true; readonly seen: string }
   | { readonly accepted: false; readonly refusal: Refusal };
 
@@ -28,30 +28,33 @@ const OUTPUT_BEGINS = /^response\.(?:output_item\.|content_part\.|completed$|inc
 export const isDecisive = (frame: Frame): boolean =>
   frame.type === "error" || frame.type === "response.failed" || OUTPUT_BEGINS.test(frame.type);
 
+/** The rest of the answer is not read. */
+export const ONLY_DECIDE = { enough: isDecisive };
+
 /** Throws what is neither: no answer at all, a web page, a redirect. */
-export function receptionOf(exchange: Exchange): Reception {
-  const refusal = refusalOf(exchange);
+export function acceptanceOf(reply: Reply): Acceptance {
+  const refusal = refusalOf(reply);
   if (refusal !== undefined) return { accepted: false, refusal };
-  if (exchange.streamed) {
-    const decisive = exchange.frames.find(isDecisive);
+  if (reply.streamed) {
+    const decisive = reply.frames.find(isDecisive);
     if (decisive !== undefined) return { accepted: true, seen: decisive.type };
-    const { code, message } = exchange.broken ?? {
+    const { code, message } = reply.broken ?? {
       code: "no_answer",
-      message: `the stream ended after ${exchange.frames.length} events, without output`,
+      message: `the stream ended after ${reply.frames.length} events, without output`,
     };
     throw new ThroughlineError({ code, message });
   }
-  if (exchange.broken !== undefined) throw new ThroughlineError(exchange.broken);
-  const body = tryParseJson(exchange.text);
+  if (reply.broken !== undefined) throw new ThroughlineError(reply.broken);
+  const body = tryParseJson(reply.text);
   if (isObject(body) && Array.isArray(body["output"])) return { accepted: true, seen: "a response object" };
   throw new ThroughlineError({
     code: "not_an_api",
-    message: `HTTP ${exchange.status} with ${describeBody(exchange)}: is the base URL right?`,
+    message: `HTTP ${reply.status} with ${describeBody(reply)}: is the base URL right?`,
   });
 }
 
-export function refusalOf(exchange: Exchange): Refusal | undefined {
-  const { status, frames, text } = exchange;
+export function refusalOf(reply: Reply): Refusal | undefined {
+  const { status, frames, text } = reply;
   const failed = frames.find((frame) => frame.type === "error" || frame.type === "response.failed");
   if (failed !== undefined) {
     const response = failed.body?.["response"];
@@ -87,7 +90,7 @@ export function describe(refusal: Refusal): string {
   return `HTTP ${status}${inStream ? ", then an error in the stream" : ""}, ${fields}: ${message}`;
 }
 
-export function describeBody({ headers, text }: Exchange): string {
+export function describeBody({ headers, text }: Reply): string {
   const type = (headers["content-type"] ?? "no content type").split(";")[0] ?? "";
   return text.trim() === "" ? `no body (${type})` : `${type}, "${text.trim().slice(0, 80)}"`;
 }

@@ -6,43 +6,33 @@
  */
 
 import { isObject, tryParseJson } from "../../base/support/index.ts";
-import { type ElementFile, lineFile } from "./element-list.ts";
+import { lineFile, type RecordFile } from "./element-list.ts";
 import { NOT_TEXT } from "./formats/read-text.ts";
 import type { Damage } from "./history.ts";
 
-export interface JsonLines {
-  readonly file: ElementFile;
-  /** Undefined: empty or unreadable. */
-  readonly values: readonly (Readonly<Record<string, unknown>> | undefined)[];
-  readonly damage: readonly Damage[];
-  /** The file without what cannot be read; glued lines are parted. */
-  clean(): string;
-}
+const where = (index: number): string => `line ${index + 1}`;
 
-export function jsonLines(text: string): JsonLines {
+/** Cleaned, it is without what cannot be read, and glued lines are parted. */
+export function jsonLines(text: string): RecordFile {
   const file = lineFile(text);
   const damage: Damage[] = [];
   const cleaned: string[] = [];
   const values = file.elements.map((line, index) => {
     const value = line.includes(NOT_TEXT) && !isIntact(line) ? undefined : tryParseJson(line);
-    if (isObject(value)) {
+    if (isObject(value) || line.trim() === "") {
       cleaned.push(line);
-      return value;
-    }
-    if (line.trim() === "") {
-      cleaned.push(line);
-      return undefined;
+      return isObject(value) ? value : undefined;
     }
     const parted = part(line);
     cleaned.push(...parted);
     const problem = parted.length > 0 ? "two records stand on one line" : "this line cannot be read";
-    damage.push({ place: `line ${index + 1}`, problem });
+    damage.push({ where: where(index), problem });
     return undefined;
   });
-  return { file, values, damage, clean: () => file.join(cleaned) };
+  return { ...file, values, damage, where, clean: () => file.join(cleaned) };
 }
 
-/** The replacement character may have been written on purpose; then the line is whole JSON and has no other mark. */
+/** The replacement character may have been written on purpose; then the line is whole JSON and shows no other damage. */
 function isIntact(line: string): boolean {
   return !line.includes("\0") && isObject(tryParseJson(line));
 }

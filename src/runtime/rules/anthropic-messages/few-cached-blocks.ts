@@ -2,19 +2,19 @@ import type { MessagesRule } from "./message-view.ts";
 
 const MOST = 4;
 
-export const fewCacheMarks: MessagesRule = {
+export const fewCachedBlocks: MessagesRule = {
   id: "M21",
   title: "At most four blocks carry cache_control",
   evidence: "K01",
   todo: "Keep the marks that stand last.",
-  start({ cacheMarks }) {
-    let found = cacheMarks;
+  start({ cachedBlocks }) {
+    let found = cachedBlocks;
     let last = 0;
     return {
       item({ index, blocks }) {
-        const marks = blocks.filter(({ cached }) => cached).length;
-        found += marks;
-        if (marks > 0) last = index;
+        const cached = blocks.filter((block) => block.cached).length;
+        found += cached;
+        if (cached > 0) last = index;
         return undefined;
       },
       end() {

@@ -27,7 +27,7 @@ export interface Frame {
   readonly type: string;
 }
 
-export interface Exchange {
+export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the answer came as server-sent events. */
@@ -64,24 +64,24 @@ export async function post(
   endpoint: EndpointOptions,
   body: string,
   options: PostOptions = {},
-): Promise<Exchange> {
+): Promise<Reply> {
   for (let waits = 0; ; waits += 1) {
-    const exchange = await postOnce(endpoint, body, options);
-    const wait = waitOf(exchange);
-    if (wait === undefined || waits === MAX_WAITS) return exchange;
+    const reply = await postOnce(endpoint, body, options);
+    const wait = waitOf(reply);
+    if (wait === undefined || waits === MAX_WAITS) return reply;
     await endpoint.clock.sleep(wait, endpoint.signal);
   }
 }
 
 /** A server that is busy says when to come back; being busy is no property of its protocol. */
-function waitOf({ status, headers }: Exchange): number | undefined {
+function waitOf({ status, headers }: Reply): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
   const seconds = Number(headers["retry-after"] ?? Number.NaN);
   const ms = Number(headers["retry-after-ms"] ?? seconds * 1000);
   return ms >= 0 && ms <= LONGEST_WAIT_MS ? ms : undefined;
 }
 
-async function postOnce(endpoint: EndpointOptions, body: string, options: PostOptions): Promise<Exchange> {
+async function postOnce(endpoint: EndpointOptions, body: string, options: PostOptions): Promise<Reply> {
   const { signal, timeoutMs } = endpoint;
   const key = options.key ?? endpoint.key;
   const limit = AbortSignal.timeout(timeoutMs);
