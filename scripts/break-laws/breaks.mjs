@@ -208,7 +208,7 @@ export const breaks = [
   {
     law: 5,
     what: "a call that had begun is run again after a crash",
-    file: "src/runtime/session/resume.ts",
+    file: "src/runtime/turn/resume.ts",
     find: "      !group.wasStarted(call.callId) ||",
     replace: "      group.start.seq >= 0 ||",
     tests: ["test/laws/law-5-log-before-act.test.ts"],

@@ -24,20 +24,18 @@ import {
   ThroughlineError,
   withDefaults,
 } from "../../base/support/index.ts";
+import {
+  assertKeepTurns,
+  compactBeforeTurn,
+  type CompactingOptions,
+  compactNow,
+  finishCompaction,
+  runTurnCompacting,
+} from "../compaction/index.ts";
 import { createRedactor, type Log, type Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
-import {
-  COMPACT_AT,
-  DEFAULT_LIMITS,
-  makeRoomBefore,
-  type RoomOptions,
-  runTurnWithRoom,
-  type TurnContext,
-  type TurnPlan,
-} from "../turn/index.ts";
+import { COMPACT_AT, DEFAULT_LIMITS, resumePlan, type TurnContext, type TurnPlan } from "../turn/index.ts";
 import { assertInput } from "./agent-options.ts";
-import { assertKeepTurns, compactNow } from "./compact-now.ts";
-import { finishCompaction } from "./finish-compaction.ts";
 import { forkInto } from "./fork.ts";
 import { cutDraft, endOfTurnAt, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
 import { toContent } from "./input.ts";
@@ -45,7 +43,6 @@ import { Journal } from "./journal.ts";
 import { createOutputFormat } from "./output-schema.ts";
 import { PendingPermissions } from "./pending-permissions.ts";
 import { switchPreview } from "./previews.ts";
-import { resumePlan } from "./resume.ts";
 import { SessionView } from "./session-view.ts";
 import { settingsFor } from "./settings.ts";
 import { cleanTitle, titleOf } from "./title.ts";
@@ -123,7 +120,7 @@ export class LocalSession extends SessionView implements Session {
     return this.#turns.add(options, async (own, id) => {
       const nothing = this.#nothingToDo(own);
       if (nothing !== undefined) return nothing;
-      await makeRoomBefore(this.#room(own, overrides), await this.#journal.closing());
+      await compactBeforeTurn(this.#compacting(own, overrides), await this.#journal.closing());
       return this.#run(own, id, overrides, (turn) =>
         this.#opening(async () => [await this.#userMessage(turn, input), ...this.#firstTitle(input)]),
       );
@@ -138,7 +135,7 @@ export class LocalSession extends SessionView implements Session {
         message: `session "${this.id}" has no interrupted turn`,
       });
     }
-    if (open.backTo !== undefined)
+    if (open.kind === "compaction")
       return this.#turns.add(options, (own, id) => this.#finishCompaction(own, id));
     const tools = this.#parts.options.tools ?? [];
     const prepare = async (): Promise<TurnPlan> =>
@@ -154,7 +151,7 @@ export class LocalSession extends SessionView implements Session {
     const nothing = this.#nothingToDo(own);
     if (nothing !== undefined) return nothing;
     const { events } = this.#journal.log;
-    return finishCompaction(turn, events, await this.#journal.closing(), this.#room(own, {}));
+    return finishCompaction(turn, events, await this.#journal.closing(), this.#compacting(own, {}));
   }
 
   retry(options: TurnOptions = {}): Turn {
@@ -251,8 +248,8 @@ export class LocalSession extends SessionView implements Session {
   async compact(options: CompactOptions = {}): Promise<void> {
     assertKeepTurns(options.keepTurns);
     const turn = this.#turns.add(options, async (own, id) => {
-      const room = this.#room(own, {});
-      const context = room.contextFor(id, room.limits, true);
+      const { contextFor, limits } = this.#compacting(own, {});
+      const context = contextFor(id, limits, true);
       return this.#nothingToDo(own) ?? compactNow(context, await this.#journal.closing(), options);
     });
     const { status, error } = await turn.result();
@@ -296,10 +293,10 @@ export class LocalSession extends SessionView implements Session {
         opening,
         ...(output === undefined ? {} : { judge: (text: string) => output.judge(text) }),
       };
-      const { responses: _responses, ...outcome } = await runTurnWithRoom(
+      const { responses: _responses, ...outcome } = await runTurnCompacting(
         turn,
         whole,
-        this.#room(handle, overrides),
+        this.#compacting(handle, overrides),
       );
       if (output === undefined || outcome.status !== "completed") return outcome;
       return { ...outcome, output: output.read(outcome.text) };
@@ -316,7 +313,7 @@ export class LocalSession extends SessionView implements Session {
     return handle.signal.aborted || this.#turns.closed ? { ...NOTHING, status: "cancelled" } : undefined;
   }
 
-  #room(handle: TurnHandle, overrides: TurnOverrides): RoomOptions {
+  #compacting(handle: TurnHandle, overrides: TurnOverrides): CompactingOptions {
     const { limits, compaction } = this.#parts.options;
     const compactAt = compaction?.automatic === false ? undefined : (compaction?.at ?? COMPACT_AT);
     return {

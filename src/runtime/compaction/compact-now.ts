@@ -7,7 +7,9 @@
 import type { CompactOptions, TurnResult } from "../../base/api/index.ts";
 import { type EventDraft, NO_USAGE } from "../../base/events/index.ts";
 import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
-import { runCompaction, summaryLength, type TurnContext } from "../turn/index.ts";
+import type { TurnContext } from "../turn/index.ts";
+import { summaryLength } from "./compact-around-turn.ts";
+import { runCompaction } from "./run-compaction.ts";
 
 export function assertKeepTurns(keepTurns: number | undefined): void {
   if (keepTurns === undefined || (Number.isSafeInteger(keepTurns) && keepTurns >= 0)) return;
@@ -37,7 +39,6 @@ export async function compactNow(
   const turns = keepTurns ?? (messages > 1 ? 1 : 0);
   const { contextTokens } = context.setup().settings.capabilities;
   const { status, usage, error } = await runCompaction(context, {
-    opening: [],
     keep: { turns },
     ask: true,
     maxLength: summaryLength(contextTokens),
@@ -53,5 +54,5 @@ export async function compactNow(
         message: `${turns === 0 ? "nothing was said that is not in a summary already" : `nothing stands before the last ${turns === 1 ? "turn" : `${turns} turns`}`}: there is nothing to compact`,
       },
     };
-  return { ...base, status, ...(error === undefined ? {} : { error }) };
+  return { ...base, status, error };
 }

@@ -1,7 +1,7 @@
 /**
  * Compaction: the front of the conversation becomes a summary, at the edge of a group. Nothing is removed from the log.
  *
- * The summary is asked of the model in force, by a request folded from the log like any other, in an exchange that
+ * The summary is asked of the model in force, by a request folded from the log like any other, in a turn that
  * stands aside and is left by a `branch`. Too long even for that: the oldest entries are left out, by halves. No model
  * that answers: a digest made from the log. So there is always one, and no session is stuck (law 6).
  *
@@ -29,12 +29,11 @@ import {
   sizeOf,
   startOf,
 } from "../fold/index.ts";
-import type { TurnContext } from "./context.ts";
-import { runStep } from "./step.ts";
+import { runStep, type TurnContext } from "../turn/index.ts";
 
 export interface CompactionPlan {
   /** What has to be written first: the end of a turn that a crash left open. */
-  readonly opening: readonly EventDraft[];
+  readonly opening?: readonly EventDraft[] | undefined;
   /** What stays word for word: whole turns, the newest entries up to a share of the whole, or from an event on. */
   readonly keep:
     | { readonly turns: number }
@@ -57,7 +56,7 @@ export interface CompactionOutcome {
 
 export async function runCompaction(context: TurnContext, plan: CompactionPlan): Promise<CompactionOutcome> {
   try {
-    if (plan.opening.length > 0) await context.append(plan.opening);
+    if (plan.opening !== undefined && plan.opening.length > 0) await context.append(plan.opening);
     const entries = [...context.fold.entries];
     const first = firstKept(entries, plan.keep);
     const folded = entries.slice(0, first);
@@ -99,7 +98,7 @@ class CompactionRun {
   readonly #entries: readonly Entry[];
   readonly #first: number;
   readonly #path: readonly LoggedEvent[];
-  /** The last event before the exchange that stands aside. */
+  /** The last event before the turn that stands aside. */
   readonly #base: number;
   #steps = 0;
   #usage = NO_USAGE;
@@ -262,7 +261,7 @@ function textOf(group: Group | undefined): string {
 }
 
 /** The request and not the answer was too long. */
-export function isTooLong(error: ErrorInfo | undefined): boolean {
+function isTooLong(error: ErrorInfo | undefined): boolean {
   return error?.class === "LIMIT" && error.code !== "max_output_tokens";
 }
 
