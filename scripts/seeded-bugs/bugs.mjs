@@ -139,8 +139,8 @@ export const bugs = [
   {
     what: "a thought that nothing follows is sent",
     file: "src/runtime/fold/guard.ts",
-    find: "  if (reasoning.length > 0 && lacksFollower(counted, profile.dialect)) {",
-    replace: "  if (reasoning.length < 0 && lacksFollower(counted, profile.dialect)) {",
+    find: "  if (reasoning.length > 0 && lacksFollower(counted, form)) {",
+    replace: "  if (reasoning.length < 0 && lacksFollower(counted, form)) {",
     tests: ["src/runtime/fold/guard.test.ts"],
   },
   {

@@ -25,7 +25,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     providers: ["fold", "rules", "wire"],
     models: ["providers"],
     turn: ["fold", "log", "providers", "tools"],
-    compaction: ["fold", "turn"],
+    compaction: ["fold", "providers", "turn"],
     session: ["compaction", "fold", "log", "providers", "tools", "turn"],
   },
   access: { client: [], server: [] },

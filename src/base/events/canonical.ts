@@ -263,7 +263,10 @@ export interface ToolResult extends Envelope {
   readonly durationMs?: number | undefined;
 }
 
-/** `translate`: the group goes as plain meaning, as it would abroad, because its own text is not taken. */
+/**
+ * `translate`: the group goes as plain meaning, as it would abroad, because its own text is not taken.
+ * `omit_ids`: in logs of earlier versions; it does what `omit_reasoning` does, because ids never go alone (law 2).
+ */
 export type OverrideAction = "omit_reasoning" | "omit_ids" | "strip_field" | "close_call" | "translate";
 
 export type OverrideScope =

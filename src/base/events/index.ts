@@ -10,12 +10,14 @@ export { type ContextUse, type EphemeralEvent, isEphemeral, type SessionEvent } 
 export { asRead, formatVersionOf, parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";
 export { type Dialect, type Origin, originDifference, sameOrigin } from "./origin.ts";
 export { type PartTitle, readPartTitle } from "./reasoning-title.ts";
-export type {
-  Capabilities,
-  ChatProfile,
-  Profile,
-  ReasoningField,
-  ReplayPolicy,
-  Settings,
-  ToolSpec,
+export {
+  type Capabilities,
+  type ChatProfile,
+  type Profile,
+  type ReasoningField,
+  type ReplayPolicy,
+  type ResponseForm,
+  responseFormOf,
+  type Settings,
+  type ToolSpec,
 } from "./settings.ts";

@@ -29,6 +29,7 @@ import {
   sizeOf,
   startOf,
 } from "../fold/index.ts";
+import { remedyFor } from "../providers/index.ts";
 import { runStep, type TurnContext } from "../turn/index.ts";
 
 export interface CompactionPlan {
@@ -262,7 +263,7 @@ function textOf(group: Group | undefined): string {
 
 /** The request and not the answer was too long. */
 function isTooLong(error: ErrorInfo | undefined): boolean {
-  return error?.class === "LIMIT" && error.code !== "max_output_tokens";
+  return remedyFor(error).remedy === "compact" && error?.code !== "max_output_tokens";
 }
 
 function bounded(text: string, maxLength: number): string {

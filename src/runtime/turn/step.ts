@@ -8,7 +8,7 @@
 
 import type { Dialect, ErrorInfo, EventDraft, ResponseStart } from "../../base/events/index.ts";
 import { ThroughlineError } from "../../base/support/index.ts";
-import type { RenderedRequest, StreamEnd } from "../providers/index.ts";
+import { remedyFor, type RenderedRequest, type StreamEnd } from "../providers/index.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
 import { healingOf, pathOf } from "./heal.ts";
 import { ResponseRecorder } from "./record.ts";
@@ -187,7 +187,7 @@ function leftOut(
 }
 
 function isTransient(error: ErrorInfo): boolean {
-  return error.class === "RATE" || error.class === "TRUNC";
+  return remedyFor(error).remedy === "retry";
 }
 
 const FIRST_DELAY_MS = 500;

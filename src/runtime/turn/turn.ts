@@ -17,6 +17,7 @@ import {
 } from "../../base/events/index.ts";
 import { codeOf, messageOf } from "../../base/support/index.ts";
 import { CUT_OFF, type Entry, type Group } from "../fold/index.ts";
+import { remedyFor } from "../providers/index.ts";
 import { Budget } from "./budget.ts";
 import { isFull, pressureNotice } from "./context-use.ts";
 import type { TurnContext } from "./context.ts";
@@ -178,7 +179,7 @@ function contextReason(reason: string | undefined): string {
 }
 
 function failure(error: ErrorInfo | undefined): Ending {
-  if (error?.class === "LIMIT") {
+  if (error !== undefined && remedyFor(error).remedy === "compact") {
     const reason = error.code === "max_output_tokens" ? "max_output_tokens" : "context";
     return { status: "incomplete", reason, error };
   }
