@@ -111,7 +111,7 @@ export const bugs = [
   {
     what: "a line has no limit",
     file: "src/runtime/wire/sse.ts",
-    find: '    if (this.#pieceLength > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);\n',
+    find: '    if (this.#pieceBytes > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);\n',
     replace: "",
     tests: ["src/runtime/wire/sse.test.ts", "test/exhaustive/hostile-streams.test.ts"],
   },
