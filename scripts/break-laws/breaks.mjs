@@ -193,8 +193,8 @@ export const breaks = [
     law: 5,
     what: "a tool runs before its start is durable",
     file: "src/runtime/turn/run-calls.ts",
-    find: "  await context.append(drafts, { durable: true });",
-    replace: "  await context.append(drafts);",
+    find: "  await context.live.append(drafts, { durable: true });",
+    replace: "  await context.live.append(drafts);",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
   },
   {
@@ -216,7 +216,7 @@ export const breaks = [
   {
     law: 5,
     what: "every event is synced by itself (the count of syncs is a promise too)",
-    file: "src/runtime/session/journal.ts",
+    file: "src/runtime/turn/live-log.ts",
     find: "    if (options.durable === true) await this.log.sync();",
     replace: "    if (options.durable !== undefined || drafts.length > 0) await this.log.sync();",
     tests: ["test/laws/law-5-log-before-act.test.ts"],

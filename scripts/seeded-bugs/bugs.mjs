@@ -90,8 +90,8 @@ export const bugs = [
   {
     what: "a tool runs before its start is in the log",
     file: "src/runtime/turn/run-calls.ts",
-    find: "  await context.append(drafts, { durable: true });",
-    replace: "  setTimeout(() => void context.append(drafts, { durable: true }), 20);",
+    find: "  await context.live.append(drafts, { durable: true });",
+    replace: "  setTimeout(() => void context.live.append(drafts, { durable: true }), 20);",
     tests: ["test/laws/law-5-log-before-act.test.ts", "test/exhaustive/tool-kills.test.ts"],
   },
   {

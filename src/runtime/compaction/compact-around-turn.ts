@@ -19,8 +19,10 @@ import {
 import { type CompactionOutcome, type CompactionPlan, runCompaction } from "./run-compaction.ts";
 
 export interface CompactingOptions {
-  /** A context for a new turn; each turn has its own. */
-  readonly contextFor: (turn: string, limits: TurnLimits, compaction: boolean) => TurnContext;
+  /** A context for a new turn; each turn has its own. Its limits are those below, unless others are given. */
+  readonly contextFor: (turn: string, kind: "turn" | "compaction", limits?: TurnLimits) => TurnContext;
+  /** Of whoever began it: what follows is not stopped by the deadline of the turn before. */
+  readonly signal: AbortSignal;
   readonly newTurn: () => string;
   readonly limits: TurnLimits;
   /** From this share on; undefined: never of itself. */
@@ -36,11 +38,11 @@ export async function runTurnCompacting(
   plan: TurnPlan,
   options: CompactingOptions,
 ): Promise<TurnOutcome> {
-  let context = options.contextFor(turn, options.limits, false);
+  let context = options.contextFor(turn, "turn");
   let outcome = await runTurn(context, plan);
   let stage: Stage = "gentle";
   let byPerson = true;
-  while (options.compactAt !== undefined && ranFull(outcome) && !context.signal.aborted) {
+  while (options.compactAt !== undefined && ranFull(outcome) && !options.signal.aborted) {
     let next = nextStage(stage, { didWork: outcome.responses > 0, byPerson });
     let made = await compactAfter(context, next, options);
     if (made === "nothing") {
@@ -55,7 +57,7 @@ export async function runTurnCompacting(
     byPerson = false;
     const left = options.limits.maxSteps - outcome.steps;
     if (left < 1) return { ...outcome, status: "incomplete", reason: "max_steps" };
-    context = options.contextFor(options.newTurn(), { ...options.limits, maxSteps: left }, false);
+    context = options.contextFor(options.newTurn(), "turn", { ...options.limits, maxSteps: left });
     const before = outcome;
     outcome = await runTurn(context, { ...plan, ...goOn(context.turn) });
     outcome = {
@@ -73,8 +75,8 @@ export async function compactAgainAndGoOn(
   opening: readonly EventDraft[],
   options: CompactingOptions,
 ): Promise<TurnOutcome> {
-  const context = options.contextFor(options.newTurn(), options.limits, true);
-  await context.append(opening);
+  const context = options.contextFor(options.newTurn(), "compaction");
+  await context.live.append(opening);
   const made = await compactAfter(context, "gentle", options);
   const nothing = { text: "", steps: 0, responses: 0, usage: NO_USAGE };
   if (made === "cancelled") return { ...nothing, status: "cancelled" };
@@ -100,12 +102,12 @@ async function compactAfter(
   stage: Stage,
   options: CompactingOptions,
 ): Promise<CompactionOutcome["status"]> {
-  const own = options.contextFor(options.newTurn(), options.limits, true);
-  const message = context.fold.entries.findLast(
+  const own = options.contextFor(options.newTurn(), "compaction");
+  const message = context.live.fold.entries.findLast(
     (entry) => entry.kind === "user" && entry.event.by === "person",
   );
   // What did not fit says how much is too much, where nobody knows what the model takes.
-  const whole = context.fold.entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+  const whole = context.live.fold.entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
   const maxLength = Math.min(summaryLength(options.contextTokens), Math.max(SHORTEST, whole * SUMMARY_SHARE));
   const plans: Readonly<Record<Stage, CompactionPlan>> = {
     gentle: { keep: { share: KEPT_SHARE, wholeTurns: false }, ask: true, maxLength },
@@ -153,9 +155,12 @@ async function endTooLong(
     : "what is left after compaction is still longer than the model's context: its instructions and tools may be too long for this model";
   const error = { ...(outcome.error ?? { code: "context", class: "LIMIT" as const }), message: what };
   try {
-    await context.append([{ type: "notice", turn: context.turn, code: "context_too_small", message: what }], {
-      durable: true,
-    });
+    await context.live.append(
+      [{ type: "notice", turn: context.turn, code: "context_too_small", message: what }],
+      {
+        durable: true,
+      },
+    );
   } catch {
     // The log has said so already, and the outcome says it too.
   }
@@ -169,8 +174,8 @@ export async function compactBeforeTurn(
 ): Promise<void> {
   const { compactAt, contextTokens } = options;
   if (compactAt === undefined) return;
-  const context = options.contextFor(options.newTurn(), options.limits, true);
-  if (!isFull(context.fold, contextTokens, compactAt)) return;
+  const context = options.contextFor(options.newTurn(), "compaction");
+  if (!isFull(context.live.fold, contextTokens, compactAt)) return;
   await runCompaction(context, {
     opening,
     keep: { share: KEPT_SHARE, wholeTurns: true },

@@ -28,12 +28,12 @@ export async function compactNow(
   const { instructions, keepTurns } = options;
   try {
     // Before the turns are counted: a crash may have left the session aside of its own path.
-    if (opening.length > 0) await context.append(opening);
+    if (opening.length > 0) await context.live.append(opening);
   } catch (error) {
     const info = { code: codeOf(error) ?? "internal", message: messageOf(error) };
     return { text: "", steps: 0, usage: NO_USAGE, status: "failed", error: info };
   }
-  const messages = context.fold.entries.filter(
+  const messages = context.live.fold.entries.filter(
     (entry) => entry.kind === "user" && entry.event.by === "person",
   ).length;
   const turns = keepTurns ?? (messages > 1 ? 1 : 0);

@@ -17,8 +17,7 @@ export async function finishCompaction(
   closing: readonly EventDraft[],
   options: CompactingOptions,
 ): Promise<TurnResult> {
-  if (!madeRoomInATurn(events))
-    return compactNow(options.contextFor(turn, options.limits, true), closing, {});
+  if (!madeRoomInATurn(events)) return compactNow(options.contextFor(turn, "compaction"), closing, {});
   const { responses: _responses, ...outcome } = await compactAgainAndGoOn(turn, closing, options);
   return outcome;
 }

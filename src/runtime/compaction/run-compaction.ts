@@ -57,8 +57,8 @@ export interface CompactionOutcome {
 
 export async function runCompaction(context: TurnContext, plan: CompactionPlan): Promise<CompactionOutcome> {
   try {
-    if (plan.opening !== undefined && plan.opening.length > 0) await context.append(plan.opening);
-    const entries = [...context.fold.entries];
+    if (plan.opening !== undefined && plan.opening.length > 0) await context.live.append(plan.opening);
+    const entries = [...context.live.fold.entries];
     const first = firstKept(entries, plan.keep);
     const folded = entries.slice(0, first);
     if (!folded.some((entry) => entry.kind !== "summary")) return { status: "nothing", usage: NO_USAGE };
@@ -110,7 +110,7 @@ class CompactionRun {
     this.#plan = plan;
     this.#entries = entries;
     this.#first = first;
-    this.#path = activePath(context.log.events);
+    this.#path = activePath(context.live.log.events);
     this.#base = this.#path.at(-1)?.seq ?? -1;
   }
 
@@ -127,12 +127,12 @@ class CompactionRun {
       by,
     } as const;
     if (!this.#plan.ask) {
-      await this.#context.append([compaction], { durable: true }); // nobody was asked: no turn to end
+      await this.#context.live.append([compaction], { durable: true }); // nobody was asked: no turn to end
       return { status: "completed", by, usage: NO_USAGE };
     }
     const { turn } = this.#context;
     const durationMs = Math.round(this.#context.clock.monotonic() - started);
-    await this.#context.append(
+    await this.#context.live.append(
       [
         { type: "branch", turn, to: this.#base, why: "compaction" },
         ...(cancelled ? [] : [{ ...compaction, turn }]),
@@ -154,10 +154,10 @@ class CompactionRun {
   async #ask(): Promise<Answer | "cancelled" | undefined> {
     let from = 0;
     while (from < this.#first) {
-      await this.#context.append(this.#question(from));
+      await this.#context.live.append(this.#question(from));
       this.#steps += 1;
       const { response, end } = await runStep(this.#context, this.#steps);
-      const group = this.#context.fold.group(response);
+      const group = this.#context.live.fold.group(response);
       this.#usage = this.#usageOf();
       if (end.status === "cancelled") return "cancelled";
       const text = textOf(group);
@@ -230,7 +230,7 @@ class CompactionRun {
   }
 
   #usageOf(): Usage {
-    return this.#context.log.events.reduce(
+    return this.#context.live.log.events.reduce(
       (sum, event) =>
         event.type === "response_end" && event.turn === this.#context.turn && event.usage !== undefined
           ? addUsage(sum, event.usage)

@@ -10,7 +10,7 @@
 
 import type { EventDraft, LoggedEvent, ReplayOverride, Settings } from "../../base/events/index.ts";
 import { Fold } from "../fold/index.ts";
-import type { Log } from "../log/index.ts";
+import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import {
   createRenderer,
   type RenderContext,
@@ -18,8 +18,6 @@ import {
   type Violation,
 } from "../providers/index.ts";
 import { type Correction, loosened, pathOf, sourcesAt } from "../turn/index.ts";
-import { BlobCache } from "./input.ts";
-import { rootOf } from "./rebuild.ts";
 
 export interface Mended {
   readonly violation: Violation;

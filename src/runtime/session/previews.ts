@@ -15,10 +15,8 @@ import {
   tryParseJson,
 } from "../../base/support/index.ts";
 import { activePath, explain, planOf } from "../fold/index.ts";
-import type { Log } from "../log/index.ts";
+import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import { createRenderer, type Model, type RenderContext } from "../providers/index.ts";
-import { BlobCache } from "./input.ts";
-import { rootOf } from "./rebuild.ts";
 
 export interface PreviewParts extends RenderContext {
   readonly events: readonly LoggedEvent[];

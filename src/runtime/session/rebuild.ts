@@ -6,12 +6,11 @@
  */
 
 import type { RebuiltRequest } from "../../base/api/index.ts";
-import type { LoggedEvent, ResponseStart, Settings } from "../../base/events/index.ts";
+import type { ResponseStart, Settings } from "../../base/events/index.ts";
 import { ThroughlineError } from "../../base/support/index.ts";
 import { explain, planOf } from "../fold/index.ts";
-import type { Log } from "../log/index.ts";
+import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import { createRenderer, rendererVersionOf } from "../providers/index.ts";
-import { BlobCache } from "./input.ts";
 
 export async function rebuildRequest(log: Log, request: number): Promise<RebuiltRequest> {
   const starts = log.events.filter((event): event is ResponseStart => event.type === "response_start");
@@ -45,10 +44,4 @@ export async function rebuildRequest(log: Log, request: number): Promise<Rebuilt
 
 function isOurs({ renderer, profile }: Settings): boolean {
   return renderer === rendererVersionOf(profile.dialect);
-}
-
-/** The first ancestor of a family of forks: they share a prompt cache. */
-export function rootOf(log: { readonly session: string; readonly events: readonly LoggedEvent[] }): string {
-  const [first] = log.events;
-  return first?.type === "session_start" ? first.root : log.session;
 }

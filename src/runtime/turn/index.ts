@@ -16,7 +16,9 @@ export {
 } from "./context.ts";
 export { COMPACT_AT, contextUse, isFull } from "./context-use.ts";
 export { type Correction, loosened, pathOf, sourcesAt } from "./heal.ts";
+export { LiveLog } from "./live-log.ts";
 export { closeResponses, closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
 export { resumePlan } from "./resume.ts";
 export { runStep } from "./step.ts";
+export { TurnDeadline } from "./turn-deadline.ts";
 export { runTurn, type TurnOutcome, type TurnPlan } from "./turn.ts";

@@ -1,5 +1,6 @@
 /**
- * A session's log with everything that is derived from it as it grows: the fold, the listeners, the blobs.
+ * A session's log as long as it is open, with everything that is derived from it as it grows: the fold, the live
+ * fan-out to whoever listens, the blobs.
  * One way in (`append`), so that log, fold and viewers never disagree.
  *
  * @module
@@ -15,10 +16,8 @@ import {
 } from "../../base/events/index.ts";
 import { Broadcast, type Clock } from "../../base/support/index.ts";
 import { activePath, Fold } from "../fold/index.ts";
-import type { Log } from "../log/index.ts";
-import { closeTurn, findOpenTurn, type OpenTurn } from "../turn/index.ts";
-import { BlobCache } from "./input.ts";
-import { rootOf } from "./rebuild.ts";
+import { BlobCache, type Log, rootOf } from "../log/index.ts";
+import { closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
 
 const POLL_MS = 200;
 const LOOK_MS = 1000;
@@ -30,7 +29,7 @@ interface Totals {
   readonly usage: Usage;
 }
 
-export class Journal {
+export class LiveLog {
   readonly log: Log;
   readonly fold = new Fold();
   readonly blobs: BlobCache;
