@@ -121,7 +121,7 @@ export const breaks = [
   {
     law: 2,
     what: "an id that is too long is shortened instead",
-    file: "src/runtime/providers/openai-responses/understand.ts",
+    file: "src/runtime/providers/openai-responses/item-draft.ts",
     find: '...(id === undefined || id === "" ? {} : { itemId: id }),',
     replace: '...(id === undefined || id === "" ? {} : { itemId: id.slice(0, 64) }),',
     tests: ["test/laws/law-2-ids-all-or-none.test.ts"],
@@ -257,8 +257,8 @@ export const breaks = [
     law: 6,
     what: "recovery records another text than the fold has sent",
     file: "src/runtime/turn/recover.ts",
-    find: "    ...openEndOf(group, call),\n",
-    replace: '    ...openEndOf(group, call),\n    text: "interrupted",\n',
+    find: "    ...resultOfOpenCall(group, call),\n",
+    replace: '    ...resultOfOpenCall(group, call),\n    text: "interrupted",\n',
     tests: ["test/properties/recovery.test.ts"],
   },
   {

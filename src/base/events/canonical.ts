@@ -92,7 +92,7 @@ export interface UserMessage extends Envelope {
   readonly purpose?: Purpose | undefined;
 }
 
-/** Asked for by the runtime itself: the exchange stands aside of the conversation, and is left by a `branch` when it is over. */
+/** Asked for by the runtime itself: its turn stands aside of the conversation, and is left by a `branch` when it is over. */
 export type Purpose = "compaction";
 
 /** Which item events a request did not carry, by reason, as inclusive ranges of `seq`. */
@@ -167,7 +167,7 @@ export interface OtherItem extends ItemEnvelope {
 }
 
 /** What a person saw of an item that never finished. For people, never sent. */
-export interface Partial_ extends Envelope {
+export interface PartialItem extends Envelope {
   readonly type: "partial";
   readonly response: string;
   readonly outputIndex: number;
@@ -329,7 +329,7 @@ export type CanonicalEvent =
   | UserMessage
   | ResponseStart
   | ItemEvent
-  | Partial_
+  | PartialItem
   | ResponseEnd
   | PermissionRequest
   | PermissionDecisionEvent

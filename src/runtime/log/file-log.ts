@@ -60,7 +60,7 @@ export class FileLog implements Log {
   #syncing: Promise<void> | undefined;
   #failure: ThroughlineError | undefined;
   #open = true;
-  #repaired: string | undefined;
+  #tailCut: string | undefined;
   #blobsSwept = false;
 
   constructor(options: FileLogOptions) {
@@ -78,13 +78,13 @@ export class FileLog implements Log {
     if (this.mode === "read") throw readOnly(this.session);
     if (!this.#open) throw closed(this.session);
     if (this.#failure !== undefined) throw this.#failure;
-    const notice = this.#repairNotice();
+    const notice = this.#tailNotice();
     // Nothing stands before the beginning of a session: where not even that was whole, the notice comes behind it.
     const first = this.events.length === 0 ? [] : notice;
     const last = this.events.length === 0 ? notice : [];
     const stamped = this.#stamper.stamp([...first, ...drafts, ...last], this.events.length, this.#epoch);
     if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));
-    this.#repaired = undefined;
+    this.#tailCut = undefined;
     addAll(this.events, stamped);
     return stamped.slice(first.length, first.length + drafts.length);
   }
@@ -184,13 +184,13 @@ export class FileLog implements Log {
     const saved = saveAside(this.place.replace(/\.jsonl$/, `.torn-${this.#size}`), tail);
     this.#options.io.truncate(file, this.#size);
     fsyncSync(file);
-    this.#repaired = `${tail.length} bytes of an unfinished write at the end of the log were moved to ${saved}`;
+    this.#tailCut = `${tail.length} bytes of an unfinished write at the end of the log were moved to ${saved}`;
   }
 
-  #repairNotice(): readonly EventDraft[] {
-    return this.#repaired === undefined
+  #tailNotice(): readonly EventDraft[] {
+    return this.#tailCut === undefined
       ? []
-      : [{ type: "notice", code: "log_tail_cut", message: this.#repaired }];
+      : [{ type: "notice", code: "log_tail_cut", message: this.#tailCut }];
   }
 
   #write(bytes: Buffer): void {

@@ -99,7 +99,7 @@ export class LiveLog {
 
   async append(drafts: readonly EventDraft[], options: { readonly durable?: boolean } = {}): Promise<void> {
     await this.log.append(drafts);
-    // The log may add a word of its own (a repaired tail); whoever comes first after a write takes all that is new.
+    // The log may add a word of its own (a torn tail that was cut off); whoever comes first after a write takes all that is new.
     const added = this.log.events.slice(this.#taken);
     this.#taken = this.log.events.length;
     this.fold.add(added);

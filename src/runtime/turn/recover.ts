@@ -17,7 +17,7 @@ import {
   type ToolCall,
   type TurnEnd,
 } from "../../base/events/index.ts";
-import { type Fold, type Group, openEndOf, walkPath } from "../fold/index.ts";
+import { type Fold, type Group, resultOfOpenCall, walkPath } from "../fold/index.ts";
 import { partialsFromScratch } from "./scratch-journal.ts";
 
 /**
@@ -108,7 +108,7 @@ export function closeCall(turn: string, group: Group, call: ToolCall): EventDraf
     turn,
     response: call.response,
     callId: call.callId,
-    ...openEndOf(group, call),
+    ...resultOfOpenCall(group, call),
   };
 }
 

@@ -98,7 +98,7 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
   const repeats = new RepeatGuard(limits.maxRepeats);
   const budget = new Budget(context, () => usageOf(context));
   let nudged = false;
-  let corrected = false;
+  let complained = false;
   for (;;) {
     if (signal.aborted) return { status: "cancelled" };
     const refusal = budget.refusal();
@@ -160,8 +160,8 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     if (text === "") return { status: "incomplete", reason: "empty_response" };
     const complaint = plan.judge?.(text);
     if (complaint === undefined) return { status: "completed" };
-    if (corrected) return { status: "failed", error: { code: "output_invalid", message: complaint } };
-    corrected = true;
+    if (complained) return { status: "failed", error: { code: "output_invalid", message: complaint } };
+    complained = true;
     await context.live.append([
       runtimeMessage(
         context,

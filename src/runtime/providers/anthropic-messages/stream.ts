@@ -26,8 +26,8 @@ import { streamError } from "../errors.ts";
 import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
+import { blockDraft } from "./item-draft.ts";
 import { OpenBlock } from "./open-block.ts";
-import { understandBlock } from "./understand.ts";
 import { usageOf } from "./usage.ts";
 
 export class MessagesDecoder implements StreamDecoder {
@@ -204,7 +204,7 @@ export class MessagesDecoder implements StreamDecoder {
       return;
     }
     this.#open.delete(outputIndex);
-    let draft = understandBlock(open.finish(), outputIndex);
+    let draft = blockDraft(open.finish(), outputIndex);
     if (isNameless(draft)) {
       this.#fail("bad_event", NAMELESS, events);
       return;

@@ -23,11 +23,11 @@ import { MAX_ITEM_DEPTH } from "../item-depth.ts";
 import { NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
-import { OpenPieces } from "./open-pieces.ts";
+import { OpenMessage } from "./open-message.ts";
 import { usageOf } from "./usage.ts";
 
 export class ChatDecoder implements StreamDecoder {
-  readonly #pieces = new OpenPieces();
+  readonly #pieces = new OpenMessage();
   readonly #unknown = new UnknownCounts();
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "usage"> = {};
   #finish: string | undefined;

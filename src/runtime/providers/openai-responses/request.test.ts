@@ -6,10 +6,10 @@ import { isObject, type RawJson, sliceObject } from "../../../base/support/index
 import { Fold, type Plan, planOf } from "../../fold/index.ts";
 import { PROFILES } from "../profiles/index.ts";
 import type { RenderedRequest } from "../provider.ts";
+import { itemDraft } from "./item-draft.ts";
 import { HOSTED_RULES, inputFields } from "./item-fields.ts";
 import { renderEntry } from "./render-items.ts";
 import { ResponsesRenderer } from "./request.ts";
-import { understandItem } from "./understand.ts";
 
 type Json = Record<string, unknown>;
 
@@ -62,7 +62,7 @@ function group(
 ): readonly EventDraft[] {
   const drafts = items.map((item, index): EventDraft => {
     const text = typeof item === "string" ? item : JSON.stringify(item);
-    const draft = { ...understandItem(text, index), turn: "t", response };
+    const draft = { ...itemDraft(text, index), turn: "t", response };
     return draft.type === "reasoning" ? { ...draft, startedAt: "", durationMs: 0 } : draft;
   });
   const results = drafts.flatMap((draft): readonly EventDraft[] =>

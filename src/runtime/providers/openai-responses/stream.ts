@@ -26,10 +26,10 @@ import { streamError } from "../errors.ts";
 import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
+import { itemDraft } from "./item-draft.ts";
 import { parseFrame, responseIn } from "./parse-frame.ts";
 import { compareWithTerminal } from "./terminal-items.ts";
 import { type ItemKind, kindOf, TEXT_EVENTS, type TextSource } from "./text-events.ts";
-import { understandItem } from "./understand.ts";
 import { usageOf } from "./usage.ts";
 
 type AssistantDraft = Extract<ItemDraft, { readonly type: "assistant_message" }>;
@@ -248,7 +248,7 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   #finish(outputIndex: number, text: string, events: StreamEvent[]): void {
-    const draft = this.#ownCallId(understandItem(text, outputIndex));
+    const draft = this.#ownCallId(itemDraft(text, outputIndex));
     if (isNameless(draft)) {
       this.#fail(NAMELESS, events);
       return;
