@@ -6,6 +6,7 @@
  */
 
 import type { RawJson } from "../support/index.ts";
+import type { ErrorInfo } from "./error-info.ts";
 import type { Origin } from "./origin.ts";
 import type { Settings } from "./settings.ts";
 
@@ -26,35 +27,6 @@ export interface Usage {
   readonly cachedTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
-}
-
-/** What a failure's kind means for the next request: failures.md §5. */
-export type ErrorClass =
-  | "PAIR"
-  | "ID"
-  | "GONE"
-  | "CRYPT"
-  | "PREFIX"
-  | "TOOLPAIR"
-  | "SCHEMA"
-  | "ECHO"
-  | "LIMIT"
-  | "RATE"
-  | "THINK"
-  | "PREFILL"
-  | "CAP"
-  | "FATAL"
-  | "TRUNC"
-  | "OTHER";
-
-export interface ErrorInfo {
-  readonly code: string;
-  readonly message: string;
-  readonly class?: ErrorClass | undefined;
-  readonly param?: string | undefined;
-  readonly status?: number | undefined;
-  readonly requestId?: string | undefined;
-  readonly retryAfterMs?: number | undefined;
 }
 
 export type InputPart =

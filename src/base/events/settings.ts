@@ -121,7 +121,9 @@ export interface Settings {
   readonly profile: Profile;
   readonly capabilities: Capabilities;
   readonly maxOutputTokens?: number | undefined;
-  readonly output?: { readonly name: string; readonly schema: JsonObject; readonly strict: boolean };
+  readonly output?:
+    | { readonly name: string; readonly schema: JsonObject; readonly strict: boolean }
+    | undefined;
   /** Sent as they are, where the capabilities allow: temperature, top_p, tool_choice, metadata, verbosity … */
   readonly parameters: JsonObject;
   /** The renderer that made the bodies whose hashes stand in the log; a newer one may differ and says so. */

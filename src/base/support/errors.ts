@@ -24,6 +24,11 @@ export class ThroughlineError extends Error {
   }
 }
 
+/** What most errors are made of. */
+export function codedError(code: string, message: string, cause?: unknown): ThroughlineError {
+  return new ThroughlineError({ code, message, cause });
+}
+
 /** Recognises the class across copies of the package, where `instanceof` fails. */
 export function isThroughlineError(value: unknown): value is ThroughlineError {
   return value instanceof Error && value.name === "ThroughlineError" && "code" in value;

@@ -5,18 +5,15 @@
  */
 
 import type { CompactOptions, TurnResult } from "../../base/api/index.ts";
-import { type EventDraft, NO_USAGE } from "../../base/events/index.ts";
-import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { TurnContext } from "../turn/index.ts";
 import { summaryLength } from "./compact-around-turn.ts";
 import { runCompaction } from "./run-compaction.ts";
 
 export function assertKeepTurns(keepTurns: number | undefined): void {
   if (keepTurns === undefined || (Number.isSafeInteger(keepTurns) && keepTurns >= 0)) return;
-  throw new ThroughlineError({
-    code: "keep_turns_invalid",
-    message: "keepTurns must be a whole number, 0 or more",
-  });
+  throw codedError("keep_turns_invalid", "keepTurns must be a whole number, 0 or more");
 }
 
 /** The last turn stays word for word unless told otherwise; where there is only one, it is summarised. */
@@ -30,8 +27,7 @@ export async function compactNow(
     // Before the turns are counted: a crash may have left the session aside of its own path.
     if (opening.length > 0) await context.live.append(opening);
   } catch (error) {
-    const info = { code: codeOf(error) ?? "internal", message: messageOf(error) };
-    return { text: "", steps: 0, usage: NO_USAGE, status: "failed", error: info };
+    return { text: "", steps: 0, usage: NO_USAGE, status: "failed", error: errorInfoOf(error) };
   }
   const messages = context.live.fold.entries.filter(
     (entry) => entry.kind === "user" && entry.event.by === "person",

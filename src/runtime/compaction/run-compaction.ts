@@ -12,13 +12,13 @@ import {
   addUsage,
   type AssistantMessage,
   type ErrorInfo,
+  errorInfoOf,
   type EventDraft,
   type LoggedEvent,
   NO_USAGE,
   type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
-import { codeOf, messageOf } from "../../base/support/index.ts";
 import {
   activePath,
   contentText,
@@ -65,8 +65,7 @@ export async function runCompaction(context: TurnContext, plan: CompactionPlan):
     return await new CompactionRun(context, plan, entries, first).run();
   } catch (error) {
     // Only our own ground can fail here: the log.
-    const info = { code: codeOf(error) ?? "internal", message: messageOf(error) };
-    return { status: "failed", usage: NO_USAGE, error: info };
+    return { status: "failed", usage: NO_USAGE, error: errorInfoOf(error) };
   }
 }
 

@@ -24,7 +24,14 @@ import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
-import { addAll, type Clock, codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import {
+  addAll,
+  type Clock,
+  codedError,
+  codeOf,
+  messageOf,
+  ThroughlineError,
+} from "../../base/support/index.ts";
 import type { FileIo } from "./file-io.ts";
 import { removeUnfinished, removeUnfinishedBlobs } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
@@ -297,7 +304,7 @@ function openRegular(path: string, flags: number): number | undefined {
 }
 
 function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
-  return new ThroughlineError({ code: "log_unreadable", message: `cannot open ${path}: ${why}`, cause });
+  return codedError("log_unreadable", `cannot open ${path}: ${why}`, cause);
 }
 
 /** Its name is what its bytes must hash to: a changed one is never taken for what was stored. */

@@ -5,23 +5,17 @@
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
-import {
-  type Clock,
-  createIdSource,
-  type IdSource,
-  isoTime,
-  ThroughlineError,
-} from "../../base/support/index.ts";
+import { type Clock, codedError, createIdSource, type IdSource, isoTime } from "../../base/support/index.ts";
 import type { AppendDraft } from "./log.ts";
 
 export const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 export function assertSessionId(id: string): void {
   if (SESSION_ID.test(id)) return;
-  throw new ThroughlineError({
-    code: "session_id_invalid",
-    message: `"${id.slice(0, 80)}" is not a session id: use 1 to 64 letters, digits, "_" or "-", not beginning with "_" or "-"`,
-  });
+  throw codedError(
+    "session_id_invalid",
+    `"${id.slice(0, 80)}" is not a session id: use 1 to 64 letters, digits, "_" or "-", not beginning with "_" or "-"`,
+  );
 }
 
 export interface Stamper {

@@ -7,7 +7,7 @@
 
 import type { RebuiltRequest } from "../../base/api/index.ts";
 import type { ResponseStart, Settings } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { explain, planOf } from "../fold/index.ts";
 import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import { createRenderer, rendererVersionOf } from "../providers/index.ts";
@@ -16,15 +16,14 @@ export async function rebuildRequest(log: Log, request: number): Promise<Rebuilt
   const starts = log.events.filter((event): event is ResponseStart => event.type === "response_start");
   const start = starts[request - 1];
   if (start === undefined) {
-    throw new ThroughlineError({
-      code: "request_unknown",
-      message: `there is no request ${request}: the session has made ${starts.length}`,
-    });
+    throw codedError(
+      "request_unknown",
+      `there is no request ${request}: the session has made ${starts.length}`,
+    );
   }
   const before = log.events.slice(0, start.seq);
   const plan = planOf(before);
-  if (plan === undefined)
-    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  if (plan === undefined) throw codedError("no_settings", "the log has no settings yet");
   const blobs = new BlobCache(log);
   await blobs.load();
   const rendered = createRenderer(plan.settings.profile.dialect).render(plan, {

@@ -13,7 +13,7 @@ import type {
   RequestPreview,
 } from "../../base/api/index.ts";
 import type { ContextUse, LoggedEvent, SessionEvent, Usage } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { Model } from "../providers/index.ts";
 import { contextUse, type LiveLog } from "../turn/index.ts";
 import { previewRequest } from "./previews.ts";
@@ -116,10 +116,10 @@ export abstract class SessionView {
     if (typeof model !== "string") return model;
     const { modelFrom } = this.#options;
     if (modelFrom !== undefined) return modelFrom(model);
-    throw new ThroughlineError({
-      code: "model_by_name",
-      message: `this agent takes no models by name: give createAgent a modelFrom, or a model instead of ${JSON.stringify(model)}`,
-    });
+    throw codedError(
+      "model_by_name",
+      `this agent takes no models by name: give createAgent a modelFrom, or a model instead of ${JSON.stringify(model)}`,
+    );
   }
 
   protected changeModel(model: Model): void {

@@ -14,12 +14,11 @@ import type {
   TurnOptions,
   TurnResult,
 } from "../../base/api/index.ts";
-import { type EventDraft, NO_USAGE } from "../../base/events/index.ts";
+import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
 import {
-  codeOf,
+  codedError,
   createIdSource,
   type IdSource,
-  messageOf,
   systemClock,
   ThroughlineError,
 } from "../../base/support/index.ts";
@@ -106,10 +105,7 @@ export class LocalSession extends SessionView implements Session {
   send(input: Input, options: SendOptions = {}): Turn {
     assertInput(input);
     if (options.whenBusy === "reject" && this.#turns.busy) {
-      throw new ThroughlineError({
-        code: "session_busy",
-        message: `session "${this.id}" is in the middle of a turn`,
-      });
+      throw codedError("session_busy", `session "${this.id}" is in the middle of a turn`);
     }
     const named = options.model === undefined ? undefined : this.modelOf(options.model);
     const model = options.effort === undefined ? named : (named ?? this.model).withEffort(options.effort);
@@ -132,10 +128,7 @@ export class LocalSession extends SessionView implements Session {
   resume(options: TurnOptions = {}): Turn {
     const open = this.#live.openTurn;
     if (open === undefined || !this.interrupted) {
-      throw new ThroughlineError({
-        code: "nothing_to_resume",
-        message: `session "${this.id}" has no interrupted turn`,
-      });
+      throw codedError("nothing_to_resume", `session "${this.id}" has no interrupted turn`);
     }
     if (open.kind === "compaction")
       return this.#turns.add(options, (own, id) => this.#finishCompaction(own, id));
@@ -159,10 +152,7 @@ export class LocalSession extends SessionView implements Session {
   retry(options: TurnOptions = {}): Turn {
     const last = lastMessageOf(this.#live.path);
     if (last === undefined) {
-      throw new ThroughlineError({
-        code: "nothing_to_retry",
-        message: "there is no message to answer again",
-      });
+      throw codedError("nothing_to_retry", "there is no message to answer again");
     }
     return this.#turns.add(options, (own, id) =>
       this.#run(own, id, {}, (turn) =>
@@ -175,10 +165,7 @@ export class LocalSession extends SessionView implements Session {
     assertInput(input);
     const { path } = this.#live;
     if (path.find((event) => event.seq === seq)?.type !== "user_message") {
-      throw new ThroughlineError({
-        code: "not_a_message",
-        message: `event ${seq} is not a user message of the active path`,
-      });
+      throw codedError("not_a_message", `event ${seq} is not a user message of the active path`);
     }
     const to = previousOnPath(path, seq);
     return this.#turns.add(options, (own, id) =>
@@ -306,7 +293,7 @@ export class LocalSession extends SessionView implements Session {
       return {
         ...NOTHING,
         status: "failed",
-        error: { code: codeOf(error) ?? "internal", message: messageOf(error) },
+        error: errorInfoOf(error),
       };
     }
   }

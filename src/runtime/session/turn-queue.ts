@@ -5,7 +5,7 @@
  */
 
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
-import { type IdSource, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, type IdSource } from "../../base/support/index.ts";
 import type { LiveLog } from "../turn/index.ts";
 import { TurnHandle } from "./turn-handle.ts";
 
@@ -81,23 +81,15 @@ export class TurnQueue {
 
   #assertOpen(): void {
     const { mode, session } = this.#live.log;
-    if (mode === "read")
-      throw new ThroughlineError({
-        code: "log_read_only",
-        message: `session "${session}" was opened to read`,
-      });
-    if (this.#closed)
-      throw new ThroughlineError({ code: "log_closed", message: `session "${session}" was closed` });
+    if (mode === "read") throw codedError("log_read_only", `session "${session}" was opened to read`);
+    if (this.#closed) throw codedError("log_closed", `session "${session}" was closed`);
   }
 
   /** The caller's id makes sending it a second time harmless: over a network nobody knows whether the first came through. */
   #assertNew(turn: string): void {
     if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(turn))
-      throw new ThroughlineError({
-        code: "turn_invalid",
-        message: "a turn's id is 1 to 64 letters, digits, _ or -",
-      });
+      throw codedError("turn_invalid", "a turn's id is 1 to 64 letters, digits, _ or -");
     if (this.#turns.has(turn) || this.#live.log.events.some((event) => event.turn === turn))
-      throw new ThroughlineError({ code: "turn_exists", message: `there is a turn "${turn}" already` });
+      throw codedError("turn_exists", `there is a turn "${turn}" already`);
   }
 }

@@ -36,6 +36,8 @@ interface Settled {
   readonly call: ToolCall;
   readonly status: ToolStatus;
   readonly text: string;
+  readonly blob?: string | undefined;
+  readonly durationMs?: number | undefined;
 }
 
 type Prepared = Ready | Settled;
@@ -190,16 +192,7 @@ async function permission(context: TurnContext, { call, access }: Ready): Promis
     requestId?: string,
   ): Verdict => ({
     allowed: decision === "allow",
-    drafts: [
-      {
-        type: "permission_decision",
-        ...base,
-        decision,
-        by,
-        ...(requestId === undefined ? {} : { requestId }),
-        ...(reason === undefined ? {} : { reason }),
-      },
-    ],
+    drafts: [{ type: "permission_decision", ...base, decision, by, requestId, reason }],
     status: "denied",
     text: `not executed: denied by ${by === "policy" ? "the permission policy" : "the user"}${reason === undefined ? "" : `: ${reason}`}`,
   });
@@ -263,15 +256,9 @@ function idempotencyKey(context: Pick<TurnContext, "live">, call: ToolCall): str
   return `${context.live.log.session}/${call.id}`;
 }
 
-function resultDraft(context: TurnContext, { call, status, text }: Settled): EventDraft {
-  return {
-    type: "tool_result",
-    turn: context.turn,
-    response: call.response,
-    callId: call.callId,
-    status,
-    text,
-  };
+function resultDraft({ turn }: TurnContext, { call, ...result }: Settled): EventDraft {
+  const { response, callId } = call;
+  return { type: "tool_result", turn, response, callId, ...result };
 }
 
 async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Promise<EventDraft> {
@@ -315,16 +302,8 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
   // Redacted before it is shortened: a secret cut in two by the marker would survive in halves.
   const { text, full } = renderToolOutput(context.redact(whole.full ?? whole.text));
   const blob = full === undefined ? undefined : await context.live.log.putBlob(Buffer.from(full));
-  return {
-    type: "tool_result",
-    turn: context.turn,
-    response: call.response,
-    callId: call.callId,
-    status,
-    text,
-    blob,
-    durationMs: Math.round(context.clock.monotonic() - started),
-  };
+  const durationMs = Math.round(context.clock.monotonic() - started);
+  return resultDraft(context, { call, status, text, blob, durationMs });
 }
 
 function readOutcome(

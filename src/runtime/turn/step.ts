@@ -7,7 +7,7 @@
  */
 
 import type { Dialect, ErrorInfo, EventDraft, ResponseStart } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { remedyFor, type RenderedRequest, type StreamEnd } from "../providers/index.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
 import { healingOf, pathOf } from "./heal.ts";
@@ -73,8 +73,7 @@ async function applySettings(context: TurnContext): Promise<StepSetup> {
 
 function render({ live }: TurnContext, setup: StepSetup): RenderedRequest {
   const plan = live.fold.plan();
-  if (plan === undefined)
-    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  if (plan === undefined) throw codedError("no_settings", "the log has no settings yet");
   return setup.renderer.render(plan, { cacheKey: live.rootSession, blob: (name) => live.blobs.get(name) });
 }
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 
 export class TurnDeadline {
   readonly #controller = new AbortController();
@@ -59,9 +59,7 @@ export class TurnDeadline {
     this.#since = performance.now();
     const overdue = (): void => {
       this.#passed = true;
-      this.#controller.abort(
-        new ThroughlineError({ code: "turn_timeout", message: "the turn ran out of time" }),
-      );
+      this.#controller.abort(codedError("turn_timeout", "the turn ran out of time"));
     };
     this.#timer = setTimeout(overdue, Math.min(Math.max(0, this.#leftMs), LONGEST_TIMER_MS));
   }

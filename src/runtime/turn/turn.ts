@@ -9,13 +9,13 @@ import {
   addUsage,
   type AssistantMessage,
   type ErrorInfo,
+  errorInfoOf,
   type EventDraft,
   NO_USAGE,
   type ToolCall,
   type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
-import { codeOf, messageOf } from "../../base/support/index.ts";
 import { CUT_OFF, type Entry, type Group } from "../fold/index.ts";
 import { remedyFor } from "../providers/index.ts";
 import { Budget } from "./budget.ts";
@@ -60,7 +60,7 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
     ending = plan.answered === true ? { status: "completed" } : await loop(context, plan, () => (steps += 1));
   } catch (error) {
     // Only our own ground can fail here: the log. A provider's or a tool's failure is an ordinary ending.
-    ending = { status: "failed", error: { code: codeOf(error) ?? "internal", message: messageOf(error) } };
+    ending = { status: "failed", error: errorInfoOf(error) };
   } finally {
     deadline?.stop();
   }
@@ -85,7 +85,7 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
     return {
       ...outcome,
       status: "failed",
-      error: { code: codeOf(error) ?? "internal", message: messageOf(error) },
+      error: errorInfoOf(error),
     };
   }
 }

@@ -11,7 +11,7 @@
 
 import { StringDecoder } from "node:string_decoder";
 
-import { type Given, ThroughlineError, withDefaults } from "../../base/support/index.ts";
+import { codedError, type Given, type ThroughlineError, withDefaults } from "../../base/support/index.ts";
 
 export interface SseFrame {
   readonly event: string;
@@ -175,8 +175,5 @@ function valueAt(nameEnd: number, text: string, end: number): number {
 }
 
 function tooLong(what: string, limit: number, unit = "bytes"): ThroughlineError {
-  return new ThroughlineError({
-    code: "stream_limit",
-    message: `the stream was stopped: ${what} of it is longer than ${limit} ${unit}`,
-  });
+  return codedError("stream_limit", `the stream was stopped: ${what} of it is longer than ${limit} ${unit}`);
 }

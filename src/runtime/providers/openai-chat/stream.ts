@@ -127,15 +127,13 @@ export class ChatDecoder implements StreamDecoder {
   }
 
   #takeFacts(value: JsonObject): void {
-    const id = stringOf(value["id"]);
-    const model = stringOf(value["model"]);
+    const before = this.#facts;
     // Moonshot reports inside the choice.
     const usage = usageOf(value["usage"]) ?? usageOf(objectOf(arrayOf(value["choices"])[0])["usage"]);
     this.#facts = {
-      ...this.#facts,
-      ...(id === undefined || id === "" ? {} : { providerResponseId: id }),
-      ...(model === undefined || model === "" ? {} : { servedModel: model }),
-      ...(usage === undefined ? {} : { usage }),
+      providerResponseId: stringOf(value["id"]) || before.providerResponseId,
+      servedModel: stringOf(value["model"]) || before.servedModel,
+      usage: usage ?? before.usage,
     };
   }
 
