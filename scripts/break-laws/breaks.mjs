@@ -121,7 +121,7 @@ export const breaks = [
   {
     law: 2,
     what: "an id that is too long is shortened instead",
-    file: "src/runtime/providers/openai-responses/understand.ts",
+    file: "src/runtime/providers/openai-responses/item-draft.ts",
     find: '...(id === undefined || id === "" ? {} : { itemId: id }),',
     replace: '...(id === undefined || id === "" ? {} : { itemId: id.slice(0, 64) }),',
     tests: ["test/laws/law-2-ids-all-or-none.test.ts"],
@@ -193,8 +193,8 @@ export const breaks = [
     law: 5,
     what: "a tool runs before its start is durable",
     file: "src/runtime/turn/run-calls.ts",
-    find: "  await context.append(drafts, { durable: true });",
-    replace: "  await context.append(drafts);",
+    find: "  await context.live.append(drafts, { durable: true });",
+    replace: "  await context.live.append(drafts);",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
   },
   {
@@ -208,7 +208,7 @@ export const breaks = [
   {
     law: 5,
     what: "a call that had begun is run again after a crash",
-    file: "src/runtime/session/resume.ts",
+    file: "src/runtime/turn/resume.ts",
     find: "      !group.wasStarted(call.callId) ||",
     replace: "      group.start.seq >= 0 ||",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
@@ -216,7 +216,7 @@ export const breaks = [
   {
     law: 5,
     what: "every event is synced by itself (the count of syncs is a promise too)",
-    file: "src/runtime/session/journal.ts",
+    file: "src/runtime/turn/live-log.ts",
     find: "    if (options.durable === true) await this.log.sync();",
     replace: "    if (options.durable !== undefined || drafts.length > 0) await this.log.sync();",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
@@ -257,8 +257,8 @@ export const breaks = [
     law: 6,
     what: "recovery records another text than the fold has sent",
     file: "src/runtime/turn/recover.ts",
-    find: "    ...openEndOf(group, call),\n",
-    replace: '    ...openEndOf(group, call),\n    text: "interrupted",\n',
+    find: "    ...resultOfOpenCall(group, call),\n",
+    replace: '    ...resultOfOpenCall(group, call),\n    text: "interrupted",\n',
     tests: ["test/properties/recovery.test.ts"],
   },
   {

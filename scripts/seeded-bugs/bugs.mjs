@@ -90,8 +90,8 @@ export const bugs = [
   {
     what: "a tool runs before its start is in the log",
     file: "src/runtime/turn/run-calls.ts",
-    find: "  await context.append(drafts, { durable: true });",
-    replace: "  setTimeout(() => void context.append(drafts, { durable: true }), 20);",
+    find: "  await context.live.append(drafts, { durable: true });",
+    replace: "  setTimeout(() => void context.live.append(drafts, { durable: true }), 20);",
     tests: ["test/laws/law-5-log-before-act.test.ts", "test/exhaustive/tool-kills.test.ts"],
   },
   {
@@ -111,7 +111,7 @@ export const bugs = [
   {
     what: "a line has no limit",
     file: "src/runtime/wire/sse.ts",
-    find: '    if (this.#pieceLength > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);\n',
+    find: '    if (this.#pieceBytes > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);\n',
     replace: "",
     tests: ["src/runtime/wire/sse.test.ts", "test/exhaustive/hostile-streams.test.ts"],
   },
@@ -139,8 +139,8 @@ export const bugs = [
   {
     what: "a thought that nothing follows is sent",
     file: "src/runtime/fold/guard.ts",
-    find: "  if (reasoning.length > 0 && lacksFollower(counted, profile.dialect)) {",
-    replace: "  if (reasoning.length < 0 && lacksFollower(counted, profile.dialect)) {",
+    find: "  if (reasoning.length > 0 && lacksFollower(counted, form)) {",
+    replace: "  if (reasoning.length < 0 && lacksFollower(counted, form)) {",
     tests: ["src/runtime/fold/guard.test.ts"],
   },
   {

@@ -7,9 +7,9 @@
 
 import type { EventDraft, LoggedEvent, Settings } from "../../src/base/events/index.ts";
 import { toRawJson } from "../../src/base/support/index.ts";
-import { understandBlock } from "../../src/runtime/providers/anthropic-messages/understand.ts";
+import { blockDraft } from "../../src/runtime/providers/anthropic-messages/item-draft.ts";
 import type { ItemDraft, Model } from "../../src/runtime/providers/index.ts";
-import { understandItem } from "../../src/runtime/providers/openai-responses/understand.ts";
+import { itemDraft } from "../../src/runtime/providers/openai-responses/item-draft.ts";
 import { settingsFor } from "../../src/runtime/session/settings.ts";
 import { emulatedModel } from "../exhaustive/corpus.ts";
 import { stamped, userMessage } from "../support/next-request.ts";
@@ -84,9 +84,9 @@ function draftOf(
   const text = JSON.stringify(raw);
   const understood =
     target.dialect === "openai-responses"
-      ? understandItem(text, outputIndex)
+      ? itemDraft(text, outputIndex)
       : target.dialect === "anthropic-messages"
-        ? understandBlock(text, outputIndex)
+        ? blockDraft(text, outputIndex)
         : understandPiece(raw, text, outputIndex);
   const item = instead === undefined ? {} : { item: toRawJson(JSON.stringify(instead)) };
   return { ...understood, ...says, ...item };

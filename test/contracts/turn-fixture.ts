@@ -3,9 +3,8 @@
 import type { SessionEvent, Settings } from "../../src/base/events/index.ts";
 import { type Clock, createIdSource } from "../../src/base/support/index.ts";
 import type { Model } from "../../src/index.ts";
-import { Fold } from "../../src/runtime/fold/index.ts";
 import { memoryStore } from "../../src/runtime/log/index.ts";
-import { DEFAULT_LIMITS, type TurnContext, type TurnLimits } from "../../src/runtime/turn/index.ts";
+import { DEFAULT_LIMITS, LiveLog, type TurnContext, type TurnLimits } from "../../src/runtime/turn/index.ts";
 
 export interface TestTurn {
   readonly context: TurnContext;
@@ -22,7 +21,6 @@ export async function testTurn(options: {
   readonly onSleep?: (ms: number) => void;
 }): Promise<TestTurn> {
   const log = await memoryStore().open("t1", { mode: "write" });
-  const fold = new Fold();
   const live: SessionEvent[] = [];
   const waits: number[] = [];
   const controller = new AbortController();
@@ -37,38 +35,27 @@ export async function testTurn(options: {
       now += ms;
     },
   };
+  const liveLog = new LiveLog(log, clock, true);
+  liveLog.listener = (events) => void live.push(...events);
   const context: TurnContext = {
     turn: "tn_1",
-    rootSession: "t1",
-    log,
-    fold,
+    live: liveLog,
     clock,
     ids: createIdSource(() => now),
     signal: controller.signal,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     tools: [],
-    permissions: "auto",
-    canAsk: false,
+    permissions: { policy: "auto", canAsk: false, ask: () => Promise.reject(new Error("nobody")) },
     fetch: undefined,
     onWire: undefined,
     setup() {
       const { model, settings } = options.setup();
       return { model, settings, renderer: model.createRenderer() };
     },
-    async append(drafts) {
-      const added = await log.append(drafts);
-      fold.add(added);
-      live.push(...added);
-    },
-    emit: (events) => void live.push(...events),
-    ask: () => Promise.reject(new Error("nobody")),
     redact: (text) => text,
-    loadBlobs: async () => undefined,
-    blob: () => undefined,
     random: options.random ?? (() => 0.5),
-    setSnapshot: () => undefined,
   };
-  await context.append([
+  await liveLog.append([
     { type: "user_message", turn: "tn_1", by: "person", content: [{ type: "text", text: "hi" }] },
   ]);
   return { context, live, waits, controller };

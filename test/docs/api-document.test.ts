@@ -86,7 +86,7 @@ test("docs/api.md names every reason of a decision and every class of an error",
   expect(quoted(listed)).toEqual(union("src/base/events/decision.ts", "Reason"));
   const classes = section(document, "Turn").split("`ErrorClass` says")[1] ?? "";
   const named = quoted(classes).filter((word) => /^[A-Z]+$/.test(word));
-  expect(named.toSorted()).toEqual([...union("src/base/events/canonical.ts", "ErrorClass")].toSorted());
+  expect(named.toSorted()).toEqual([...union("src/base/events/error-info.ts", "ErrorClass")].toSorted());
 });
 
 test("docs/api.md gives the limits of a turn as they are", () => {

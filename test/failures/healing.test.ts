@@ -182,7 +182,7 @@ describe("one refusal is healed by what it names", () => {
           : undefined,
     );
     expect(result.outlines).toEqual([WHOLE, FIRST_GROUP_PLAIN]);
-    expect(result.overrides).toEqual([{ what: "group", action: "omit_ids", class: "ID" }]);
+    expect(result.overrides).toEqual([{ what: "group", action: "omit_reasoning", class: "ID" }]);
   });
 
   test("an id that is said to be there twice", async () => {
@@ -195,7 +195,7 @@ describe("one refusal is healed by what it names", () => {
             })
           : undefined,
     );
-    expect(result.overrides).toEqual([{ what: "group", action: "omit_ids", class: "ID" }]);
+    expect(result.overrides).toEqual([{ what: "group", action: "omit_reasoning", class: "ID" }]);
   });
 
   test("a field of an item", async () => {

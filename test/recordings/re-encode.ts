@@ -4,7 +4,7 @@ import type { EventDraft, LoggedEvent, Origin, Profile, Settings } from "../../s
 import { type Plan, planOf } from "../../src/runtime/fold/index.ts";
 import { memoryStore } from "../../src/runtime/log/index.ts";
 import { PROFILES, type RenderedRequest } from "../../src/runtime/providers/index.ts";
-import { ResponsesRenderer } from "../../src/runtime/providers/openai-responses/index.ts";
+import { openaiResponses } from "../../src/runtime/providers/openai-responses/index.ts";
 import type { Decoded } from "./recordings.ts";
 
 export const HOME: Origin = {
@@ -76,7 +76,7 @@ export async function logOf(
 
 export function render(events: readonly LoggedEvent[], settings?: Settings): RenderedRequest {
   const plan = planOf(events, settings) as Plan;
-  return new ResponsesRenderer().render(plan, { cacheKey: "recorded", blob: () => undefined });
+  return openaiResponses.createRenderer().render(plan, { cacheKey: "recorded", blob: () => undefined });
 }
 
 export function inputTexts(rendered: RenderedRequest): readonly Record<string, unknown>[] {

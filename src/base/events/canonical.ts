@@ -6,6 +6,7 @@
  */
 
 import type { RawJson } from "../support/index.ts";
+import type { ErrorInfo } from "./error-info.ts";
 import type { Origin } from "./origin.ts";
 import type { Settings } from "./settings.ts";
 
@@ -26,35 +27,6 @@ export interface Usage {
   readonly cachedTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
-}
-
-/** What a failure's kind means for the next request: failures.md §5. */
-export type ErrorClass =
-  | "PAIR"
-  | "ID"
-  | "GONE"
-  | "CRYPT"
-  | "PREFIX"
-  | "TOOLPAIR"
-  | "SCHEMA"
-  | "ECHO"
-  | "LIMIT"
-  | "RATE"
-  | "THINK"
-  | "PREFILL"
-  | "CAP"
-  | "FATAL"
-  | "TRUNC"
-  | "OTHER";
-
-export interface ErrorInfo {
-  readonly code: string;
-  readonly message: string;
-  readonly class?: ErrorClass | undefined;
-  readonly param?: string | undefined;
-  readonly status?: number | undefined;
-  readonly requestId?: string | undefined;
-  readonly retryAfterMs?: number | undefined;
 }
 
 export type InputPart =
@@ -92,7 +64,7 @@ export interface UserMessage extends Envelope {
   readonly purpose?: Purpose | undefined;
 }
 
-/** Asked for by the runtime itself: the exchange stands aside of the conversation, and is left by a `branch` when it is over. */
+/** Asked for by the runtime itself: its turn stands aside of the conversation, and is left by a `branch` when it is over. */
 export type Purpose = "compaction";
 
 /** Which item events a request did not carry, by reason, as inclusive ranges of `seq`. */
@@ -167,7 +139,7 @@ export interface OtherItem extends ItemEnvelope {
 }
 
 /** What a person saw of an item that never finished. For people, never sent. */
-export interface Partial_ extends Envelope {
+export interface PartialItem extends Envelope {
   readonly type: "partial";
   readonly response: string;
   readonly outputIndex: number;
@@ -263,7 +235,10 @@ export interface ToolResult extends Envelope {
   readonly durationMs?: number | undefined;
 }
 
-/** `translate`: the group goes as plain meaning, as it would abroad, because its own text is not taken. */
+/**
+ * `translate`: the group goes as plain meaning, as it would abroad, because its own text is not taken.
+ * `omit_ids`: in logs of earlier versions; it does what `omit_reasoning` does, because ids never go alone (law 2).
+ */
 export type OverrideAction = "omit_reasoning" | "omit_ids" | "strip_field" | "close_call" | "translate";
 
 export type OverrideScope =
@@ -326,7 +301,7 @@ export type CanonicalEvent =
   | UserMessage
   | ResponseStart
   | ItemEvent
-  | Partial_
+  | PartialItem
   | ResponseEnd
   | PermissionRequest
   | PermissionDecisionEvent

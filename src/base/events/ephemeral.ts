@@ -4,7 +4,8 @@
  * @module
  */
 
-import type { ErrorInfo, LoggedEvent, Usage } from "./canonical.ts";
+import type { LoggedEvent, Usage } from "./canonical.ts";
+import type { ErrorInfo } from "./error-info.ts";
 
 interface Live {
   readonly turn: string;

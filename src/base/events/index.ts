@@ -7,6 +7,7 @@
 export * from "./canonical.ts";
 export type { Action, Decision, Reason } from "./decision.ts";
 export { type ContextUse, type EphemeralEvent, isEphemeral, type SessionEvent } from "./ephemeral.ts";
+export { type ErrorClass, type ErrorInfo, errorInfoOf } from "./error-info.ts";
 export { asRead, formatVersionOf, parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";
 export { type Dialect, type Origin, originDifference, sameOrigin } from "./origin.ts";
 export { type PartTitle, readPartTitle } from "./reasoning-title.ts";
@@ -20,12 +21,14 @@ export {
   SHOW_REASONING,
   type ShowReasoning,
 } from "./setting-choices.ts";
-export type {
-  Capabilities,
-  ChatProfile,
-  Profile,
-  ReasoningField,
-  ReplayPolicy,
-  Settings,
-  ToolSpec,
+export {
+  type Capabilities,
+  type ChatProfile,
+  type Profile,
+  type ReasoningField,
+  type ReplayPolicy,
+  type ResponseForm,
+  responseFormOf,
+  type Settings,
+  type ToolSpec,
 } from "./settings.ts";

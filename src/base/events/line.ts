@@ -6,6 +6,7 @@
  */
 
 import {
+  codedError,
   escapeLineSeparators,
   isObject,
   isOneValue,
@@ -13,7 +14,7 @@ import {
   type RawJson,
   sliceArray,
   sliceMember,
-  ThroughlineError,
+  type ThroughlineError,
   tryParseJson,
 } from "../support/index.ts";
 import { CANONICAL_TYPES, type LateItem, type LoggedEvent, type UnknownEvent } from "./canonical.ts";
@@ -95,7 +96,7 @@ function assertEnvelope({ v, seq, id, at, epoch }: JsonObject): void {
 }
 
 function notAnEvent(why: string): ThroughlineError {
-  return new ThroughlineError({ code: "event_invalid", message: `not an event: ${why}` });
+  return codedError("event_invalid", `not an event: ${why}`);
 }
 
 /** The format a line was written in; an event of another version is kept as `unknown`, with its own text. */

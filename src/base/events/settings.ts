@@ -12,6 +12,8 @@ import type { Dialect, Origin } from "./origin.ts";
 export interface Profile {
   readonly name: string;
   readonly dialect: Dialect;
+  /** How the items of one response stand together. Absent in logs of earlier versions: `responseFormOf` derives it. */
+  readonly responseForm?: ResponseForm | undefined;
   /** `omit`: the endpoint takes reasoning without item ids, and none are ever sent (failures.md I09). */
   readonly itemIds: "keep" | "omit";
   /** Longest item id the endpoint takes back (failures.md I05). */
@@ -36,6 +38,22 @@ export interface Profile {
   readonly chat?: ChatProfile | undefined;
   /** Per field: the failures.md id it rests on, or "assumed". */
   readonly evidence: Readonly<Record<string, string>>;
+}
+
+/**
+ * `items`: each has an id of its own, a hosted one cannot go without it, and what follows a thought is the next item.
+ * `blocks`: pieces of one message in their order; one without words counts for nothing. `message`: one piece, no order.
+ */
+export type ResponseForm = "items" | "blocks" | "message";
+
+const FORM_OF_DIALECT: Readonly<Record<Dialect, ResponseForm>> = {
+  "openai-responses": "items",
+  "anthropic-messages": "blocks",
+  "openai-chat": "message",
+};
+
+export function responseFormOf({ responseForm, dialect }: Profile): ResponseForm {
+  return responseForm ?? FORM_OF_DIALECT[dialect];
 }
 
 /** In which field an assistant message carries its reasoning (failures.md V06). */
@@ -103,7 +121,9 @@ export interface Settings {
   readonly profile: Profile;
   readonly capabilities: Capabilities;
   readonly maxOutputTokens?: number | undefined;
-  readonly output?: { readonly name: string; readonly schema: JsonObject; readonly strict: boolean };
+  readonly output?:
+    | { readonly name: string; readonly schema: JsonObject; readonly strict: boolean }
+    | undefined;
   /** Sent as they are, where the capabilities allow: temperature, top_p, tool_choice, metadata, verbosity … */
   readonly parameters: JsonObject;
   /** The renderer that made the bodies whose hashes stand in the log; a newer one may differ and says so. */

@@ -9,7 +9,7 @@ import type {
   CanonicalEvent,
   EphemeralEvent,
   InputPart,
-  Partial_,
+  PartialItem,
   Reasoning,
   SessionEvent,
   ToolCall,
@@ -159,7 +159,7 @@ function toolCall(event: ToolCall): readonly Fragment[] {
 }
 
 /** What was seen of an item that never finished: begun, told, and left open for the end of its response. */
-function partial(event: Partial_): readonly Fragment[] {
+function partial(event: PartialItem): readonly Fragment[] {
   const item = itemKey(event.response, event.outputIndex);
   const { response } = event;
   const whole = event.parts.join("");

@@ -2,7 +2,7 @@
  * The active path: the events that count. A `branch` leads back to an earlier point, and the path goes on from there;
  * what was left stays in the log and can be branched to again.
  *
- * The exchange that a compaction makes stands aside: it begins with a `branch` or a message of that purpose, and ends
+ * The turn of a compaction stands aside: it begins with a `branch` or a message of that purpose, and ends
  * with a `branch` back to where it began. One that never ended (a crash) is left by the next message, as if that branch
  * were there; recovery writes it down.
  *
@@ -17,7 +17,7 @@ export function activePath(events: readonly LoggedEvent[]): readonly LoggedEvent
 
 export interface Walked {
   readonly path: readonly LoggedEvent[];
-  /** An exchange that stands aside and has not ended: its turn, and the path it will lead back to. */
+  /** A turn that stands aside and has not ended: its id, and the path it will lead back to. */
   readonly aside: { readonly turn: string; readonly path: readonly LoggedEvent[] } | undefined;
 }
 
@@ -36,7 +36,7 @@ export function walkPath(events: readonly LoggedEvent[]): Walked {
   return { path, aside };
 }
 
-/** The first event of an exchange of the runtime's own. */
+/** The first event of a turn of the runtime's own. */
 export function startsAside(event: LoggedEvent): event is LoggedEvent & { readonly turn: string } {
   if (event.turn === undefined) return false;
   return event.type === "branch"

@@ -5,7 +5,7 @@ import type { LoggedEvent, Reason, ResponseStatus, Settings } from "../../base/e
 import { openai } from "../models/index.ts";
 import { explain, LeftOutRanges } from "./explain.ts";
 import { Fold, planOf } from "./fold.ts";
-import { CUT_OFF, NEVER_STARTED, openEndOf, OUTCOME_UNKNOWN } from "./open-ends.ts";
+import { CUT_OFF, NEVER_STARTED, resultOfOpenCall, OUTCOME_UNKNOWN } from "./open-ends.ts";
 import type { PlanEntry, PlannedGroup } from "./plan.ts";
 
 const groupsOf = (entries: readonly PlanEntry[] = []): readonly PlannedGroup[] =>
@@ -97,7 +97,7 @@ describe("open ends: a call without a result gets a constant one", () => {
     const group = groupAt(log)?.group;
     const call = group?.items[0];
     if (group === undefined || call?.type !== "tool_call") throw new Error("no call");
-    const { status, text } = openEndOf(group, call);
+    const { status, text } = resultOfOpenCall(group, call);
     log.result("call_a", text, status);
     expect(groupAt(log)?.results.map((one) => [one.callId, one.text])).toEqual(before);
     expect(status).toBe("not_executed");

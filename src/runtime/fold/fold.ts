@@ -19,7 +19,7 @@ import {
 import { activePath, leavesAside, startsAside } from "./active-path.ts";
 import { type Entry, Group } from "./entries.ts";
 import { guardGroup, isCallId, mappedCallId } from "./guard.ts";
-import { openEndOf } from "./open-ends.ts";
+import { resultOfOpenCall } from "./open-ends.ts";
 import type { Plan, PlanEntry, PlannedItem, PlannedResult } from "./plan.ts";
 import { allowedGroups } from "./replay-policy.ts";
 
@@ -36,7 +36,7 @@ export class Fold {
   #overrides: ReplayOverride[] = [];
   #settings: Settings | undefined;
   #compaction: Compaction | undefined;
-  /** The turn of an exchange that stands aside, while it is open. */
+  /** The turn that stands aside, while it is open. */
   #aside: string | undefined;
   /** Bumped by whatever may change what was planned before. */
   #generation = 0;
@@ -229,7 +229,7 @@ function resultsOf(group: Group, items: readonly PlannedItem[]): readonly Planne
     if (item.callId === undefined || item.action === "omit") return [];
     const call = item.event as ToolCall;
     const result = group.resultOf(call.callId);
-    const { text, status } = result ?? openEndOf(group, call);
+    const { text, status } = result ?? resultOfOpenCall(group, call);
     return [
       {
         callId: item.callId,

@@ -6,12 +6,13 @@
 
 import {
   type AssistantMessage,
-  type Dialect,
   type ItemEvent,
   originDifference,
   type Profile,
   type Reason,
   type ReplayOverride,
+  type ResponseForm,
+  responseFormOf,
   type ResponseStatus,
   sameOrigin,
   type Settings,
@@ -99,9 +100,9 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
   if (event.type === "hosted_item" && context.settings.profile.hostedOmit.includes(event.itemType)) {
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without server state`);
   }
-  const { dialect, itemIds } = context.settings.profile;
-  const needsId = event.type === "hosted_item" && dialect === "openai-responses";
-  if (needsId && (itemIds === "omit" || event.itemId === undefined)) {
+  const { profile } = context.settings;
+  const needsId = event.type === "hosted_item" && responseFormOf(profile) === "items";
+  if (needsId && (profile.itemIds === "omit" || event.itemId === undefined)) {
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without its id`);
   }
   if (event.type === "tool_call" && isClosedByOverride(event, context)) {
@@ -144,11 +145,11 @@ function reasonToDropReasoning(
   if (override !== undefined) return { reason: "override", why: `refused: ${override.cause.message}` };
   if (!context.policyAllows) return { reason: "replay_policy", why: "the replay policy leaves it out" };
   // Where items have ids they belong together; a block without words is nobody's follower and nobody's loss.
-  const counted =
-    profile.dialect === "openai-responses" ? items : items.filter((item) => item.reason !== "empty");
+  const form = responseFormOf(profile);
+  const counted = form === "items" ? items : items.filter((item) => item.reason !== "empty");
   const left = counted.find((item) => item.action === "omit");
   if (left !== undefined) return { reason: left.reason, why: left.why };
-  if (reasoning.length > 0 && lacksFollower(counted, profile.dialect)) {
+  if (reasoning.length > 0 && lacksFollower(counted, form)) {
     return { reason: "no_follower", why: "nothing of the same response follows it" };
   }
   if (profile.reasoningPayload === "required" && reasoning.some((item) => !hasPayload(item))) {
@@ -157,9 +158,9 @@ function reasonToDropReasoning(
   return profile.itemIds === "keep" ? idProblem(items, context) : undefined;
 }
 
-/** A chat message is one piece: its order means nothing, and thoughts alone make none. */
-function lacksFollower(items: readonly PlannedItem[], dialect: Dialect): boolean {
-  if (dialect === "openai-chat") return items.every((item) => item.event.type === "reasoning");
+/** One message has no order that means anything, and thoughts alone make none. */
+function lacksFollower(items: readonly PlannedItem[], form: ResponseForm): boolean {
+  if (form === "message") return items.every((item) => item.event.type === "reasoning");
   return items.at(-1)?.event.type === "reasoning";
 }
 

@@ -14,7 +14,7 @@ export {
   CUT_OFF,
   NEVER_STARTED,
   type OpenEnd,
-  openEndOf,
+  resultOfOpenCall,
   OUTCOME_UNKNOWN,
   RUNNING_IN_PARENT,
 } from "./open-ends.ts";

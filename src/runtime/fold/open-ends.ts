@@ -33,7 +33,7 @@ export const RUNNING_IN_PARENT: OpenEnd = {
   text: "outcome unknown: this tool was running in the parent session when this session was forked from it",
 };
 
-export function openEndOf(group: Group, call: ToolCall): OpenEnd {
+export function resultOfOpenCall(group: Group, call: ToolCall): OpenEnd {
   if (group.end?.status !== "completed") return CUT_OFF;
   return group.wasStarted(call.callId) ? OUTCOME_UNKNOWN : NEVER_STARTED;
 }

@@ -16,7 +16,7 @@ import {
   parseLine,
   type ResponseStart,
 } from "../../base/events/index.ts";
-import { type Clock, mapStrings, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { type Clock, codedError, mapStrings, systemClock } from "../../base/support/index.ts";
 import type { SessionBundle } from "./bundle.ts";
 import { checkedLine, frameLine, frameOpen } from "./line-framing.ts";
 import { createStamper, nextEpoch } from "./stamp.ts";
@@ -112,10 +112,10 @@ function assertSameEvent(text: string, before: LoggedEvent): void {
     (field) => after?.[field] === before[field],
   );
   if (same) return;
-  throw new ThroughlineError({
-    code: "pattern_too_wide",
-    message: `what is to be erased stands in the frame of event ${before.seq} (its id, type, turn or time): give more of the secret`,
-  });
+  throw codedError(
+    "pattern_too_wide",
+    `what is to be erased stands in the frame of event ${before.seq} (its id, type, turn or time): give more of the secret`,
+  );
 }
 
 /** Undefined where so much of it was replaced that it is no event any more. */

@@ -24,7 +24,14 @@ import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
-import { addAll, type Clock, codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import {
+  addAll,
+  type Clock,
+  codedError,
+  codeOf,
+  messageOf,
+  ThroughlineError,
+} from "../../base/support/index.ts";
 import type { FileIo } from "./file-io.ts";
 import { removeUnfinished, removeUnfinishedBlobs } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
@@ -62,7 +69,7 @@ export class FileLog implements Log {
   #syncing: Promise<void> | undefined;
   #failure: ThroughlineError | undefined;
   #open = true;
-  #repaired: string | undefined;
+  #tailCut: string | undefined;
   /** Which file was read whole, and its last change; undefined when anything stands behind the last line. */
   #read: string | undefined;
   #blobsSwept = false;
@@ -82,13 +89,13 @@ export class FileLog implements Log {
     if (this.mode === "read") throw readOnly(this.session);
     if (!this.#open) throw closed(this.session);
     if (this.#failure !== undefined) throw this.#failure;
-    const notice = this.#repairNotice();
+    const notice = this.#tailNotice();
     // Nothing stands before the beginning of a session: where not even that was whole, the notice comes behind it.
     const first = this.events.length === 0 ? [] : notice;
     const last = this.events.length === 0 ? notice : [];
     const stamped = this.#stamper.stamp([...first, ...drafts, ...last], this.events.length, this.#epoch);
     if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));
-    this.#repaired = undefined;
+    this.#tailCut = undefined;
     addAll(this.events, stamped);
     return stamped.slice(first.length, first.length + drafts.length);
   }
@@ -199,13 +206,13 @@ export class FileLog implements Log {
     const saved = saveAside(this.place.replace(/\.jsonl$/, `.torn-${this.#size}`), tail);
     this.#options.io.truncate(file, this.#size);
     fsyncSync(file);
-    this.#repaired = `${tail.length} bytes of an unfinished write at the end of the log were moved to ${saved}`;
+    this.#tailCut = `${tail.length} bytes of an unfinished write at the end of the log were moved to ${saved}`;
   }
 
-  #repairNotice(): readonly EventDraft[] {
-    return this.#repaired === undefined
+  #tailNotice(): readonly EventDraft[] {
+    return this.#tailCut === undefined
       ? []
-      : [{ type: "notice", code: "log_tail_cut", message: this.#repaired }];
+      : [{ type: "notice", code: "log_tail_cut", message: this.#tailCut }];
   }
 
   #write(bytes: Buffer): void {
@@ -318,7 +325,7 @@ function openRegular(path: string, flags: number): number | undefined {
 }
 
 function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
-  return new ThroughlineError({ code: "log_unreadable", message: `cannot open ${path}: ${why}`, cause });
+  return codedError("log_unreadable", `cannot open ${path}: ${why}`, cause);
 }
 
 /** Its name is what its bytes must hash to: a changed one is never taken for what was stored. */

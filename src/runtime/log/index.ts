@@ -4,6 +4,7 @@
  * @module
  */
 
+export { BlobCache } from "./blob-cache.ts";
 export {
   blobsIn,
   bundleText,
@@ -21,7 +22,16 @@ export { type Erased, type EraseReport, eraseFrom, type Replace } from "./erase.
 export type { FileIo } from "./file-io.ts";
 export { systemFileIo } from "./file-io.ts";
 export { fileStore, type FileStoreOptions } from "./file-store.ts";
-export type { AppendDraft, Log, OpenOptions, Scratch, Store, StoredSession, WholeSession } from "./log.ts";
+export {
+  type AppendDraft,
+  type Log,
+  type OpenOptions,
+  rootOf,
+  type Scratch,
+  type Store,
+  type StoredSession,
+  type WholeSession,
+} from "./log.ts";
 export { memoryStore } from "./memory-store.ts";
 export { ByteRedactor, createRedactor, secretsOf } from "./redact.ts";
 export { holdsWholeLine, type LostStretch, type SalvagedLog, salvageLog } from "./salvage.ts";

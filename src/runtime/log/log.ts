@@ -71,3 +71,9 @@ export interface Store {
   /** Removes the session and everything beside it. */
   remove(id: string): Promise<void>;
 }
+
+/** The first ancestor of a family of forks: they share a prompt cache. */
+export function rootOf(log: { readonly session: string; readonly events: readonly LoggedEvent[] }): string {
+  const [first] = log.events;
+  return first?.type === "session_start" ? first.root : log.session;
+}

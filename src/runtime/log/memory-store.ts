@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 
 import { asRead, type LoggedEvent, toLine } from "../../base/events/index.ts";
-import { addAll, type Clock, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { addAll, type Clock, codedError, systemClock, ThroughlineError } from "../../base/support/index.ts";
 import type { Log, Store } from "./log.ts";
 import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
 
@@ -73,14 +73,11 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
 }
 
 export function notFound(id: string): ThroughlineError {
-  return new ThroughlineError({ code: "session_not_found", message: `there is no session "${id}"` });
+  return codedError("session_not_found", `there is no session "${id}"`);
 }
 
 export function sessionExists(id: string): ThroughlineError {
-  return new ThroughlineError({
-    code: "session_exists",
-    message: `there is a session "${id}" already: give the new one another id`,
-  });
+  return codedError("session_exists", `there is a session "${id}" already: give the new one another id`);
 }
 
 export function locked(id: string, holder: string): ThroughlineError {
@@ -92,7 +89,7 @@ export function locked(id: string, holder: string): ThroughlineError {
 }
 
 export function readOnly(id: string): ThroughlineError {
-  return new ThroughlineError({ code: "log_read_only", message: `session "${id}" was opened to read` });
+  return codedError("log_read_only", `session "${id}" was opened to read`);
 }
 
 function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Clock): Log {
@@ -150,5 +147,5 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
 }
 
 export function closed(id: string): ThroughlineError {
-  return new ThroughlineError({ code: "log_closed", message: `session "${id}" was closed` });
+  return codedError("log_closed", `session "${id}" was closed`);
 }

@@ -15,7 +15,7 @@ import {
   type ResponseEnd,
   type ResponseStart,
 } from "../../base/events/index.ts";
-import { type Clock, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { type Clock, codedError, systemClock } from "../../base/support/index.ts";
 import { assertFormat, checkedLine, frameLine } from "./line-framing.ts";
 import { createStamper, nextEpoch } from "./stamp.ts";
 
@@ -59,10 +59,10 @@ export function salvageLog(
   const lines = readLines(bytes);
   const whole = lines.flatMap(({ event }) => event ?? []);
   if (whole.length === 0) {
-    throw new ThroughlineError({
-      code: "log_unsalvageable",
-      message: "not one line of this file is a whole event: there is nothing to save",
-    });
+    throw codedError(
+      "log_unsalvageable",
+      "not one line of this file is a whole event: there is nothing to save",
+    );
   }
   assertFormat(whole, options.session);
   const { kept, lost } = chain(lines, whole);

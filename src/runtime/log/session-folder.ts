@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 
-import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 
 export function makeFolder(root: string): void {
   try {
@@ -31,9 +31,9 @@ function makeFolders(path: string): void {
 }
 
 export function unusable(root: string, cause: unknown): ThroughlineError {
-  return new ThroughlineError({
-    code: "store_unusable",
-    message: `cannot use ${root} for sessions: ${messageOf(cause)}. Choose another folder or mend its permissions`,
+  return codedError(
+    "store_unusable",
+    `cannot use ${root} for sessions: ${messageOf(cause)}. Choose another folder or mend its permissions`,
     cause,
-  });
+  );
 }

@@ -5,23 +5,17 @@
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
-import {
-  type Clock,
-  createIdSource,
-  type IdSource,
-  isoTime,
-  ThroughlineError,
-} from "../../base/support/index.ts";
+import { type Clock, codedError, createIdSource, type IdSource, isoTime } from "../../base/support/index.ts";
 import type { AppendDraft } from "./log.ts";
 
 export const SESSION_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 export function assertSessionId(id: string): void {
   if (SESSION_ID.test(id)) return;
-  throw new ThroughlineError({
-    code: "session_id_invalid",
-    message: `"${id.slice(0, 80)}" is not a session id: use 1 to 64 letters, digits, "_" or "-", not beginning with "_" or "-"`,
-  });
+  throw codedError(
+    "session_id_invalid",
+    `"${id.slice(0, 80)}" is not a session id: use 1 to 64 letters, digits, "_" or "-", not beginning with "_" or "-"`,
+  );
 }
 
 export interface Stamper {
@@ -55,10 +49,15 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
 
 const ENVELOPE: ReadonlySet<string> = new Set(["v", "seq", "epoch"]);
 
-const stays = (key: string, value: unknown): boolean => value !== undefined && !ENVELOPE.has(key);
-
 function isPlainDraft(draft: AppendDraft): boolean {
-  for (const key in draft) if (!stays(key, draft[key as keyof AppendDraft])) return false;
+  for (const key in draft) if (ENVELOPE.has(key)) return false;
+  return isPlain(draft);
+}
+
+/** Holds nothing that is undefined, however deep. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return value !== undefined;
+  for (const key in value) if (!isPlain(value[key as keyof typeof value])) return false;
   return true;
 }
 
@@ -67,9 +66,15 @@ function isPlainDraft(draft: AppendDraft): boolean {
  * another log must not bring its place there along.
  */
 function plainDraft(draft: AppendDraft): AppendDraft {
-  return Object.fromEntries(
-    Object.entries(draft).filter(([key, value]) => stays(key, value)),
-  ) as unknown as AppendDraft;
+  const fields = Object.entries(draft).filter(([key]) => !ENVELOPE.has(key));
+  return plain(Object.fromEntries(fields)) as AppendDraft;
+}
+
+function plain(value: unknown): unknown {
+  if (isPlain(value)) return value;
+  if (Array.isArray(value)) return value.map(plain);
+  const fields = Object.entries(value as object).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(fields.map(([key, field]) => [key, plain(field)]));
 }
 
 /** The epoch of the next writer: one above any that wrote before. */

@@ -10,7 +10,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, realpathSync, renameSync,
 import { join, resolve } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 
-import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
 import type { SessionBundle } from "./bundle.ts";
 import { NEW, removeUnfinished, sweepFolder } from "./leftovers.ts";
 import { locked, sessionExists } from "./memory-store.ts";
@@ -53,11 +53,11 @@ export async function writeSession(
     return path;
   } catch (error) {
     if (error instanceof ThroughlineError) throw error;
-    throw new ThroughlineError({
-      code: "log_write_failed",
-      message: `could not write session "${id}": ${messageOf(error)}. Nothing was changed`,
-      cause: error,
-    });
+    throw codedError(
+      "log_write_failed",
+      `could not write session "${id}": ${messageOf(error)}. Nothing was changed`,
+      error,
+    );
   } finally {
     await lock.release();
   }
@@ -141,8 +141,5 @@ function removeLeftovers(root: string, id: string, blobs: ReadonlyMap<string, un
 }
 
 function stopped(id: string): ThroughlineError {
-  return new ThroughlineError({
-    code: "stopped",
-    message: `stopped before session "${id}" was in place: nothing was written`,
-  });
+  return codedError("stopped", `stopped before session "${id}" was in place: nothing was written`);
 }

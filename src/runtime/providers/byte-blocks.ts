@@ -11,7 +11,7 @@ interface Block {
 }
 
 /** Where a text stands. */
-export interface Place {
+export interface Span {
   readonly block: number;
   readonly start: number;
   readonly end: number;
@@ -34,7 +34,7 @@ export class ByteBlocks {
   }
 
   /** What stands between goes with the text: a separator. */
-  append(text: string, before = ""): Place {
+  append(text: string, before = ""): Span {
     const units = text.length + before.length;
     const room = units < SHORT ? units * MAX_UTF8_PER_UNIT : Buffer.byteLength(text) + before.length * 3;
     if (this.#last.used + room > this.#last.bytes.length) this.#addBlock(room);
@@ -46,7 +46,7 @@ export class ByteBlocks {
     return { block: this.#blocks.length - 1, start, end };
   }
 
-  textAt({ block, start, end }: Place): string {
+  textAt({ block, start, end }: Span): string {
     return this.#blocks[block]?.bytes.toString("utf8", start, end) ?? "";
   }
 

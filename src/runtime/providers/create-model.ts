@@ -8,7 +8,7 @@ import { createHash } from "node:crypto";
 
 import { type Capabilities, EFFORTS, isEffort, type Profile } from "../../base/events/index.ts";
 import type { JsonObject } from "../../base/support/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { capabilitiesOf, profileFor, takesReasoningParameters } from "./capabilities.ts";
 import { driverOf } from "./dialects.ts";
 import { PROFILES } from "./profiles/index.ts";
@@ -72,10 +72,10 @@ function settingsOf(options: CreateModelOptions): ModelSettings {
   const profile = profileFor(namedProfile(options.profile), model);
   const { dialect } = profile;
   if (options.effort !== undefined && !isEffort(options.effort)) {
-    throw new ThroughlineError({
-      code: "effort_unknown",
-      message: `"${options.effort}" is not an effort; known are ${EFFORTS.join(", ")}`,
-    });
+    throw codedError(
+      "effort_unknown",
+      `"${options.effort}" is not an effort; known are ${EFFORTS.join(", ")}`,
+    );
   }
   const plain = dialect === "openai-responses" && !takesReasoningParameters(model);
   const summary = options.summary ?? (plain ? "none" : undefined);
@@ -113,10 +113,10 @@ function namedProfile(profile: string | Profile): Profile {
   if (typeof profile !== "string") return profile;
   const known = Object.hasOwn(PROFILES, profile) ? PROFILES[profile] : undefined;
   if (known !== undefined) return known;
-  throw new ThroughlineError({
-    code: "profile_unknown",
-    message: `there is no profile "${profile}"; known are ${Object.keys(PROFILES).join(", ")}`,
-  });
+  throw codedError(
+    "profile_unknown",
+    `there is no profile "${profile}"; known are ${Object.keys(PROFILES).join(", ")}`,
+  );
 }
 
 /** Tells accounts apart without telling the key. A key that is a function may rotate within one account. */

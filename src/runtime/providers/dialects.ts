@@ -5,7 +5,7 @@
  */
 
 import type { Dialect } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { anthropicMessages } from "./anthropic-messages/index.ts";
 import { openaiChat } from "./openai-chat/index.ts";
 import { openaiResponses } from "./openai-responses/index.ts";
@@ -20,10 +20,7 @@ const DIALECTS: Readonly<Record<Dialect, DialectDriver>> = {
 export function driverOf(dialect: Dialect): DialectDriver {
   // A log of a later version may name one we do not have.
   if (Object.hasOwn(DIALECTS, dialect)) return DIALECTS[dialect];
-  throw new ThroughlineError({
-    code: "dialect_unknown",
-    message: `this version does not know the dialect "${dialect}"`,
-  });
+  throw codedError("dialect_unknown", `this version does not know the dialect "${dialect}"`);
 }
 
 export function createRenderer(dialect: Dialect): Renderer {

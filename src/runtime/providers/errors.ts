@@ -1,10 +1,10 @@
 /**
- * The error classifier: HTTP, in-stream and connection errors alike (failures.md §5). Code first, then text.
+ * HTTP, in-stream and connection errors, read into one shape and classified (error-table.ts).
  *
  * @module
  */
 
-import type { ErrorClass, ErrorInfo } from "../../base/events/index.ts";
+import type { ErrorInfo } from "../../base/events/index.ts";
 import {
   arrayOf,
   codeOf,
@@ -16,13 +16,7 @@ import {
   stringOf,
   tryParseJson,
 } from "../../base/support/index.ts";
-
-interface Evidence {
-  readonly status?: number;
-  readonly code: string;
-  readonly message: string;
-  readonly param?: string;
-}
+import { classOf, type Evidence } from "./error-table.ts";
 
 /** Far more than is kept: the recorder shortens it, after it has taken out secrets that a cut could have halved. */
 const MAX_MESSAGE = 64 * 1024;
@@ -45,15 +39,15 @@ export function httpError(
     status,
     code: shape.code ?? (html ? "not_an_api" : `http_${status}`),
     message,
-    ...param(shape.param),
+    param: shape.param,
   });
   const requestId = headers["x-request-id"] ?? headers["request-id"];
   const retryAfterMs = retryAfter(headers) ?? info.retryAfterMs;
   return {
     ...info,
     status,
-    ...(requestId === undefined ? {} : { requestId }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    requestId,
+    retryAfterMs,
   };
 }
 
@@ -63,7 +57,7 @@ export function streamError(value: unknown): ErrorInfo {
   return classify({
     code: shape.code ?? "stream_error",
     message: shape.message ?? "the provider reported an error",
-    ...param(shape.param),
+    param: shape.param,
   });
 }
 
@@ -75,12 +69,11 @@ export function connectionError(error: unknown): ErrorInfo {
 export function classify(evidence: Evidence): ErrorInfo {
   const { status, message } = evidence;
   const code = OUTPUT_LIMIT.test(message) ? "max_output_tokens" : evidence.code;
-  const errorClass = CLASSES.find(([, test]) => test({ ...evidence, code }))?.[0] ?? classOfStatus(status);
   const delay = /try again in\s*(\d+(?:\.\d+)?)\s*(ms|s|seconds?)/i.exec(message);
   return {
     code,
     message: message.slice(0, MAX_MESSAGE),
-    class: errorClass,
+    class: classOf({ ...evidence, code }),
     ...param(evidence.param),
     ...(status === undefined ? {} : { status }),
     ...(delay === null ? {} : { retryAfterMs: delayIn(delay) }),
@@ -89,147 +82,6 @@ export function classify(evidence: Evidence): ErrorInfo {
 
 /** Has no code of its own (failures.md R03). */
 const OUTPUT_LIMIT = /max_tokens or model output limit was reached/;
-
-type Test = (evidence: Evidence) => boolean;
-
-const text =
-  (pattern: RegExp): Test =>
-  ({ message }) =>
-    pattern.test(message);
-const codeIn =
-  (...known: readonly string[]): Test =>
-  (evidence) =>
-    known.includes(evidence.code);
-const either =
-  (...tests: readonly Test[]): Test =>
-  (evidence) =>
-    tests.some((test) => test(evidence));
-const idParam: Test = ({ param: where, message }) =>
-  (where ?? "").endsWith(".id") || /'input\[\d+\]\.id'/.test(message);
-
-/** In order: the first that matches names the class. */
-const CLASSES: readonly (readonly [ErrorClass, Test])[] = [
-  [
-    "FATAL",
-    either(
-      codeIn(
-        "insufficient_quota",
-        "usage_limit_reached",
-        "usage_not_included",
-        "invalid_api_key",
-        "bio_policy",
-        "cyber_policy",
-        "misalignment_policy_violation",
-        "invalid_prompt",
-        "api_key_missing",
-        "model_not_found",
-        "authentication_error",
-        "permission_error",
-        "billing_error",
-      ),
-      ({ status }) => status === 401 || status === 402 || status === 403,
-    ),
-  ],
-  [
-    "CRYPT",
-    either(
-      codeIn("invalid_encrypted_content"),
-      text(
-        /could not be verified|Could not decrypt|Could not decode the compaction blob|not issued to this caller|different account or model|Invalid `signature`|thought.signature/i,
-      ),
-    ),
-  ],
-  ["PREFIX", text(/bound to a different conversation/)],
-  ["PAIR", text(/without its required/)],
-  [
-    "TOOLPAIR",
-    text(
-      /No tool output found|No tool call found|`tool_use` ids were found without|unexpected `tool_use_id`|must be followed by tool messages|must be a response to a prece/,
-    ),
-  ],
-  [
-    "GONE",
-    either(
-      codeIn("previous_response_not_found"),
-      text(/not persisted when|not persisted for|Zero Data Retention/),
-    ),
-  ],
-  ["ID", either(codeIn("invalid_id_prefix"), text(/Duplicate item found/), idParam)],
-  ["ECHO", text(/passed back to the API|is missing in assistant tool call message/)],
-  [
-    "CAP",
-    text(
-      /can only be provided to a reasoning|not supported with this model|not supported with the|Encrypted content is not supported/,
-    ),
-  ],
-  [
-    "LIMIT",
-    either(
-      codeIn("context_length_exceeded", "max_output_tokens", "request_too_large"),
-      text(/context window|maximum context length|prompt is too long/i),
-    ),
-  ],
-  [
-    "THINK",
-    text(
-      /cannot be modified|Expected `thinking`|final block .* cannot be `thinking`|When thinking is disabled/,
-    ),
-  ],
-  ["PREFILL", text(/assistant message prefill|must end with a user message/)],
-  [
-    "RATE",
-    either(
-      codeIn(
-        "rate_limit_exceeded",
-        "rate_limit_error",
-        "slow_down",
-        "server_is_overloaded",
-        "overloaded_error",
-      ),
-      ({ status }) => status === 429 || status === 529,
-    ),
-  ],
-  [
-    "SCHEMA",
-    either(
-      codeIn(
-        "unknown_parameter",
-        "missing_required_parameter",
-        "array_above_max_length",
-        "invalid_value",
-        "unsupported_parameter",
-        "extra_forbidden",
-        "unsupported_value",
-      ),
-      text(
-        /is unsupported|field is not allowed|Extra inputs are not permitted|Unknown parameter|Unsupported parameter/,
-      ),
-    ),
-  ],
-  [
-    "TRUNC",
-    codeIn(
-      "stream_cut",
-      "connection_lost",
-      "connect_refused",
-      "timeout_connect",
-      "timeout_first_byte",
-      "timeout_idle",
-      "stream_error",
-      "server_error",
-      "api_error",
-      "timeout_error",
-      "bad_event",
-    ),
-  ],
-];
-
-/** An unknown code is judged by its HTTP class, never guessed at (failures.md S11). */
-function classOfStatus(status: number | undefined): ErrorClass {
-  if (status === undefined) return "OTHER";
-  if (status === 408 || status === 409 || status >= 500) return "TRUNC";
-  return "OTHER";
-}
 
 function errorShape(value: unknown): {
   readonly code?: string;

@@ -11,7 +11,7 @@ import { createHash, type Hash } from "node:crypto";
 import type { Member } from "../../base/support/index.ts";
 import { LeftOutRanges, type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../fold/index.ts";
 import type { PieceContext, RequestCheck } from "../rules/index.ts";
-import { ByteBlocks, type Place } from "./byte-blocks.ts";
+import { ByteBlocks, type Span } from "./byte-blocks.ts";
 import type { ItemSource, Remark, RenderContext, RenderedRequest, Renderer } from "./provider.ts";
 
 /** One element of the array: an input item, or a message with everything in it. */
@@ -72,7 +72,7 @@ export class GrowingRenderer implements Renderer {
 
 /** An element as it stands in the request, with all that may still be asked of it. */
 interface Pushed {
-  readonly place: Place;
+  readonly span: Span;
   readonly sources: () => readonly ItemSource[];
   readonly piece: PieceContext | undefined;
 }
@@ -151,8 +151,8 @@ class RenderState {
   /** Looked at by the rules at once: kept until the end, ten thousand elements would cost more to keep than to check. */
   #push(element: RenderedElement): void {
     const { text, sources, piece, members } = element;
-    const place = this.#elements.append(text, this.#elements.length === 0 ? "" : ",");
-    this.#pushed.push({ place, sources, piece });
+    const span = this.#elements.append(text, this.#elements.length === 0 ? "" : ",");
+    this.#pushed.push({ span, sources, piece });
     this.#check.rules.push(text, piece, members);
     this.#last = element;
   }
@@ -186,7 +186,7 @@ class RenderState {
   #checked(plan: Plan, tail: string): RequestCheck {
     if (this.#check.tail === tail) return this.#check.rules;
     this.#check = this.#startCheck(plan, tail);
-    for (const { place, piece } of this.#pushed) this.#check.rules.push(this.#elements.textAt(place), piece);
+    for (const { span, piece } of this.#pushed) this.#check.rules.push(this.#elements.textAt(span), piece);
     return this.#check.rules;
   }
 

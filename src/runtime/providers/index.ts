@@ -8,6 +8,7 @@ export type { Capabilities, Profile } from "../../base/events/index.ts";
 export { capabilitiesOf } from "./capabilities.ts";
 export { type ApiKey, createModel, type CreateModelOptions } from "./create-model.ts";
 export { createRenderer, rendererVersionOf } from "./dialects.ts";
+export { remedyFor } from "./error-table.ts";
 export { namedInError } from "./named-in-error.ts";
 export { HOSTED_RULES } from "./openai-responses/index.ts";
 export { costOf, type Price } from "./price.ts";

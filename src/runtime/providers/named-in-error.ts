@@ -17,7 +17,7 @@ export interface NamedInError {
 }
 
 export function namedInError(info: ErrorInfo): NamedInError {
-  const { path, field } = placeOf(info);
+  const { path, field } = whereOf(info);
   return {
     itemIds: [...info.message.matchAll(/\b(?:rs|msg|fc|ctc|ws|cmp|ig|mcp)_[A-Za-z0-9_-]+/g)].map(
       ([id]) => id,
@@ -28,20 +28,20 @@ export function namedInError(info: ErrorInfo): NamedInError {
   };
 }
 
-interface Place {
+interface Where {
   readonly path?: string;
   readonly field?: string | undefined;
 }
 
-function placeOf({ param, message }: ErrorInfo): Place {
+function whereOf({ param, message }: ErrorInfo): Where {
   return (
-    openAiPlace(param ?? /'(input\[\d+\][^']*)'/.exec(message)?.[1] ?? "") ??
-    messagePlace(param ?? "") ??
-    messagePlace(message) ?? { field: parameterOf(param, message) }
+    responsesPath(param ?? /'(input\[\d+\][^']*)'/.exec(message)?.[1] ?? "") ??
+    messagesPath(param ?? "") ??
+    messagesPath(message) ?? { field: parameterOf(param, message) }
   );
 }
 
-function openAiPlace(where: string): Place | undefined {
+function responsesPath(where: string): Where | undefined {
   const found = /^(input\[\d+\])(?:\.([A-Za-z_]+))?/.exec(where);
   if (found?.[1] === undefined) return undefined;
   return { path: found[1], field: found[2] };
@@ -51,7 +51,7 @@ function openAiPlace(where: string): Place | undefined {
  * Claude: `messages.3.content.1.tool_use.id: …`; Groq: `'messages.1' : … property 'reasoning_content' is unsupported`;
  * Mistral's `loc` joined with dots; Moonshot: `assistant tool call message at index 32`.
  */
-function messagePlace(text: string): Place | undefined {
+function messagesPath(text: string): Where | undefined {
   const old = /^The `([a-z_]+)` field is not allowed .*\(messages\[(\d+)\]\)/.exec(text);
   if (old !== null) return { path: `messages.${old[2]}`, field: old[1] };
   const kimi = /message at index (\d+)/.exec(text)?.[1];

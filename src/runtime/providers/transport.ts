@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { type BodyChunks, type HttpResponse, postStream, readText, SseDecoder } from "../wire/index.ts";
 import { connectionError, httpError } from "./errors.ts";
 import type { SendOptions, StreamDecoder, StreamEvent } from "./provider.ts";
@@ -125,10 +125,10 @@ async function post(
 ): Promise<HttpResponse> {
   const key = await endpoint.apiKey();
   if (key === undefined || key === "") {
-    throw new ThroughlineError({
-      code: "api_key_missing",
-      message: `no API key: set ${endpoint.keyName}, or pass apiKey, or use the built-in emulator (no key needed)`,
-    });
+    throw codedError(
+      "api_key_missing",
+      `no API key: set ${endpoint.keyName}, or pass apiKey, or use the built-in emulator (no key needed)`,
+    );
   }
   return postStream({
     url: `${(await endpoint.baseUrl()).replace(/\/+$/, "")}${endpoint.path}`,

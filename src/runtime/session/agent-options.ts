@@ -6,7 +6,7 @@
 
 import type { Input } from "../../base/api/index.ts";
 import { isPermissionMode, PERMISSION_MODES } from "../../base/events/index.ts";
-import { isObject, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, isObject, type ThroughlineError } from "../../base/support/index.ts";
 import type { AgentOptions } from "./types.ts";
 
 export function assertAgentOptions(options: AgentOptions): void {
@@ -32,10 +32,10 @@ export function assertAgentOptions(options: AgentOptions): void {
     }
   }
   if (isObject(limits) && limits["maxCostUsd"] !== undefined && model["price"] === undefined) {
-    throw new ThroughlineError({
-      code: "price_unknown",
-      message: `the price of ${String(model["label"])} is not known, so a limit of cost cannot be held: leave it out, or give the model a price`,
-    });
+    throw codedError(
+      "price_unknown",
+      `the price of ${String(model["label"])} is not known, so a limit of cost cannot be held: leave it out, or give the model a price`,
+    );
   }
   if (tools !== undefined && !(Array.isArray(tools) && tools.every(isTool))) {
     throw invalid("tools must be an array of what tool(…) returns");
@@ -57,10 +57,7 @@ export function assertInput(input: Input): void {
     (part) => isObject(part) && part["type"] === "text" && String(part["text"]).trim() === "",
   );
   if (empty) {
-    throw new ThroughlineError({
-      code: "input_empty",
-      message: "there is nothing to send: the input is empty",
-    });
+    throw codedError("input_empty", "there is nothing to send: the input is empty");
   }
 }
 
@@ -84,9 +81,9 @@ function assertPart(part: unknown): void {
 }
 
 function badInput(message: string): ThroughlineError {
-  return new ThroughlineError({ code: "input_invalid", message });
+  return codedError("input_invalid", message);
 }
 
 function invalid(message: string): ThroughlineError {
-  return new ThroughlineError({ code: "options_invalid", message });
+  return codedError("options_invalid", message);
 }

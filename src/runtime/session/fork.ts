@@ -12,7 +12,7 @@ import {
   type LoggedEvent,
   type ResponseStart,
 } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { factsOf } from "../facts/index.ts";
 import { Fold, RUNNING_IN_PARENT, walkPath } from "../fold/index.ts";
 import { type AppendDraft, blobsIn, type Log, type Store } from "../log/index.ts";
@@ -61,10 +61,7 @@ function forkDrafts({ events, id, parent, at }: ForkOptions): readonly AppendDra
   );
   const [start, ...rest] = path;
   if (start?.type !== "session_start" || (at !== undefined && !whole.some((event) => event.seq === at))) {
-    throw new ThroughlineError({
-      code: "seq_unknown",
-      message: `cannot fork at ${last}: there is no such event on the active path`,
-    });
+    throw codedError("seq_unknown", `cannot fork at ${last}: there is no such event on the active path`);
   }
   const newSeq = new Map(path.map((event, index) => [event.seq, index]));
   const copied = rest.map((event) => copy(event, newSeq, events));

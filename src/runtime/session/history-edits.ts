@@ -12,7 +12,7 @@ import {
   type LoggedEvent,
   type UserMessage,
 } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { activePath } from "../fold/index.ts";
 
 /** What a person said last on the path. */
@@ -30,8 +30,7 @@ export function previousOnPath(path: readonly LoggedEvent[], seq: number): numbe
 /** Taking back a message leads to what came before it; taking back an edit leads to what was there before the edit. */
 export function undoTo(path: readonly LoggedEvent[]): number {
   const last = lastMessageOf(path);
-  if (last === undefined)
-    throw new ThroughlineError({ code: "nothing_to_undo", message: "there is no message to take back" });
+  if (last === undefined) throw codedError("nothing_to_undo", "there is no message to take back");
   const edit = path.find(
     (event) => event.type === "branch" && event.why === "edit" && event.turn === last.turn,
   );
@@ -54,8 +53,7 @@ export function cutDraft(path: readonly LoggedEvent[], cut: Cut): EventDraft | u
 /** A branch ends with a whole turn: the last event of the turn that `seq` belongs to, as its branch went on. */
 export function endOfTurnAt(events: readonly LoggedEvent[], seq: number): number {
   const event = events[seq];
-  if (event === undefined)
-    throw new ThroughlineError({ code: "seq_unknown", message: `there is no event ${seq} in the log` });
+  if (event === undefined) throw codedError("seq_unknown", `there is no event ${seq} in the log`);
   const end = events.find((one) => one.type === "turn_end" && one.turn === event.turn);
   if (event.turn === undefined || end === undefined) return seq;
   const onItsPath = activePath(events.slice(0, end.seq + 1)).some((one) => one.seq === seq);
@@ -65,11 +63,7 @@ export function endOfTurnAt(events: readonly LoggedEvent[], seq: number): number
 /** The last event to keep when everything from `from` on goes: moved back to the edge of the group it falls into. */
 export function cutBefore(path: readonly LoggedEvent[], from: number): number {
   const event = path.find((one) => one.seq >= from);
-  if (event === undefined)
-    throw new ThroughlineError({
-      code: "seq_unknown",
-      message: `there is no event ${from} on the active path`,
-    });
+  if (event === undefined) throw codedError("seq_unknown", `there is no event ${from} on the active path`);
   const inGroup = isItemEvent(event) || GROUP_TYPES.has(event.type);
   const start = inGroup
     ? path.find((one) => one.type === "response_start" && one.response === event.response)
@@ -90,10 +84,7 @@ const GROUP_TYPES: ReadonlySet<string> = new Set([
 export function lastTurnsFrom(path: readonly LoggedEvent[], keepTurns: number): number {
   const messages = path.filter((event) => event.type === "user_message" && event.by === "person");
   if (!Number.isInteger(keepTurns) || keepTurns < 1) {
-    throw new ThroughlineError({
-      code: "keep_turns_invalid",
-      message: "keepTurns must be a whole number, 1 or more",
-    });
+    throw codedError("keep_turns_invalid", "keepTurns must be a whole number, 1 or more");
   }
   return messages.at(-keepTurns)?.seq ?? messages[0]?.seq ?? 0;
 }

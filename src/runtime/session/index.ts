@@ -27,7 +27,7 @@ export type {
   TurnResult,
 } from "../../base/api/index.ts";
 export { createAgent } from "./agent.ts";
-export { type Mended, type Mending, mendingOf } from "./mend.ts";
+export { type RuleRepair, type LogRepair, repairOf } from "./repair-log.ts";
 export { previewFromLog } from "./previews.ts";
 export { describeSession, readFacts } from "./read-facts.ts";
 export { rebuildRequest } from "./rebuild.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { PermissionDecision } from "../turn/index.ts";
 
 export class PendingPermissions {
@@ -31,10 +31,10 @@ export class PendingPermissions {
   answer(requestId: string, decision: PermissionDecision): void {
     const resolve = this.#pending.get(requestId);
     if (resolve === undefined) {
-      throw new ThroughlineError({
-        code: "permission_not_pending",
-        message: `no permission request "${requestId}" is waiting: it was answered, or its turn has ended`,
-      });
+      throw codedError(
+        "permission_not_pending",
+        `no permission request "${requestId}" is waiting: it was answered, or its turn has ended`,
+      );
     }
     this.#pending.delete(requestId);
     resolve(decision);

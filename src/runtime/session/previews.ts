@@ -6,19 +6,10 @@
 
 import type { PreviewItem, RequestPreview, SwitchPreview } from "../../base/api/index.ts";
 import type { LoggedEvent, Settings, SettingsEvent } from "../../base/events/index.ts";
-import {
-  arrayOf,
-  isObject,
-  objectOf,
-  stringOf,
-  ThroughlineError,
-  tryParseJson,
-} from "../../base/support/index.ts";
+import { arrayOf, codedError, isObject, objectOf, stringOf, tryParseJson } from "../../base/support/index.ts";
 import { activePath, explain, planOf } from "../fold/index.ts";
-import type { Log } from "../log/index.ts";
+import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import { createRenderer, type Model, type RenderContext } from "../providers/index.ts";
-import { BlobCache } from "./input.ts";
-import { rootOf } from "./rebuild.ts";
 
 export interface PreviewParts extends RenderContext {
   readonly events: readonly LoggedEvent[];
@@ -28,8 +19,7 @@ export interface PreviewParts extends RenderContext {
 
 export function previewRequest({ events, model, settings, cacheKey, blob }: PreviewParts): RequestPreview {
   const plan = planOf(events, settings);
-  if (plan === undefined)
-    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  if (plan === undefined) throw codedError("no_settings", "the log has no settings yet");
   const rendered = model.createRenderer().render(plan, { cacheKey, blob });
   const body = Buffer.concat(rendered.body).toString("utf8");
   return {
@@ -50,8 +40,7 @@ function isSettings(event: LoggedEvent): event is SettingsEvent {
 export async function previewFromLog(log: Log, model?: Model): Promise<RequestPreview> {
   // An emptied path has no settings of its own: the next turn would write them anew, like those of before.
   const last = (activePath(log.events).findLast(isSettings) ?? log.events.findLast(isSettings))?.settings;
-  if (last === undefined)
-    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  if (last === undefined) throw codedError("no_settings", "the log has no settings yet");
   // What the former model decided and this one may leave open must not be carried over.
   const {
     effort: _effort,

@@ -6,27 +6,25 @@
  */
 
 import type { RebuiltRequest } from "../../base/api/index.ts";
-import type { LoggedEvent, Settings } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import type { Settings } from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { factsOf } from "../facts/index.ts";
 import { explain, planOf } from "../fold/index.ts";
-import type { Log } from "../log/index.ts";
+import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import { createRenderer, rendererVersionOf } from "../providers/index.ts";
-import { BlobCache } from "./input.ts";
 
 export async function rebuildRequest(log: Log, request: number): Promise<RebuiltRequest> {
   const { requests } = factsOf(log.events);
   const start = requests[request - 1]?.start;
   if (start === undefined) {
-    throw new ThroughlineError({
-      code: "request_unknown",
-      message: `there is no request ${request}: the session has made ${requests.length}`,
-    });
+    throw codedError(
+      "request_unknown",
+      `there is no request ${request}: the session has made ${requests.length}`,
+    );
   }
   const before = log.events.slice(0, start.seq);
   const plan = planOf(before);
-  if (plan === undefined)
-    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
+  if (plan === undefined) throw codedError("no_settings", "the log has no settings yet");
   const blobs = new BlobCache(log);
   await blobs.load();
   const rendered = createRenderer(plan.settings.profile.dialect).render(plan, {
@@ -46,10 +44,4 @@ export async function rebuildRequest(log: Log, request: number): Promise<Rebuilt
 
 function isOurs({ renderer, profile }: Settings): boolean {
   return renderer === rendererVersionOf(profile.dialect);
-}
-
-/** The first ancestor of a family of forks: they share a prompt cache. */
-export function rootOf(log: { readonly session: string; readonly events: readonly LoggedEvent[] }): string {
-  const [first] = log.events;
-  return first?.type === "session_start" ? first.root : log.session;
 }

@@ -52,7 +52,7 @@ function turnsOf(events: readonly LoggedEvent[]): ReadonlySet<string> {
   return new Set(events.flatMap(({ turn }) => (turn === undefined ? [] : [turn])));
 }
 
-/** An exchange of the runtime's own is no turn of the conversation. */
+/** A turn of the runtime's own is no turn of the conversation. */
 function isAside(own: readonly LoggedEvent[]): boolean {
   return own.some(
     (event) =>

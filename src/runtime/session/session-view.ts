@@ -13,28 +13,27 @@ import type {
   RequestPreview,
 } from "../../base/api/index.ts";
 import type { ContextUse, LoggedEvent, SessionEvent, Usage } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { Model } from "../providers/index.ts";
-import { contextUse } from "../turn/index.ts";
-import type { Journal } from "./journal.ts";
+import { contextUse, type LiveLog } from "../turn/index.ts";
 import { previewRequest } from "./previews.ts";
 import { rebuildRequest } from "./rebuild.ts";
 import { settingsFor } from "./settings.ts";
 import type { AgentOptions } from "./types.ts";
 
 export abstract class SessionView {
-  readonly #journal: Journal;
+  readonly #live: LiveLog;
   readonly #options: AgentOptions;
   #model: Model;
 
-  protected constructor(journal: Journal, options: AgentOptions) {
-    this.#journal = journal;
+  protected constructor(live: LiveLog, options: AgentOptions) {
+    this.#live = live;
     this.#options = options;
     this.#model = options.model;
   }
 
   get id(): string {
-    return this.#journal.log.session;
+    return this.#live.log.session;
   }
 
   get model(): Model {
@@ -42,32 +41,32 @@ export abstract class SessionView {
   }
 
   get place(): string {
-    return this.#journal.log.place;
+    return this.#live.log.place;
   }
 
   get title(): string | undefined {
-    return this.#journal.facts.title;
+    return this.#live.facts.title;
   }
 
   get usage(): Usage {
-    return this.#journal.facts.usage;
+    return this.#live.facts.usage;
   }
 
   get context(): ContextUse | undefined {
     const { contextTokens } = settingsFor(this.#model, this.#options).capabilities;
-    return contextUse(this.#journal.fold, contextTokens);
+    return contextUse(this.#live.fold, contextTokens);
   }
 
   get lastSeq(): number {
-    return this.#journal.log.events.at(-1)?.seq ?? -1;
+    return this.#live.log.events.at(-1)?.seq ?? -1;
   }
 
   get access(): "write" | "read" {
-    return this.#journal.log.mode;
+    return this.#live.log.mode;
   }
 
   get writer(): "live" | "none" {
-    return this.#journal.writerLives ? "live" : "none";
+    return this.#live.writerLives ? "live" : "none";
   }
 
   get connection(): "open" | "lost" {
@@ -75,23 +74,23 @@ export abstract class SessionView {
   }
 
   onChange(listener: () => void): () => void {
-    return this.#journal.onChange(listener);
+    return this.#live.onChange(listener);
   }
 
   events(options: EventsOptions = {}): AsyncIterable<LoggedEvent> {
-    return this.#journal.events(options.after ?? -1, options.path ?? "all");
+    return this.#live.events(options.after ?? -1, options.path ?? "all");
   }
 
   follow(options: FollowOptions = {}): AsyncIterable<SessionEvent> {
-    return this.#journal.follow(options.after ?? -1, options.signal);
+    return this.#live.follow(options.after ?? -1, options.signal);
   }
 
   blob(name: string): Promise<Uint8Array | undefined> {
-    return this.#journal.log.getBlob(name);
+    return this.#live.log.getBlob(name);
   }
 
   async preview(options: { readonly model?: Model | string } = {}): Promise<RequestPreview> {
-    const { log, blobs, rootSession } = this.#journal;
+    const { log, blobs, rootSession } = this.#live;
     await blobs.load();
     const model = options.model === undefined ? this.#model : this.modelOf(options.model);
     return previewRequest({
@@ -110,21 +109,21 @@ export abstract class SessionView {
   }
 
   rebuild(request: number): Promise<RebuiltRequest> {
-    return rebuildRequest(this.#journal.log, request);
+    return rebuildRequest(this.#live.log, request);
   }
 
   protected modelOf(model: Model | string): Model {
     if (typeof model !== "string") return model;
     const { modelFrom } = this.#options;
     if (modelFrom !== undefined) return modelFrom(model);
-    throw new ThroughlineError({
-      code: "model_by_name",
-      message: `this agent takes no models by name: give createAgent a modelFrom, or a model instead of ${JSON.stringify(model)}`,
-    });
+    throw codedError(
+      "model_by_name",
+      `this agent takes no models by name: give createAgent a modelFrom, or a model instead of ${JSON.stringify(model)}`,
+    );
   }
 
   protected changeModel(model: Model): void {
     this.#model = model;
-    this.#journal.changed();
+    this.#live.changed();
   }
 }

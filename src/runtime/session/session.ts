@@ -14,44 +14,37 @@ import type {
   TurnOptions,
   TurnResult,
 } from "../../base/api/index.ts";
-import { type EventDraft, NO_USAGE } from "../../base/events/index.ts";
+import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
 import {
-  codeOf,
+  codedError,
   createIdSource,
   type IdSource,
-  messageOf,
   systemClock,
   ThroughlineError,
-  withDefaults,
 } from "../../base/support/index.ts";
+import {
+  assertKeepTurns,
+  compactBeforeTurn,
+  compactNow,
+  finishCompaction,
+  runTurnCompacting,
+} from "../compaction/index.ts";
 import { createRedactor, type Log, type Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
-import {
-  COMPACT_AT,
-  DEFAULT_LIMITS,
-  makeRoomBefore,
-  type RoomOptions,
-  runTurnWithRoom,
-  type TurnContext,
-  type TurnPlan,
-} from "../turn/index.ts";
+import { LiveLog, resumePlan, type TurnPlan } from "../turn/index.ts";
 import { assertInput } from "./agent-options.ts";
-import { assertKeepTurns, compactNow } from "./compact-now.ts";
-import { finishCompaction } from "./finish-compaction.ts";
 import { forkInto } from "./fork.ts";
 import { cutDraft, endOfTurnAt, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
 import { toContent } from "./input.ts";
-import { Journal } from "./journal.ts";
 import { createOutputFormat } from "./output-schema.ts";
-import { PendingPermissions } from "./pending-permissions.ts";
 import { switchPreview } from "./previews.ts";
-import { resumePlan } from "./resume.ts";
 import { SessionView } from "./session-view.ts";
 import { settingsFor } from "./settings.ts";
 import { cleanTitle, titleOf } from "./title.ts";
+import { TurnContexts } from "./turn-contexts.ts";
 import type { TurnHandle } from "./turn-handle.ts";
 import { TurnQueue } from "./turn-queue.ts";
-import { SetupCache, type TurnOverrides } from "./turn-setup.ts";
+import type { TurnOverrides } from "./turn-setup.ts";
 import type { AgentOptions, AnswerOf, OutputSchema, SendOptions, Session } from "./types.ts";
 
 export interface LocalSessionParts {
@@ -68,35 +61,40 @@ type Prepare = (turn: string) => Promise<TurnPlan> | TurnPlan;
 
 export class LocalSession extends SessionView implements Session {
   readonly #parts: LocalSessionParts;
-  readonly #journal: Journal;
+  readonly #live: LiveLog;
   readonly #ids: IdSource;
-  readonly #permissions = new PendingPermissions();
   readonly #redact: (text: string) => string;
-  readonly #setup: SetupCache;
+  readonly #contexts: TurnContexts;
   readonly #seenModels = new Set<Model>();
   readonly #turns: TurnQueue;
 
   constructor(parts: LocalSessionParts) {
     const { log, options } = parts;
     const clock = options.clock ?? systemClock;
-    const journal = new Journal(log, clock, parts.writerLives);
-    super(journal, options);
+    const live = new LiveLog(log, clock, parts.writerLives);
+    super(live, options);
     this.#parts = parts;
-    this.#journal = journal;
+    this.#live = live;
     this.#ids = createIdSource(() => clock.now());
-    this.#turns = new TurnQueue(journal, this.#ids);
-    this.#setup = new SetupCache(options);
+    this.#turns = new TurnQueue(live, this.#ids);
     this.#seenModels.add(options.model);
     this.#redact = createRedactor(() => [
       ...(options.secrets ?? []),
       ...[...this.#seenModels].flatMap((model) => model.secrets()),
     ]);
+    this.#contexts = new TurnContexts({
+      live,
+      options,
+      ids: this.#ids,
+      model: () => this.model,
+      redact: this.#redact,
+    });
   }
 
   get interrupted(): boolean {
     // What another process has under way is not interrupted.
     if (this.#turns.running || (this.access === "read" && this.writer === "live")) return false;
-    return this.#journal.openTurn !== undefined;
+    return this.#live.openTurn !== undefined;
   }
 
   send<Schema extends OutputSchema>(
@@ -107,10 +105,7 @@ export class LocalSession extends SessionView implements Session {
   send(input: Input, options: SendOptions = {}): Turn {
     assertInput(input);
     if (options.whenBusy === "reject" && this.#turns.busy) {
-      throw new ThroughlineError({
-        code: "session_busy",
-        message: `session "${this.id}" is in the middle of a turn`,
-      });
+      throw codedError("session_busy", `session "${this.id}" is in the middle of a turn`);
     }
     const named = options.model === undefined ? undefined : this.modelOf(options.model);
     const model = options.effort === undefined ? named : (named ?? this.model).withEffort(options.effort);
@@ -123,7 +118,7 @@ export class LocalSession extends SessionView implements Session {
     return this.#turns.add(options, async (own, id) => {
       const nothing = this.#nothingToDo(own);
       if (nothing !== undefined) return nothing;
-      await makeRoomBefore(this.#room(own, overrides), await this.#journal.closing());
+      await compactBeforeTurn(this.#contexts.around(own.signal, overrides), await this.#live.closing());
       return this.#run(own, id, overrides, (turn) =>
         this.#opening(async () => [await this.#userMessage(turn, input), ...this.#firstTitle(input)]),
       );
@@ -131,18 +126,15 @@ export class LocalSession extends SessionView implements Session {
   }
 
   resume(options: TurnOptions = {}): Turn {
-    const open = this.#journal.openTurn;
+    const open = this.#live.openTurn;
     if (open === undefined || !this.interrupted) {
-      throw new ThroughlineError({
-        code: "nothing_to_resume",
-        message: `session "${this.id}" has no interrupted turn`,
-      });
+      throw codedError("nothing_to_resume", `session "${this.id}" has no interrupted turn`);
     }
-    if (open.backTo !== undefined)
+    if (open.kind === "compaction")
       return this.#turns.add(options, (own, id) => this.#finishCompaction(own, id));
     const tools = this.#parts.options.tools ?? [];
     const prepare = async (): Promise<TurnPlan> =>
-      resumePlan(open, await this.#journal.log.scratch.read(), tools);
+      resumePlan(open, await this.#live.log.scratch.read(), tools);
     return this.#turns.add(
       { ...options, turn: open.turn },
       (own, turn) => this.#run(own, turn, {}, prepare),
@@ -153,17 +145,14 @@ export class LocalSession extends SessionView implements Session {
   async #finishCompaction(own: TurnHandle, turn: string): Promise<TurnResult> {
     const nothing = this.#nothingToDo(own);
     if (nothing !== undefined) return nothing;
-    const { events } = this.#journal.log;
-    return finishCompaction(turn, events, await this.#journal.closing(), this.#room(own, {}));
+    const { events } = this.#live.log;
+    return finishCompaction(turn, events, await this.#live.closing(), this.#contexts.around(own.signal, {}));
   }
 
   retry(options: TurnOptions = {}): Turn {
-    const last = lastMessageOf(this.#journal.path);
+    const last = lastMessageOf(this.#live.path);
     if (last === undefined) {
-      throw new ThroughlineError({
-        code: "nothing_to_retry",
-        message: "there is no message to answer again",
-      });
+      throw codedError("nothing_to_retry", "there is no message to answer again");
     }
     return this.#turns.add(options, (own, id) =>
       this.#run(own, id, {}, (turn) =>
@@ -174,12 +163,9 @@ export class LocalSession extends SessionView implements Session {
 
   edit(seq: number, input: Input, options: TurnOptions = {}): Turn {
     assertInput(input);
-    const { path } = this.#journal;
+    const { path } = this.#live;
     if (path.find((event) => event.seq === seq)?.type !== "user_message") {
-      throw new ThroughlineError({
-        code: "not_a_message",
-        message: `event ${seq} is not a user message of the active path`,
-      });
+      throw codedError("not_a_message", `event ${seq} is not a user message of the active path`);
     }
     const to = previousOnPath(path, seq);
     return this.#turns.add(options, (own, id) =>
@@ -197,11 +183,11 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async approve(requestId: string): Promise<void> {
-    this.#permissions.answer(requestId, { decision: "allow" });
+    this.#contexts.permissions.answer(requestId, { decision: "allow" });
   }
 
   async deny(requestId: string, reason?: string): Promise<void> {
-    this.#permissions.answer(requestId, { decision: "deny", reason });
+    this.#contexts.permissions.answer(requestId, { decision: "deny", reason });
   }
 
   /** Takes effect at the next step, where it becomes an event. */
@@ -212,18 +198,18 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async previewSwitch(model: Model | string): Promise<SwitchPreview> {
-    return switchPreview(this.#journal.log.events, settingsFor(this.modelOf(model), this.#parts.options));
+    return switchPreview(this.#live.log.events, settingsFor(this.modelOf(model), this.#parts.options));
   }
 
   async rename(title: string): Promise<void> {
-    await this.#journal.append([{ type: "title", title: this.#redact(cleanTitle(title)) }], {
+    await this.#live.append([{ type: "title", title: this.#redact(cleanTitle(title)) }], {
       durable: true,
     });
   }
 
   async fork(options: ForkOptions = {}): Promise<Session> {
     const id = options.id ?? this.#ids.next("s");
-    await forkInto(this.#parts.store, this.#journal.log, {
+    await forkInto(this.#parts.store, this.#live.log, {
       id,
       at: options.at,
     });
@@ -233,27 +219,27 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async undo(): Promise<void> {
-    const to = undoTo(this.#journal.path);
+    const to = undoTo(this.#live.path);
     await this.#change({ type: "branch", to, why: "undo" });
   }
 
   async truncate(cut: Cut): Promise<void> {
-    const { path } = this.#journal;
+    const { path } = this.#live;
     const draft = cutDraft(path, cut);
     if (draft !== undefined) await this.#change(draft);
   }
 
   async checkout(options: { readonly to: number }): Promise<void> {
-    const to = endOfTurnAt(this.#journal.log.events, options.to);
+    const to = endOfTurnAt(this.#live.log.events, options.to);
     await this.#change({ type: "branch", to, why: "checkout" });
   }
 
   async compact(options: CompactOptions = {}): Promise<void> {
     assertKeepTurns(options.keepTurns);
     const turn = this.#turns.add(options, async (own, id) => {
-      const room = this.#room(own, {});
-      const context = room.contextFor(id, room.limits, true);
-      return this.#nothingToDo(own) ?? compactNow(context, await this.#journal.closing(), options);
+      const { contextFor } = this.#contexts.around(own.signal, {});
+      const context = contextFor(id, "compaction");
+      return this.#nothingToDo(own) ?? compactNow(context, await this.#live.closing(), options);
     });
     const { status, error } = await turn.result();
     if (status === "completed") return;
@@ -266,13 +252,13 @@ export class LocalSession extends SessionView implements Session {
   /** After what is under way, and after the end of what a crash left open. */
   async #change(draft: EventDraft): Promise<void> {
     await this.#turns.settled();
-    await this.#journal.append([...(await this.#journal.closing()), draft], { durable: true });
+    await this.#live.append([...(await this.#live.closing()), draft], { durable: true });
   }
 
   async close(): Promise<void> {
     if (this.#turns.closed) return;
     await this.#turns.close();
-    await this.#journal.close();
+    await this.#live.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -296,10 +282,10 @@ export class LocalSession extends SessionView implements Session {
         opening,
         ...(output === undefined ? {} : { judge: (text: string) => output.judge(text) }),
       };
-      const { responses: _responses, ...outcome } = await runTurnWithRoom(
+      const { responses: _responses, ...outcome } = await runTurnCompacting(
         turn,
         whole,
-        this.#room(handle, overrides),
+        this.#contexts.around(handle.signal, overrides),
       );
       if (output === undefined || outcome.status !== "completed") return outcome;
       return { ...outcome, output: output.read(outcome.text) };
@@ -307,7 +293,7 @@ export class LocalSession extends SessionView implements Session {
       return {
         ...NOTHING,
         status: "failed",
-        error: { code: codeOf(error) ?? "internal", message: messageOf(error) },
+        error: errorInfoOf(error),
       };
     }
   }
@@ -316,55 +302,8 @@ export class LocalSession extends SessionView implements Session {
     return handle.signal.aborted || this.#turns.closed ? { ...NOTHING, status: "cancelled" } : undefined;
   }
 
-  #room(handle: TurnHandle, overrides: TurnOverrides): RoomOptions {
-    const { limits, compaction } = this.#parts.options;
-    const compactAt = compaction?.automatic === false ? undefined : (compaction?.at ?? COMPACT_AT);
-    return {
-      contextFor: (turn, turnLimits, compacting) => ({
-        ...this.#context(handle, turn, compacting ? withoutOutput(overrides) : overrides),
-        limits: turnLimits,
-        ...(compacting ? ({ purpose: "compaction" } as const) : {}),
-        ...(compacting || compactAt === undefined ? {} : { compactAt }),
-      }),
-      newTurn: () => this.#ids.next("tn"),
-      limits: withDefaults(DEFAULT_LIMITS, limits),
-      compactAt,
-      contextTokens: this.#setup.get(this.model, overrides).settings.capabilities.contextTokens,
-    };
-  }
-
-  #context(handle: TurnHandle, turn: string, overrides: TurnOverrides): Omit<TurnContext, "limits"> {
-    const { options } = this.#parts;
-    const journal = this.#journal;
-    return {
-      turn,
-      rootSession: journal.rootSession,
-      log: journal.log,
-      fold: journal.fold,
-      clock: options.clock ?? systemClock,
-      ids: this.#ids,
-      signal: handle.signal,
-      tools: options.tools ?? [],
-      permissions: options.permissions ?? "read-only",
-      canAsk: options.canAsk ?? true,
-      fetch: options.fetch,
-      onWire: options.trace,
-      setup: () => this.#setup.get(this.model, overrides),
-      append: (drafts, appendOptions) => journal.append(drafts, appendOptions),
-      emit: (events) => journal.publish(events),
-      ask: (ask) => this.#permissions.ask(ask.requestId, handle.signal),
-      redact: this.#redact,
-      loadBlobs: () => journal.blobs.load(),
-      blob: (name) => journal.blobs.get(name),
-      random: () => Math.random(),
-      setSnapshot: (snapshot) => {
-        journal.snapshot = snapshot;
-      },
-    };
-  }
-
   #sessionStart(): readonly EventDraft[] {
-    if (this.#journal.log.events.length > 0) return [];
+    if (this.#live.log.events.length > 0) return [];
     const { cwd } = this.#parts.options;
     return [
       {
@@ -379,11 +318,11 @@ export class LocalSession extends SessionView implements Session {
 
   /** A turn that begins at its first step, after whatever a crash left open has been closed. */
   async #opening(drafts: () => Promise<readonly EventDraft[]>): Promise<TurnPlan> {
-    return { opening: [...(await this.#journal.closing()), ...(await drafts())], owed: [], firstStep: 1 };
+    return { opening: [...(await this.#live.closing()), ...(await drafts())], owed: [], firstStep: 1 };
   }
 
   async #userMessage(turn: string, input: Input): Promise<EventDraft> {
-    return { type: "user_message", turn, by: "person", content: await toContent(input, this.#journal.log) };
+    return { type: "user_message", turn, by: "person", content: await toContent(input, this.#live.log) };
   }
 
   #firstTitle(input: Input): readonly EventDraft[] {
@@ -393,10 +332,5 @@ export class LocalSession extends SessionView implements Session {
 }
 
 const NOTHING = { text: "", steps: 0, usage: NO_USAGE };
-
-/** A summary is prose, whatever the turn has to deliver. */
-function withoutOutput({ model }: TurnOverrides): TurnOverrides {
-  return model === undefined ? {} : { model };
-}
 
 const WRITER = "throughline/0.1.0";

@@ -15,7 +15,7 @@ export function settingsFor(model: Model, options: AgentOptions, output?: Settin
     ...(contextTokens === undefined
       ? {}
       : { capabilities: { ...model.settings.capabilities, contextTokens } }),
-    ...(options.system === undefined ? {} : { system: options.system }),
+    system: options.system,
     tools: (options.tools ?? []).map(({ name, description, parameters, strict }) => ({
       name,
       description,
@@ -23,7 +23,7 @@ export function settingsFor(model: Model, options: AgentOptions, output?: Settin
       strict,
     })),
     replay: options.replay?.reasoning ?? "all",
-    ...(options.replay?.foreign === undefined ? {} : { foreign: options.replay.foreign }),
-    ...(output === undefined ? {} : { output }),
+    foreign: options.replay?.foreign,
+    output,
   };
 }

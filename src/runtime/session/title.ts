@@ -5,7 +5,7 @@
  */
 
 import type { Input } from "../../base/api/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 
 const MAX_TITLE = 60;
 
@@ -28,7 +28,7 @@ const MAX_GIVEN_TITLE = 200;
 /** A title somebody gave: one line of bounded length that moves no cursor. */
 export function cleanTitle(title: string): string {
   const clean = oneLine(title).slice(0, MAX_GIVEN_TITLE).toWellFormed();
-  if (clean === "") throw new ThroughlineError({ code: "title_empty", message: "the title is empty" });
+  if (clean === "") throw codedError("title_empty", "the title is empty");
   return clean;
 }
 

@@ -6,7 +6,7 @@
 
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
 import type { SessionEvent } from "../../base/events/index.ts";
-import { Broadcast, ThroughlineError } from "../../base/support/index.ts";
+import { Broadcast, codedError, ThroughlineError } from "../../base/support/index.ts";
 
 export class TurnHandle implements Turn {
   readonly id: string;
@@ -54,9 +54,7 @@ export class TurnHandle implements Turn {
   }
 
   cancel(): void {
-    this.#controller.abort(
-      new ThroughlineError({ code: "turn_cancelled", message: "the turn was cancelled" }),
-    );
+    this.#controller.abort(codedError("turn_cancelled", "the turn was cancelled"));
   }
 
   [Symbol.asyncIterator](): AsyncIterator<SessionEvent> {

@@ -5,14 +5,14 @@
  */
 
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
-import { type IdSource, ThroughlineError } from "../../base/support/index.ts";
-import type { Journal } from "./journal.ts";
+import { codedError, type IdSource } from "../../base/support/index.ts";
+import type { LiveLog } from "../turn/index.ts";
 import { TurnHandle } from "./turn-handle.ts";
 
 export type TurnWork = (handle: TurnHandle, turn: string) => Promise<TurnResult>;
 
 export class TurnQueue {
-  readonly #journal: Journal;
+  readonly #live: LiveLog;
   readonly #ids: IdSource;
   readonly #turns = new Set<string>();
   #last: Promise<unknown> = Promise.resolve();
@@ -20,8 +20,8 @@ export class TurnQueue {
   #current: TurnHandle | undefined;
   #closed = false;
 
-  constructor(journal: Journal, ids: IdSource) {
-    this.#journal = journal;
+  constructor(live: LiveLog, ids: IdSource) {
+    this.#live = live;
     this.#ids = ids;
   }
 
@@ -50,14 +50,14 @@ export class TurnQueue {
     const handle = new TurnHandle(turn, options, async (own) => {
       await before;
       this.#current = own;
-      this.#journal.listener = (events) => own.push(events);
+      this.#live.listener = (events) => own.push(events);
       try {
         return await work(own, turn);
       } finally {
         this.#current = undefined;
-        this.#journal.listener = undefined;
+        this.#live.listener = undefined;
         this.#waiting -= 1;
-        this.#journal.changed();
+        this.#live.changed();
       }
     });
     this.#last = handle.result();
@@ -80,24 +80,16 @@ export class TurnQueue {
   }
 
   #assertOpen(): void {
-    const { mode, session } = this.#journal.log;
-    if (mode === "read")
-      throw new ThroughlineError({
-        code: "log_read_only",
-        message: `session "${session}" was opened to read`,
-      });
-    if (this.#closed)
-      throw new ThroughlineError({ code: "log_closed", message: `session "${session}" was closed` });
+    const { mode, session } = this.#live.log;
+    if (mode === "read") throw codedError("log_read_only", `session "${session}" was opened to read`);
+    if (this.#closed) throw codedError("log_closed", `session "${session}" was closed`);
   }
 
   /** The caller's id makes sending it a second time harmless: over a network nobody knows whether the first came through. */
   #assertNew(turn: string): void {
     if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(turn))
-      throw new ThroughlineError({
-        code: "turn_invalid",
-        message: "a turn's id is 1 to 64 letters, digits, _ or -",
-      });
-    if (this.#turns.has(turn) || this.#journal.log.events.some((event) => event.turn === turn))
-      throw new ThroughlineError({ code: "turn_exists", message: `there is a turn "${turn}" already` });
+      throw codedError("turn_invalid", "a turn's id is 1 to 64 letters, digits, _ or -");
+    if (this.#turns.has(turn) || this.#live.log.events.some((event) => event.turn === turn))
+      throw codedError("turn_exists", `there is a turn "${turn}" already`);
   }
 }

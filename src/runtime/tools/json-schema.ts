@@ -8,7 +8,13 @@
 
 import { dereference, type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 
-import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import {
+  codedError,
+  isObject,
+  type JsonObject,
+  messageOf,
+  type ThroughlineError,
+} from "../../base/support/index.ts";
 import { type Issue, issuesToMessage } from "./issue-list.ts";
 
 export type SchemaVerdict = { readonly ok: true } | { readonly ok: false; readonly message: string };
@@ -42,7 +48,7 @@ export function cloneJson(schema: JsonObject): JsonObject {
 }
 
 function schemaInvalid(problem: string, cause?: unknown): ThroughlineError {
-  return new ThroughlineError({ code: "schema_invalid", message: `The JSON Schema ${problem}.`, cause });
+  return codedError("schema_invalid", `The JSON Schema ${problem}.`, cause);
 }
 
 /** `undefined` when there are so many errors that the library itself overflows the stack collecting them. */

@@ -16,28 +16,21 @@ const MAX_ENUM_VALUES = 500;
 const MAX_NAME_CHARACTERS = 15_000;
 
 const ANNOTATIONS = ["description", "title"];
+const NUMBER_KEYWORDS: ReadonlySet<string> = new Set([
+  "enum",
+  "const",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+]);
 const KEYWORDS: Readonly<Record<string, ReadonlySet<string>>> = {
   object: new Set(["properties", "required", "additionalProperties"]),
   array: new Set(["items", "minItems", "maxItems"]),
   string: new Set(["enum", "const", "pattern", "format"]),
-  number: new Set([
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-  ]),
-  integer: new Set([
-    "enum",
-    "const",
-    "minimum",
-    "maximum",
-    "exclusiveMinimum",
-    "exclusiveMaximum",
-    "multipleOf",
-  ]),
+  number: NUMBER_KEYWORDS,
+  integer: NUMBER_KEYWORDS,
   boolean: new Set(["enum", "const"]),
   null: new Set(["enum", "const"]),
 };

@@ -4,12 +4,12 @@
  * @module
  */
 
-import type { EventDraft, Purpose, SessionEvent, Settings } from "../../base/events/index.ts";
+import type { Purpose, Settings } from "../../base/events/index.ts";
 import type { Clock, IdSource } from "../../base/support/index.ts";
-import type { Fold } from "../fold/index.ts";
-import type { Log } from "../log/index.ts";
 import type { Model, Renderer } from "../providers/index.ts";
 import type { PermissionMode, Tool, ToolAccess } from "../tools/index.ts";
+import type { LiveLog } from "./live-log.ts";
+import type { TurnDeadline } from "./turn-deadline.ts";
 
 export interface PermissionAsk {
   readonly requestId: string;
@@ -66,44 +66,41 @@ export interface StepSetup {
   readonly settings: Settings;
 }
 
+/** Built in one place: session/turn-contexts.ts. */
 export interface TurnContext {
   readonly turn: string;
-  /** Set for an exchange of the runtime's own: its requests say so. */
-  readonly purpose?: Purpose;
+  /** Set for a turn of the runtime's own: its requests say so. */
+  readonly purpose?: Purpose | undefined;
   /** From this share of the context on, a turn that would go on ends `incomplete: context`. Absent: never of itself. */
-  readonly compactAt?: number;
-  readonly rootSession: string;
-  readonly log: Log;
-  readonly fold: Fold;
-  readonly clock: Clock;
-  readonly ids: IdSource;
+  readonly compactAt?: number | undefined;
+  /** Absent: it may take as long as it takes. */
+  readonly deadline?: TurnDeadline | undefined;
+  /** The deadline's, or that of whoever began the turn. */
   readonly signal: AbortSignal;
   readonly limits: TurnLimits;
+  readonly live: LiveLog;
+  readonly clock: Clock;
+  readonly ids: IdSource;
   readonly tools: readonly Tool[];
-  readonly permissions: PermissionPolicy;
-  /** Somebody can answer an "ask"; otherwise it is a denial that says so. */
-  readonly canAsk: boolean;
+  readonly permissions: Permissions;
   readonly fetch: typeof fetch | undefined;
   readonly onWire: ((record: WireRecord) => void) | undefined;
   setup(): StepSetup;
-  /** Writes to the log, gives the fold what was written, and tells everybody who listens. */
-  append(drafts: readonly EventDraft[], options?: { readonly durable?: boolean }): Promise<void>;
-  /** Live only. */
-  emit(events: readonly SessionEvent[]): void;
-  /** Waits for a person; rejects when the turn is aborted. */
-  ask(ask: PermissionAsk): Promise<PermissionDecision>;
   /** Replaces secret values this process has loaded. */
   redact(text: string): string;
-  /** Reads the blobs that new messages name, so that rendering needs no I/O. */
-  loadBlobs(): Promise<void>;
-  blob(name: string): Uint8Array | undefined;
   /** For jitter; a number from 0 to 1. */
   random(): number;
-  /** Called with the live state of the response under way, for viewers who join late. */
-  setSnapshot(snapshot: (() => readonly SessionEvent[]) | undefined): void;
 }
 
-/** One exchange with a provider, exactly: for traces and recordings. */
+export interface Permissions {
+  readonly policy: PermissionPolicy;
+  /** Somebody can answer an "ask"; otherwise it is a denial that says so. */
+  readonly canAsk: boolean;
+  /** Waits for a person; rejects when the turn is aborted. */
+  ask(ask: PermissionAsk): Promise<PermissionDecision>;
+}
+
+/** What goes over the wire and comes back, exactly: for traces and recordings. */
 export type WireRecord =
   | { readonly type: "request"; readonly response: string; readonly body: readonly Uint8Array[] }
   | { readonly type: "bytes"; readonly response: string; readonly bytes: Uint8Array };

@@ -1,8 +1,8 @@
 /**
  * Healing: a refusal → corrective events, so that the next request is accepted and every later one stays clean.
  *
- * The ladder inside one step: first what the error names, then everything opaque of this origin, then the original error
- * is surfaced. Scoped to the origin that refused; another key or model is unaffected (failures.md §5, E-class recovery).
+ * What is done about which error stands in one table (providers/error-table.ts). The ladder inside one step: first what
+ * the error names, then everything opaque of this origin, then the original error is surfaced. Scoped to the origin that refused; another key or model is unaffected (failures.md §5, E-class recovery).
  *
  * @module
  */
@@ -16,9 +16,15 @@ import type {
   OverrideScope,
 } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";
-import { type ItemSource, namedInError, type RenderedRequest, type Violation } from "../providers/index.ts";
+import {
+  type ItemSource,
+  namedInError,
+  remedyFor,
+  type RenderedRequest,
+  type Violation,
+} from "../providers/index.ts";
 
-export interface Refusal {
+export interface Refused {
   readonly error: ErrorInfo;
   readonly rendered: RenderedRequest;
   readonly target: Origin;
@@ -27,11 +33,13 @@ export interface Refusal {
 export type Correction = { readonly what: OverrideScope; readonly action: OverrideAction };
 
 /** The corrections for a refusal, or undefined when none would help. `rung` counts what was tried in this step. */
-export function healingOf(refusal: Refusal, rung: number): readonly EventDraft[] | undefined {
+export function healingOf(refusal: Refused, rung: number): readonly EventDraft[] | undefined {
   if (rung > MAX_RUNGS) return undefined;
-  if (refusal.error.class === "PREFILL") return rung === 0 ? wordOfAUser(refusal) : undefined;
-  const corrections = rung < MAX_RUNGS ? (named(refusal) ?? everything(refusal)) : everything(refusal);
-  if (corrections === undefined || corrections.length === 0) return undefined;
+  const { remedy } = remedyFor(refusal.error);
+  if (remedy === "ask_to_go_on") return rung === 0 ? wordOfAUser(refusal) : undefined;
+  if (remedy === "compact" || remedy === "retry" || remedy === "tell") return undefined;
+  const corrections = (rung < MAX_RUNGS ? named(refusal) : undefined) ?? everything(refusal);
+  if (corrections === undefined) return undefined;
   const { error, target } = refusal;
   return [
     ...corrections.map(({ what, action }): EventDraft => ({
@@ -52,35 +60,22 @@ export function healingOf(refusal: Refusal, rung: number): readonly EventDraft[]
 /** Named corrections may be needed twice (two items refused one after the other); the last rung is everything. */
 const MAX_RUNGS = 2;
 
-function named(refusal: Refusal): readonly Correction[] | undefined {
-  const { error } = refusal;
-  switch (error.class) {
-    case "PAIR":
-    case "GONE":
-    case "CRYPT":
-      return groups(refusal, "omit_reasoning");
-    case "ID":
-      return groups(refusal, "omit_ids");
-    case "TOOLPAIR":
+/** Undefined: the error does not name what its row says it names. */
+function named(refusal: Refused): readonly Correction[] | undefined {
+  const { names } = remedyFor(refusal.error);
+  switch (names) {
+    case "responses":
+      return responses(refusal);
+    case "calls":
       return calls(refusal);
-    case "SCHEMA":
-    case "CAP":
+    case "field":
       return fields(refusal);
-    case "THINK":
-      return openTurn(refusal);
-    case "PREFIX":
-    case "ECHO":
-      return everything(refusal);
-    case "LIMIT":
-    case "RATE":
-    case "PREFILL":
-    case "FATAL":
-    case "TRUNC":
-    case "OTHER":
-    case undefined:
-      return [];
+    case "open_loop":
+      return openLoop(refusal);
+    case "nothing":
+      return undefined;
     default:
-      return assertNever(error.class, "error class");
+      return assertNever(names, "what an error names");
   }
 }
 
@@ -96,15 +91,11 @@ export function sourcesAt({ sources }: RenderedRequest, path: string | undefined
   return sources.filter((source) => source.path === path || source.path.startsWith(`${path}.`));
 }
 
-function groups({ error, rendered }: Refusal, action: OverrideAction): readonly Correction[] | undefined {
+function responses({ error, rendered }: Refused): readonly Correction[] | undefined {
   const { itemIds, path } = namedInError(error);
   const byId = rendered.sources.filter(({ itemId }) => itemId !== undefined && itemIds.includes(itemId));
-  const responses = new Set(
-    [...byId, ...sourcesAt(rendered, path)].flatMap(({ response }) => response ?? []),
-  );
-  if (responses.size === 0) return undefined;
-  if (action === "omit_ids") return [...responses].map((response) => onGroup(response, action));
-  const corrections = [...responses].flatMap((response) => loosened(rendered, response) ?? []);
+  const found = new Set([...byId, ...sourcesAt(rendered, path)].flatMap(({ response }) => response ?? []));
+  const corrections = [...found].flatMap((response) => loosened(rendered, response) ?? []);
   return corrections.length === 0 ? undefined : corrections;
 }
 
@@ -122,27 +113,24 @@ export function loosened({ entries }: RenderedRequest, response: string): Correc
   return onGroup(response, bound ? "omit_reasoning" : "translate");
 }
 
-function calls({ error, rendered }: Refusal): readonly Correction[] | undefined {
+function calls({ error, rendered }: Refused): readonly Correction[] | undefined {
   const sent = new Set(rendered.sources.map((source) => source.callId));
   const callIds = namedInError(error).callIds.filter((callId) => sent.has(callId));
   if (callIds.length === 0) return undefined;
   return callIds.map((callId) => ({ what: { kind: "call", callId }, action: "close_call" }));
 }
 
-/** Only the open tool loop is held together so tightly: its thoughts go, and thinking stays off until it ends (C01, C02). */
-function openTurn(refusal: Refusal): readonly Correction[] | undefined {
-  const { entries } = refusal.rendered;
+/** Only the open tool loop is held together so tightly. */
+function openLoop({ rendered }: Refused): readonly Correction[] | undefined {
+  const { entries } = rendered;
   const since = entries.findLastIndex((entry) => entry.kind !== "group") + 1;
   const open = entries.slice(since).flatMap((entry) => (entry.kind === "group" ? [entry] : []));
-  if (open.length === 0) return everything(refusal);
-  return open.map(({ group }) => ({
-    what: { kind: "group", response: group.start.response },
-    action: "omit_reasoning",
-  }));
+  if (open.length === 0) return undefined;
+  return open.map(({ group }) => onGroup(group.start.response, "omit_reasoning"));
 }
 
 /** The conversation must not end with the model's own words (failures.md C08). */
-function wordOfAUser({ error, target }: Refusal): readonly EventDraft[] {
+function wordOfAUser({ error, target }: Refused): readonly EventDraft[] {
   return [
     { type: "user_message", by: "runtime", content: [{ type: "text", text: "Go on." }] },
     {
@@ -171,13 +159,12 @@ const ESSENTIAL: ReadonlySet<string> = new Set([
   "signature",
   "data",
   "id",
-  "input",
   "content",
   "max_tokens",
   "tool_use_id",
 ]);
 
-function fields(refusal: Refusal): readonly Correction[] | undefined {
+function fields(refusal: Refused): readonly Correction[] | undefined {
   const { error, rendered } = refusal;
   const { field, path } = namedInError(error);
   if (/Encrypted content is not supported/.test(error.message)) {
@@ -205,22 +192,8 @@ function fieldOfItem(
   return [{ what: { kind: "field", itemType, field }, action: "strip_field" }];
 }
 
-const HISTORY_CLASSES: ReadonlySet<string> = new Set([
-  "PAIR",
-  "GONE",
-  "CRYPT",
-  "ID",
-  "TOOLPAIR",
-  "SCHEMA",
-  "CAP",
-  "PREFIX",
-  "THINK",
-  "ECHO",
-]);
-
 /** All opaque payloads and ids of this origin; pointless when the request carried none or something else is to blame. */
-function everything({ error, rendered }: Refusal): readonly Correction[] | undefined {
-  if (!HISTORY_CLASSES.has(error.class ?? "")) return undefined;
+function everything({ error, rendered }: Refused): readonly Correction[] | undefined {
   const { field, path } = namedInError(error);
   if (field !== undefined && path === undefined) return undefined; // a parameter such as `tools`: no thought is lost for it
   const carries = rendered.entries.some(

@@ -14,15 +14,11 @@ export {
   type TurnLimits,
   type WireRecord,
 } from "./context.ts";
-export { type CompactionOutcome, type CompactionPlan, runCompaction } from "./compact.ts";
-export { COMPACT_AT, contextUse } from "./context-use.ts";
+export { COMPACT_AT, contextUse, isFull } from "./context-use.ts";
 export { type Correction, loosened, pathOf, sourcesAt } from "./heal.ts";
-export {
-  goOnAfterCrash,
-  makeRoomBefore,
-  type RoomOptions,
-  runTurnWithRoom,
-  summaryLength,
-} from "./make-room.ts";
-export { closeCall, closeResponses, closeTurn, findOpenTurn, openCalls, type OpenTurn } from "./recover.ts";
+export { LiveLog } from "./live-log.ts";
+export { closeResponses, closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
+export { resumePlan } from "./resume.ts";
+export { runStep } from "./step.ts";
+export { TurnDeadline } from "./turn-deadline.ts";
 export { runTurn, type TurnOutcome, type TurnPlan } from "./turn.ts";

@@ -64,9 +64,9 @@ export class LiveItem {
       case "reasoning":
         return [{ type: "reasoning_start", ...identity }];
       case "message":
-        return [{ type: "text_start", ...identity, ...(phase === undefined ? {} : { phase }) }];
+        return [{ type: "text_start", ...identity, phase }];
       case "tool_call":
-        return [{ type: "tool_call_start", ...identity, name, ...(callId === undefined ? {} : { callId }) }];
+        return [{ type: "tool_call_start", ...identity, name, callId }];
       case "other":
         return [];
       default:
@@ -148,7 +148,7 @@ export class LiveItem {
       ...this.#identity,
       part: part.number,
       kind: part.kind,
-      ...(part.title === undefined ? {} : { title: part.title }),
+      title: part.title,
     };
   }
 

@@ -28,7 +28,7 @@ export class ResponseRecorder {
     this.#response = response;
     this.#scratch = new ScratchWriter(response);
     this.#startedMonotonic = context.clock.monotonic();
-    context.setSnapshot(() => this.#snapshot());
+    context.live.snapshot = () => this.#snapshot();
   }
 
   /** Undefined until the stream has ended. */
@@ -80,13 +80,13 @@ export class ResponseRecorder {
       durationMs: Math.round(clock.monotonic() - this.#startedMonotonic),
       ...facts,
     });
-    await this.#context.append(drafts);
-    this.#context.log.scratch.clear();
-    this.#context.setSnapshot(undefined);
+    await this.#context.live.append(drafts);
+    this.#context.live.log.scratch.clear();
+    this.#context.live.snapshot = undefined;
     if (end.usage !== undefined) {
-      const { fold } = this.#context;
+      const { fold } = this.#context.live;
       const context = contextUse(fold, fold.settings?.capabilities.contextTokens);
-      this.#context.emit([
+      this.#context.live.publish([
         {
           type: "usage",
           turn,
@@ -124,7 +124,7 @@ export class ResponseRecorder {
     this.#flush();
     const base = { ...draft, turn, response: this.#response };
     const started = isoTime(item?.startedAtMs ?? clock.now());
-    await this.#context.append([
+    await this.#context.live.append([
       base.type === "reasoning" ? { ...base, startedAt: started, durationMs } : base,
     ]);
   }
@@ -147,11 +147,11 @@ export class ResponseRecorder {
 
   #flush(): void {
     const scratch = this.#scratch.take();
-    if (scratch !== "") this.#context.log.scratch.write(scratch);
+    if (scratch !== "") this.#context.live.log.scratch.write(scratch);
     if (this.#live.length === 0) return;
     const live = this.#live;
     this.#live = [];
-    this.#context.emit(live);
+    this.#context.live.publish(live);
   }
 
   #snapshot(): readonly SessionEvent[] {

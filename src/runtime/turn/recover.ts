@@ -1,6 +1,10 @@
 /**
- * What a crash left → the events that close it. Done by the next writer when it goes on, never by a reader.
- * The texts are those the fold renders for open ends, so the request is the same before and after.
+ * What a crash left open → the events that close it. The texts are those the fold renders for open ends, so the request
+ * is the same before and after.
+ *
+ * Found by whoever looks (`findOpenTurn`), closed by the next writer and never by a reader, in one of two ways:
+ * - anything new (a message, a retry, an edit, a cut) first ends it for good, as `interrupted` (`closeTurn`);
+ * - `resume` goes on with it: with a turn by resume.ts, with a compaction by compaction/finish-compaction.ts.
  *
  * @module
  */
@@ -13,15 +17,20 @@ import {
   type ToolCall,
   type TurnEnd,
 } from "../../base/events/index.ts";
-import { type Fold, type Group, openEndOf, walkPath } from "../fold/index.ts";
+import { type Fold, type Group, resultOfOpenCall, walkPath } from "../fold/index.ts";
 import { partialsFromScratch } from "./scratch-journal.ts";
 
-export interface OpenTurn {
+/**
+ * A turn that has no end. That of a compaction stands aside: it cannot go on where it stopped, because what it asked is
+ * not on the conversation's path. Its end leads back to the last event before it, and the compaction is made anew.
+ */
+export type OpenTurn = OpenWork &
+  ({ readonly kind: "conversation" } | { readonly kind: "compaction"; readonly leadsBackTo: number });
+
+interface OpenWork {
   readonly turn: string;
   readonly steps: number;
   readonly groups: readonly Group[];
-  /** Of an exchange that stands aside (a compaction): the last event before it, where its end leads back to. */
-  readonly backTo?: number | undefined;
 }
 
 /** The turn that has no end, if the last one has none. */
@@ -39,13 +48,11 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
   const groups = fold.entries.filter(
     (entry): entry is Group => entry.kind === "group" && entry.start.turn === turn,
   );
-  const backTo = aside?.turn === turn ? aside.path.at(-1)?.seq : undefined;
-  return {
-    turn,
-    groups,
-    steps: groups.at(-1)?.start.step ?? 0,
-    backTo,
-  };
+  const work = { turn, groups, steps: groups.at(-1)?.start.step ?? 0 };
+  const leadsBackTo = aside?.turn === turn ? aside.path.at(-1)?.seq : undefined;
+  return leadsBackTo === undefined
+    ? { ...work, kind: "conversation" }
+    : { ...work, kind: "compaction", leadsBackTo };
 }
 
 /** The usual case, known from the last events alone: whatever is behind the last `branch` is on the path. */
@@ -101,7 +108,7 @@ export function closeCall(turn: string, group: Group, call: ToolCall): EventDraf
     turn,
     response: call.response,
     callId: call.callId,
-    ...openEndOf(group, call),
+    ...resultOfOpenCall(group, call),
   };
 }
 
@@ -114,9 +121,9 @@ export function closeTurn(open: OpenTurn, scratch: string): readonly EventDraft[
   return [
     ...closeResponses(open, scratch),
     ...openCalls(open).map(({ group, call }) => closeCall(open.turn, group, call)),
-    ...(open.backTo === undefined
+    ...(open.kind === "conversation"
       ? []
-      : [{ type: "branch", turn: open.turn, to: open.backTo, why: "compaction" } as const]),
+      : [{ type: "branch", turn: open.turn, to: open.leadsBackTo, why: "compaction" } as const]),
     { type: "turn_end", turn: open.turn, status: "interrupted", steps: open.steps, usage, durationMs: 0 },
   ];
 }

@@ -36,6 +36,8 @@ interface Settled {
   readonly call: ToolCall;
   readonly status: ToolStatus;
   readonly text: string;
+  readonly blob?: string | undefined;
+  readonly durationMs?: number | undefined;
 }
 
 type Prepared = Ready | Settled;
@@ -53,19 +55,22 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
   }
   if (context.signal.aborted) {
     const cancelled = allowed.map(({ call }): Settled => ({ call, ...notRun(context) }));
-    await context.append([...drafts, ...[...settled, ...cancelled].map((one) => resultDraft(context, one))]);
+    await context.live.append([
+      ...drafts,
+      ...[...settled, ...cancelled].map((one) => resultDraft(context, one)),
+    ]);
     return;
   }
   drafts.push(...settled.map((one) => resultDraft(context, one)));
   drafts.push(...allowed.map(({ call }) => startDraft(context, call)));
-  await context.append(drafts, { durable: true });
+  await context.live.append(drafts, { durable: true });
   let running = allowed.length;
   await Promise.all(
     allowed.map(async (ready) => {
       const result = await runOne(context, ready);
       running -= 1;
       // The last one is covered by the sync before the next request.
-      await context.append([result], { durable: running > 0 });
+      await context.live.append([result], { durable: running > 0 });
     }),
   );
 }
@@ -187,25 +192,16 @@ async function permission(context: TurnContext, { call, access }: Ready): Promis
     requestId?: string,
   ): Verdict => ({
     allowed: decision === "allow",
-    drafts: [
-      {
-        type: "permission_decision",
-        ...base,
-        decision,
-        by,
-        ...(requestId === undefined ? {} : { requestId }),
-        ...(reason === undefined ? {} : { reason }),
-      },
-    ],
+    drafts: [{ type: "permission_decision", ...base, decision, by, requestId, reason }],
     status: "denied",
     text: `not executed: denied by ${by === "policy" ? "the permission policy" : "the user"}${reason === undefined ? "" : `: ${reason}`}`,
   });
-  const policy = context.permissions;
+  const { policy, canAsk } = context.permissions;
   const mode = typeof policy === "function" ? "ask" : permissionFor(policy, access);
   if (mode === "allow") return decided("policy", { decision: "allow" });
   if (mode === "deny")
     return decided("policy", { decision: "deny", reason: `"${String(policy)}" does not allow ${access}` });
-  if (typeof policy !== "function" && !context.canAsk) {
+  if (typeof policy !== "function" && !canAsk) {
     return decided("policy", { decision: "deny", reason: "permission is needed and there is nobody to ask" });
   }
   const requestId = context.ids.next("pr");
@@ -218,16 +214,16 @@ async function permission(context: TurnContext, { call, access }: Ready): Promis
     argumentsHash,
   };
   // Waiting begins before anybody can read the question: its first reader may answer at once.
-  const waiting = typeof policy === "function" ? undefined : context.ask(ask);
-  waiting?.catch(() => undefined);
+  const waiting = typeof policy === "function" ? policy : paused(context, () => context.permissions.ask(ask));
+  if (typeof waiting !== "function") waiting.catch(() => undefined);
   // Durable before anybody is asked: an answer from elsewhere must find the question.
-  await context.append(
+  await context.live.append(
     [{ type: "permission_request", turn: context.turn, response: call.response, ...ask }],
     { durable: true },
   );
   try {
-    const answer = typeof policy === "function" ? await policy(ask) : await (waiting ?? context.ask(ask));
-    return decided(typeof policy === "function" ? "function" : "person", answer, requestId);
+    if (typeof waiting !== "function") return decided("person", await waiting, requestId);
+    return decided("function", await paused(context, () => waiting(ask)), requestId);
   } catch (error) {
     if (context.signal.aborted) return { allowed: false, drafts: [], ...notRun(context) };
     return decided(
@@ -236,6 +232,11 @@ async function permission(context: TurnContext, { call, access }: Ready): Promis
       requestId,
     );
   }
+}
+
+/** A turn's time does not run while somebody is asked. */
+function paused<T>({ deadline }: TurnContext, work: () => Promise<T>): Promise<T> {
+  return deadline === undefined ? work() : deadline.paused(work);
 }
 
 function startDraft(context: TurnContext, call: ToolCall): EventDraft {
@@ -251,19 +252,13 @@ function startDraft(context: TurnContext, call: ToolCall): EventDraft {
 }
 
 /** The same after a crash, so that an idempotent tool run again is known to be the same call. */
-function idempotencyKey(context: Pick<TurnContext, "log">, call: ToolCall): string {
-  return `${context.log.session}/${call.id}`;
+function idempotencyKey(context: Pick<TurnContext, "live">, call: ToolCall): string {
+  return `${context.live.log.session}/${call.id}`;
 }
 
-function resultDraft(context: TurnContext, { call, status, text }: Settled): EventDraft {
-  return {
-    type: "tool_result",
-    turn: context.turn,
-    response: call.response,
-    callId: call.callId,
-    status,
-    text,
-  };
+function resultDraft({ turn }: TurnContext, { call, ...result }: Settled): EventDraft {
+  const { response, callId } = call;
+  return { type: "tool_result", turn, response, callId, ...result };
 }
 
 async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Promise<EventDraft> {
@@ -276,7 +271,7 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
         idempotencyKey: idempotencyKey(context, call),
         progress: (text) => {
           const { turn } = context;
-          context.emit([
+          context.live.publish([
             {
               type: "tool_progress",
               turn,
@@ -294,7 +289,7 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
       onLate: (late) => {
         const message = `the tool "${call.name}" (${call.callId}) ended after its result was recorded: ${late}`;
         // Nobody waits for it any more; a log that was closed meanwhile has nothing to add it to.
-        context
+        context.live
           .append([
             { type: "notice", turn: context.turn, code: "late_result", message: context.redact(message) },
           ])
@@ -306,17 +301,9 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
   const whole = renderToolOutput(value);
   // Redacted before it is shortened: a secret cut in two by the marker would survive in halves.
   const { text, full } = renderToolOutput(context.redact(whole.full ?? whole.text));
-  const blob = full === undefined ? undefined : await context.log.putBlob(Buffer.from(full));
-  return {
-    type: "tool_result",
-    turn: context.turn,
-    response: call.response,
-    callId: call.callId,
-    status,
-    text,
-    blob,
-    durationMs: Math.round(context.clock.monotonic() - started),
-  };
+  const blob = full === undefined ? undefined : await context.live.log.putBlob(Buffer.from(full));
+  const durationMs = Math.round(context.clock.monotonic() - started);
+  return resultDraft(context, { call, status, text, blob, durationMs });
 }
 
 function readOutcome(

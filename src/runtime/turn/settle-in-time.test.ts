@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 
-import { type Outcome, settleInTime } from "./settle-in-time.ts";
+import { type Settlement, settleInTime } from "./settle-in-time.ts";
 
 const LONG = 60_000;
 
 interface Trial {
-  readonly outcome: Promise<Outcome>;
+  readonly outcome: Promise<Settlement>;
   readonly late: string[];
   readonly controller: AbortController;
 }

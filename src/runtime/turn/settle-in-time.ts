@@ -7,7 +7,7 @@
 
 import { messageOf } from "../../base/support/index.ts";
 
-export type Outcome =
+export type Settlement =
   | { readonly how: "returned"; readonly value: unknown }
   | { readonly how: "threw"; readonly error: unknown }
   | { readonly how: "timed_out" | "aborted"; readonly stopped: boolean };
@@ -22,13 +22,13 @@ export interface SettleOptions {
 export function settleInTime(
   run: (signal: AbortSignal) => unknown,
   { signal, timeoutMs, graceMs, onLate }: SettleOptions,
-): Promise<Outcome> {
+): Promise<Settlement> {
   return new Promise((resolve) => {
     const controller = new AbortController();
     let ending: "timed_out" | "aborted" | undefined;
     let settled = false;
     let grace: NodeJS.Timeout | undefined;
-    const finish = (outcome: Outcome): void => {
+    const finish = (outcome: Settlement): void => {
       if (settled) {
         if (outcome.how === "returned") onLate("it succeeded");
         else if (outcome.how === "threw") onLate(`it failed: ${messageOf(outcome.error)}`);

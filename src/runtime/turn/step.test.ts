@@ -149,7 +149,7 @@ describe("healing", () => {
     const { context, live, emulator, waits } = await withFaults([]);
     await runStep(context, 1);
     emulator.rotateKey();
-    await context.append([
+    await context.live.append([
       { type: "user_message", turn: "tn_1", by: "person", content: [{ type: "text", text: "more" }] },
     ]);
     expect((await runStep(context, 2)).end.status).toBe("completed");
@@ -174,7 +174,7 @@ describe("healing", () => {
 
 test("a turn whose log cannot be written fails with the log's error, and no request goes out", async () => {
   const { context, emulator } = await withFaults([]);
-  await context.log.close();
+  await context.live.log.close();
   const outcome = await runTurn(context, { opening: [], owed: [], firstStep: 1 });
   expect(outcome).toMatchObject({ status: "failed", error: { code: "log_closed" } });
   expect(emulator.report().totals.requests).toBe(0);

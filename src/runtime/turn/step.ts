@@ -7,8 +7,8 @@
  */
 
 import type { Dialect, ErrorInfo, EventDraft, ResponseStart } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
-import type { RenderedRequest, StreamEnd } from "../providers/index.ts";
+import { codedError } from "../../base/support/index.ts";
+import { remedyFor, type RenderedRequest, type StreamEnd } from "../providers/index.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
 import { healingOf, pathOf } from "./heal.ts";
 import { ResponseRecorder } from "./record.ts";
@@ -24,7 +24,7 @@ export async function runStep(context: TurnContext, step: number): Promise<StepO
   let refused: ErrorInfo | undefined;
   for (let attempt = 1 + attemptsBefore(context, step); ; attempt += 1) {
     const setup = await applySettings(context);
-    await context.loadBlobs();
+    await context.live.blobs.load();
     const rendered = render(context, setup);
     const response = context.ids.next("rsp");
     const end = await sendOnce(context, { setup, rendered, response, step, attempt });
@@ -36,13 +36,15 @@ export async function runStep(context: TurnContext, step: number): Promise<StepO
     if (healing !== undefined) {
       rung += 1;
       refused ??= error;
-      await context.append(healing.map((draft) => ({ ...draft, turn: context.turn })));
+      await context.live.append(healing.map((draft) => ({ ...draft, turn: context.turn })));
       continue;
     }
     if (isTransient(error) && retries < context.limits.maxRetries) {
       retries += 1;
       const delayMs = delayBefore(retries, error, context.random());
-      context.emit([{ type: "retry", turn: context.turn, response, attempt: attempt + 1, delayMs, error }]);
+      context.live.publish([
+        { type: "retry", turn: context.turn, response, attempt: attempt + 1, delayMs, error },
+      ]);
       if (await sleeps(context, delayMs)) continue;
       return { response, end: { ...end, status: "cancelled" } };
     }
@@ -53,7 +55,7 @@ export async function runStep(context: TurnContext, step: number): Promise<StepO
 
 /** A resumed turn goes on counting where it stopped. */
 function attemptsBefore(context: TurnContext, step: number): number {
-  const last = context.fold.entries.at(-1);
+  const last = context.live.fold.entries.at(-1);
   return last?.kind === "group" && last.start.turn === context.turn && last.start.step === step
     ? last.start.attempt
     : 0;
@@ -62,21 +64,17 @@ function attemptsBefore(context: TurnContext, step: number): number {
 /** Settings take effect at the next step, by an event. */
 async function applySettings(context: TurnContext): Promise<StepSetup> {
   const setup = context.setup();
-  const before = context.fold.settings;
+  const before = context.live.fold.settings;
   if (before === setup.settings) return setup;
   if (before !== undefined && JSON.stringify(before) === JSON.stringify(setup.settings)) return setup;
-  await context.append([{ type: "settings", turn: context.turn, settings: setup.settings }]);
+  await context.live.append([{ type: "settings", turn: context.turn, settings: setup.settings }]);
   return setup;
 }
 
-function render(
-  context: Pick<TurnContext, "fold" | "rootSession" | "blob">,
-  setup: StepSetup,
-): RenderedRequest {
-  const plan = context.fold.plan();
-  if (plan === undefined)
-    throw new ThroughlineError({ code: "no_settings", message: "the log has no settings yet" });
-  return setup.renderer.render(plan, { cacheKey: context.rootSession, blob: (name) => context.blob(name) });
+function render({ live }: TurnContext, setup: StepSetup): RenderedRequest {
+  const plan = live.fold.plan();
+  if (plan === undefined) throw codedError("no_settings", "the log has no settings yet");
+  return setup.renderer.render(plan, { cacheKey: live.rootSession, blob: (name) => live.blobs.get(name) });
 }
 
 interface Attempt {
@@ -105,7 +103,7 @@ async function sendOnce(
     prefixHash,
   } as const;
   // The sync before the first request byte covers the user's message, or the tools' results, as well.
-  await context.append([...remarks(context, rendered), { ...start, ...leftOut(context, rendered) }], {
+  await context.live.append([...remarks(context, rendered), { ...start, ...leftOut(context, rendered) }], {
     durable: true,
   });
   const recorder = new ResponseRecorder(context, response);
@@ -134,16 +132,16 @@ async function sendOnce(
   }
   const end = recorder.end ?? { status: "cut" };
   await recorder.close(end);
-  await context.append(unread(context, end));
+  await context.live.append(unread(context, end));
   return end;
 }
 
 /** Told before the request is sent, once in a turn. */
 function remarks(context: TurnContext, rendered: RenderedRequest): readonly EventDraft[] {
   if (rendered.remarks.length === 0) return [];
-  const { turn, log } = context;
+  const { turn, live } = context;
   const told = new Set(
-    log.events.flatMap((event) => (event.type === "notice" && event.turn === turn ? [event.code] : [])),
+    live.log.events.flatMap((event) => (event.type === "notice" && event.turn === turn ? [event.code] : [])),
   );
   return rendered.remarks
     .filter(({ code }) => !told.has(code))
@@ -178,7 +176,7 @@ function leftOut(
 ): Pick<ResponseStart, "leftOut" | "leftOutAs"> {
   const { leftOut: now } = rendered;
   if (now.length === 0) return {};
-  const { events } = context.log;
+  const { events } = context.live.log;
   const last = events.findLast((event): event is ResponseStart => event.type === "response_start");
   const base = last?.leftOutAs === undefined ? last : (events[last.leftOutAs] as ResponseStart);
   if (base?.leftOut !== undefined && JSON.stringify(base.leftOut) === JSON.stringify(now))
@@ -187,7 +185,7 @@ function leftOut(
 }
 
 function isTransient(error: ErrorInfo): boolean {
-  return error.class === "RATE" || error.class === "TRUNC";
+  return remedyFor(error).remedy === "retry";
 }
 
 const FIRST_DELAY_MS = 500;

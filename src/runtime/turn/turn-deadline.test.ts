@@ -12,7 +12,7 @@ import {
   scriptedSession,
 } from "../../../test/contracts/session-fixture.ts";
 import type { SessionEvent } from "../../base/events/index.ts";
-import type { PermissionAsk, PermissionDecision, TurnContext } from "./context.ts";
+import type { PermissionDecision } from "./context.ts";
 import { TurnDeadline } from "./turn-deadline.ts";
 
 /** Is over when the test says so. */
@@ -77,23 +77,18 @@ describe("the time of a turn", () => {
   test("does not run while a person is asked", async () => {
     vi.useFakeTimers();
     afterTest(() => void vi.useRealTimers());
-    const deadline = new TurnDeadline(1000);
+    const deadline = new TurnDeadline(1000, new AbortController().signal);
     const answer = gate<PermissionDecision>();
-    const context = deadline.bind({
-      signal: new AbortController().signal,
-      permissions: "ask",
-      ask: () => answer.promise,
-    } as unknown as TurnContext);
     vi.advanceTimersByTime(600);
-    const asked = context.ask({} as PermissionAsk);
+    const asked = deadline.paused(() => answer.promise);
     vi.advanceTimersByTime(60_000);
-    expect(deadline.passed).toBe(false);
+    expect(deadline.ranOut).toBe(false);
     answer.open({ decision: "allow" });
     await asked;
     vi.advanceTimersByTime(399);
-    expect(deadline.passed).toBe(false);
+    expect(deadline.ranOut).toBe(false);
     vi.advanceTimersByTime(1);
-    expect([deadline.passed, context.signal.aborted]).toEqual([true, true]);
+    expect([deadline.ranOut, deadline.signal.aborted]).toEqual([true, true]);
   });
 
   test("is not what ended a turn that a person stopped", async () => {

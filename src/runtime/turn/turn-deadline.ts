@@ -4,46 +4,44 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
-import type { TurnContext } from "./context.ts";
+import { codedError } from "../../base/support/index.ts";
 
 export class TurnDeadline {
   readonly #controller = new AbortController();
+  readonly #outer: AbortSignal;
+  readonly #follow = (): void => this.#controller.abort(this.#outer.reason);
   #leftMs: number;
   #since = 0;
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;
-  #release = (): void => undefined;
-  passed = false;
+  #passed = false;
 
-  constructor(limitMs: number) {
+  constructor(limitMs: number, outer: AbortSignal) {
     this.#leftMs = limitMs;
+    this.#outer = outer;
+    // By hand: AbortSignal.any costs more than all else that a turn begins with.
+    if (outer.aborted) this.#follow();
+    outer.addEventListener("abort", this.#follow, { once: true });
     this.#run();
   }
 
-  /** The same turn, stopped by its time as well. */
-  bind(context: TurnContext): TurnContext {
-    const { permissions, signal } = context;
-    // By hand: AbortSignal.any costs more than all else that a turn begins with.
-    const follow = (): void => this.#controller.abort(signal.reason);
-    if (signal.aborted) follow();
-    signal.addEventListener("abort", follow, { once: true });
-    this.#release = () => signal.removeEventListener("abort", follow);
-    return {
-      ...context,
-      signal: this.#controller.signal,
-      ask: (ask) => this.#paused(() => context.ask(ask)),
-      permissions:
-        typeof permissions === "function" ? (ask) => this.#paused(() => permissions(ask)) : permissions,
-    };
+  /** Aborted by the time or by whoever began the turn. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** The time alone ended the turn. */
+  get ranOut(): boolean {
+    return this.#passed && !this.#outer.aborted;
   }
 
   stop(): void {
     clearTimeout(this.#timer);
-    this.#release();
+    this.#outer.removeEventListener("abort", this.#follow);
   }
 
-  async #paused<T>(work: () => Promise<T>): Promise<T> {
+  /** While a person is waited for. */
+  async paused<T>(work: () => Promise<T>): Promise<T> {
     if (this.#waiting === 0) {
       clearTimeout(this.#timer);
       this.#leftMs -= performance.now() - this.#since;
@@ -60,10 +58,8 @@ export class TurnDeadline {
   #run(): void {
     this.#since = performance.now();
     const overdue = (): void => {
-      this.passed = true;
-      this.#controller.abort(
-        new ThroughlineError({ code: "turn_timeout", message: "the turn ran out of time" }),
-      );
+      this.#passed = true;
+      this.#controller.abort(codedError("turn_timeout", "the turn ran out of time"));
     };
     this.#timer = setTimeout(overdue, Math.min(Math.max(0, this.#leftMs), LONGEST_TIMER_MS));
   }

@@ -9,20 +9,20 @@ import {
   addUsage,
   type AssistantMessage,
   type ErrorInfo,
+  errorInfoOf,
   type EventDraft,
   NO_USAGE,
   type ToolCall,
   type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
-import { codeOf, messageOf } from "../../base/support/index.ts";
 import { CUT_OFF, type Entry, type Group } from "../fold/index.ts";
+import { remedyFor } from "../providers/index.ts";
 import { Budget } from "./budget.ts";
 import { isFull, pressureNotice } from "./context-use.ts";
 import type { TurnContext } from "./context.ts";
 import { runCalls, settleAll } from "./run-calls.ts";
 import { runStep } from "./step.ts";
-import { TurnDeadline } from "./turn-deadline.ts";
 
 export interface TurnOutcome {
   readonly status: TurnStatus;
@@ -49,23 +49,22 @@ export interface TurnPlan {
 
 type Ending = Pick<TurnOutcome, "status" | "reason" | "error">;
 
-export async function runTurn(outer: TurnContext, plan: TurnPlan): Promise<TurnOutcome> {
-  const started = outer.clock.monotonic();
-  const deadline = new TurnDeadline(outer.limits.turnTimeoutMs);
-  const context = deadline.bind(outer);
+export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<TurnOutcome> {
+  const { deadline } = context;
+  const started = context.clock.monotonic();
   let steps = plan.firstStep - 1;
   let ending: Ending;
   try {
-    if (plan.opening.length > 0) await context.append(plan.opening);
+    if (plan.opening.length > 0) await context.live.append(plan.opening);
     if (plan.owed.length > 0) await runCalls(context, plan.owed);
     ending = plan.answered === true ? { status: "completed" } : await loop(context, plan, () => (steps += 1));
   } catch (error) {
     // Only our own ground can fail here: the log. A provider's or a tool's failure is an ordinary ending.
-    ending = { status: "failed", error: { code: codeOf(error) ?? "internal", message: messageOf(error) } };
+    ending = { status: "failed", error: errorInfoOf(error) };
   } finally {
-    deadline.stop();
+    deadline?.stop();
   }
-  if (ending.status === "cancelled" && deadline.passed && !outer.signal.aborted)
+  if (ending.status === "cancelled" && deadline?.ranOut === true)
     ending = { status: "incomplete", reason: "time" };
   const usage = usageOf(context);
   const end: EventDraft = {
@@ -79,14 +78,14 @@ export async function runTurn(outer: TurnContext, plan: TurnPlan): Promise<TurnO
   const responses = responsesOf(context);
   const outcome: TurnOutcome = { ...ending, text: answerOf(context), steps, responses, usage };
   try {
-    await context.append([end], { durable: true });
+    await context.live.append([end], { durable: true });
     return outcome;
   } catch (error) {
     if (outcome.status === "failed") return outcome;
     return {
       ...outcome,
       status: "failed",
-      error: { code: codeOf(error) ?? "internal", message: messageOf(error) },
+      error: errorInfoOf(error),
     };
   }
 }
@@ -99,23 +98,23 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
   const repeats = new RepeatGuard(limits.maxRepeats);
   const budget = new Budget(context, () => usageOf(context));
   let nudged = false;
-  let corrected = false;
+  let complained = false;
   for (;;) {
     if (signal.aborted) return { status: "cancelled" };
     const refusal = budget.refusal();
     if (refusal !== undefined) return { status: "failed", error: refusal };
     const step = nextStep();
     const { response, end } = await runStep(context, step);
-    const group = context.fold.group(response);
+    const group = context.live.fold.group(response);
     const calls = callsOf(group);
-    const { contextTokens } = context.fold.settings?.capabilities ?? {};
+    const { contextTokens } = context.live.fold.settings?.capabilities ?? {};
     const { turn, compactAt } = context;
-    const pressure = pressureNotice(context.fold, { turn, contextTokens, compactAt });
-    if (pressure.length > 0) await context.append(pressure);
+    const pressure = pressureNotice(context.live.fold, { turn, contextTokens, compactAt });
+    if (pressure.length > 0) await context.live.append(pressure);
 
     if (end.status === "cancelled") return { status: "cancelled" };
     if (end.status === "incomplete") {
-      await context.append(settleAll(context, calls, CUT_OFF));
+      await context.live.append(settleAll(context, calls, CUT_OFF));
       return { status: "incomplete", reason: contextReason(end.reason) };
     }
     if (end.status !== "completed") return failure(end.error);
@@ -145,7 +144,7 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       if (repeats.tooOften(calls))
         return stopBefore(context, calls, "loop", `the same calls came ${limits.maxRepeats} times in a row`);
       await runCalls(context, calls);
-      if (compactAt !== undefined && !signal.aborted && isFull(context.fold, contextTokens, compactAt))
+      if (compactAt !== undefined && !signal.aborted && isFull(context.live.fold, contextTokens, compactAt))
         return { status: "incomplete", reason: "context" };
       continue;
     }
@@ -155,15 +154,15 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     if (text === "" && !nudged) {
       // A completed response that only thought: asked again once, with a request that differs (failures.md R09).
       nudged = true;
-      await context.append([runtimeMessage(context, "Your last response had no text. Answer now.")]);
+      await context.live.append([runtimeMessage(context, "Your last response had no text. Answer now.")]);
       continue;
     }
     if (text === "") return { status: "incomplete", reason: "empty_response" };
     const complaint = plan.judge?.(text);
     if (complaint === undefined) return { status: "completed" };
-    if (corrected) return { status: "failed", error: { code: "output_invalid", message: complaint } };
-    corrected = true;
-    await context.append([
+    if (complained) return { status: "failed", error: { code: "output_invalid", message: complaint } };
+    complained = true;
+    await context.live.append([
       runtimeMessage(
         context,
         `Your answer does not fit the required format: ${complaint}. Answer again with the corrected JSON only.`,
@@ -178,7 +177,7 @@ function contextReason(reason: string | undefined): string {
 }
 
 function failure(error: ErrorInfo | undefined): Ending {
-  if (error?.class === "LIMIT") {
+  if (error !== undefined && remedyFor(error).remedy === "compact") {
     const reason = error.code === "max_output_tokens" ? "max_output_tokens" : "context";
     return { status: "incomplete", reason, error };
   }
@@ -194,7 +193,9 @@ async function stopBefore(
   reason: string,
   why: string,
 ): Promise<Ending> {
-  await context.append(settleAll(context, calls, { status: "not_executed", text: `not executed: ${why}` }));
+  await context.live.append(
+    settleAll(context, calls, { status: "not_executed", text: `not executed: ${why}` }),
+  );
   return { status: "incomplete", reason };
 }
 
@@ -235,7 +236,7 @@ function usageOf(context: TurnContext): Usage {
 }
 
 /** The responses of the turn, the last one first. They stand at the end: what came before is not looked at. */
-function groupsOf({ fold, turn }: TurnContext): readonly Group[] {
+function groupsOf({ live: { fold }, turn }: TurnContext): readonly Group[] {
   const groups: Group[] = [];
   for (let index = fold.entries.length - 1; index >= 0; index -= 1) {
     const entry = fold.entries[index] as Entry;

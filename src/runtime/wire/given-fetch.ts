@@ -1,5 +1,5 @@
 /**
- * The same exchange over a `fetch` that was handed in. It is somebody else's code: whether it heeds the signal or not, what
+ * The same over a `fetch` that was handed in. It is somebody else's code: whether it heeds the signal or not, what
  * is stopped has ended, and what took too long has.
  *
  * @module

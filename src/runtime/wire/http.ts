@@ -12,7 +12,7 @@ import type { Readable } from "node:stream";
 import { urlToHttpOptions } from "node:url";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
-import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
 import { viaFetch } from "./given-fetch.ts";
 import { nodeHttp, nodeHttps } from "./node-http.ts";
 import { type BodyChunks, type ChunkWatch, readChunks } from "./read-chunks.ts";
@@ -332,5 +332,5 @@ function toCodedError(error: unknown, request: HttpRequest, watchdog: Watchdog):
 }
 
 function coded(code: string, message: string, cause?: unknown): ThroughlineError {
-  return new ThroughlineError({ code, message, cause });
+  return codedError(code, message, cause);
 }

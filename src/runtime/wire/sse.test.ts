@@ -143,6 +143,33 @@ describe("limits", () => {
     expect(() => decoder.feed(Buffer.from("x".repeat(60)))).toThrow("longer than 100 bytes");
   });
 
+  // 96 characters, 141 bytes.
+  const wide = `data: ${"ü".repeat(45)}${"x".repeat(45)}`;
+
+  test.each([
+    ["a line that ends", "\n", 1 << 20],
+    ["a line that does not end", "", 1 << 20],
+    ["a line in chunks that cut characters in two", "\n", 7],
+    ["a line in chunks of one byte that does not end", "", 1],
+    ["a line behind another", "", 149],
+  ])("count bytes and not characters: %s", (what, ending, size) => {
+    const bytes = Buffer.from(`${what.includes("behind") ? "data: x\n" : ""}${wide}${ending}`);
+    const feed = (maxLineBytes: number): void => {
+      const decoder = new SseDecoder({ maxLineBytes });
+      for (let at = 0; at < bytes.length; at += size) decoder.feed(bytes.subarray(at, at + size));
+    };
+    expect(() => feed(140)).toThrow("a line of it is longer than 140 bytes");
+    feed(141);
+  });
+
+  test("count the bytes of an event, not its characters", () => {
+    const bytes = Buffer.from(`${wide}\n`.repeat(2)); // twice 90 characters of data, twice 135 bytes
+    expect(() => new SseDecoder({ maxEventBytes: 269 }).feed(bytes)).toThrow(
+      "an event of it is longer than 269 bytes",
+    );
+    new SseDecoder({ maxEventBytes: 270 }).feed(bytes);
+  });
+
   test("stop an event of too many bytes or too many lines", () => {
     const many = Buffer.from("data: xxxxxxxxxx\n".repeat(20));
     expect(() => new SseDecoder({ maxEventBytes: 100 }).feed(many)).toThrow(

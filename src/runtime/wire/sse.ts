@@ -11,7 +11,7 @@
 
 import { StringDecoder } from "node:string_decoder";
 
-import { type Given, ThroughlineError, withDefaults } from "../../base/support/index.ts";
+import { codedError, type Given, type ThroughlineError, withDefaults } from "../../base/support/index.ts";
 
 export interface SseFrame {
   readonly event: string;
@@ -30,6 +30,9 @@ const DEFAULT_LIMITS: SseLimits = {
   maxEventLines: 100_000,
 };
 
+/** UTF-8 needs at most this many bytes for what is one unit of a string: what is short enough so need not be counted. */
+const MOST_BYTES = 3;
+
 const COLON = 0x3a;
 const SPACE = 0x20;
 
@@ -39,7 +42,7 @@ export class SseDecoder {
   readonly #decoder = new StringDecoder("utf8");
   /** Pieces of the line that is not finished. A list: joining per chunk would be quadratic in the line's length. */
   #pieces: string[] = [];
-  #pieceLength = 0;
+  #pieceBytes = 0;
   /** The last chunk ended with CR: an LF at the start of the next one belongs to it. */
   #skipLf = false;
   #atStart = true;
@@ -47,7 +50,9 @@ export class SseDecoder {
   #data: string | undefined;
   /** Further lines of data of one event; hardly ever there. */
   #moreData: string[] = [];
-  #eventLength = 0;
+  /** The most they can be, until that could be too many; then they are counted. */
+  #eventBytes = 0;
+  #counted = false;
   #eventLines = 0;
 
   constructor(limits: Given<SseLimits> = {}) {
@@ -58,7 +63,10 @@ export class SseDecoder {
   feed(chunk: Uint8Array): readonly SseFrame[] {
     const frames: SseFrame[] = [];
     const text = this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-    if (text === "") return frames;
+    if (text === "") {
+      this.#pieceBytes += chunk.byteLength; // the first bytes of a character
+      return frames;
+    }
     let at = this.#skipLf && text.startsWith("\n") ? 1 : 0;
     this.#skipLf = false;
     let nextCr = text.indexOf("\r", at);
@@ -66,7 +74,9 @@ export class SseDecoder {
     while (at < text.length) {
       const end = earlier(nextLf, nextCr);
       if (end === -1) {
-        this.#keep(text.slice(at));
+        // No line ends in the rest, so the last end of a line in the bytes is the one before it.
+        const before = at === 0 ? -1 : chunk.lastIndexOf(text.charCodeAt(at - 1));
+        this.#keep(text.slice(at), chunk.byteLength - before - 1);
         break;
       }
       if (this.#pieces.length === 0) this.#line(text, at, end, frames);
@@ -74,6 +84,7 @@ export class SseDecoder {
         const line = this.#complete(text.slice(at, end));
         this.#line(line, 0, line.length, frames);
       }
+      this.#pieceBytes = 0;
       at = end + 1;
       if (end === nextCr) {
         if (at === text.length) this.#skipLf = true;
@@ -85,38 +96,50 @@ export class SseDecoder {
     return frames;
   }
 
-  #keep(piece: string): void {
+  #keep(piece: string, bytes: number): void {
     this.#pieces.push(piece);
-    this.#pieceLength += piece.length;
-    if (this.#pieceLength > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);
+    this.#pieceBytes += bytes;
+    if (this.#pieceBytes > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);
   }
 
   #complete(last: string): string {
     this.#pieces.push(last);
     const line = this.#pieces.join("");
     this.#pieces = [];
-    this.#pieceLength = 0;
     return line;
   }
 
   #line(text: string, from: number, end: number, frames: SseFrame[]): void {
     const start = this.#atStart && text.startsWith("\uFEFF", from) ? from + 1 : from;
     this.#atStart = false;
-    if (end - start > this.#limits.maxLineBytes) throw tooLong("a line", this.#limits.maxLineBytes);
+    const { maxLineBytes } = this.#limits;
+    const mayBeTooLong = (end - start) * MOST_BYTES > maxLineBytes;
+    if (mayBeTooLong && Buffer.byteLength(text.slice(start, end)) > maxLineBytes)
+      throw tooLong("a line", maxLineBytes);
     if (start === end) this.#dispatch(frames);
     else if (isField("data", text, start, end)) this.#addData(text, valueAt(start + 4, text, end), end);
     else if (isField("event", text, start, end)) this.#event = text.slice(valueAt(start + 5, text, end), end);
   }
 
   #addData(text: string, start: number, end: number): void {
-    this.#eventLength += end - start;
+    const data = text.slice(start, end);
+    this.#countBytes(data);
     this.#eventLines += 1;
-    if (this.#eventLength > this.#limits.maxEventBytes) throw tooLong("an event", this.#limits.maxEventBytes);
     if (this.#eventLines > this.#limits.maxEventLines)
       throw tooLong("an event", this.#limits.maxEventLines, "lines");
-    const data = text.slice(start, end);
     if (this.#data === undefined) this.#data = data;
     else this.#moreData.push(data);
+  }
+
+  #countBytes(data: string): void {
+    const { maxEventBytes } = this.#limits;
+    this.#eventBytes += this.#counted ? Buffer.byteLength(data) : data.length * MOST_BYTES;
+    if (this.#eventBytes <= maxEventBytes) return;
+    if (!this.#counted) {
+      this.#counted = true;
+      this.#eventBytes = Buffer.byteLength([this.#data ?? "", ...this.#moreData, data].join(""));
+    }
+    if (this.#eventBytes > maxEventBytes) throw tooLong("an event", maxEventBytes);
   }
 
   #dispatch(frames: SseFrame[]): void {
@@ -127,7 +150,8 @@ export class SseDecoder {
       if (this.#moreData.length > 0) this.#moreData = [];
     }
     this.#event = "";
-    this.#eventLength = 0;
+    this.#eventBytes = 0;
+    this.#counted = false;
     this.#eventLines = 0;
   }
 }
@@ -151,8 +175,5 @@ function valueAt(nameEnd: number, text: string, end: number): number {
 }
 
 function tooLong(what: string, limit: number, unit = "bytes"): ThroughlineError {
-  return new ThroughlineError({
-    code: "stream_limit",
-    message: `the stream was stopped: ${what} of it is longer than ${limit} ${unit}`,
-  });
+  return codedError("stream_limit", `the stream was stopped: ${what} of it is longer than ${limit} ${unit}`);
 }

@@ -34,7 +34,7 @@ import {
   type SessionBundle,
   writeSession,
 } from "../../../runtime/log/index.ts";
-import { type Mended, mendingOf } from "../../../runtime/session/index.ts";
+import { type RuleRepair, repairOf } from "../../../runtime/session/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
 import { blobsBeside } from "../blobs-beside.ts";
@@ -264,11 +264,11 @@ async function repairRules({ folder, id }: LogFile, flags: RepairFlags): Promise
 }
 
 async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
-  const { drafts, mended, left } = await mendingOf(log);
+  const { drafts, repairs, left } = await repairOf(log);
   const report: Report = {
     repaired: log.session,
     format: "throughline",
-    changes: mended.map(mendedChange),
+    changes: repairs.map(mendedChange),
     left: left.flatMap(({ violation }) => findingsOf([violation])),
   };
   if (log.mode === "read" || drafts.length === 0) return report;
@@ -282,7 +282,7 @@ async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
   return { ...report, written: log.place };
 }
 
-function mendedChange({ violation, model, correction }: Mended): Change {
+function mendedChange({ violation, model, correction }: RuleRepair): Change {
   const [finding] = findingsOf([violation]);
   const place = `the next request to ${model}, ${finding?.place ?? ""}`;
   if (correction.type === "compaction")

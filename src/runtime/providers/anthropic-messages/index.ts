@@ -4,8 +4,9 @@
  * @module
  */
 
+import { GrowingRenderer } from "../growing-request.ts";
 import type { DialectDriver } from "../provider.ts";
-import { MessagesRenderer, RENDERER_VERSION } from "./request.ts";
+import { MESSAGES_FORM, RENDERER_VERSION } from "./request.ts";
 import { MessagesDecoder } from "./stream.ts";
 
 /** Lets the server drop a thought whose prefix changed instead of refusing the request (failures.md C04). */
@@ -19,6 +20,6 @@ export const anthropicMessages: DialectDriver = {
     "anthropic-version": "2023-06-01",
     ...(profile.prefixBound ? { "anthropic-beta": BINDING_CONTROLS } : {}),
   }),
-  createRenderer: () => new MessagesRenderer(),
+  createRenderer: () => new GrowingRenderer(MESSAGES_FORM),
   createDecoder: () => new MessagesDecoder(),
 };

@@ -6,7 +6,7 @@
 
 import { type JsonObject, sliceMember, sliceObject, stringOf } from "../../../base/support/index.ts";
 import type { DeltaChannel } from "../provider.ts";
-import { inputText } from "./understand.ts";
+import { inputText } from "./item-draft.ts";
 
 export type BlockKind = "reasoning" | "message" | "tool_call" | "other";
 

@@ -6,16 +6,16 @@
  */
 
 import type { Settings } from "../../../base/events/index.ts";
-import type { JsonObject } from "../../../base/support/index.ts";
 import type { Plan, PlanEntry } from "../../fold/index.ts";
 import { createRequestCheck } from "../../rules/index.ts";
-import { GrowingRenderer, type RequestForm, type Tail } from "../growing-request.ts";
+import type { RequestForm, Tail } from "../growing-request.ts";
+import { closeBody, definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
 import { renderEntry } from "./render-messages.ts";
 import { budgetOf, thinkingOf } from "./thinking.ts";
 
 export const RENDERER_VERSION = 1;
 
-const FORM: RequestForm = {
+export const MESSAGES_FORM: RequestForm = {
   head: headOf,
   prefixHead: ({ settings }) => JSON.stringify([settings.system ?? null, toolsOf(settings)]),
   guard: (entry) => entry,
@@ -25,12 +25,6 @@ const FORM: RequestForm = {
   tail: tailOf,
   startCheck: (_plan, parameters) => createRequestCheck("anthropic-messages", { head: parameters }),
 };
-
-export class MessagesRenderer extends GrowingRenderer {
-  constructor() {
-    super(FORM);
-  }
-}
 
 const CACHED = { type: "ephemeral" } as const;
 
@@ -45,10 +39,9 @@ function headOf(plan: Plan): string {
       ? {}
       : { system: [{ type: "text", text: settings.system, cache_control: CACHED }] }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...freeParameters(settings),
+    ...freeParameters(settings, FIXED_FIELDS),
   };
-  for (const field of refusedFields(plan)) delete body[field];
-  return `${JSON.stringify(body).slice(0, -1)},"messages":[`;
+  return openBody(body, refusedFields(plan), "messages");
 }
 
 /** Whatever a user sets, these are ours: they decide how the history is read. */
@@ -64,10 +57,6 @@ const FIXED_FIELDS: ReadonlySet<string> = new Set([
   "top_p",
   "top_k",
 ]);
-
-function freeParameters(settings: Settings): JsonObject {
-  return Object.fromEntries(Object.entries(settings.parameters).filter(([name]) => !FIXED_FIELDS.has(name)));
-}
 
 /** Required by the API, and more than the budget where there is one (messages.d.ts 4295). */
 function maxTokensOf(settings: Settings): number {
@@ -94,12 +83,7 @@ function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
     cache_control: CACHED,
   };
   for (const field of refusedFields(plan)) remove(body, field.split("."));
-  const rest = JSON.stringify(body).slice(1);
-  return { text: rest === "}" ? "]}" : `],${rest}`, remarks };
-}
-
-function refusedFields(plan: Plan): readonly string[] {
-  return plan.strip.filter((one) => one.itemType === undefined).map((one) => one.field);
+  return closeBody(body, remarks);
 }
 
 function remove(body: Record<string, unknown>, [first = "", ...rest]: readonly string[]): void {
@@ -119,8 +103,4 @@ function toolsOf(settings: Settings): readonly object[] {
     input_schema: parameters,
   }));
   return [...own, ...settings.hosted];
-}
-
-function definedOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -26,8 +26,8 @@ import { streamError } from "../errors.ts";
 import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
+import { blockDraft } from "./item-draft.ts";
 import { OpenBlock } from "./open-block.ts";
-import { understandBlock } from "./understand.ts";
 import { usageOf } from "./usage.ts";
 
 export class MessagesDecoder implements StreamDecoder {
@@ -142,17 +142,15 @@ export class MessagesDecoder implements StreamDecoder {
   }
 
   #message(message: JsonObject): void {
-    const id = stringOf(message["id"]);
-    const model = stringOf(message["model"]);
     this.#usage.push(message["usage"]);
     const unread = arrayOf(message["input_transformations"])
       .map(objectOf)
       .filter((one) => one["type"] === "thinking_dropped")
       .map((one) => ({ path: stringOf(one["path"]) ?? "", reason: stringOf(one["reason"]) ?? "unknown" }));
     this.#facts = {
-      providerResponseId: id,
-      servedModel: model,
-      ...(unread.length === 0 ? {} : { unread }),
+      providerResponseId: stringOf(message["id"]),
+      servedModel: stringOf(message["model"]),
+      unread: unread.length === 0 ? undefined : unread,
     };
   }
 
@@ -172,15 +170,10 @@ export class MessagesDecoder implements StreamDecoder {
     const open = new OpenBlock(text, block);
     this.#open.set(outputIndex, open);
     this.#seen.add(outputIndex);
-    const name = stringOf(block["name"]);
-    const callId = stringOf(block["id"]);
-    events.push({
-      type: "item_start",
-      outputIndex,
-      kind: open.kind,
-      ...(open.kind === "tool_call" && name !== undefined ? { name } : {}),
-      ...(open.kind === "tool_call" && callId !== undefined ? { callId } : {}),
-    });
+    const { kind } = open;
+    const called =
+      kind === "tool_call" ? { name: stringOf(block["name"]), callId: stringOf(block["id"]) } : {};
+    events.push({ type: "item_start", outputIndex, kind, ...called });
     if (open.opening !== "") {
       const channel = open.kind === "reasoning" ? "reasoning" : "text";
       events.push({ type: "delta", outputIndex, channel, part: 0, text: open.opening });
@@ -204,7 +197,7 @@ export class MessagesDecoder implements StreamDecoder {
       return;
     }
     this.#open.delete(outputIndex);
-    let draft = understandBlock(open.finish(), outputIndex);
+    let draft = blockDraft(open.finish(), outputIndex);
     if (isNameless(draft)) {
       this.#fail("bad_event", NAMELESS, events);
       return;
@@ -238,13 +231,8 @@ export class MessagesDecoder implements StreamDecoder {
     const known = Object.hasOwn(STOPS, reason) ? STOPS[reason] : undefined;
     if (known === undefined) this.#unknown.add(`stop_reason ${reason}`);
     const { status, reason: told } = known ?? { status: "completed" as const, reason: undefined };
-    events.push(
-      this.#end({
-        status,
-        reason: told,
-        ...(status === "failed" ? { error: refusalOf(details) } : {}),
-      }),
-    );
+    const error = status === "failed" ? refusalOf(details) : undefined;
+    events.push(this.#end({ status, reason: told, error }));
   }
 
   #fail(code: string, message: string, events: StreamEvent[]): void {
@@ -255,15 +243,7 @@ export class MessagesDecoder implements StreamDecoder {
   #end(end: StreamEnd): StreamEvent {
     this.#ended = true;
     const usage = usageOf(this.#usage);
-    return {
-      type: "end",
-      end: {
-        ...this.#facts,
-        ...(usage === undefined ? {} : { usage }),
-        ...this.#unknown.asField(),
-        ...end,
-      },
-    };
+    return { type: "end", end: { ...this.#facts, usage, ...this.#unknown.asField(), ...end } };
   }
 }
 

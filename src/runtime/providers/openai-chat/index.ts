@@ -4,14 +4,15 @@
  * @module
  */
 
+import { GrowingRenderer } from "../growing-request.ts";
 import type { DialectDriver } from "../provider.ts";
-import { ChatRenderer, RENDERER_VERSION } from "./request.ts";
+import { CHAT_FORM, RENDERER_VERSION } from "./request.ts";
 import { ChatDecoder } from "./stream.ts";
 
 export const openaiChat: DialectDriver = {
   rendererVersion: RENDERER_VERSION,
   path: "/chat/completions",
   headers: (key) => ({ authorization: `Bearer ${key}` }),
-  createRenderer: () => new ChatRenderer(),
+  createRenderer: () => new GrowingRenderer(CHAT_FORM),
   createDecoder: () => new ChatDecoder(),
 };

@@ -6,17 +6,17 @@
  */
 
 import type { Settings } from "../../../base/events/index.ts";
-import type { JsonObject } from "../../../base/support/index.ts";
 import { type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../../fold/index.ts";
 import { createRequestCheck } from "../../rules/index.ts";
-import { GrowingRenderer, type RenderedElement, type RequestForm, type Tail } from "../growing-request.ts";
+import type { RenderedElement, RequestForm, Tail } from "../growing-request.ts";
+import { closeBody, definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
 import { chatOf } from "./chat-profile.ts";
 import { renderEntry } from "./render-messages.ts";
 import { thinkingOf } from "./thinking.ts";
 
 export const RENDERER_VERSION = 1;
 
-const FORM: RequestForm = {
+export const CHAT_FORM: RequestForm = {
   head: headOf,
   prefixHead: ({ settings }) => JSON.stringify(toolsOf(settings)),
   guard: guardFields,
@@ -33,12 +33,6 @@ const FORM: RequestForm = {
     });
   },
 };
-
-export class ChatRenderer extends GrowingRenderer {
-  constructor() {
-    super(FORM);
-  }
-}
 
 function systemMessage(settings: Settings): readonly RenderedElement[] {
   if (settings.system === undefined || settings.system === "") return [];
@@ -68,8 +62,7 @@ function headOf(plan: Plan): string {
   const { capabilities, parameters } = settings;
   const chat = chatOf(settings);
   const tools = toolsOf(settings);
-  const { temperature, top_p, ...others } = parameters;
-  const free = Object.entries(others).filter(([name]) => !FIXED_FIELDS.has(name));
+  const { temperature, top_p } = parameters;
   const limit = settings.maxOutputTokens ?? capabilities.maxOutputTokens;
   const body: Record<string, unknown> = {
     model: settings.target.model,
@@ -81,25 +74,28 @@ function headOf(plan: Plan): string {
       ? {}
       : { response_format: { type: "json_schema", json_schema: settings.output } }),
     ...(capabilities.sampling ? definedOnly({ temperature, top_p }) : {}),
-    ...Object.fromEntries(free),
+    ...freeParameters(settings, FIXED_FIELDS),
   };
-  for (const field of refusedFields(plan)) delete body[field];
-  return `${JSON.stringify(body).slice(0, -1)},"messages":[`;
+  return openBody(body, refusedFields(plan), "messages");
 }
 
 /** Whatever a user sets, these are ours: they decide how the history is read. */
-const FIXED_FIELDS: ReadonlySet<string> = new Set(["model", "messages", "tools", "stream", "store", "n"]);
+const FIXED_FIELDS: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "tools",
+  "stream",
+  "store",
+  "n",
+  "temperature",
+  "top_p",
+]);
 
 function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
   const { fields, remarks } = thinkingOf(entries, plan);
   const refused = refusedFields(plan);
   const kept = Object.entries(fields).filter(([name]) => !refused.includes(name));
-  const rest = JSON.stringify(Object.fromEntries(kept)).slice(1);
-  return { text: rest === "}" ? "]}" : `],${rest}`, remarks };
-}
-
-function refusedFields(plan: Plan): readonly string[] {
-  return plan.strip.filter((one) => one.itemType === undefined).map((one) => one.field);
+  return closeBody(Object.fromEntries(kept), remarks);
 }
 
 function toolsOf(settings: Settings): readonly object[] {
@@ -108,8 +104,4 @@ function toolsOf(settings: Settings): readonly object[] {
     type: "function",
     function: { name, description, parameters, ...(sendStrict ? { strict } : {}) },
   }));
-}
-
-function definedOnly(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -23,11 +23,11 @@ import { MAX_ITEM_DEPTH } from "../item-depth.ts";
 import { NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
-import { OpenPieces } from "./open-pieces.ts";
+import { OpenMessage } from "./open-message.ts";
 import { usageOf } from "./usage.ts";
 
 export class ChatDecoder implements StreamDecoder {
-  readonly #pieces = new OpenPieces();
+  readonly #pieces = new OpenMessage();
   readonly #unknown = new UnknownCounts();
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "usage"> = {};
   #finish: string | undefined;
@@ -127,15 +127,13 @@ export class ChatDecoder implements StreamDecoder {
   }
 
   #takeFacts(value: JsonObject): void {
-    const id = stringOf(value["id"]);
-    const model = stringOf(value["model"]);
+    const before = this.#facts;
     // Moonshot reports inside the choice.
     const usage = usageOf(value["usage"]) ?? usageOf(objectOf(arrayOf(value["choices"])[0])["usage"]);
     this.#facts = {
-      ...this.#facts,
-      ...(id === undefined || id === "" ? {} : { providerResponseId: id }),
-      ...(model === undefined || model === "" ? {} : { servedModel: model }),
-      ...(usage === undefined ? {} : { usage }),
+      providerResponseId: stringOf(value["id"]) || before.providerResponseId,
+      servedModel: stringOf(value["model"]) || before.servedModel,
+      usage: usage ?? before.usage,
     };
   }
 

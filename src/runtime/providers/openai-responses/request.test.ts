@@ -6,10 +6,10 @@ import { isObject, type RawJson, sliceObject } from "../../../base/support/index
 import { Fold, type Plan, planOf } from "../../fold/index.ts";
 import { PROFILES } from "../profiles/index.ts";
 import type { RenderedRequest } from "../provider.ts";
+import { openaiResponses } from "./index.ts";
+import { itemDraft } from "./item-draft.ts";
 import { HOSTED_RULES, inputFields } from "./item-fields.ts";
 import { renderEntry } from "./render-items.ts";
-import { ResponsesRenderer } from "./request.ts";
-import { understandItem } from "./understand.ts";
 
 type Json = Record<string, unknown>;
 
@@ -62,7 +62,7 @@ function group(
 ): readonly EventDraft[] {
   const drafts = items.map((item, index): EventDraft => {
     const text = typeof item === "string" ? item : JSON.stringify(item);
-    const draft = { ...understandItem(text, index), turn: "t", response };
+    const draft = { ...itemDraft(text, index), turn: "t", response };
     return draft.type === "reasoning" ? { ...draft, startedAt: "", durationMs: 0 } : draft;
   });
   const results = drafts.flatMap((draft): readonly EventDraft[] =>
@@ -91,7 +91,7 @@ const context = { cacheKey: "root", blob: () => undefined };
 
 function renderLog(drafts: readonly EventDraft[], settings: Partial<Settings> = {}): RenderedRequest {
   const plan = planOf(logOf(drafts), { ...base, ...settings }) as Plan;
-  return new ResponsesRenderer().render(plan, context);
+  return openaiResponses.createRenderer().render(plan, context);
 }
 
 const textOf = (rendered: RenderedRequest): string => Buffer.concat(rendered.body).toString("utf8");
@@ -415,7 +415,7 @@ describe("what people and the runtime say", () => {
       { type: "file", name: "b.pdf", mediaType: "application/pdf", blob: "lost" },
     ] as const;
     const plan = planOf(logOf([{ type: "user_message", turn: "t", by: "person", content }]), base) as Plan;
-    const rendered = new ResponsesRenderer().render(plan, {
+    const rendered = openaiResponses.createRenderer().render(plan, {
       cacheKey: "root",
       blob: (name) => (name === "b1" ? Buffer.from("hello") : undefined),
     });
@@ -461,14 +461,14 @@ describe("a renderer that is used again", () => {
   test("gives the same bytes and hashes as a new one, step by step, and each begins with the one before", () => {
     const events = logOf(drafts);
     const fold = new Fold();
-    const renderer = new ResponsesRenderer();
+    const renderer = openaiResponses.createRenderer();
     let before = "";
     for (const event of events) {
       fold.add([event]);
       const plan = fold.plan();
       if (plan === undefined) continue;
       const kept = renderer.render(plan, context);
-      const fresh = new ResponsesRenderer().render(plan, context);
+      const fresh = openaiResponses.createRenderer().render(plan, context);
       expect(textOf(kept)).toBe(textOf(fresh));
       expect([kept.bodyHash, kept.prefixHash]).toEqual([fresh.bodyHash, fresh.prefixHash]);
       expect(kept.sources).toEqual(fresh.sources);

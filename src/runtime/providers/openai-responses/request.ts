@@ -6,15 +6,15 @@
 
 import type { Settings } from "../../../base/events/index.ts";
 import { type Plan, type PlanEntry, withoutReasoning } from "../../fold/index.ts";
-import { createRequestCheck } from "../../rules/index.ts";
-import { ITEM_ID_PREFIXES } from "../../rules/index.ts";
-import { GrowingRenderer, type RequestForm } from "../growing-request.ts";
+import { createRequestCheck, ITEM_ID_PREFIXES } from "../../rules/index.ts";
+import type { RequestForm } from "../growing-request.ts";
 import type { RenderContext } from "../provider.ts";
+import { definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
 import { renderEntry } from "./render-items.ts";
 
 export const RENDERER_VERSION = 1;
 
-const FORM: RequestForm = {
+export const RESPONSES_FORM: RequestForm = {
   head: headOf,
   prefixHead: ({ settings }) => JSON.stringify([settings.system ?? null, toolsOf(settings)]),
   guard: guardIds,
@@ -24,12 +24,6 @@ const FORM: RequestForm = {
   tail: () => ({ text: "]}", remarks: [] }),
   startCheck: (_plan, parameters) => createRequestCheck("openai-responses", { head: parameters }),
 };
-
-export class ResponsesRenderer extends GrowingRenderer {
-  constructor() {
-    super(FORM);
-  }
-}
 
 /** Ids with the prefix of another type are refused: the group goes without (failures.md I06). */
 function guardIds(entry: PlanEntry): PlanEntry {
@@ -51,9 +45,8 @@ function headOf(plan: Plan, context: RenderContext): string {
   const { settings } = plan;
   const { profile, capabilities, parameters } = settings;
   const tools = toolsOf(settings);
-  const refused = new Set(plan.strip.filter((one) => one.itemType === undefined).map((one) => one.field));
-  const { temperature, top_p, ...others } = parameters;
-  const free = Object.entries(others).filter(([name]) => !FIXED_FIELDS.has(name));
+  const refused = new Set(refusedFields(plan));
+  const { temperature, top_p } = parameters;
   const body: Record<string, unknown> = {
     model: settings.target.model,
     ...(profile.sendStore ? { store: false } : {}),
@@ -68,10 +61,9 @@ function headOf(plan: Plan, context: RenderContext): string {
       : { text: { format: { type: "json_schema", ...settings.output } } }),
     ...(profile.sendPromptCacheKey ? { prompt_cache_key: context.cacheKey } : {}),
     ...(capabilities.sampling ? definedOnly({ temperature, top_p }) : {}),
-    ...Object.fromEntries(free),
+    ...freeParameters(settings, FIXED_FIELDS),
   };
-  for (const field of refused) delete body[field];
-  return `${JSON.stringify(body).slice(0, -1)},"input":[`;
+  return openBody(body, refused, "input");
 }
 
 /** What keeps a request free of server state is not a parameter: a stored or chained one breaks later (P06, I10). */
@@ -81,6 +73,8 @@ const FIXED_FIELDS: ReadonlySet<string> = new Set([
   "input",
   "previous_response_id",
   "conversation",
+  "temperature",
+  "top_p",
 ]);
 
 function reasoningOf(settings: Settings, refused: ReadonlySet<string>): { readonly reasoning?: object } {
@@ -106,8 +100,4 @@ function toolsOf(settings: Settings): readonly object[] {
     strict,
   }));
   return [...functions, ...settings.hosted];
-}
-
-function definedOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -26,10 +26,10 @@ import { streamError } from "../errors.ts";
 import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
+import { itemDraft } from "./item-draft.ts";
 import { parseFrame, responseIn } from "./parse-frame.ts";
 import { compareWithTerminal } from "./terminal-items.ts";
 import { type ItemKind, kindOf, TEXT_EVENTS, type TextSource } from "./text-events.ts";
-import { understandItem } from "./understand.ts";
 import { usageOf } from "./usage.ts";
 
 type AssistantDraft = Extract<ItemDraft, { readonly type: "assistant_message" }>;
@@ -127,28 +127,13 @@ export class ResponsesDecoder implements StreamDecoder {
         this.#done(data, events);
         break;
       case "response.completed":
-        this.#terminal(
-          responseIn(value, data),
-          () => sliceMember(data, "response") ?? "{}",
-          "completed",
-          events,
-        );
+        this.#terminalEvent(value, data, "completed", events);
         break;
       case "response.incomplete":
-        this.#terminal(
-          responseIn(value, data),
-          () => sliceMember(data, "response") ?? "{}",
-          "incomplete",
-          events,
-        );
+        this.#terminalEvent(value, data, "incomplete", events);
         break;
       case "response.failed":
-        this.#terminal(
-          responseIn(value, data),
-          () => sliceMember(data, "response") ?? "{}",
-          "failed",
-          events,
-        );
+        this.#terminalEvent(value, data, "failed", events);
         break;
       case "error":
         // A response.failed usually follows (failures.md R06); if not, `close` ends it.
@@ -161,13 +146,10 @@ export class ResponsesDecoder implements StreamDecoder {
   #added(event: JsonObject, events: StreamEvent[]): void {
     const item = objectOf(event["item"] ?? event["output_item"]);
     const kind = kindOf(stringOf(item["type"]) ?? "");
-    const name = stringOf(item["name"]);
-    const callId = stringOf(item["call_id"]);
-    const phase = stringOf(item["phase"]);
     this.#start(indexOf(event), kind, events, {
-      name,
-      callId,
-      phase,
+      name: stringOf(item["name"]),
+      callId: stringOf(item["call_id"]),
+      phase: stringOf(item["phase"]),
     });
   }
 
@@ -248,7 +230,7 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   #finish(outputIndex: number, text: string, events: StreamEvent[]): void {
-    const draft = this.#ownCallId(understandItem(text, outputIndex));
+    const draft = this.#ownCallId(itemDraft(text, outputIndex));
     if (isNameless(draft)) {
       this.#fail(NAMELESS, events);
       return;
@@ -279,6 +261,10 @@ export class ResponsesDecoder implements StreamDecoder {
         index !== draft.outputIndex && done?.type === "tool_call" && done.callId === draft.callId,
     );
     return taken ? { ...draft, callId: `${draft.callId || "call"}_${draft.outputIndex}` } : draft;
+  }
+
+  #terminalEvent(value: JsonObject, data: string, told: ResponseStatus, events: StreamEvent[]): void {
+    this.#terminal(responseIn(value, data), () => sliceMember(data, "response") ?? "{}", told, events);
   }
 
   #terminal(
@@ -324,25 +310,17 @@ export class ResponsesDecoder implements StreamDecoder {
   }
 
   #takeFacts(response: JsonObject): void {
-    const providerResponseId = stringOf(response["id"]);
-    const servedModel = stringOf(response["model"]);
-    const reasoningContext = stringOf(objectOf(response["reasoning"])["context"]);
+    const before = this.#facts;
     this.#facts = {
-      ...this.#facts,
-      ...(providerResponseId === undefined ? {} : { providerResponseId }),
-      ...(servedModel === undefined ? {} : { servedModel }),
-      ...(reasoningContext === undefined ? {} : { reasoningContext }),
+      providerResponseId: stringOf(response["id"]) ?? before.providerResponseId,
+      servedModel: stringOf(response["model"]) ?? before.servedModel,
+      reasoningContext: stringOf(objectOf(response["reasoning"])["context"]) ?? before.reasoningContext,
     };
   }
 
   #fail(message: string, events: StreamEvent[]): void {
     if (this.#ended) return;
-    events.push(
-      this.#end({
-        status: "failed",
-        error: { code: "bad_event", message, class: "TRUNC" },
-      }),
-    );
+    events.push(this.#end({ status: "failed", error: { code: "bad_event", message, class: "TRUNC" } }));
   }
 
   #end(end: StreamEnd): StreamEvent {

@@ -8,7 +8,7 @@
 import type { LateItem } from "../../../base/events/index.ts";
 import { sliceArray, sliceMember, stringValue, toRawJson } from "../../../base/support/index.ts";
 import type { ItemDraft } from "../provider.ts";
-import { isPayload } from "./understand.ts";
+import { isPayload } from "./item-draft.ts";
 
 export interface Added {
   readonly late: readonly LateItem[];

@@ -19,6 +19,7 @@ const OPENAI: ChatProfile = {
 
 /** Evidence of a chat field stands under `chat.<field>`. */
 const EVIDENCE: Readonly<Record<string, string>> = {
+  responseForm: "§4: one message",
   itemIds: "§4: no items, no ids",
   maxItemIdLength: "§4: not used",
   maxCallIdLength: "T05",
@@ -49,6 +50,7 @@ function chatProfile(
   return {
     name,
     dialect: "openai-chat",
+    responseForm: "message",
     itemIds: "omit",
     maxItemIdLength: 64,
     maxCallIdLength: 64,

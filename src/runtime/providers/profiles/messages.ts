@@ -9,6 +9,7 @@ import type { Profile } from "../../../base/events/index.ts";
 const MESSAGES: Profile = {
   name: "anthropic",
   dialect: "anthropic-messages",
+  responseForm: "blocks",
   itemIds: "omit",
   maxItemIdLength: 64,
   maxCallIdLength: 64,
@@ -22,6 +23,7 @@ const MESSAGES: Profile = {
   sendPromptCacheKey: false,
   hostedOmit: [],
   evidence: {
+    responseForm: "§3: blocks of one message",
     itemIds: "§3: blocks have no ids of their own",
     maxItemIdLength: "§3: not used",
     maxCallIdLength: "C09",

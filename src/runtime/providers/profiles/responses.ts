@@ -10,6 +10,7 @@ import { HOSTED_OMIT } from "../openai-responses/index.ts";
 const RESPONSES: Profile = {
   name: "openai",
   dialect: "openai-responses",
+  responseForm: "items",
   itemIds: "keep",
   maxItemIdLength: 64,
   maxCallIdLength: 64,
@@ -22,6 +23,7 @@ const RESPONSES: Profile = {
   sendPromptCacheKey: true,
   hostedOmit: HOSTED_OMIT,
   evidence: {
+    responseForm: "§2: items with ids of their own",
     itemIds: "failures.md law 1, R3",
     maxItemIdLength: "I05",
     maxCallIdLength: "T05",

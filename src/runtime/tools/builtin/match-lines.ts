@@ -8,7 +8,7 @@
 
 import { type Context, createContext, Script } from "node:vm";
 
-import { codeOf, messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, codeOf, messageOf } from "../../../base/support/index.ts";
 
 export interface LineMatch {
   readonly line: number;
@@ -22,11 +22,11 @@ export function compilePattern(pattern: string): RegExp {
   try {
     return new RegExp(ignoreCase ? pattern.slice(4) : pattern, ignoreCase ? "i" : "");
   } catch (error) {
-    throw new ThroughlineError({
-      code: "pattern_invalid",
-      message: `The pattern is not a JavaScript regular expression: ${messageOf(error)}.`,
-      cause: error,
-    });
+    throw codedError(
+      "pattern_invalid",
+      `The pattern is not a JavaScript regular expression: ${messageOf(error)}.`,
+      error,
+    );
   }
 }
 

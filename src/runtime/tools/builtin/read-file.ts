@@ -5,7 +5,7 @@
  * @module
  */
 
-import { numberOf, stringOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, numberOf, stringOf } from "../../../base/support/index.ts";
 import { tool, type Tool } from "../tool.ts";
 import { type ReadText, readText } from "./read-text.ts";
 import { locate, openFile } from "./workspace.ts";
@@ -34,10 +34,7 @@ export function readFile(cwd: string): Tool {
       const startLine = numberOf(input["startLine"]) ?? 1;
       const endLine = numberOf(input["endLine"]) ?? Number.POSITIVE_INFINITY;
       if (endLine < startLine) {
-        throw new ThroughlineError({
-          code: "range_invalid",
-          message: `endLine ${endLine} is before startLine ${startLine}.`,
-        });
+        throw codedError("range_invalid", `endLine ${endLine} is before startLine ${startLine}.`);
       }
       const file = await openFile(await locate(cwd, stringOf(input["path"]) ?? ""));
       try {
@@ -54,10 +51,10 @@ function describe(read: ReadText, about: { shown: string; size: number; startLin
   if (read.type === "binary")
     return `[${about.shown} is a binary file of ${about.size} bytes; it is not shown]`;
   if (read.totalLines !== undefined && about.startLine > Math.max(1, read.totalLines)) {
-    throw new ThroughlineError({
-      code: "range_invalid",
-      message: `startLine ${about.startLine} is past the end: ${JSON.stringify(about.shown)} has ${read.totalLines} lines.`,
-    });
+    throw codedError(
+      "range_invalid",
+      `startLine ${about.startLine} is past the end: ${JSON.stringify(about.shown)} has ${read.totalLines} lines.`,
+    );
   }
   const notes: string[] = [];
   if (read.damaged)

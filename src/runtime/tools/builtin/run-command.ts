@@ -12,7 +12,14 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { realpath } from "node:fs/promises";
 import type { Readable } from "node:stream";
 
-import { codeOf, messageOf, numberOf, stringOf, ThroughlineError } from "../../../base/support/index.ts";
+import {
+  codedError,
+  codeOf,
+  messageOf,
+  numberOf,
+  stringOf,
+  type ThroughlineError,
+} from "../../../base/support/index.ts";
 import { tool, type Tool, type ToolContext } from "../tool.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { CommandOutput } from "./command-output.ts";
@@ -181,13 +188,9 @@ function describe(ending: Ending, output: CommandOutput, leftBehind: boolean): s
 
 function notStarted(error: unknown): ThroughlineError {
   if (codeOf(error) === "E2BIG") return commandInvalid("it is too long. Write it to a file and run that");
-  return new ThroughlineError({
-    code: "command_failed",
-    message: `The command could not be started: ${messageOf(error)}.`,
-    cause: error,
-  });
+  return codedError("command_failed", `The command could not be started: ${messageOf(error)}.`, error);
 }
 
 function commandInvalid(problem: string): ThroughlineError {
-  return new ThroughlineError({ code: "command_invalid", message: `The command cannot be run: ${problem}.` });
+  return codedError("command_invalid", `The command cannot be run: ${problem}.`);
 }

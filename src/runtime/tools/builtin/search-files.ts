@@ -8,7 +8,7 @@
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 
-import { stringOf, ThroughlineError } from "../../../base/support/index.ts";
+import { codedError, stringOf } from "../../../base/support/index.ts";
 import { tool, type Tool } from "../tool.ts";
 import { compilePattern, type LineMatch, matchLines } from "./match-lines.ts";
 import { readText } from "./read-text.ts";
@@ -90,11 +90,10 @@ async function searchFile(file: Located, pattern: RegExp, tally: Tally, signal: 
   tally.slow += 1;
   tally.notes.push(`[gave up on ${file.shown}: the pattern takes too long there]`);
   if (tally.slow >= MAX_SLOW_FILES) {
-    throw new ThroughlineError({
-      code: "pattern_slow",
-      message:
-        "The pattern takes too long, probably by nested repetition such as (a+)+. Write a simpler one.",
-    });
+    throw codedError(
+      "pattern_slow",
+      "The pattern takes too long, probably by nested repetition such as (a+)+. Write a simpler one.",
+    );
   }
 }
 

@@ -142,7 +142,7 @@ async function openVerified(root: string, real: string, flags: number, shown: st
   let handle: FileHandle | undefined;
   try {
     handle = await open(real, flags);
-    if (!isInside(root, await placeOf(handle, real))) throw pathOutside(shown);
+    if (!isInside(root, await pathOfHandle(handle, real))) throw pathOutside(shown);
     return handle;
   } catch (error) {
     await handle?.close();
@@ -154,7 +154,7 @@ async function openVerified(root: string, real: string, flags: number, shown: st
  * Where an open handle really is. Linux tells exactly. Elsewhere the path is resolved again and compared, which
  * finds a link that stays but can miss one that is swapped in and out within these few calls.
  */
-async function placeOf(handle: FileHandle, real: string): Promise<string> {
+async function pathOfHandle(handle: FileHandle, real: string): Promise<string> {
   if (DESCRIPTORS !== undefined) return readlink(`${DESCRIPTORS}/${handle.fd}`);
   const again = await realpath(real);
   const [opened, named] = await Promise.all([handle.stat({ bigint: true }), stat(again, { bigint: true })]);

@@ -10,7 +10,7 @@
 
 import type { EventDraft, LoggedEvent, ReplayOverride, Settings } from "../../base/events/index.ts";
 import { Fold } from "../fold/index.ts";
-import type { Log } from "../log/index.ts";
+import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import {
   createRenderer,
   type RenderContext,
@@ -18,10 +18,8 @@ import {
   type Violation,
 } from "../providers/index.ts";
 import { type Correction, loosened, pathOf, sourcesAt } from "../turn/index.ts";
-import { BlobCache } from "./input.ts";
-import { rootOf } from "./rebuild.ts";
 
-export interface Mended {
+export interface RuleRepair {
   readonly violation: Violation;
   /** The model whose requests broke the rule. */
   readonly model: string;
@@ -31,31 +29,31 @@ export interface Mended {
 type ReplayDraft = Extract<EventDraft, { readonly type: "replay_override" }>;
 type CutDraft = Extract<EventDraft, { readonly type: "compaction" }>;
 
-export interface Mending {
+export interface LogRepair {
   /** To be appended, in this order; none when nothing is wrong. */
   readonly drafts: readonly EventDraft[];
-  readonly mended: readonly Mended[];
+  readonly repairs: readonly RuleRepair[];
   readonly left: readonly { readonly violation: Violation; readonly model: string }[];
 }
 
 /** Looked at for every model that the log has gone to: it may go to any of them next. */
-export async function mendingOf(log: Log): Promise<Mending> {
+export async function repairOf(log: Log): Promise<LogRepair> {
   const blobs = new BlobCache(log);
   await blobs.load();
   const context = { cacheKey: rootOf(log), blob: (name: string) => blobs.get(name) };
   const drafts: EventDraft[] = [];
-  const mended: Mended[] = [];
-  const left: Mending["left"][number][] = [];
+  const repairs: RuleRepair[] = [];
+  const left: LogRepair["left"][number][] = [];
   for (const settings of targetsOf(log.events)) {
     const model = settings.target.model;
-    const mender = new Mender([...log.events, ...stampedAfter(log.events, drafts)], settings, context);
-    for (let next = mender.next(); next !== undefined; next = mender.next()) {
+    const repairer = new Repairer([...log.events, ...stampedAfter(log.events, drafts)], settings, context);
+    for (let next = repairer.next(); next !== undefined; next = repairer.next()) {
       if (next.correction === undefined) left.push({ violation: next.violation, model });
-      else mended.push({ violation: next.violation, model, correction: next.correction });
+      else repairs.push({ violation: next.violation, model, correction: next.correction });
     }
-    drafts.push(...mender.drafts);
+    drafts.push(...repairer.drafts);
   }
-  return { drafts: drafts.length === 0 ? [] : [...drafts, notice(mended)], mended, left };
+  return { drafts: drafts.length === 0 ? [] : [...drafts, notice(repairs)], repairs, left };
 }
 
 /** The last settings for each origin, those in force first. */
@@ -74,7 +72,7 @@ const NEXT: EventDraft = { type: "user_message", by: "person", content: [{ type:
 const BEGINS_WITH_A_USER = "M16";
 const LOST_FRONT = "(What was said before this is not in the log.)";
 
-class Mender {
+class Repairer {
   readonly drafts: EventDraft[] = [];
   readonly #events: readonly LoggedEvent[];
   readonly #settings: Settings;
@@ -88,7 +86,7 @@ class Mender {
   }
 
   /** The next rule that is broken, with what is done about it, if anything can be. */
-  next(): { readonly violation: Violation; readonly correction?: Mended["correction"] } | undefined {
+  next(): { readonly violation: Violation; readonly correction?: RuleRepair["correction"] } | undefined {
     const rendered = this.#render();
     for (const violation of rendered.violations) {
       const correction =
@@ -180,11 +178,11 @@ function stampedAfter(events: readonly LoggedEvent[], drafts: readonly EventDraf
   });
 }
 
-function notice(mended: readonly Mended[]): EventDraft {
-  const rules = [...new Set(mended.map(({ violation }) => violation.rule))].join(", ");
+function notice(repairs: readonly RuleRepair[]): EventDraft {
+  const rules = [...new Set(repairs.map(({ violation }) => violation.rule))].join(", ");
   return {
     type: "notice",
     code: "log_repaired",
-    message: `the next request would have broken ${rules}: ${mended.length} ${mended.length === 1 ? "correction was" : "corrections were"} added by repair`,
+    message: `the next request would have broken ${rules}: ${repairs.length} ${repairs.length === 1 ? "correction was" : "corrections were"} added by repair`,
   };
 }

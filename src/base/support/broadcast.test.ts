@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { Broadcast } from "./async-queue.ts";
+import { Broadcast } from "./broadcast.ts";
 
 async function drain<T>(events: AsyncIterable<T>): Promise<readonly T[]> {
   const seen: T[] = [];

@@ -34,7 +34,7 @@ interface Call {
   readonly extra: Record<string, unknown>;
 }
 
-export class OpenPieces {
+export class OpenMessage {
   #next = 0;
   #thought: Thought | undefined;
   readonly #details = new ReasoningDetails();

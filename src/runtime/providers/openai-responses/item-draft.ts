@@ -18,7 +18,7 @@ import { HOSTED_ITEMS } from "../../wire/index.ts";
 import { assertItemDepth } from "../item-depth.ts";
 import type { ItemDraft } from "../provider.ts";
 
-export function understandItem(text: string, outputIndex: number): ItemDraft {
+export function itemDraft(text: string, outputIndex: number): ItemDraft {
   assertItemDepth(text);
   const members = new Map(sliceObject(text).map(({ key, value }) => [key, value]));
   const read = (key: string): unknown => tryParseJson(members.get(key) ?? "null");

@@ -1,7 +1,7 @@
 /**
  * Compaction: the front of the conversation becomes a summary, at the edge of a group. Nothing is removed from the log.
  *
- * The summary is asked of the model in force, by a request folded from the log like any other, in an exchange that
+ * The summary is asked of the model in force, by a request folded from the log like any other, in a turn that
  * stands aside and is left by a `branch`. Too long even for that: the oldest entries are left out, by halves. No model
  * that answers: a digest made from the log. So there is always one, and no session is stuck (law 6).
  *
@@ -12,13 +12,13 @@ import {
   addUsage,
   type AssistantMessage,
   type ErrorInfo,
+  errorInfoOf,
   type EventDraft,
   type LoggedEvent,
   NO_USAGE,
   type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
-import { codeOf, messageOf } from "../../base/support/index.ts";
 import {
   activePath,
   contentText,
@@ -29,12 +29,12 @@ import {
   sizeOf,
   startOf,
 } from "../fold/index.ts";
-import type { TurnContext } from "./context.ts";
-import { runStep } from "./step.ts";
+import { remedyFor } from "../providers/index.ts";
+import { runStep, type TurnContext } from "../turn/index.ts";
 
 export interface CompactionPlan {
   /** What has to be written first: the end of a turn that a crash left open. */
-  readonly opening: readonly EventDraft[];
+  readonly opening?: readonly EventDraft[] | undefined;
   /** What stays word for word: whole turns, the newest entries up to a share of the whole, or from an event on. */
   readonly keep:
     | { readonly turns: number }
@@ -57,16 +57,15 @@ export interface CompactionOutcome {
 
 export async function runCompaction(context: TurnContext, plan: CompactionPlan): Promise<CompactionOutcome> {
   try {
-    if (plan.opening.length > 0) await context.append(plan.opening);
-    const entries = [...context.fold.entries];
+    if (plan.opening !== undefined && plan.opening.length > 0) await context.live.append(plan.opening);
+    const entries = [...context.live.fold.entries];
     const first = firstKept(entries, plan.keep);
     const folded = entries.slice(0, first);
     if (!folded.some((entry) => entry.kind !== "summary")) return { status: "nothing", usage: NO_USAGE };
     return await new CompactionRun(context, plan, entries, first).run();
   } catch (error) {
     // Only our own ground can fail here: the log.
-    const info = { code: codeOf(error) ?? "internal", message: messageOf(error) };
-    return { status: "failed", usage: NO_USAGE, error: info };
+    return { status: "failed", usage: NO_USAGE, error: errorInfoOf(error) };
   }
 }
 
@@ -99,7 +98,7 @@ class CompactionRun {
   readonly #entries: readonly Entry[];
   readonly #first: number;
   readonly #path: readonly LoggedEvent[];
-  /** The last event before the exchange that stands aside. */
+  /** The last event before the turn that stands aside. */
   readonly #base: number;
   #steps = 0;
   #usage = NO_USAGE;
@@ -110,7 +109,7 @@ class CompactionRun {
     this.#plan = plan;
     this.#entries = entries;
     this.#first = first;
-    this.#path = activePath(context.log.events);
+    this.#path = activePath(context.live.log.events);
     this.#base = this.#path.at(-1)?.seq ?? -1;
   }
 
@@ -127,12 +126,12 @@ class CompactionRun {
       by,
     } as const;
     if (!this.#plan.ask) {
-      await this.#context.append([compaction], { durable: true }); // nobody was asked: no turn to end
+      await this.#context.live.append([compaction], { durable: true }); // nobody was asked: no turn to end
       return { status: "completed", by, usage: NO_USAGE };
     }
     const { turn } = this.#context;
     const durationMs = Math.round(this.#context.clock.monotonic() - started);
-    await this.#context.append(
+    await this.#context.live.append(
       [
         { type: "branch", turn, to: this.#base, why: "compaction" },
         ...(cancelled ? [] : [{ ...compaction, turn }]),
@@ -154,10 +153,10 @@ class CompactionRun {
   async #ask(): Promise<Answer | "cancelled" | undefined> {
     let from = 0;
     while (from < this.#first) {
-      await this.#context.append(this.#question(from));
+      await this.#context.live.append(this.#question(from));
       this.#steps += 1;
       const { response, end } = await runStep(this.#context, this.#steps);
-      const group = this.#context.fold.group(response);
+      const group = this.#context.live.fold.group(response);
       this.#usage = this.#usageOf();
       if (end.status === "cancelled") return "cancelled";
       const text = textOf(group);
@@ -230,7 +229,7 @@ class CompactionRun {
   }
 
   #usageOf(): Usage {
-    return this.#context.log.events.reduce(
+    return this.#context.live.log.events.reduce(
       (sum, event) =>
         event.type === "response_end" && event.turn === this.#context.turn && event.usage !== undefined
           ? addUsage(sum, event.usage)
@@ -262,8 +261,8 @@ function textOf(group: Group | undefined): string {
 }
 
 /** The request and not the answer was too long. */
-export function isTooLong(error: ErrorInfo | undefined): boolean {
-  return error?.class === "LIMIT" && error.code !== "max_output_tokens";
+function isTooLong(error: ErrorInfo | undefined): boolean {
+  return remedyFor(error).remedy === "compact" && error?.code !== "max_output_tokens";
 }
 
 function bounded(text: string, maxLength: number): string {

@@ -1,5 +1,6 @@
 /**
- * A session's log with everything that is derived from it as it grows: the fold, the listeners, the blobs.
+ * A session's log as long as it is open, with everything that is derived from it as it grows: the fold, the live
+ * fan-out to whoever listens, the blobs.
  * One way in (`append`), so that log, fold and viewers never disagree.
  *
  * @module
@@ -9,15 +10,13 @@ import type { EventDraft, LoggedEvent, SessionEvent } from "../../base/events/in
 import { Broadcast, type Clock } from "../../base/support/index.ts";
 import { SessionFacts } from "../facts/index.ts";
 import { activePath, Fold } from "../fold/index.ts";
-import type { Log } from "../log/index.ts";
-import { closeTurn, findOpenTurn, type OpenTurn } from "../turn/index.ts";
-import { BlobCache } from "./input.ts";
-import { rootOf } from "./rebuild.ts";
+import { BlobCache, type Log, rootOf } from "../log/index.ts";
+import { closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
 
 const POLL_MS = 200;
 const LOOK_MS = 1000;
 
-export class Journal {
+export class LiveLog {
   readonly log: Log;
   readonly fold = new Fold();
   readonly blobs: BlobCache;
@@ -85,7 +84,7 @@ export class Journal {
 
   async append(drafts: readonly EventDraft[], options: { readonly durable?: boolean } = {}): Promise<void> {
     await this.log.append(drafts);
-    // The log may add a word of its own (a repaired tail); whoever comes first after a write takes all that is new.
+    // The log may add a word of its own (a torn tail that was cut off); whoever comes first after a write takes all that is new.
     const added = this.log.events.slice(this.#taken);
     this.#taken = this.log.events.length;
     this.fold.add(added);

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 
 import { HOSTED_ITEMS } from "../../wire/index.ts";
-import { understandItem } from "./understand.ts";
+import { itemDraft } from "./item-draft.ts";
 
-const understand = (item: object): unknown => understandItem(JSON.stringify(item), 3);
+const draftOf = (item: object): unknown => itemDraft(JSON.stringify(item), 3);
 
 const deep = (levels: number): string => `{"type":"x","a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
 
-describe("understandItem", () => {
+describe("itemDraft", () => {
   test("keeps the exact text of an item, on one line", () => {
     const text = '{"type":"reasoning",\n "id":"rs_1","n":12345678901234567890,"s":"a\u2028b"}';
-    expect(understandItem(text, 0).item).toBe(
+    expect(itemDraft(text, 0).item).toBe(
       '{"type":"reasoning",  "id":"rs_1","n":12345678901234567890,"s":"a\\u2028b"}',
     );
   });
@@ -23,7 +23,7 @@ describe("understandItem", () => {
       content: [{ type: "reasoning_text", text: "t" }, { type: "reasoning_text" }],
       encrypted_content: "gAAA",
     };
-    expect(understand(item)).toEqual({
+    expect(draftOf(item)).toEqual({
       type: "reasoning",
       outputIndex: 3,
       itemType: "reasoning",
@@ -41,7 +41,7 @@ describe("understandItem", () => {
   test.each([{}, { encrypted_content: null }, { encrypted_content: "" }])(
     "a thought with %j has no payload",
     (more) => {
-      expect(understand({ type: "reasoning", ...more })).toMatchObject({ opaque: false, parts: [] });
+      expect(draftOf({ type: "reasoning", ...more })).toMatchObject({ opaque: false, parts: [] });
     },
   );
 
@@ -52,13 +52,13 @@ describe("understandItem", () => {
       { type: "output_text", text: "b" },
       "odd",
     ];
-    expect(understand({ id: "msg_1", type: "message", phase: "commentary", content })).toMatchObject({
+    expect(draftOf({ id: "msg_1", type: "message", phase: "commentary", content })).toMatchObject({
       type: "assistant_message",
       text: "ab",
       refusal: "no",
       phase: "commentary",
     });
-    expect(understand({ type: "message", content: [] })).toEqual({
+    expect(draftOf({ type: "message", content: [] })).toEqual({
       type: "assistant_message",
       outputIndex: 3,
       itemType: "message",
@@ -69,20 +69,20 @@ describe("understandItem", () => {
 
   test("a call and a custom call: the exact text of what the model wrote", () => {
     expect(
-      understand({ id: "fc_1", type: "function_call", call_id: "c", name: "f", arguments: '{"a": 1' }),
+      draftOf({ id: "fc_1", type: "function_call", call_id: "c", name: "f", arguments: '{"a": 1' }),
     ).toMatchObject({ type: "tool_call", callId: "c", name: "f", arguments: '{"a": 1' });
     expect(
-      understand({ id: "ctc_1", type: "custom_tool_call", call_id: "c", name: "f", input: "ls" }),
+      draftOf({ id: "ctc_1", type: "custom_tool_call", call_id: "c", name: "f", input: "ls" }),
     ).toMatchObject({
       type: "tool_call",
       arguments: "ls",
       custom: true,
     });
-    expect(understand({ type: "function_call" })).toMatchObject({ callId: "", name: "", arguments: "" });
+    expect(draftOf({ type: "function_call" })).toMatchObject({ callId: "", name: "", arguments: "" });
   });
 
   test.each([...HOSTED_ITEMS])("%s is run by the provider", (type) => {
-    expect(understand({ type, id: "x_1" })).toMatchObject({
+    expect(draftOf({ type, id: "x_1" })).toMatchObject({
       type: "hosted_item",
       itemType: type,
       itemId: "x_1",
@@ -90,26 +90,26 @@ describe("understandItem", () => {
   });
 
   test("what is not known is kept as another item", () => {
-    expect(understand({ type: "brand_new", id: "bn_1" })).toMatchObject({
+    expect(draftOf({ type: "brand_new", id: "bn_1" })).toMatchObject({
       type: "other_item",
       itemType: "brand_new",
     });
-    expect(understand({ id: "x" })).toMatchObject({ type: "other_item", itemType: "unknown" });
+    expect(draftOf({ id: "x" })).toMatchObject({ type: "other_item", itemType: "unknown" });
   });
 
   test.each([{ id: "" }, { id: null }, { id: 7 }, {}])("an id of %j is none", (more) => {
-    expect(understand({ type: "message", content: [], ...more })).not.toHaveProperty("itemId");
+    expect(draftOf({ type: "message", content: [], ...more })).not.toHaveProperty("itemId");
   });
 
   test("with repeated keys the last one counts, as everywhere", () => {
-    expect(understandItem('{"type":"message","type":"reasoning","id":"a","id":"rs_1"}', 0)).toMatchObject({
+    expect(itemDraft('{"type":"message","type":"reasoning","id":"a","id":"rs_1"}', 0)).toMatchObject({
       type: "reasoning",
       itemId: "rs_1",
     });
   });
 
   test("an item that nests too deep is refused, not stored", () => {
-    expect(understandItem(deep(127), 0).type).toBe("other_item");
-    expect(() => understandItem(deep(128), 0)).toThrow(expect.objectContaining({ code: "bad_event" }));
+    expect(itemDraft(deep(127), 0).type).toBe("other_item");
+    expect(() => itemDraft(deep(128), 0)).toThrow(expect.objectContaining({ code: "bad_event" }));
   });
 });

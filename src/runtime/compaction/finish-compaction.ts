@@ -1,5 +1,5 @@
 /**
- * A compaction that the process did not survive: what it had asked for is left aside, and it is made again. Where it was to
+ * A compaction that a crash left open (turn/recover.ts): what it had asked for is left aside, and it is made again. Where it was to
  * make room in a turn that ran full, that turn goes on afterwards, as it would have.
  *
  * @module
@@ -8,17 +8,17 @@
 import type { TurnResult } from "../../base/api/index.ts";
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
 import { walkPath } from "../fold/index.ts";
-import { goOnAfterCrash, type RoomOptions } from "../turn/index.ts";
+import { compactAgainAndGoOn, type CompactingOptions } from "./compact-around-turn.ts";
 import { compactNow } from "./compact-now.ts";
 
 export async function finishCompaction(
   turn: string,
   events: readonly LoggedEvent[],
   closing: readonly EventDraft[],
-  room: RoomOptions,
+  options: CompactingOptions,
 ): Promise<TurnResult> {
-  if (!madeRoomInATurn(events)) return compactNow(room.contextFor(turn, room.limits, true), closing, {});
-  const { responses: _responses, ...outcome } = await goOnAfterCrash(turn, closing, room);
+  if (!madeRoomInATurn(events)) return compactNow(options.contextFor(turn, "compaction"), closing, {});
+  const { responses: _responses, ...outcome } = await compactAgainAndGoOn(turn, closing, options);
   return outcome;
 }
 

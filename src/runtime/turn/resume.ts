@@ -1,12 +1,13 @@
 /**
- * How an interrupted turn goes on: what was open is closed, what never started is run, and of what was running only
- * idempotent tools run again; the others are "outcome unknown" (law 5).
+ * How a turn that a crash left open (recover.ts) goes on: its open responses are closed, calls that never started are
+ * run, and of those that were running only the idempotent ones run again; the others are "outcome unknown" (law 5).
  *
  * @module
  */
 
 import type { Tool } from "../tools/index.ts";
-import { closeCall, closeResponses, openCalls, type OpenTurn, type TurnPlan } from "../turn/index.ts";
+import { closeCall, closeResponses, openCalls, type OpenTurn } from "./recover.ts";
+import type { TurnPlan } from "./turn.ts";
 
 export function resumePlan(open: OpenTurn, scratch: string, tools: readonly Tool[]): TurnPlan {
   const calls = openCalls(open);

@@ -13,7 +13,7 @@ import {
 } from "../../../test/contracts/session-fixture.ts";
 import { activePath } from "../fold/index.ts";
 import { memoryStore } from "../log/index.ts";
-import type { Agent, Session } from "./index.ts";
+import type { Agent, Session } from "../session/index.ts";
 
 const textsOf = (items: readonly Record<string, unknown>[]): readonly string[] =>
   items.flatMap((item) => {

@@ -9,7 +9,7 @@ import { assertItemDepth } from "../item-depth.ts";
 import type { ItemDraft } from "../provider.ts";
 import { isServerBlock } from "./block-fields.ts";
 
-export function understandBlock(text: string, outputIndex: number): ItemDraft {
+export function blockDraft(text: string, outputIndex: number): ItemDraft {
   assertItemDepth(text);
   const members = new Map(sliceObject(text).map(({ key, value }) => [key, value]));
   const read = (key: string): string => stringOf(tryParseJson(members.get(key) ?? "null")) ?? "";

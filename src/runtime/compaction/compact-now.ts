@@ -5,16 +5,15 @@
  */
 
 import type { CompactOptions, TurnResult } from "../../base/api/index.ts";
-import { type EventDraft, NO_USAGE } from "../../base/events/index.ts";
-import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
-import { runCompaction, summaryLength, type TurnContext } from "../turn/index.ts";
+import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
+import { codedError } from "../../base/support/index.ts";
+import type { TurnContext } from "../turn/index.ts";
+import { summaryLength } from "./compact-around-turn.ts";
+import { runCompaction } from "./run-compaction.ts";
 
 export function assertKeepTurns(keepTurns: number | undefined): void {
   if (keepTurns === undefined || (Number.isSafeInteger(keepTurns) && keepTurns >= 0)) return;
-  throw new ThroughlineError({
-    code: "keep_turns_invalid",
-    message: "keepTurns must be a whole number, 0 or more",
-  });
+  throw codedError("keep_turns_invalid", "keepTurns must be a whole number, 0 or more");
 }
 
 /** The last turn stays word for word unless told otherwise; where there is only one, it is summarised. */
@@ -26,18 +25,16 @@ export async function compactNow(
   const { instructions, keepTurns } = options;
   try {
     // Before the turns are counted: a crash may have left the session aside of its own path.
-    if (opening.length > 0) await context.append(opening);
+    if (opening.length > 0) await context.live.append(opening);
   } catch (error) {
-    const info = { code: codeOf(error) ?? "internal", message: messageOf(error) };
-    return { text: "", steps: 0, usage: NO_USAGE, status: "failed", error: info };
+    return { text: "", steps: 0, usage: NO_USAGE, status: "failed", error: errorInfoOf(error) };
   }
-  const messages = context.fold.entries.filter(
+  const messages = context.live.fold.entries.filter(
     (entry) => entry.kind === "user" && entry.event.by === "person",
   ).length;
   const turns = keepTurns ?? (messages > 1 ? 1 : 0);
   const { contextTokens } = context.setup().settings.capabilities;
   const { status, usage, error } = await runCompaction(context, {
-    opening: [],
     keep: { turns },
     ask: true,
     maxLength: summaryLength(contextTokens),
@@ -53,5 +50,5 @@ export async function compactNow(
         message: `${turns === 0 ? "nothing was said that is not in a summary already" : `nothing stands before the last ${turns === 1 ? "turn" : `${turns} turns`}`}: there is nothing to compact`,
       },
     };
-  return { ...base, status, ...(error === undefined ? {} : { error }) };
+  return { ...base, status, error };
 }

@@ -8,14 +8,21 @@
 
 import { addUsage, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
 import { sizeOf } from "../fold/index.ts";
-import { type CompactionOutcome, type CompactionPlan, runCompaction } from "./compact.ts";
-import { isFull } from "./context-use.ts";
-import type { TurnContext, TurnLimits } from "./context.ts";
-import { runTurn, type TurnOutcome, type TurnPlan } from "./turn.ts";
+import {
+  isFull,
+  runTurn,
+  type TurnContext,
+  type TurnLimits,
+  type TurnOutcome,
+  type TurnPlan,
+} from "../turn/index.ts";
+import { type CompactionOutcome, type CompactionPlan, runCompaction } from "./run-compaction.ts";
 
-export interface RoomOptions {
-  /** A context for a new turn; each turn has its own. */
-  readonly contextFor: (turn: string, limits: TurnLimits, compaction: boolean) => TurnContext;
+export interface CompactingOptions {
+  /** A context for a new turn; each turn has its own. Its limits are those below, unless others are given. */
+  readonly contextFor: (turn: string, kind: "turn" | "compaction", limits?: TurnLimits) => TurnContext;
+  /** Of whoever began it: what follows is not stopped by the deadline of the turn before. */
+  readonly signal: AbortSignal;
   readonly newTurn: () => string;
   readonly limits: TurnLimits;
   /** From this share on; undefined: never of itself. */
@@ -26,16 +33,16 @@ export interface RoomOptions {
 /** How the front is cut when a turn ran full, from the gentlest on. */
 type Stage = "gentle" | "keep_message" | "short" | "shortest";
 
-export async function runTurnWithRoom(
+export async function runTurnCompacting(
   turn: string,
   plan: TurnPlan,
-  options: RoomOptions,
+  options: CompactingOptions,
 ): Promise<TurnOutcome> {
-  let context = options.contextFor(turn, options.limits, false);
+  let context = options.contextFor(turn, "turn");
   let outcome = await runTurn(context, plan);
   let stage: Stage = "gentle";
   let byPerson = true;
-  while (options.compactAt !== undefined && ranFull(outcome) && !context.signal.aborted) {
+  while (options.compactAt !== undefined && ranFull(outcome) && !options.signal.aborted) {
     let next = nextStage(stage, { didWork: outcome.responses > 0, byPerson });
     let made = await compactAfter(context, next, options);
     if (made === "nothing") {
@@ -45,12 +52,12 @@ export async function runTurnWithRoom(
     }
     if (made === "cancelled") return { ...outcome, status: "cancelled" };
     if (made === "failed") return outcome;
-    if (next === "shortest") return tooLongOutcome(context, outcome, byPerson || stage === "keep_message");
+    if (next === "shortest") return endTooLong(context, outcome, byPerson || stage === "keep_message");
     stage = next;
     byPerson = false;
     const left = options.limits.maxSteps - outcome.steps;
     if (left < 1) return { ...outcome, status: "incomplete", reason: "max_steps" };
-    context = options.contextFor(options.newTurn(), { ...options.limits, maxSteps: left }, false);
+    context = options.contextFor(options.newTurn(), "turn", { ...options.limits, maxSteps: left });
     const before = outcome;
     outcome = await runTurn(context, { ...plan, ...goOn(context.turn) });
     outcome = {
@@ -63,17 +70,17 @@ export async function runTurnWithRoom(
 }
 
 /** A turn ran full, and the process died over its compaction: that is made again, and the turn goes on as it would have. */
-export async function goOnAfterCrash(
+export async function compactAgainAndGoOn(
   turn: string,
   opening: readonly EventDraft[],
-  options: RoomOptions,
+  options: CompactingOptions,
 ): Promise<TurnOutcome> {
-  const context = options.contextFor(options.newTurn(), options.limits, true);
-  await context.append(opening);
+  const context = options.contextFor(options.newTurn(), "compaction");
+  await context.live.append(opening);
   const made = await compactAfter(context, "gentle", options);
   const nothing = { text: "", steps: 0, responses: 0, usage: NO_USAGE };
   if (made === "cancelled") return { ...nothing, status: "cancelled" };
-  return runTurnWithRoom(turn, goOn(turn), options);
+  return runTurnCompacting(turn, goOn(turn), options);
 }
 
 function ranFull(outcome: TurnOutcome): boolean {
@@ -93,25 +100,24 @@ function nextStage(stage: Stage, turn: { readonly didWork: boolean; readonly byP
 async function compactAfter(
   context: TurnContext,
   stage: Stage,
-  options: RoomOptions,
+  options: CompactingOptions,
 ): Promise<CompactionOutcome["status"]> {
-  const own = options.contextFor(options.newTurn(), options.limits, true);
-  const message = context.fold.entries.findLast(
+  const own = options.contextFor(options.newTurn(), "compaction");
+  const message = context.live.fold.entries.findLast(
     (entry) => entry.kind === "user" && entry.event.by === "person",
   );
   // What did not fit says how much is too much, where nobody knows what the model takes.
-  const whole = context.fold.entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
+  const whole = context.live.fold.entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
   const maxLength = Math.min(summaryLength(options.contextTokens), Math.max(SHORTEST, whole * SUMMARY_SHARE));
   const plans: Readonly<Record<Stage, CompactionPlan>> = {
-    gentle: { opening: [], keep: { share: KEPT_SHARE, wholeTurns: false }, ask: true, maxLength },
+    gentle: { keep: { share: KEPT_SHARE, wholeTurns: false }, ask: true, maxLength },
     keep_message: {
-      opening: [],
       keep: { from: message?.kind === "user" ? message.event.seq : 0 },
       ask: true,
       maxLength,
     },
-    short: { opening: [], keep: { turns: 0 }, ask: false, maxLength: Math.min(SHORT, maxLength) },
-    shortest: { opening: [], keep: { turns: 0 }, ask: false, maxLength: Math.min(SHORTEST, maxLength) },
+    short: { keep: { turns: 0 }, ask: false, maxLength: Math.min(SHORT, maxLength) },
+    shortest: { keep: { turns: 0 }, ask: false, maxLength: Math.min(SHORTEST, maxLength) },
   };
   return (await runCompaction(own, plans[stage])).status;
 }
@@ -139,7 +145,7 @@ function goOn(turn: string): Pick<TurnPlan, "opening" | "owed" | "firstStep" | "
   return { opening: [opening], owed: [], firstStep: 1, answered: false };
 }
 
-async function tooLongOutcome(
+async function endTooLong(
   context: TurnContext,
   outcome: TurnOutcome,
   message: boolean,
@@ -149,9 +155,12 @@ async function tooLongOutcome(
     : "what is left after compaction is still longer than the model's context: its instructions and tools may be too long for this model";
   const error = { ...(outcome.error ?? { code: "context", class: "LIMIT" as const }), message: what };
   try {
-    await context.append([{ type: "notice", turn: context.turn, code: "context_too_small", message: what }], {
-      durable: true,
-    });
+    await context.live.append(
+      [{ type: "notice", turn: context.turn, code: "context_too_small", message: what }],
+      {
+        durable: true,
+      },
+    );
   } catch {
     // The log has said so already, and the outcome says it too.
   }
@@ -159,11 +168,14 @@ async function tooLongOutcome(
 }
 
 /** Before a turn: the front goes while there is still room to write the summary in. */
-export async function makeRoomBefore(options: RoomOptions, opening: readonly EventDraft[]): Promise<void> {
+export async function compactBeforeTurn(
+  options: CompactingOptions,
+  opening: readonly EventDraft[],
+): Promise<void> {
   const { compactAt, contextTokens } = options;
   if (compactAt === undefined) return;
-  const context = options.contextFor(options.newTurn(), options.limits, true);
-  if (!isFull(context.fold, contextTokens, compactAt)) return;
+  const context = options.contextFor(options.newTurn(), "compaction");
+  if (!isFull(context.live.fold, contextTokens, compactAt)) return;
   await runCompaction(context, {
     opening,
     keep: { share: KEPT_SHARE, wholeTurns: true },

@@ -1,0 +1,90 @@
+/**
+ * What the turns of a session work with, and the compactions around them: put together here and nowhere else.
+ *
+ * @module
+ */
+
+import { type IdSource, systemClock, withDefaults } from "../../base/support/index.ts";
+import type { CompactingOptions } from "../compaction/index.ts";
+import type { Model } from "../providers/index.ts";
+import {
+  COMPACT_AT,
+  DEFAULT_LIMITS,
+  type LiveLog,
+  type TurnContext,
+  TurnDeadline,
+  type TurnLimits,
+} from "../turn/index.ts";
+import { PendingPermissions } from "./pending-permissions.ts";
+import { SetupCache, type TurnOverrides } from "./turn-setup.ts";
+import type { AgentOptions } from "./types.ts";
+
+export interface TurnContextParts {
+  readonly live: LiveLog;
+  readonly options: AgentOptions;
+  readonly ids: IdSource;
+  /** The session's, as it is when a step begins. */
+  readonly model: () => Model;
+  readonly redact: (text: string) => string;
+}
+
+export class TurnContexts {
+  readonly permissions = new PendingPermissions();
+  readonly #parts: TurnContextParts;
+  readonly #setup: SetupCache;
+  readonly #limits: TurnLimits;
+  readonly #compactAt: number | undefined;
+
+  constructor(parts: TurnContextParts) {
+    const { limits, compaction } = parts.options;
+    this.#parts = parts;
+    this.#setup = new SetupCache(parts.options);
+    this.#limits = withDefaults(DEFAULT_LIMITS, limits);
+    this.#compactAt = compaction?.automatic === false ? undefined : (compaction?.at ?? COMPACT_AT);
+  }
+
+  /** For what one call of a person's begins, until `signal` stops it. */
+  around(signal: AbortSignal, overrides: TurnOverrides): CompactingOptions {
+    const { ids, model } = this.#parts;
+    const { capabilities } = this.#setup.get(model(), overrides).settings;
+    return {
+      contextFor: (turn, kind, limits = this.#limits) =>
+        kind === "turn"
+          ? this.#conversation(this.#base(turn, signal, overrides), limits)
+          : // A summary is prose, whatever the turn has to deliver.
+            { ...this.#base(turn, signal, { model: overrides.model }), limits, purpose: "compaction" },
+      signal,
+      newTurn: () => ids.next("tn"),
+      limits: this.#limits,
+      compactAt: this.#compactAt,
+      contextTokens: capabilities.contextTokens,
+    };
+  }
+
+  #conversation(base: Omit<TurnContext, "limits">, limits: TurnLimits): TurnContext {
+    const deadline = new TurnDeadline(limits.turnTimeoutMs, base.signal);
+    return { ...base, limits, deadline, signal: deadline.signal, compactAt: this.#compactAt };
+  }
+
+  #base(turn: string, signal: AbortSignal, overrides: TurnOverrides): Omit<TurnContext, "limits"> {
+    const { live, options, ids, model, redact } = this.#parts;
+    return {
+      turn,
+      live,
+      clock: options.clock ?? systemClock,
+      ids,
+      signal,
+      tools: options.tools ?? [],
+      permissions: {
+        policy: options.permissions ?? "read-only",
+        canAsk: options.canAsk ?? true,
+        ask: ({ requestId }) => this.permissions.ask(requestId, signal),
+      },
+      fetch: options.fetch,
+      onWire: options.trace,
+      setup: () => this.#setup.get(model(), overrides),
+      redact,
+      random: () => Math.random(),
+    };
+  }
+}
