@@ -32,9 +32,17 @@ export interface Opened extends Served {
   tab(): Promise<Page>;
 }
 
-/** Built once for a file of tests, into a folder of its own. */
-export async function buildPage(folder: string): Promise<string> {
-  const outDir = join(folder, "web");
+let built: Promise<string> | undefined;
+
+/** Built once in a worker, into a folder of its own. */
+function builtPage(): Promise<string> {
+  built ??= buildPage();
+  return built;
+}
+
+async function buildPage(): Promise<string> {
+  const outDir = mkdtempSync(join(tmpdir(), "throughline-page-"));
+  process.once("exit", () => rmSync(outDir, { recursive: true, force: true }));
   await build({
     configFile: join(root, "src/interface/web/vite.config.ts"),
     logLevel: "error",
@@ -61,18 +69,16 @@ export interface RealPage {
 
 export function realPage(): RealPage {
   const found = findChromium();
-  const folder = mkdtempSync(join(tmpdir(), "throughline-page-"));
   const missing = "missing" in found ? found.missing : undefined;
   // Made before the first test, and asked for by none that is skipped.
   const real = { missing } as { missing: string | undefined; browser: Browser; built: string };
   beforeAll(async () => {
     if ("missing" in found) return;
-    real.built = await buildPage(folder);
+    real.built = await builtPage();
     real.browser = await launch(found.path);
   });
   afterAll(async () => {
     await real.browser?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   return real;
 }

@@ -1,7 +1,6 @@
 /** A session as a download: in every form of the command line, byte for byte the same, and never run by a browser. */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
