@@ -4,14 +4,13 @@
  * @module
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { build } from "vite";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject } from "vitest";
 
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { served, type Served, type ServedOptions } from "../server/server-fixture.ts";
@@ -32,17 +31,16 @@ export interface Opened extends Served {
   tab(): Promise<Page>;
 }
 
-let built: Promise<string> | undefined;
+let ready: Promise<string> | undefined;
 
-/** Built once in a worker, into a folder of its own. */
+/** Built once in a worker, into a folder that goes with what the global set-up made. */
 function builtPage(): Promise<string> {
-  built ??= buildPage();
-  return built;
+  ready ??= buildPage();
+  return ready;
 }
 
 async function buildPage(): Promise<string> {
-  const outDir = mkdtempSync(join(tmpdir(), "throughline-page-"));
-  process.once("exit", () => rmSync(outDir, { recursive: true, force: true }));
+  const outDir = mkdtempSync(join(inject("bundle"), "page-"));
   await build({
     configFile: join(root, "src/interface/web/vite.config.ts"),
     logLevel: "error",
