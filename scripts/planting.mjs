@@ -15,14 +15,19 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** A copy to plant in, with `attempt`, `run` and `remove`. */
 export function makeCopy(name) {
   const copy = mkdtempSync(join(tmpdir(), `throughline-${name}-`));
-  for (const part of ["src", "test", "docs", "package.json", "tsconfig.json"]) {
+  // With what the global set-up of the tests builds from: their children run what was planted too.
+  for (const part of [
+    "src",
+    "test",
+    "docs",
+    "evals",
+    "scripts",
+    "package.json",
+    "tsconfig.json",
+    "vitest.config.ts",
+  ]) {
     cpSync(join(root, part), join(copy, part), { recursive: true });
   }
-  // Not the repository's own: its global set-up builds the command line, which no guard here needs.
-  writeFileSync(
-    join(copy, "vitest.config.mjs"),
-    'export default { test: { include: ["src/**/*.test.ts", "test/**/*.test.ts"], setupFiles: ["test/support/fixed-seed.ts"], testTimeout: 120000, hookTimeout: 120000 } };\n',
-  );
   symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
   return {
     run: (files) => run(copy, files),

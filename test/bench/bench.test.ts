@@ -6,8 +6,9 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
+import { LIBRARY } from "../support/built.ts";
 import { BENCH, type Expectation, load, type Result } from "./harness.ts";
 
 const { evaluate } = await load("evaluate.mjs");
@@ -167,7 +168,7 @@ describe("a row, over the real server process", () => {
       samples,
       variants: house,
       nodes: { own: node, 24: node },
-      library: join(inject("bundle"), "library.mjs"),
+      library: LIBRARY,
       reps: 1,
       say: () => undefined,
     });

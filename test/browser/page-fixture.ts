@@ -4,14 +4,13 @@
  * @module
  */
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { build } from "vite";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject } from "vitest";
 
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { served, type Served, type ServedOptions } from "../server/server-fixture.ts";
@@ -32,9 +31,16 @@ export interface Opened extends Served {
   tab(): Promise<Page>;
 }
 
-/** Built once for a file of tests, into a folder of its own. */
-export async function buildPage(folder: string): Promise<string> {
-  const outDir = join(folder, "web");
+let ready: Promise<string> | undefined;
+
+/** Built once in a worker, into a folder that goes with what the global set-up made. */
+function builtPage(): Promise<string> {
+  ready ??= buildPage();
+  return ready;
+}
+
+async function buildPage(): Promise<string> {
+  const outDir = mkdtempSync(join(inject("bundle"), "page-"));
   await build({
     configFile: join(root, "src/interface/web/vite.config.ts"),
     logLevel: "error",
@@ -61,18 +67,16 @@ export interface RealPage {
 
 export function realPage(): RealPage {
   const found = findChromium();
-  const folder = mkdtempSync(join(tmpdir(), "throughline-page-"));
   const missing = "missing" in found ? found.missing : undefined;
   // Made before the first test, and asked for by none that is skipped.
   const real = { missing } as { missing: string | undefined; browser: Browser; built: string };
   beforeAll(async () => {
     if ("missing" in found) return;
-    real.built = await buildPage(folder);
+    real.built = await builtPage();
     real.browser = await launch(found.path);
   });
   afterAll(async () => {
     await real.browser?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
   return real;
 }

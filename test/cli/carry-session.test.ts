@@ -3,7 +3,27 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { expectNoTrace, expectProblem, newPlace, onlyLog, type Place, run } from "./harness.ts";
+import {
+  emulatorOf,
+  expectNoTrace,
+  expectProblem,
+  newPlace,
+  onlyLog,
+  type Place,
+  type Ran,
+  run as runWith,
+} from "./harness.ts";
+
+// Not the model `emulator/…`, which answers at the pace of a reader.
+const emulated = await emulatorOf();
+
+function run(
+  place: Place,
+  args: readonly string[],
+  more: { readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<Ran> {
+  return runWith(place, args, { env: { ...emulated.env, ...more.env } });
+}
 
 /** All that a page is made of: nothing that runs, loads or leads away. */
 const TAGS = "body details div h1 h2 head html main meta p section style summary time title".split(" ");
@@ -11,7 +31,7 @@ const TAGS = "body details div h1 h2 head html main meta p section style summary
 const SECRET = "hunter2-canary-value";
 
 async function session(place: Place, prompt = "Think of a number."): Promise<string> {
-  const ran = await run(place, ["-m", "emulator/emu-reasoner", "-p", prompt]);
+  const ran = await run(place, ["-p", prompt]);
   expect(ran.code, ran.err).toBe(0);
   return (await onlyLog(place)).id;
 }

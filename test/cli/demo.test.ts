@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 import { describe, expect, inject, test } from "vitest";
 
-import type { ChunkInputs } from "./bundle-once.ts";
+import type { ChunkInputs } from "../support/build-once.ts";
 import { emulatorOf, eventsOf, expectNoTrace, newPlace, onlyLog, run, treeOf } from "./harness.ts";
 
 test("`start` plays a whole conversation: two tools, a thought that comes back, and where the log is", async () => {

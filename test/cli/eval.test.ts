@@ -8,7 +8,6 @@ import { describe, expect, test } from "vitest";
 import { parseFaults } from "../../src/emulator/index.ts";
 import { SCENARIO_SCHEMA } from "../../src/interface/cli/eval/scenario-schema.ts";
 import { fileStore } from "../../src/runtime/log/index.ts";
-import { runScript } from "../docs/documents.ts";
 import { emulatorOf, expectProblem, newPlace, type Place, run, start, toolsFile, treeOf } from "./harness.ts";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -101,9 +100,8 @@ test("what needs no script holds in every dialect: all requests are taken, all r
 
 test("the suite that ships is found by its name from anywhere, unless something there has that name", async () => {
   const place = newPlace();
-  const args = [join(root, "src/interface/cli/main.ts"), "eval", "quick", "-m", "zebra"];
-  const ran = runScript(args, { cwd: place.work, home: place.home });
-  expect(ran.stderr).toContain("[model_invalid]"); // models are looked at after the scenarios were read
+  const ran = await run(place, ["eval", "quick", "-m", "zebra"]);
+  expect(ran.err).toContain("[model_invalid]"); // models are looked at after the scenarios were read
   mkdirSync(join(place.work, "quick"));
   expectProblem(await run(place, ["eval", "quick"]), 2, "scenario_missing");
 });

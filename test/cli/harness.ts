@@ -20,7 +20,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, expect, inject } from "vitest";
+import { expect } from "vitest";
 
 import type { LoggedEvent } from "../../src/base/events/index.ts";
 import {
@@ -30,25 +30,12 @@ import {
   startEmulator,
 } from "../../src/emulator/index.ts";
 import { fileStore } from "../../src/runtime/log/index.ts";
+import { CLI, LIBRARY } from "../support/built.ts";
+import { afterFile } from "../support/clean-up.ts";
 
-export const CLI = join(inject("bundle"), "cli", "main.js");
 export const KEY = "sk-test-contract-0001";
 
-const cleanups: (() => unknown)[] = [];
-const places: Place[] = [];
-
-afterAll(async () => {
-  try {
-    for (const place of places) if (!place.damaged) await logsOf(place);
-  } finally {
-    places.length = 0;
-    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
-  }
-});
-
-export function later(cleanup: () => unknown): void {
-  cleanups.push(cleanup);
-}
+export { CLI };
 
 export interface Place {
   readonly home: string;
@@ -78,9 +65,11 @@ export function newPlace(): Place {
     },
   };
   mkdirSync(place.work);
-  places.push(place);
   // What was killed a moment ago may still have made a file.
-  later(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
+  afterFile(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
+  afterFile(async () => {
+    if (!place.damaged) await logsOf(place);
+  });
   return place;
 }
 
@@ -172,7 +161,7 @@ export class Running {
         resolve({ code, signal, out: this.out, err: this.err });
       });
     });
-    later(() => child.kill("SIGKILL"));
+    afterFile(() => child.kill("SIGKILL"));
   }
 
   /** Resolves when the output has what is looked for; rejects when the command ends without it. */
@@ -274,7 +263,7 @@ export async function emulatorOf(
     ...options,
     ...(steps === undefined ? {} : { scenario: loadScenario(JSON.stringify({ steps }), "test.json") }),
   });
-  later(() => emulator.close());
+  afterFile(() => emulator.close());
   return { emulator, env: pointedAt(emulator.baseUrl) };
 }
 
@@ -288,7 +277,7 @@ export async function serverOf(answer: RequestListener): Promise<string> {
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
-  later(() => {
+  afterFile(() => {
     server.closeAllConnections();
     server.close();
   });
@@ -297,10 +286,9 @@ export async function serverOf(answer: RequestListener): Promise<string> {
 
 /** A tools file; `body` may use `tool` of the library and `fs`. */
 export function toolsFile(place: Place, body: string, name = "tools.mjs"): string {
-  const library = join(inject("bundle"), "library.mjs");
   return place.write(
     name,
-    `import { tool } from ${JSON.stringify(library)};\nimport fs from "node:fs";\n${body}\n`,
+    `import { tool } from ${JSON.stringify(LIBRARY)};\nimport fs from "node:fs";\n${body}\n`,
   );
 }
 

@@ -4,7 +4,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 
 import { expect } from "vitest";
 
-import { CLI, environment, later, type Place } from "./harness.ts";
+import { afterFile } from "../support/clean-up.ts";
+import { CLI, environment, type Place } from "./harness.ts";
 
 /** Only to fail with the screen instead of a bare time-out. */
 const DEADLINE_MS = 90_000;
@@ -34,7 +35,7 @@ export class TerminalRun {
         resolve({ code, screen: this.screen });
       });
     });
-    later(() => child.kill("SIGKILL"));
+    afterFile(() => child.kill("SIGKILL"));
   }
 
   /** Resolves when the text stands on the screen after what was waited for before. */

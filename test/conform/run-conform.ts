@@ -3,20 +3,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { afterEach } from "vitest";
-
 import { conform, type ConformOptions, type ConformReport } from "../../src/diagnostics/conform/index.ts";
 import { type EmulatorOptions, type Fault, parseFaults, startEmulator } from "../../src/emulator/index.ts";
-
-const closing: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
-});
+import { afterTest } from "../support/clean-up.ts";
 
 export async function emulatorUrl(options: EmulatorOptions = {}): Promise<string> {
   const emulator = await startEmulator(options);
-  closing.push(() => emulator.close());
+  afterTest(() => emulator.close());
   return emulator.baseUrl;
 }
 
@@ -32,9 +25,9 @@ export async function serverUrl(
   await new Promise<void>((resolve) => {
     server.listen(0, "127.0.0.1", resolve);
   });
-  closing.push(
+  afterTest(
     () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       }),

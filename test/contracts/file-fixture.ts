@@ -6,20 +6,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 
-import { buildSync } from "esbuild";
-import { afterEach } from "vitest";
-
 import { type FileIo, systemFileIo } from "../../src/runtime/log/index.ts";
+import type { ChildName } from "../support/build-once.ts";
+import { childProgram } from "../support/built.ts";
+import { afterTest } from "../support/clean-up.ts";
 
-const cleanUps: (() => void | Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanUp of cleanUps.splice(0).toReversed()) await cleanUp();
-});
-
-export function afterTest(cleanUp: () => void | Promise<void>): void {
-  cleanUps.push(cleanUp);
-}
+export { afterTest };
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "throughline-test-"));
@@ -83,30 +75,9 @@ export interface Child {
 
 const root = resolve(import.meta.dirname, "../..");
 
-const built = new Map<string, string>();
-
-/** As one file, once per test file: starting it costs a tenth of compiling it anew in every child. */
-function bundle(script: string): string {
-  const known = built.get(script);
-  if (known !== undefined) return known;
-  const folder = mkdtempSync(join(tmpdir(), "throughline-child-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
-  const outfile = join(folder, "child.mjs");
-  buildSync({
-    entryPoints: [join(root, script)],
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node20",
-    outfile,
-  });
-  built.set(script, outfile);
-  return outfile;
-}
-
-/** A TypeScript program in a process of its own. It speaks in lines; nobody sleeps. */
-export function startChild(script: string, args: readonly string[]): Child {
-  const child = spawn(process.execPath, [bundle(script), ...args], {
+/** A program of the tests in a process of its own. It speaks in lines; nobody sleeps. */
+export function startChild(name: ChildName, args: readonly string[]): Child {
+  const child = spawn(process.execPath, [childProgram(name), ...args], {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -41,7 +41,7 @@ export async function startCrash(change: Partial<CrashPlan>, options: EmulatorOp
     idempotent: false,
     ...change,
   };
-  const child = startChild("test/crash/session-child.ts", [JSON.stringify(plan)]);
+  const child = startChild("session-child", [JSON.stringify(plan)]);
   const acknowledged: LoggedEvent[] = [];
   const live: EphemeralEvent[] = [];
   const take = (line: string): string => {

@@ -11,7 +11,8 @@ import { addAllCommands, createProgram } from "../../src/interface/cli/program.t
 import { systemTerminal } from "../../src/interface/cli/terminal.ts";
 import { CONFIG_NAMES, keyOf } from "../../src/interface/config/index.ts";
 import { PROVIDERS } from "../../src/runtime/models/index.ts";
-import { quoted, read, root, rows, runScript, section } from "./documents.ts";
+import { CLI } from "../support/built.ts";
+import { quoted, read, root, rows, runNode, section } from "./documents.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "throughline-cli-document-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -126,9 +127,9 @@ test("the first and the last line of --json have exactly the documented fields",
     .split("Last line:")
     .map((part) => rows(part).map(([field = ""]) => quoted(field)[0]));
   const optional = new Set(["reason", "error", "output", "instructions"]);
-  const args = [join(root, "src/interface/cli/main.ts"), "-p", "--json", "-m", "emulator/emu-reasoner"];
+  const args = [CLI, "-p", "--json", "-m", "emulator/emu-reasoner"];
 
-  const good = runScript([...args, "Hello"], { cwd: folder });
+  const good = runNode([...args, "Hello"], folder);
   const lines = good.stdout.trim().split("\n");
   expect(good.status).toBe(EXIT.ok);
   expect(Object.keys(parse(lines[0]))).toEqual(first.filter((field) => !optional.has(field ?? "")));
@@ -138,7 +139,7 @@ test("the first and the last line of --json have exactly the documented fields",
   // A turn that fails has an `error`, one that meets a limit a `reason`.
   const nobody = { dialect: "openai-responses", baseUrl: "http://127.0.0.1:9/v1" };
   writeFileSync(join(folder, "config.json"), JSON.stringify({ providers: { nobody } }));
-  const failed = runScript([...args.slice(0, -1), "nobody/listens", "Hello"], { cwd: folder });
+  const failed = runNode([...args.slice(0, -1), "nobody/listens", "Hello"], folder);
   expect(failed.status).toBe(EXIT.turnFailed);
   const fields = Object.keys(parse(failed.stdout.trim().split("\n").at(-1)));
   expect(fields).toEqual(last.filter((field) => field !== "reason" && field !== "output"));

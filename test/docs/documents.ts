@@ -1,8 +1,12 @@
 /** Reading our own documents: files, tables, code blocks. */
 
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
+
+import { transformSync } from "esbuild";
+
+import { PACKAGE } from "../support/built.ts";
 
 export const root = resolve(import.meta.dirname, "../..");
 
@@ -51,26 +55,32 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** A TypeScript file as a user would run it, with nothing of our own environment that could change what it does. */
-export function runScript(
-  args: readonly string[],
-  options: { readonly cwd: string; readonly tsconfig?: string; readonly home?: string },
-): Ran {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ["--import", import.meta.resolve("tsx"), ...args],
-    {
-      cwd: options.cwd,
-      encoding: "utf8",
-      input: "",
-      timeout: 150_000,
-      env: {
-        PATH: process.env["PATH"],
-        HOME: options.cwd,
-        THROUGHLINE_HOME: options.home ?? options.cwd,
-        ...(options.tsconfig === undefined ? {} : { TSX_TSCONFIG_PATH: options.tsconfig }),
-      },
-    },
-  );
+/** A program with nothing of our own environment that could change what it does. */
+export function runNode(args: readonly string[], cwd: string): Ran {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd,
+    encoding: "utf8",
+    input: "",
+    timeout: 150_000,
+    env: { PATH: process.env["PATH"], HOME: cwd, THROUGHLINE_HOME: cwd },
+  });
   return { status, stdout, stderr };
+}
+
+/** A TypeScript file as a user's build makes it, beside the built package and what the examples use with it. */
+export function runProgram(file: string, cwd: string, args: readonly string[] = []): Ran {
+  const modules = join(cwd, "node_modules");
+  if (!existsSync(modules)) {
+    mkdirSync(modules);
+    symlinkSync(PACKAGE, join(modules, "throughline"));
+    symlinkSync(join(root, "node_modules/zod"), join(modules, "zod"));
+  }
+  const program = join(cwd, `${basename(file, ".ts")}.mjs`);
+  const { code } = transformSync(readFileSync(file, "utf8"), {
+    loader: "ts",
+    format: "esm",
+    target: "node20",
+  });
+  writeFileSync(program, code);
+  return runNode([program, ...args], cwd);
 }

@@ -1,19 +1,20 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
-import { root, runScript } from "./documents.ts";
+import { type Ran, root, runNode, runProgram } from "./documents.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "throughline-examples-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function example(name: string): string {
-  const { status, stdout, stderr } = runScript([join(root, "examples", name), folder], {
-    cwd: folder,
-    tsconfig: join(root, "examples/tsconfig.json"),
-  });
+  return outputOf(runProgram(join(root, "examples", name), folder, [folder]));
+}
+
+function outputOf({ status, stdout, stderr }: Ran): string {
   expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
   return stdout;
 }
@@ -40,7 +41,15 @@ test("switch-models.ts loses the number abroad, finds it again at home, and no r
 });
 
 test("structured-output.ts prints an object that fits its schema", () => {
-  const [status, json] = example("structured-output.ts").split("\n");
+  // By the command that the head of each example names.
+  const file = join(root, "examples/structured-output.ts");
+  const command = [
+    fileURLToPath(import.meta.resolve("tsx/cli")),
+    "--tsconfig",
+    join(root, "examples/tsconfig.json"),
+    file,
+  ];
+  const [status, json] = outputOf(runNode(command, folder)).split("\n");
   expect(status).toBe("completed");
   expect(JSON.parse(json ?? "")).toEqual({
     name: expect.any(String),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import { read, root, runScript, section } from "./documents.ts";
+import { read, root, runNode, runProgram, section } from "./documents.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "throughline-readme-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -35,24 +35,22 @@ test("the README's program compiles under our own strict settings", () => {
   expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
 });
 
-function run(): ReturnType<typeof runScript> {
-  return runScript(["readme.ts"], { cwd: folder, tsconfig: join(folder, "tsconfig.json") });
-}
-
 test("the README's program prints what the README says, twice on one session", () => {
-  const first = run();
+  const first = runProgram(join(folder, "readme.ts"), folder);
   expect(first.stderr).toBe("");
   expect(first.status).toBe(0);
   expect(printed).not.toBe("");
   expect(first.stdout.startsWith(printed)).toBe(true);
   expect(first.stdout).toContain("'same_origin'");
-  const second = run(); // the session exists now and goes on
+  const second = runProgram(join(folder, "readme.ts"), folder); // the session exists now and goes on
   expect(second.status).toBe(0);
   expect(second.stdout.match(/'reasoning'/g)?.length).toBe(4);
 });
 
 test("the README's demo is what `start` prints without a terminal", () => {
-  const { status, stdout } = runScript([join(root, "src/interface/cli/main.ts"), "start"], { cwd: folder });
+  // As `npm start` does: from the sources.
+  const main = join(root, "src/interface/cli/main.ts");
+  const { status, stdout } = runNode(["--import", import.meta.resolve("tsx"), main, "start"], folder);
   expect(status).toBe(0);
   const shown = /```\n(› What is the weather[\s\S]*?)```/.exec(read("README.md"))?.[1] ?? "";
   const steady = shown

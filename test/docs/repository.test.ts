@@ -21,7 +21,10 @@ test("the version is the same in package.json and in the program", () => {
 test("one command runs everything: format, lint, types, architecture and every test", () => {
   const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
   expect(scripts).toMatchObject({
-    test: "npm run check && vitest run",
+    // `check` and every test; the architecture test is one of them.
+    test: "npm run lint && npm run typecheck && vitest run",
+    "test:quick":
+      "npm run lint && npm run typecheck && vitest run src test/laws test/contracts test/docs test/architecture.test.ts",
     check: "npm run lint && npm run typecheck && vitest run test/architecture.test.ts",
     lint: "oxfmt --check && oxlint --deny-warnings",
     typecheck: "tsc -p tsconfig.json && tsc -p src/interface/web/tsconfig.json",

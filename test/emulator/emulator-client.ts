@@ -1,13 +1,12 @@
 /** A client that does nothing for you: what is sent is what you wrote, what comes back is what came. */
 
-import { afterEach } from "vitest";
-
 import {
   type Emulator,
   type EmulatorOptions,
   loadScenario,
   startEmulator,
 } from "../../src/emulator/index.ts";
+import { afterTest } from "../support/clean-up.ts";
 
 export type Json = Record<string, unknown>;
 
@@ -26,18 +25,10 @@ export interface StreamReply {
   readonly broken: unknown;
 }
 
-const open: Emulator[] = [];
-
-// Real sockets on a machine that may be busy with other suites: the limit is for hangs, not for speed.
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((emulator) => emulator.close()));
-});
-
 /** Closed after the test. */
 export async function emulatorFor(options: EmulatorOptions = {}): Promise<Emulator> {
   const emulator = await startEmulator(options);
-  open.push(emulator);
+  afterTest(() => emulator.close());
   return emulator;
 }
 

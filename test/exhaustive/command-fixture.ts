@@ -4,11 +4,10 @@ import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { inject } from "vitest";
-
 import { createAgent, emulator, fileStore } from "../../src/index.ts";
 import { type AppendDraft, bundleText, readBundle } from "../../src/runtime/log/index.ts";
 import { handMadeLog } from "../check/hand-made-log.ts";
+import { CLI } from "../support/built.ts";
 import { killFolder } from "./killed-fixture.ts";
 
 export const SECRET = "hunter2-canary-value";
@@ -98,7 +97,7 @@ export async function command(
   words: readonly string[],
   under: readonly string[] = [],
 ): Promise<Ended> {
-  const whole = [...under, process.execPath, join(inject("bundle"), "cli", "main.js"), ...words];
+  const whole = [...under, process.execPath, CLI, ...words];
   const child = spawn(whole[0] ?? "", whole.slice(1), {
     cwd: home.work,
     stdio: ["ignore", "pipe", "pipe"],

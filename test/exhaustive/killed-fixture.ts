@@ -2,49 +2,22 @@
 
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
 
-import { buildSync } from "esbuild";
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
 
 import type { Emulator } from "../../src/emulator/index.ts";
 import { createAgent, fileStore, type LoggedEvent, tool } from "../../src/index.ts";
+import { childProgram } from "../support/built.ts";
+import { afterFile } from "../support/clean-up.ts";
 import { text } from "../support/tool-schema.ts";
 import { emulatedModel } from "./corpus.ts";
 import { quickFolder } from "./how-much.ts";
 import { type KilledPlan, SESSION } from "./killed-plan.ts";
 
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
 export function killFolder(): string {
   const folder = quickFolder();
-  folders.push(folder);
+  afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
-}
-
-let bundled: string | undefined;
-
-function bundle(): string {
-  if (bundled === undefined) {
-    bundled = join(killFolder(), "child.mjs");
-    const entry = join(import.meta.dirname, "killed-child.ts");
-    buildSync({
-      entryPoints: [entry],
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      target: "node20",
-      outfile: bundled,
-      // What the emulator needs of CommonJS, should the corpus bring it along.
-      banner: {
-        js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
-      },
-    });
-  }
-  return bundled;
 }
 
 export interface Said {
@@ -59,7 +32,7 @@ export interface Said {
 
 /** Runs it to its end, whatever that is. `under` is put before the command: strace with its orders. */
 export async function runChild(plan: KilledPlan, under: readonly string[] = []): Promise<Said> {
-  const whole = [...under, process.execPath, bundle(), JSON.stringify(plan)];
+  const whole = [...under, process.execPath, childProgram("killed-child"), JSON.stringify(plan)];
   // One thread for the disk: then the nth fdatasync is the nth of its thread, which is how strace counts.
   const env = { ...process.env, UV_THREADPOOL_SIZE: "1" };
   const child = spawn(whole[0] ?? "", whole.slice(1), { stdio: ["ignore", "pipe", "pipe"], env });

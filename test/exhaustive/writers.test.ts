@@ -25,7 +25,7 @@ test(
   async () => {
     for (let round = 0; round < (EXHAUSTIVE ? 100 : 2); round += 1) {
       const folder = temporaryFolder();
-      const holder = startChild("test/contracts/hold-lock.ts", [folder, "s"]);
+      const holder = startChild("hold-lock", [folder, "s"]);
       await holder.line("holding");
       process.kill(holder.pid, "SIGSTOP");
       await expect(fileStore(folder).open("s", { mode: "write" })).rejects.toMatchObject({

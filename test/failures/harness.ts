@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
 
 import {
   type Emulator,
@@ -29,16 +29,9 @@ import {
   type Tool,
   type TurnResult,
 } from "../../src/index.ts";
+import { afterTest } from "../support/clean-up.ts";
 
 export type Json = Record<string, unknown>;
-
-const opened: { close(): Promise<void> }[] = [];
-const stores: Store[] = [];
-
-afterEach(async () => {
-  for (const one of opened.splice(0).toReversed()) await one.close();
-  for (const store of stores.splice(0)) expect(await ownRefusals(store)).toEqual([]);
-});
 
 /** Requests our own rules held back. The fold must not need them: being healed by them would hide what is wrong with it. */
 async function ownRefusals(store: Store): Promise<readonly string[]> {
@@ -50,7 +43,7 @@ async function ownRefusals(store: Store): Promise<readonly string[]> {
 
 /** Closed after the test, last opened first. */
 export function closeLater<T extends { close(): Promise<void> }>(one: T): T {
-  opened.push(one);
+  afterTest(() => one.close());
   return one;
 }
 
@@ -135,7 +128,7 @@ export async function sessionOn(
   options: Pick<Options, "agent" | "tools">,
 ): Promise<Omit<Bench, "emulator">> {
   const store = memoryStore();
-  stores.push(store);
+  afterTest(async () => expect(await ownRefusals(store)).toEqual([]));
   const clock = impatientClock();
   const base: AgentOptions = {
     model: model(),

@@ -1,17 +1,16 @@
 /** A session as a download: in every form of the command line, byte for byte the same, and never run by a browser. */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { join } from "node:path";
 
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { connect } from "../../src/access/client/index.ts";
 import { bundleText, parseBundle, readBundle } from "../../src/runtime/log/index.ts";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { say } from "../contracts/session-fixture.ts";
+import { CLI } from "../support/built.ts";
 import { ask, codeIn, served } from "./server-fixture.ts";
 
-const CLI = join(inject("bundle"), "cli", "main.js");
 const TOKEN = "0123456789abcdef0123456789abcdef";
 const SECRET = "sk-proj-0123456789abcdefghijklmn";
 

@@ -4,16 +4,16 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
-import { expect, inject, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { connect } from "../../src/access/client/index.ts";
 import { isEphemeral, type SessionEvent } from "../../src/index.ts";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
+import { CLI } from "../support/built.ts";
 import { ownPort } from "../support/own-port.ts";
 import { stalledAfter } from "../tui/screen-harness.ts";
 import { followUntil } from "./server-fixture.ts";
 
-const CLI = join(inject("bundle"), "cli", "main.js");
 const TOKEN = "0123456789abcdef0123456789abcdef";
 
 interface Started {

@@ -23,5 +23,10 @@ function watch(message: unknown, what: string): void {
   });
 }
 
-subscribe("net.client.socket", (message) => watch(message, "this connection"));
-subscribe("net.server.socket", (message) => watch(message, "this connection of a server"));
+// This runs for every file of tests, and several files share a process.
+const WATCHED = Symbol.for("throughline.test.stray-errors");
+if (!(WATCHED in globalThis)) {
+  Object.defineProperty(globalThis, WATCHED, { value: true });
+  subscribe("net.client.socket", (message) => watch(message, "this connection"));
+  subscribe("net.server.socket", (message) => watch(message, "this connection of a server"));
+}

@@ -9,7 +9,8 @@ import { type IPty, spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 
 import { type Emulator, loadScenario, startEmulator } from "../../src/emulator/index.ts";
-import { CLI, emulatorOf, environment, later, type Place } from "../cli/harness.ts";
+import { CLI, emulatorOf, environment, type Place } from "../cli/harness.ts";
+import { afterFile } from "../support/clean-up.ts";
 
 /** Only to fail with the screen instead of a bare time-out. */
 const DEADLINE_MS = 90_000;
@@ -81,7 +82,7 @@ export class ScreenRun {
         });
       });
     });
-    later(() => {
+    afterFile(() => {
       if (this.#exit === undefined) pty.kill("SIGKILL");
     });
   }

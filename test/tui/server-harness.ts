@@ -2,7 +2,8 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 
-import { CLI, environment, later, newPlace, type Place } from "../cli/harness.ts";
+import { CLI, environment, newPlace, type Place } from "../cli/harness.ts";
+import { afterFile } from "../support/clean-up.ts";
 import { ownPort } from "../support/own-port.ts";
 import { onScreen, type ScreenOptions, type ScreenRun } from "./screen-harness.ts";
 
@@ -27,7 +28,7 @@ export async function serve(
     stdio: ["ignore", "pipe", "ignore"],
   });
   const exited = new Promise((resolve) => void child.on("exit", resolve));
-  later(async () => {
+  afterFile(async () => {
     child.kill("SIGKILL");
     await exited;
   });

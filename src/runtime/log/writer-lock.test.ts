@@ -10,7 +10,7 @@ const notice = (message: string) => ({ type: "notice", code: "test", message }) 
 
 test("another process that holds the session is named by its pid, and kill -9 frees it at once", async () => {
   const folder = temporaryFolder();
-  const child = startChild("test/contracts/hold-lock.ts", [folder, "shared"]);
+  const child = startChild("hold-lock", [folder, "shared"]);
   expect(await child.line("holding")).toBe(String(child.pid));
   const store = fileStore(folder);
 
@@ -41,7 +41,7 @@ test("another process that holds the session is named by its pid, and kill -9 fr
 
 test("a stopped process still holds its session, though it cannot say so", async () => {
   const folder = temporaryFolder();
-  const child = startChild("test/contracts/hold-lock.ts", [folder, "shared"]);
+  const child = startChild("hold-lock", [folder, "shared"]);
   await child.line("holding");
   process.kill(child.pid, "SIGSTOP");
   await expect(fileStore(folder).open("shared", { mode: "write" })).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describe("where there are no abstract sockets, a lock file", () => {
 
   test("of a process that lives is respected, of one that is gone taken over", async () => {
     const folder = elsewhere();
-    const child = startChild("test/contracts/hold-lock.ts", [temporaryFolder(), "other"]);
+    const child = startChild("hold-lock", [temporaryFolder(), "other"]);
     await child.line("holding");
     writeFileSync(join(folder, "s.jsonl.lock"), String(child.pid));
     const store = fileStore(folder);
@@ -109,7 +109,7 @@ describe("where there are no abstract sockets, a lock file", () => {
 
   test("is taken over by one process at a time: while another does it, nobody else may", async () => {
     const folder = elsewhere();
-    const child = startChild("test/contracts/hold-lock.ts", [temporaryFolder(), "other"]);
+    const child = startChild("hold-lock", [temporaryFolder(), "other"]);
     await child.line("holding");
     const dead = "999999999";
     writeFileSync(join(folder, "s.jsonl.lock"), dead);

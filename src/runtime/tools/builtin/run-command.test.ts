@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 
+import { LIBRARY } from "../../../../test/support/built.ts";
 import { codeOf, type JsonObject } from "../../../base/support/index.ts";
 import { childEnvironment } from "./child-environment.ts";
 import { CommandOutput } from "./command-output.ts";
@@ -193,15 +193,16 @@ describe("a command that must be ended", () => {
 
   test("is killed when this process exits in the middle", async () => {
     const script = `
-      import { runCommand } from ${JSON.stringify(pathToFileURL(join(import.meta.dirname, "run-command.ts")).href)};
+      import { builtinTools } from ${JSON.stringify(LIBRARY)};
       import { statSync } from "node:fs";
       const context = { signal: new AbortController().signal, callId: "c", idempotencyKey: "k", progress: () => {} };
-      void runCommand({ cwd: ${JSON.stringify(work)} }).run({ command: "sleep 600 & echo $! > child; wait" }, context);
+      const runCommand = builtinTools({ cwd: ${JSON.stringify(work)} }).find(({ name }) => name === "run_command");
+      void runCommand.run({ command: "sleep 600 & echo $! > child; wait" }, context);
       // The shell opens the file before it writes the number into it.
       const written = () => statSync(${JSON.stringify(join(work, "child"))}, { throwIfNoEntry: false })?.size > 1;
       setInterval(() => written() && process.exit(7), 5);
     `;
-    const result = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script], {
+    const result = spawnSync(process.execPath, ["--input-type=module", "-e", script], {
       encoding: "utf8",
     });
     expect(result).toMatchObject({ status: 7, stderr: "" });

@@ -1,0 +1,93 @@
+/**
+ * Vitest's global set-up: builds once per test run what the tests start as processes, as it is shipped. No child loads
+ * TypeScript: that takes longer than what most of them do.
+ */
+
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { build } from "esbuild";
+import type { TestProject } from "vitest/node";
+
+declare module "vitest" {
+  export interface ProvidedContext {
+    /** Holds `package` (the command line and the library, laid out as published), `chunks.json` and `children/*.mjs`. */
+    readonly bundle: string;
+  }
+}
+
+/** What a chunk of the bundle was made of. */
+export type ChunkInputs = Readonly<Record<string, readonly string[]>>;
+
+interface Metafile {
+  readonly outputs: Readonly<Record<string, { readonly inputs: Readonly<Record<string, unknown>> }>>;
+}
+
+/** Programs of the tests that run in processes of their own. */
+const CHILDREN = {
+  "hold-lock": "test/contracts/hold-lock.ts",
+  "killed-child": "test/exhaustive/killed-child.ts",
+  "session-child": "test/crash/session-child.ts",
+} as const;
+
+export type ChildName = keyof typeof CHILDREN;
+
+const root = resolve(import.meta.dirname, "../..");
+
+const folder = mkdtempSync(join(tmpdir(), "throughline-bundle-"));
+
+export async function setup(project: TestProject): Promise<void> {
+  chmodSync(folder, 0o755); // some tests run the command as another user
+  await Promise.all([bundleCommand(), bundlePackage(), bundleChildren()]);
+  project.provide("bundle", folder);
+}
+
+async function bundleCommand(): Promise<void> {
+  const { bundleCli } = (await script("bundle-cli.mjs")) as {
+    readonly bundleCli: (outdir: string) => Promise<Metafile>;
+  };
+  const { outputs } = await bundleCli(join(folder, "package", "dist", "cli"));
+  const chunks = Object.entries(outputs).map(([file, { inputs }]) => [resolve(file), Object.keys(inputs)]);
+  writeFileSync(join(folder, "chunks.json"), JSON.stringify(Object.fromEntries(chunks)));
+}
+
+/** With its dependencies beside it, as npm would install them. */
+async function bundlePackage(): Promise<void> {
+  const { bundleLibrary } = (await script("bundle-library.mjs")) as {
+    readonly bundleLibrary: (outdir: string, dependencies: readonly string[]) => Promise<unknown>;
+  };
+  const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  const names = Object.keys(dependencies);
+  await bundleLibrary(join(folder, "package", "dist"), names);
+  for (const name of ["package.json", "evals", ...names.map((one) => join("node_modules", one))])
+    cpSync(join(root, name), join(folder, "package", name), { recursive: true, dereference: true });
+}
+
+async function bundleChildren(): Promise<void> {
+  await build({
+    entryPoints: Object.entries(CHILDREN).map(([out, file]) => ({ in: join(root, file), out })),
+    outdir: join(folder, "children"),
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    logLevel: "warning",
+    // What the emulator needs of CommonJS, should the corpus bring it along.
+    banner: {
+      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+    },
+  });
+}
+
+function script(name: string): Promise<unknown> {
+  return import(pathToFileURL(join(root, "scripts", name)).href);
+}
+
+export function teardown(): void {
+  rmSync(folder, { recursive: true, force: true });
+}
