@@ -14,7 +14,13 @@ import {
   type SessionListing,
   type SessionState,
 } from "../../base/api/index.ts";
-import { type Clock, codeOf, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import {
+  type Clock,
+  codeOf,
+  systemClock,
+  type ThroughlineError,
+  codedError,
+} from "../../base/support/index.ts";
 import { Http } from "./http.ts";
 import { RemoteSession } from "./remote-session.ts";
 
@@ -64,10 +70,10 @@ export async function connect(address: string, options: ConnectOptions = {}): Pr
   const http = new Http({ ...parts, token });
   const server = await http.get<ServerInfo>("/api/server");
   if (server.name !== "throughline" || server.api !== HTTP_API_VERSION) {
-    throw new ThroughlineError({
-      code: "server_version",
-      message: `${url} speaks another version of the API (${String(server.api)} instead of ${HTTP_API_VERSION}): use the same version of Throughline on both sides`,
-    });
+    throw codedError(
+      "server_version",
+      `${url} speaks another version of the API (${String(server.api)} instead of ${HTTP_API_VERSION}): use the same version of Throughline on both sides`,
+    );
   }
   return new Remote(http, server);
 }
@@ -160,10 +166,10 @@ function readAddress(address: string): { readonly url: string; readonly code: st
 }
 
 function badAddress(address: string): ThroughlineError {
-  return new ThroughlineError({
-    code: "server_url_invalid",
-    message: `"${address.slice(0, 100)}" is not the address of a server: it should look like http://127.0.0.1:4319`,
-  });
+  return codedError(
+    "server_url_invalid",
+    `"${address.slice(0, 100)}" is not the address of a server: it should look like http://127.0.0.1:4319`,
+  );
 }
 
 async function redeem(http: Http, code: string): Promise<string> {

@@ -7,7 +7,7 @@
 
 import type { SessionState } from "../../base/api/index.ts";
 import { parseLine, type SessionEvent } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { type ThroughlineError, codedError } from "../../base/support/index.ts";
 import { type Http, statusOf, waitBefore } from "./http.ts";
 import { readMessages, type SseMessage } from "./sse-reader.ts";
 
@@ -82,8 +82,5 @@ function isFinal(error: unknown): boolean {
 }
 
 function outOfOrder(after: number, seq: number): ThroughlineError {
-  return new ThroughlineError({
-    code: "stream_order",
-    message: `event ${seq} came after event ${after}: something is missing`,
-  });
+  return codedError("stream_order", `event ${seq} came after event ${after}: something is missing`);
 }

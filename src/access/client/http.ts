@@ -13,6 +13,7 @@ import {
   stringOf,
   ThroughlineError,
   tryParseJson,
+  codedError,
 } from "../../base/support/index.ts";
 
 export interface HttpParts {
@@ -101,11 +102,7 @@ export class Http {
     } catch (error) {
       if (init.signal?.aborted === true) throw error;
       if (reasonOf(error) === BAD_PORT) throw forbiddenPort(url, error);
-      throw new ThroughlineError({
-        code: "server_unreachable",
-        message: `${url} does not answer: ${reasonOf(error)}`,
-        cause: error,
-      });
+      throw codedError("server_unreachable", `${url} does not answer: ${reasonOf(error)}`, error);
     }
     if (response.ok) return response;
     throw await errorFrom(response, url);
@@ -122,11 +119,11 @@ function reasonOf(error: unknown): string {
 const BAD_PORT = "bad port";
 
 function forbiddenPort(url: string, cause: unknown): ThroughlineError {
-  return new ThroughlineError({
-    code: "server_url_invalid",
-    message: `${url} has a port that is kept for another service, and no browser or client asks there: is it mistyped? Servers of Throughline use 4319 unless told otherwise`,
+  return codedError(
+    "server_url_invalid",
+    `${url} has a port that is kept for another service, and no browser or client asks there: is it mistyped? Servers of Throughline use 4319 unless told otherwise`,
     cause,
-  });
+  );
 }
 
 async function errorFrom(response: Response, url: string): Promise<ThroughlineError> {

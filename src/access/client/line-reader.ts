@@ -4,7 +4,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { type ThroughlineError, codedError } from "../../base/support/index.ts";
 
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader();
@@ -28,5 +28,5 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
 }
 
 function cut(cause?: unknown): ThroughlineError {
-  return new ThroughlineError({ code: "stream_cut", message: "the server's answer broke off", cause });
+  return codedError("stream_cut", "the server's answer broke off", cause);
 }

@@ -32,7 +32,7 @@ import {
   type SessionEvent,
   type Usage,
 } from "../../base/events/index.ts";
-import { createIdSource, type IdSource, ThroughlineError } from "../../base/support/index.ts";
+import { createIdSource, type IdSource, codedError } from "../../base/support/index.ts";
 import { followFeed } from "./event-feed.ts";
 import { type Http, statusOf } from "./http.ts";
 import { readLines } from "./line-reader.ts";
@@ -262,8 +262,7 @@ export class RemoteSession implements SessionHandle {
 
   /** With an id of ours it may be sent twice. A turn that is resumed has its id already. */
   #start(route: string, body: object | undefined, options: TurnOptions): Turn {
-    if (this.#closing.signal.aborted)
-      throw new ThroughlineError({ code: "log_closed", message: `session "${this.id}" was closed` });
+    if (this.#closing.signal.aborted) throw codedError("log_closed", `session "${this.id}" was closed`);
     const { turn = this.#ids.next("tn"), signal } = options;
     const path = `${this.#path}/${route}`;
     return new RemoteTurn({

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 
 export interface SseMessage {
   readonly event: string;
@@ -45,10 +45,7 @@ export async function* readMessages(
         end = text.indexOf("\n\n");
       }
       if (text.length > MAX_FRAME)
-        throw new ThroughlineError({
-          code: "stream_limit",
-          message: "the server sent an event that never ends",
-        });
+        throw codedError("stream_limit", "the server sent an event that never ends");
     }
   } finally {
     signal.removeEventListener("abort", cancel);

@@ -7,7 +7,7 @@
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 
 const MIN_TOKEN_LENGTH = 32;
 
@@ -21,10 +21,10 @@ export class AccessKeys {
 
   constructor(token: string = randomKey()) {
     if (token.length < MIN_TOKEN_LENGTH || !/^[\w.~+/=-]+$/.test(token)) {
-      throw new ThroughlineError({
-        code: "token_weak",
-        message: `the server's token must have ${MIN_TOKEN_LENGTH} or more letters, digits or -._~+/= : make one with "openssl rand -hex 32", or leave it out for a random one`,
-      });
+      throw codedError(
+        "token_weak",
+        `the server's token must have ${MIN_TOKEN_LENGTH} or more letters, digits or -._~+/= : make one with "openssl rand -hex 32", or leave it out for a random one`,
+      );
     }
     this.token = token;
     this.#token = digest(token);

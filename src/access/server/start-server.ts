@@ -16,8 +16,9 @@ import {
   type Given,
   messageOf,
   systemClock,
-  ThroughlineError,
+  type ThroughlineError,
   withDefaults,
+  codedError,
 } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Store } from "../../runtime/log/index.ts";
@@ -192,16 +193,12 @@ async function listen(
 
 function listenFailed(error: unknown, host: string, port: number): ThroughlineError {
   if (codeOf(error) === "EADDRINUSE")
-    return new ThroughlineError({
-      code: "port_in_use",
-      message: `port ${port} is in use: stop what listens there, or choose another with --port`,
-      cause: error,
-    });
-  return new ThroughlineError({
-    code: "listen_failed",
-    message: `cannot listen on ${host}, port ${port}: ${messageOf(error)}`,
-    cause: error,
-  });
+    return codedError(
+      "port_in_use",
+      `port ${port} is in use: stop what listens there, or choose another with --port`,
+      error,
+    );
+  return codedError("listen_failed", `cannot listen on ${host}, port ${port}: ${messageOf(error)}`, error);
 }
 
 /** Exact values, no patterns: names under which a browser of this machine, or of those it was opened to, asks for us. */

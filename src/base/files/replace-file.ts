@@ -11,7 +11,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 
-import { codeOf, ThroughlineError } from "../support/index.ts";
+import { codeOf, codedError } from "../support/index.ts";
 import { syncFolder, UnfinishedFile } from "./unfinished-file.ts";
 
 export interface ReplaceOptions {
@@ -49,8 +49,7 @@ export async function writeFilePieces(
         const done = file.write(piece.subarray(at, at + PIECE_BYTES));
         onProgress?.(done);
         if (signal !== undefined) await breath();
-        if (signal?.aborted === true)
-          throw new ThroughlineError({ code: "stopped", message: `stopped: ${path} was not written` });
+        if (signal?.aborted === true) throw codedError("stopped", `stopped: ${path} was not written`);
       }
     }
     file.place(how);

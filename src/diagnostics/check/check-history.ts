@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import {
   CHAT_VENDORS,
   type ChatTraits,
@@ -79,10 +79,10 @@ function traitsOf(vendor: string | undefined, model: string | undefined): ChatTr
   const name = vendor ?? VENDORS.find(([pattern]) => pattern.test(model ?? ""))?.[1];
   if (name === undefined) return ANY_VENDOR;
   if (Object.hasOwn(CHAT_VENDORS, name)) return CHAT_VENDORS[name as keyof typeof CHAT_VENDORS];
-  throw new ThroughlineError({
-    code: "vendor_unknown",
-    message: `"${name}" is not a vendor known here: use ${Object.keys(CHAT_VENDORS).join(", ")}`,
-  });
+  throw codedError(
+    "vendor_unknown",
+    `"${name}" is not a vendor known here: use ${Object.keys(CHAT_VENDORS).join(", ")}`,
+  );
 }
 
 const ANY_VENDOR: ChatTraits = {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, stringOf, ThroughlineError, tryParseJson } from "../../base/support/index.ts";
+import { isObject, stringOf, ThroughlineError, tryParseJson, codedError } from "../../base/support/index.ts";
 import type { Reply, Frame } from "./reply.ts";
 
 export interface Refusal {
@@ -42,15 +42,12 @@ export function acceptanceOf(reply: Reply): Acceptance {
       code: "no_answer",
       message: `the stream ended after ${reply.frames.length} events, without output`,
     };
-    throw new ThroughlineError({ code, message });
+    throw codedError(code, message);
   }
   if (reply.broken !== undefined) throw new ThroughlineError(reply.broken);
   const body = tryParseJson(reply.text);
   if (isObject(body) && Array.isArray(body["output"])) return { accepted: true, seen: "a response object" };
-  throw new ThroughlineError({
-    code: "not_an_api",
-    message: `HTTP ${reply.status} with ${describeBody(reply)}: is the base URL right?`,
-  });
+  throw codedError("not_an_api", `HTTP ${reply.status} with ${describeBody(reply)}: is the base URL right?`);
 }
 
 export function refusalOf(reply: Reply): Refusal | undefined {

@@ -10,7 +10,7 @@ import {
   stringOf,
   tryParseJson,
   messageOf,
-  ThroughlineError,
+  codedError,
 } from "../../base/support/index.ts";
 
 const MAX_LIST = 1024 * 1024;
@@ -33,9 +33,9 @@ export async function listModels(options: {
     return list.flatMap((model) => stringOf(objectOf(model)["id"]) ?? []);
   } catch (error) {
     if (options.signal.aborted) throw error;
-    throw new ThroughlineError({
-      code: "server_unreachable",
-      message: `cannot reach ${options.baseUrl}: ${messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)}`,
-    });
+    throw codedError(
+      "server_unreachable",
+      `cannot reach ${options.baseUrl}: ${messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)}`,
+    );
   }
 }

@@ -11,8 +11,8 @@ import {
   type JsonObject,
   messageOf,
   stringOf,
-  ThroughlineError,
   tryParseJson,
+  codedError,
 } from "../../base/support/index.ts";
 import { type HttpResponse, postStream, readText, SseDecoder } from "../../runtime/wire/index.ts";
 
@@ -87,7 +87,7 @@ async function postOnce(endpoint: EndpointOptions, body: string, options: PostOp
   const limit = AbortSignal.timeout(timeoutMs);
   const told = (error: unknown): unknown =>
     limit.aborted && !signal.aborted
-      ? new ThroughlineError({ code: "timeout", message: `no whole answer within ${timeoutMs} ms` })
+      ? codedError("timeout", `no whole answer within ${timeoutMs} ms`)
       : error;
   let response: HttpResponse;
   try {

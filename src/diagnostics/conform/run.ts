@@ -5,7 +5,14 @@
  * @module
  */
 
-import { type Clock, codeOf, messageOf, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import {
+  type Clock,
+  codeOf,
+  messageOf,
+  systemClock,
+  type ThroughlineError,
+  codedError,
+} from "../../base/support/index.ts";
 import { describe, type Refusal } from "./acceptance.ts";
 import { Context } from "./context.ts";
 import { type Facts, type Verdict, type Probe, Skip, type Suite } from "./probe.ts";
@@ -119,10 +126,10 @@ const groupOf = (id: string): string => id.slice(0, id.indexOf("."));
 export function selectProbes(suite: Suite | "all", only: readonly string[]): readonly Probe[] {
   for (const name of only) {
     if (PROBES.some(({ id }) => id === name || groupOf(id) === name)) continue;
-    throw new ThroughlineError({
-      code: "probe_unknown",
-      message: `there is no probe "${name}"; groups: ${[...new Set(PROBES.map(({ id }) => groupOf(id)))].join(", ")}; probes: ${PROBES.map(({ id }) => id).join(", ")}`,
-    });
+    throw codedError(
+      "probe_unknown",
+      `there is no probe "${name}"; groups: ${[...new Set(PROBES.map(({ id }) => groupOf(id)))].join(", ")}; probes: ${PROBES.map(({ id }) => id).join(", ")}`,
+    );
   }
   return PROBES.filter(
     (probe) =>
@@ -136,7 +143,7 @@ async function reach(context: Context): Promise<void> {
   const plain = await context.minimal();
   if (plain.accepted) return;
   const [code, what] = reasonOf(plain.refusal);
-  throw new ThroughlineError({ code, message: `${what}: ${describe(plain.refusal)}` });
+  throw codedError(code, `${what}: ${describe(plain.refusal)}`);
 }
 
 function reasonOf(refusal: Refusal): readonly [code: string, what: string] {
@@ -198,5 +205,5 @@ function secretFreeError(error: unknown, key: string | undefined): unknown {
   const message = messageOf(error);
   const safe = withoutKey(message, key);
   if (safe === message) return error;
-  return new ThroughlineError({ code: codeOf(error) ?? "internal", message: safe });
+  return codedError(codeOf(error) ?? "internal", safe);
 }

@@ -5,7 +5,7 @@
  * @module
  */
 
-import { type Clock, ThroughlineError } from "../../base/support/index.ts";
+import { type Clock, ThroughlineError, codedError } from "../../base/support/index.ts";
 import type { RecordedRequest, Recording } from "./read-recording.ts";
 import { hashOf } from "./trace-writer.ts";
 import { answerOf } from "./wire-tap.ts";
@@ -34,10 +34,10 @@ export function playbackFetch(recording: Recording, options: PlaybackOptions): t
     next += 1;
     if (request === undefined) {
       options.onExhausted(recording.requests.length);
-      throw new ThroughlineError({
-        code: "playback_exhausted",
-        message: `the recording holds ${recording.requests.length} requests; this run makes more`,
-      });
+      throw codedError(
+        "playback_exhausted",
+        `the recording holds ${recording.requests.length} requests; this run makes more`,
+      );
     }
     compare(request, input instanceof Request ? input.url : input.toString(), init, options);
     const pace = new Pace(options, init.signal ?? undefined);

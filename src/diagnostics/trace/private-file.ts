@@ -7,7 +7,7 @@
 
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 
-import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { codeOf, messageOf, type ThroughlineError, codedError } from "../../base/support/index.ts";
 
 export interface PrivateFile {
   write(text: string): void;
@@ -46,19 +46,15 @@ function open(path: string, flag: string): number {
     return openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
   } catch (error) {
     if (codeOf(error) === "EEXIST") {
-      throw new ThroughlineError({
-        code: "file_exists",
-        message: `${flag} ${path}: it is there already, and nothing is overwritten: choose another name or remove it`,
-      });
+      throw codedError(
+        "file_exists",
+        `${flag} ${path}: it is there already, and nothing is overwritten: choose another name or remove it`,
+      );
     }
     throw unwritable(path, flag, messageOf(error), error);
   }
 }
 
 function unwritable(path: string, flag: string, why: string, cause: unknown): ThroughlineError {
-  return new ThroughlineError({
-    code: "file_unwritable",
-    message: `${flag} ${path}: cannot be written: ${why}`,
-    cause,
-  });
+  return codedError("file_unwritable", `${flag} ${path}: cannot be written: ${why}`, cause);
 }

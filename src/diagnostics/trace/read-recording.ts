@@ -16,6 +16,7 @@ import {
   stringOf,
   ThroughlineError,
   tryParseJson,
+  codedError,
 } from "../../base/support/index.ts";
 import { FORMAT, type RunFacts } from "./records.ts";
 import type { SeenError } from "./wire-tap.ts";
@@ -86,16 +87,16 @@ class Reader {
     const value = tryParseJson(line);
     const run = isObject(value) ? value["run"] : undefined;
     if (!isObject(value) || (value["type"] !== "recording" && value["type"] !== "trace") || !isObject(run)) {
-      throw new ThroughlineError({
-        code: "recording_foreign",
-        message: `${this.#file} is not a recording: one is made with --record FILE (a trace in JSONL can be played back too)`,
-      });
+      throw codedError(
+        "recording_foreign",
+        `${this.#file} is not a recording: one is made with --record FILE (a trace in JSONL can be played back too)`,
+      );
     }
     if (value["v"] !== FORMAT) {
-      throw new ThroughlineError({
-        code: "recording_version",
-        message: `${this.#file} has the format ${JSON.stringify(value["v"])}; this version reads ${FORMAT}: use the version that made it (${String(value["program"])})`,
-      });
+      throw codedError(
+        "recording_version",
+        `${this.#file} has the format ${JSON.stringify(value["v"])}; this version reads ${FORMAT}: use the version that made it (${String(value["program"])})`,
+      );
     }
     return {
       program: stringOf(value["program"]) ?? "",

@@ -9,7 +9,7 @@ import { extname, resolve } from "node:path";
 import type { RemoteAgent } from "../../access/client/index.ts";
 import type { SessionHandle, SessionSummary } from "../../base/api/index.ts";
 import { EFFORTS } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import type { CostOf } from "../../runtime/facts/index.ts";
 import { fileStore } from "../../runtime/log/index.ts";
 import { EMULATED_MODELS, pricedModels, PROVIDERS } from "../../runtime/models/index.ts";
@@ -63,7 +63,7 @@ async function writeSession(
   const format = FORMATS[extname(output)];
   if (format === undefined) {
     const message = `${output}: a name that ends in ${Object.keys(FORMATS).join(", ")} says what to write`;
-    throw new ThroughlineError({ code: "format_unknown", message });
+    throw codedError("format_unknown", message);
   }
   const { exportHandle } = await import("./commands/export.ts");
   await exportHandle(handle, { format, output, reasoning: true }, terminal);

@@ -6,7 +6,7 @@
  */
 
 import type { Settings } from "../../base/events/index.ts";
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { PROVIDERS } from "../../runtime/models/index.ts";
 import type { Model } from "../../runtime/providers/index.ts";
 import type { ConfigValues, LoadedConfig } from "../config/index.ts";
@@ -56,10 +56,10 @@ export function requireKey(model: Model, config: ConfigValues): void {
   const { provider, credential } = model.settings.target;
   if (credential !== "none") return;
   const known = userProviders(config)[provider] ?? PROVIDERS[provider];
-  throw new ThroughlineError({
-    code: "api_key_missing",
-    message: `no API key for ${model.label}: set ${known?.keyVariable ?? "its key"}, or use -m ${EMULATOR_MODEL} (no key needed)`,
-  });
+  throw codedError(
+    "api_key_missing",
+    `no API key for ${model.label}: set ${known?.keyVariable ?? "its key"}, or use -m ${EMULATOR_MODEL} (no key needed)`,
+  );
 }
 
 function modelName({ target, effort }: Settings): string {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { messageOf, codedError } from "../../base/support/index.ts";
 import { SESSION_ID, type Store } from "../../runtime/log/index.ts";
 import { readFacts } from "../../runtime/session/index.ts";
 import { inertLine } from "./inert-text.ts";
@@ -43,10 +43,10 @@ export async function resolveSession(
 ): Promise<string> {
   if (choice.last || choice.name === undefined) {
     if (choice.last && choice.name === undefined) return lastOf(store, cwd, warn, "start one with a prompt");
-    throw new ThroughlineError({
-      code: "usage",
-      message: choice.last ? "give a session or --last, not both" : "which session? Give its id, or --last",
-    });
+    throw codedError(
+      "usage",
+      choice.last ? "give a session or --last, not both" : "which session? Give its id, or --last",
+    );
   }
   return byName(store, choice.name, choice.orFile === true ? "file and no session" : "session");
 }
@@ -59,10 +59,10 @@ async function byName(store: Store, name: string, what = "session"): Promise<str
     const titled = await byTitle(store, name);
     if (titled.length === 0) throw error;
     if (titled.length === 1 && titled[0] !== undefined) return titled[0];
-    throw new ThroughlineError({
-      code: "session_ambiguous",
-      message: `"${inertLine(name, 64)}" is the title of ${titled.length} sessions (${some(titled)}): give an id`,
-    });
+    throw codedError(
+      "session_ambiguous",
+      `"${inertLine(name, 64)}" is the title of ${titled.length} sessions (${some(titled)}): give an id`,
+    );
   }
 }
 
@@ -92,15 +92,12 @@ async function byPrefix(store: Store, text: string, what: string): Promise<strin
   // Not listed and yet there: a link or a pipe. Opening it says so.
   if (SESSION_ID.test(text) && (await store.exists(text))) return text;
   if (found.length === 0) {
-    throw new ThroughlineError({
-      code: "session_not_found",
-      message: `there is no ${what} "${inertLine(text, 64)}"`,
-    });
+    throw codedError("session_not_found", `there is no ${what} "${inertLine(text, 64)}"`);
   }
-  throw new ThroughlineError({
-    code: "session_ambiguous",
-    message: `"${inertLine(text, 64)}" begins ${found.length} session ids (${some(found)}): give more of it`,
-  });
+  throw codedError(
+    "session_ambiguous",
+    `"${inertLine(text, 64)}" begins ${found.length} session ids (${some(found)}): give more of it`,
+  );
 }
 
 async function lastOf(store: Store, cwd: string, warn: Warn, instead: string): Promise<string> {
@@ -116,15 +113,12 @@ async function lastOf(store: Store, cwd: string, warn: Warn, instead: string): P
     }
   }
   if (unreadable.length > 0) {
-    throw new ThroughlineError({
-      code: "log_damaged",
-      message: `there is no readable session of this directory: ${unreadable.join("; ")}`,
-    });
+    throw codedError(
+      "log_damaged",
+      `there is no readable session of this directory: ${unreadable.join("; ")}`,
+    );
   }
-  throw new ThroughlineError({
-    code: "session_not_found",
-    message: `there is no session of this directory yet: ${instead}`,
-  });
+  throw codedError("session_not_found", `there is no session of this directory yet: ${instead}`);
 }
 
 function ignore(): void {

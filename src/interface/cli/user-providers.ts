@@ -5,7 +5,7 @@
  * @module
  */
 
-import { ThroughlineError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { modelFrom, priced, type Provider } from "../../runtime/models/index.ts";
 import { type Model, type Price, PROFILES } from "../../runtime/providers/index.ts";
 import type { ConfigValues, ProviderConfig } from "../config/index.ts";
@@ -63,10 +63,10 @@ function profileOf(own: ProviderConfig, config: ConfigValues, provider: string):
   const name = own.profile ?? USUAL_PROFILES[own.dialect];
   const profile = profileNamed(name, config);
   if (profile.dialect === own.dialect) return profile;
-  throw new ThroughlineError({
-    code: "profile_mismatch",
-    message: `providers.${provider}: the profile ${name} speaks ${profile.dialect}, not ${own.dialect}`,
-  });
+  throw codedError(
+    "profile_mismatch",
+    `providers.${provider}: the profile ${name} speaks ${profile.dialect}, not ${own.dialect}`,
+  );
 }
 
 /** A built-in profile, or one of the settings: what it extends, with its own fields, each marked as the user's word. */
@@ -86,10 +86,10 @@ function builtIn(name: string, config: ConfigValues): Profile {
   const known = Object.hasOwn(PROFILES, name) ? PROFILES[name] : undefined;
   if (known !== undefined) return known;
   const names = [...Object.keys(PROFILES), ...Object.keys(config.profiles ?? {})];
-  throw new ThroughlineError({
-    code: "profile_unknown",
-    message: `there is no profile "${name}"; known are ${[...new Set(names)].join(", ")}`,
-  });
+  throw codedError(
+    "profile_unknown",
+    `there is no profile "${name}"; known are ${[...new Set(names)].join(", ")}`,
+  );
 }
 
 const FIXED: readonly string[] = ["name", "dialect", "evidence"];
@@ -97,10 +97,7 @@ const FIXED: readonly string[] = ["name", "dialect", "evidence"];
 /** A field is one that some profile has, and of the same kind; a word must be one that some profile says. */
 function checkField(name: string, base: Profile, field: string, value: unknown): void {
   const fail = (why: string): never => {
-    throw new ThroughlineError({
-      code: "config_value_invalid",
-      message: `profiles.${name}.${field}: ${why}`,
-    });
+    throw codedError("config_value_invalid", `profiles.${name}.${field}: ${why}`);
   };
   const alike = Object.values(PROFILES).filter(({ dialect }) => dialect === base.dialect);
   const fields = new Set(alike.flatMap((one) => Object.keys(one)).filter((one) => !FIXED.includes(one)));

@@ -292,10 +292,10 @@ export class FileLog implements Log {
   }
 
   #fail(code: string, why: string): ThroughlineError {
-    this.#failure = new ThroughlineError({
+    this.#failure = codedError(
       code,
-      message: `session "${this.session}" cannot be written any more: ${why}. Open it again to go on`,
-    });
+      `session "${this.session}" cannot be written any more: ${why}. Open it again to go on`,
+    );
     return this.#failure;
   }
 }

@@ -15,13 +15,7 @@ import type {
   TurnResult,
 } from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
-import {
-  codedError,
-  createIdSource,
-  type IdSource,
-  systemClock,
-  ThroughlineError,
-} from "../../base/support/index.ts";
+import { codedError, createIdSource, type IdSource, systemClock } from "../../base/support/index.ts";
 import {
   assertKeepTurns,
   compactBeforeTurn,
@@ -243,10 +237,10 @@ export class LocalSession extends SessionView implements Session {
     });
     const { status, error } = await turn.result();
     if (status === "completed") return;
-    throw new ThroughlineError({
-      code: error?.code ?? `compaction_${status}`,
-      message: error?.message ?? `the compaction was ${status}: nothing was changed`,
-    });
+    throw codedError(
+      error?.code ?? `compaction_${status}`,
+      error?.message ?? `the compaction was ${status}: nothing was changed`,
+    );
   }
 
   /** After what is under way, and after the end of what a crash left open. */

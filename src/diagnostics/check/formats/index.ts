@@ -4,7 +4,7 @@
  * @module
  */
 
-import { isObject, messageOf, ThroughlineError, tryParseJson } from "../../../base/support/index.ts";
+import { isObject, messageOf, tryParseJson, codedError } from "../../../base/support/index.ts";
 import type { History } from "../history.ts";
 import { openAgentsSdk } from "./agents-sdk.ts";
 import { openAiSdkModel } from "./ai-sdk-model.ts";
@@ -41,11 +41,10 @@ export function openHistory(content: string | Uint8Array, format?: FormatName): 
   const name = format ?? detectFormat(text);
   if (name === undefined) {
     assertJson(text);
-    throw new ThroughlineError({
-      code: "input_invalid",
-      message:
-        "no history of a format known here. Say which one it is with --format, or give a request body or its array of items or messages",
-    });
+    throw codedError(
+      "input_invalid",
+      "no history of a format known here. Say which one it is with --format, or give a request body or its array of items or messages",
+    );
   }
   return { ...OPEN[name](text), text };
 }
@@ -66,10 +65,10 @@ function assertJson(text: string): void {
   const cut = problem.includes("end of JSON input") || problem.includes("Unterminated") || (at ?? 0) >= end;
   const before = text.slice(0, cut ? end : at).split("\n");
   const where = `line ${before.length}, column ${(before.at(-1) ?? "").length + 1}`;
-  throw new ThroughlineError({
-    code: "input_invalid",
-    message: cut
+  throw codedError(
+    "input_invalid",
+    cut
       ? `it is not whole JSON: it ends at ${where}, in the middle of a value. Take the file anew`
       : `it is not JSON${at === undefined ? "" : ` (${where})`}: give a history, or a request body`,
-  });
+  );
 }

@@ -4,13 +4,7 @@
  * @module
  */
 
-import {
-  isObject,
-  sliceMember,
-  sliceObject,
-  ThroughlineError,
-  tryParseJson,
-} from "../../../base/support/index.ts";
+import { isObject, sliceMember, sliceObject, tryParseJson, codedError } from "../../../base/support/index.ts";
 import { editChat } from "../edit-chat.ts";
 import { editMessages } from "../edit-messages.ts";
 import { editResponses } from "../edit-responses.ts";
@@ -41,7 +35,7 @@ export function openRaw(text: string, format: RawFormat): History {
   const { file, head } = split(text, key);
   for (const [index, element] of file.elements.entries()) {
     if (!isObject(tryParseJson(element))) {
-      throw new ThroughlineError({ code: "input_invalid", message: `${key}[${index}] is not an object` });
+      throw codedError("input_invalid", `${key}[${index}] is not an object`);
     }
   }
   const dialect = DIALECTS[format];
@@ -78,10 +72,10 @@ function split(text: string, key: string): { readonly file: ElementFile; readonl
   // A plain string has no history to be wrong.
   if (value?.startsWith('"') === true && key === "input")
     return { file: { elements: [], join: () => text }, head };
-  throw new ThroughlineError({
-    code: "input_invalid",
-    message: `no history: give an array of ${key === "input" ? "input items" : "messages"}, or a request with \`${key}\``,
-  });
+  throw codedError(
+    "input_invalid",
+    `no history: give an array of ${key === "input" ? "input items" : "messages"}, or a request with \`${key}\``,
+  );
 }
 
 function withHead(body: string, field: string, value: string | undefined): string {

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { jsonDepth, ThroughlineError } from "../../../base/support/index.ts";
+import { jsonDepth, type ThroughlineError, codedError } from "../../../base/support/index.ts";
 
 /** More than any history of a conversation that a model could still read. */
 export const MAX_HISTORY_BYTES = 128 * 1024 * 1024;
@@ -38,5 +38,5 @@ function decode(bytes: Uint8Array): string {
 }
 
 function invalid(code: string, message: string): ThroughlineError {
-  return new ThroughlineError({ code, message });
+  return codedError(code, message);
 }

@@ -11,7 +11,7 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { messageOf, ThroughlineError } from "../../../base/support/index.ts";
+import { messageOf, codedError } from "../../../base/support/index.ts";
 import { createRedactor, secretsOf } from "../../../runtime/log/index.ts";
 import type { Finish } from "../command-table.ts";
 import { costsWith } from "../cost.ts";
@@ -83,8 +83,7 @@ async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Te
   const jobs = wholeNumber("--jobs", flags.jobs, 256);
   const repeats = wholeNumber("--repeat", flags.repeat, 10_000);
   const minPassRate = share(flags.minPassRate);
-  if (paths.length === 0)
-    throw new ThroughlineError({ code: "usage", message: "which scenarios? Give a file or a folder" });
+  if (paths.length === 0) throw codedError("usage", "which scenarios? Give a file or a folder");
   const scenarios = loadScenarios(paths);
   const { values } = await settingsWithTrust(process.cwd(), {}, terminal);
   const modelFrom = modelsOf(values);
@@ -187,15 +186,12 @@ function newFolder(path: string): string {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     if (readdirSync(path).length === 0) return path;
   } catch (error) {
-    throw new ThroughlineError({
-      code: "file_unwritable",
-      message: `--out ${path}: cannot be used: ${messageOf(error)}`,
-    });
+    throw codedError("file_unwritable", `--out ${path}: cannot be used: ${messageOf(error)}`);
   }
-  throw new ThroughlineError({
-    code: "file_exists",
-    message: `--out ${path}: the folder is not empty, and nothing is overwritten: choose another`,
-  });
+  throw codedError(
+    "file_exists",
+    `--out ${path}: the folder is not empty, and nothing is overwritten: choose another`,
+  );
 }
 
 /** On a terminal one line that is rewritten; elsewhere a line for each run that ended. */
@@ -236,17 +232,11 @@ class RunProgress {
 function wholeNumber(flag: string, text: string, max: number): number {
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= 1 && number <= max) return number;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `${flag} ${text}: use a whole number from 1 to ${max}`,
-  });
+  throw codedError("number_invalid", `${flag} ${text}: use a whole number from 1 to ${max}`);
 }
 
 function share(text: string): number {
   const number = Number(text);
   if (text.trim() !== "" && number >= 0 && number <= 1) return number;
-  throw new ThroughlineError({
-    code: "number_invalid",
-    message: `--min-pass-rate ${text}: use a number from 0 to 1`,
-  });
+  throw codedError("number_invalid", `--min-pass-rate ${text}: use a number from 0 to 1`);
 }
