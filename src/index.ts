@@ -1,8 +1,4 @@
-/**
- * Throughline: an agent runtime in which a model's reasoning is never lost and never breaks a request.
- *
- * @module
- */
+/** Throughline: an agent runtime in which a model's reasoning is never lost and never breaks a request. */
 
 export type {
   AgentHandle,

@@ -1,8 +1,4 @@
-/**
- * Who is calling. Opaque payloads are bound to the organisation (E04, C03), so every key must map to one.
- *
- * @module
- */
+/** Who is calling. Opaque payloads are bound to the organisation (E04, C03), so every key must map to one. */
 
 import { createHash } from "node:crypto";
 

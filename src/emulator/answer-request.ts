@@ -1,8 +1,6 @@
 /**
  * A request to make the model answer, in any dialect: from its text to what goes over the wire, with the entry for the
  * report. Faults → key → read → judge → scenario or model → compose.
- *
- * @module
  */
 
 import { refuse, type ApiRefusal } from "./api-refusal.ts";

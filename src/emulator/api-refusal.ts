@@ -1,7 +1,5 @@
 /**
  * A refusal, in any dialect: which rule, which status, which words. How it looks on the wire is the dialect's affair.
- *
- * @module
  */
 
 export interface ApiRefusal {

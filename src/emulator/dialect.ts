@@ -2,8 +2,6 @@
  * What a dialect brings so that the emulator speaks it. The shared flow (`answer-request.ts`) takes faults, keys, the
  * report, the issued record, the prompt cache, scenarios and the built-in model; a dialect reads and judges its requests and
  * turns the same reply into its own wire form. A new one: a folder beside `responses/`, and a line in `dialects.ts`.
- *
- * @module
  */
 
 import type { JsonObject } from "../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * The dialects the emulator speaks, and whose affair a request is.
- *
- * @module
- */
+/** The dialects the emulator speaks, and whose affair a request is. */
 
 import { openaiChat } from "./chat/dialect.ts";
 import type { Dialect, Headers } from "./dialect.ts";

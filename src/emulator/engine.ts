@@ -1,8 +1,4 @@
-/**
- * Everything that is kept between requests, whatever their dialect. Pure of sockets.
- *
- * @module
- */
+/** Everything that is kept between requests, whatever their dialect. Pure of sockets. */
 
 import { type Clock, type Given, withDefaults } from "../base/support/index.ts";
 import type { Fault } from "./faults/fault.ts";
@@ -41,10 +37,7 @@ export class Engine {
     this.options = options;
     this.switches = withDefaults(defaultSwitches, options.scenario?.switches, options.switches);
     this.strict = options.mode === "strict";
-    this.seal = new Seal({
-      secret: options.secret,
-      seed: options.seed,
-    });
+    this.seal = new Seal({ secret: options.secret, seed: options.seed });
     this.cache = new PromptCache(this.switches.cacheMinimumTokens);
   }
 

@@ -1,8 +1,6 @@
 /**
  * The HTTP side: routes, headers, body limit, recording. Whatever comes in, an answer in the API's own error shape goes
  * out: no stack trace, no hang. Binds to loopback unless told otherwise by its caller.
- *
- * @module
  */
 
 import { setMaxListeners } from "node:events";

@@ -1,8 +1,6 @@
 /**
  * The emulator: a strict stand-in for the Responses, Messages and chat completions APIs, with verdicts of its own. It
  * shares no logic with the client it judges: it imports only `support` and the words of the protocols in `wire`.
- *
- * @module
  */
 
 import { type Clock, type Given, systemClock } from "../base/support/index.ts";

@@ -4,8 +4,6 @@
  * or failed response must not be replayed (R01, R08).
  *
  * Dialects know the members of a response by different clues (ids, call ids, exact text): here a clue is just a text.
- *
- * @module
  */
 
 import type { DialectName } from "./model-traits.ts";

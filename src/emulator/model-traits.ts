@@ -1,8 +1,6 @@
 /**
  * What each model id can do, by dialect. Data, not code. A documented id exists on its own dialect only; ids that begin
  * with "unknown" exist nowhere.
- *
- * @module
  */
 
 import type { Switches } from "./switches.ts";

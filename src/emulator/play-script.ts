@@ -1,8 +1,6 @@
 /**
  * Plays a script into an HTTP response: each event in one write, deltas at a pace, endings as the fault says.
  * Says how it ended; never throws and never waits for a client that has left.
- *
- * @module
  */
 
 import type { ServerResponse } from "node:http";

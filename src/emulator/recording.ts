@@ -1,7 +1,5 @@
 /**
  * Exchanges and reports as they come in. Bounded: an emulator that is left running does not grow for ever.
- *
- * @module
  */
 
 import type { IncomingMessage } from "node:http";

@@ -1,8 +1,6 @@
 /**
  * What the emulator tells about the requests it saw: verdicts, recall, retention, prefix stability. The shapes of
  * `GET /__emulator/report` and of the recorded exchanges; property tests and the conformance report stand on them.
- *
- * @module
  */
 
 import type { JsonObject } from "../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * The JSON of a request, for every dialect.
- *
- * @module
- */
+/** The JSON of a request, for every dialect. */
 
 import { jsonDepth, tryParseJson } from "../base/support/index.ts";
 

@@ -1,7 +1,5 @@
 /**
  * The routes beside those that make the model answer: models, report, and what each dialect serves besides.
- *
- * @module
  */
 
 import { refuse } from "./api-refusal.ts";

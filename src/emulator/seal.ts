@@ -5,8 +5,6 @@
  *
  * Id, 25 bytes as hex (the length of real ones): 8 response uid · 4 seconds · 7 masked {index, type, needs} · 6 MAC.
  * `needs` is a bit per output index, hence at most 40 output items in a response.
- *
- * @module
  */
 
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";

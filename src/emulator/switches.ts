@@ -1,8 +1,6 @@
 /**
  * Disputed facts of the real API, each one a named switch (failures.md §6). The default is the stricter reading unless
  * the evidence is clear: a history that passes the strict reading passes the other one as well.
- *
- * @module
  */
 
 /** Takes one of these; the first is the usual one unless another is named. */

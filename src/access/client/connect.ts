@@ -1,8 +1,4 @@
-/**
- * `connect(url)`: the sessions of a server, as if they were here.
- *
- * @module
- */
+/** `connect(url)`: the sessions of a server, as if they were here. */
 
 import {
   type AgentHandle,

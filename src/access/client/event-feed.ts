@@ -1,8 +1,6 @@
 /**
  * A session's events over a connection that may break. It is taken up again after the last canonical event that arrived:
  * each is seen exactly once, in order, by its seq. What was open meanwhile is told anew by the server.
- *
- * @module
  */
 
 import type { SessionState } from "../../base/api/index.ts";

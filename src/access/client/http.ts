@@ -1,8 +1,6 @@
 /**
  * Requests to a server of ours. An answer that is not a success is a `ThroughlineError` with the server's code and words;
  * a server that cannot be reached is one too (`server_unreachable`).
- *
- * @module
  */
 
 import {

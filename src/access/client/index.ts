@@ -1,8 +1,4 @@
-/**
- * `throughline/client`: the sessions of a server as handles like any other. Runs in a browser.
- *
- * @module
- */
+/** `throughline/client`: the sessions of a server as handles like any other. Runs in a browser. */
 
 export * from "../../base/api/index.ts";
 export {

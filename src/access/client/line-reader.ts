@@ -1,7 +1,5 @@
 /**
  * Lines of text from a stream. A stream that breaks off in the middle of a line rejects: half a history is none.
- *
- * @module
  */
 
 import { type ThroughlineError, codedError } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * A session behind HTTP, as a handle like any other. What it is (title, usage, model …) is what the server last said:
  * kept fresh while somebody follows it, and by every answer.
- *
- * @module
  */
 
 import type {

@@ -1,8 +1,6 @@
 /**
  * A turn on a server. It goes on when this process goes away; leaving its loop early, iterating twice or not at all
  * changes nothing about it.
- *
- * @module
  */
 
 import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Server-sent events from a stream, in a browser or anywhere else. Unlike the decoder of `wire/` it works on text and
  * keeps the `id`: the server at the other end is our own, so its frames are small and its line ends known.
- *
- * @module
  */
 
 import { codedError } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Who may talk to the server. One random token of 256 bits; a browser gets in by a link that works once and then holds a
  * cookie made from the token, a program sends the token itself. Compared in constant time, never written to a log.
- *
- * @module
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";

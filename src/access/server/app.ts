@@ -1,8 +1,4 @@
-/**
- * The routes. All of them stand behind the gate (gate.ts); the login is the only one that needs no token.
- *
- * @module
- */
+/** The routes. All of them stand behind the gate (gate.ts); the login is the only one that needs no token. */
 
 import { Hono } from "hono";
 

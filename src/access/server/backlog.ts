@@ -2,8 +2,6 @@
  * What waits for a client that reads more slowly than a session speaks: bytes in a few large pieces. Thousands of small
  * strings in a socket's own queue, three for each event, take several times what they say; with many slow clients that
  * was most of what the server held.
- *
- * @module
  */
 
 const PIECE = 64 * 1024;

@@ -2,8 +2,6 @@
  * The server's open sockets, and how many answers each is owed. Node's own closing of idle connections leaves those alone
  * that have not asked for anything yet, and its limit of connections shuts out whoever comes last: a thousand sockets
  * that say nothing (slowloris) would keep everybody else away. Here they make room.
- *
- * @module
  */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";

@@ -1,8 +1,4 @@
-/**
- * What the routes work with, and the small helpers they share.
- *
- * @module
- */
+/** What the routes work with, and the small helpers they share. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 

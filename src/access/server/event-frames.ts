@@ -1,8 +1,6 @@
 /**
  * Events as they stand in a stream. All who follow a session are told the same event one after the other: it is written
  * out once for all of them, and only the last is remembered.
- *
- * @module
  */
 
 import { type SessionEvent, toLine } from "../../base/events/index.ts";

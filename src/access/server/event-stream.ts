@@ -5,8 +5,6 @@
  *
  * A client never holds anything up. History is sent as fast as it is read. Live events are written at once; a client
  * that lets more than `MAX_BACKLOG` of them pile up is dropped, and catches up from the log when it comes back.
- *
- * @module
  */
 
 import type { ServerResponse } from "node:http";

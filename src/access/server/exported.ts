@@ -1,8 +1,6 @@
 /**
  * A session as a download. Which forms there are is the composition root's; without any it leaves as the bundle that
  * `throughline sessions import` takes.
- *
- * @module
  */
 
 import { codedError } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * What every request passes before any route sees it. A web page in the user's browser, a rebound DNS name and another
  * local user can all reach a port on loopback (reliability.md §4); none of them gets further than this file.
- *
- * @module
  */
 
 import type { IncomingMessage } from "node:http";

@@ -2,8 +2,6 @@
  * One session as the server has it. It is opened to read while people only look, and to write from the first request
  * that writes until shortly after its last turn: so a terminal can take the session over when the page is idle, and a
  * session that a terminal is writing is shown by following its file.
- *
- * @module
  */
 
 import type { SessionState } from "../../base/api/index.ts";

@@ -2,8 +2,6 @@
  * The turns this server runs, by id: so that a client that lost its connection can ask what became of one, and a
  * request that is sent twice starts one turn. The log is the truth; this is only what the log cannot tell: turns that
  * wait, and results that never became an event.
- *
- * @module
  */
 
 import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Errors as HTTP: a status per code, and a body that says the code and what to do. What only concerns this machine
  * (paths, system messages, defects) stays here: the client reads that it happened, the server's terminal reads what.
- *
- * @module
  */
 
 import type { HttpError } from "../../base/api/index.ts";

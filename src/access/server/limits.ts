@@ -1,8 +1,6 @@
 /**
  * What one client, or somebody who is not even one, may take of the server (reliability.md §4). In one place, and
  * options of the server, so that tests reach them with a few sockets and milliseconds.
- *
- * @module
  */
 
 export interface ServerLimits {

@@ -1,8 +1,6 @@
 /**
  * The page: static files, found once at the start. A request names an entry of that list or nothing, so no path from
  * outside ever reaches the file system.
- *
- * @module
  */
 
 import { lstatSync, readdirSync, readFileSync } from "node:fs";

@@ -1,7 +1,5 @@
 /**
  * Streams are written to node's own response: its buffer is the one place that tells how far behind a client is.
- *
- * @module
  */
 
 import { once } from "node:events";

@@ -1,8 +1,6 @@
 /**
  * A JSON body from outside: bounded while it is read, parsed once, every field named and typed. A field nobody knows is
  * an error: a mistyped name must not be taken for an absent one.
- *
- * @module
  */
 
 import type { IncomingMessage } from "node:http";

@@ -1,8 +1,4 @@
-/**
- * Looking closer: the next request, past ones, why each item is in them, and the bytes beside the log.
- *
- * @module
- */
+/** Looking closer: the next request, past ones, why each item is in them, and the bytes beside the log. */
 
 import { diffRequests, type RequestSummary } from "../../base/api/index.ts";
 import { codedError } from "../../base/support/index.ts";

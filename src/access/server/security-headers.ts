@@ -1,8 +1,6 @@
 /**
  * Headers of every response, refusals included. The page runs its own scripts and nothing else, talks to this server and
  * nobody else, and stands in no frame.
- *
- * @module
  */
 
 import type { ServerResponse } from "node:http";

@@ -1,8 +1,4 @@
-/**
- * The sessions of a store as the server has them: opened when somebody asks, let go when nobody does.
- *
- * @module
- */
+/** The sessions of a store as the server has them: opened when somebody asks, let go when nobody does. */
 
 import type { SessionListing } from "../../base/api/index.ts";
 import { type Clock, codedError, createIdSource, messageOf } from "../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * Sessions: list, create, read, rename, change of model, history, removal.
- *
- * @module
- */
+/** Sessions: list, create, read, rename, change of model, history, removal. */
 
 import type { Cut } from "../../base/api/index.ts";
 import { toLine } from "../../base/events/index.ts";
@@ -120,12 +116,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   change("compact", async (hosted, body) => {
     const [instructions, keepTurns] = [body.text("instructions"), body.number("keepTurns")];
     body.done();
-    await hosted.withSession("write", (session) =>
-      session.compact({
-        instructions,
-        keepTurns,
-      }),
-    );
+    await hosted.withSession("write", (session) => session.compact({ instructions, keepTurns }));
   });
 
   app.post("/api/sessions/:id/fork", async (c) => {

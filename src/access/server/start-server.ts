@@ -1,8 +1,4 @@
-/**
- * The server: one port, one store, one agent. Everything that comes in passes the gate first.
- *
- * @module
- */
+/** The server: one port, one store, one agent. Everything that comes in passes the gate first. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";

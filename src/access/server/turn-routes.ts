@@ -1,8 +1,6 @@
 /**
  * Turns: start, ask about, stop, and answer their questions. A turn belongs to the session, not to the request that
  * started it: a client that goes away stops nothing.
- *
- * @module
  */
 
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,8 +1,6 @@
 /**
  * Keys that were wrong. A right one always opens: 256 bits are guessed by nobody, and a lock that strangers can close
  * would keep the owner out. But who tries many is refused without ceremony, and the server's terminal says so.
- *
- * @module
  */
 
 import type { Clock } from "../../base/support/index.ts";

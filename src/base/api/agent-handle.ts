@@ -1,8 +1,4 @@
-/**
- * Where handles come from: an agent in this process, or a server.
- *
- * @module
- */
+/** Where handles come from: an agent in this process, or a server. */
 
 import type { SessionHandle } from "./session-handle.ts";
 

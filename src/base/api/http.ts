@@ -1,8 +1,6 @@
 /**
  * What goes over HTTP, beside the shapes of the handle itself (docs/http-api.md). Server and client share these types,
  * so that neither can drift alone.
- *
- * @module
  */
 
 import type { ContextUse, ResponseStatus, Usage } from "../events/index.ts";

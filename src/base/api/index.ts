@@ -1,8 +1,6 @@
 /**
  * The port between a session and anything that shows it: a terminal, a page, a script on another machine. Pure types,
  * the same for a session in this process (`throughline`) and one behind HTTP (`throughline/client`).
- *
- * @module
  */
 
 export type { Decision } from "../events/index.ts";

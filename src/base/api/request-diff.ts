@@ -1,8 +1,6 @@
 /**
  * What one request has that another had not. Items are compared and told as their exact text: parsing loses big
  * integers, and the text is what the provider's cache sees.
- *
- * @module
  */
 
 import { sliceArray, sliceObject } from "../support/index.ts";

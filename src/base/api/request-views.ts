@@ -1,7 +1,5 @@
 /**
  * Requests as people look at them: the next one, a past one, and what a switch of model would leave behind.
- *
- * @module
  */
 
 import type { Decision, ResponseStart, Settings } from "../events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * What anything that shows a session works with. A local `Session` is one, a remote session is one; a front end cannot
  * tell them apart. Models are named (`provider/model[:effort]`): a model itself holds keys and does not travel.
- *
- * @module
  */
 
 import type {

@@ -1,8 +1,4 @@
-/**
- * A turn in its caller's hands, and what came of it.
- *
- * @module
- */
+/** A turn in its caller's hands, and what came of it. */
 
 import type { ErrorInfo, SessionEvent, TurnStatus, Usage } from "../events/index.ts";
 

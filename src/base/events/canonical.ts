@@ -1,8 +1,6 @@
 /**
  * The canonical events: what the log holds. Each has a `seq`, none is ever changed or removed.
  * The same names and shapes in memory, in the file, over the wire to a viewer and in `--json`.
- *
- * @module
  */
 
 import type { RawJson } from "../support/index.ts";

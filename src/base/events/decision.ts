@@ -1,7 +1,5 @@
 /**
  * What becomes of an event in a request, and why. The fold decides; `response_start.leftOut` names the reasons.
- *
- * @module
  */
 
 /** replay: the provider's own text. translate: plain meaning. omit: not sent. */

@@ -1,7 +1,5 @@
 /**
  * The ephemeral events: live only, never logged. What they showed is in the log as an item or a `partial`.
- *
- * @module
  */
 
 import type { LoggedEvent, Usage } from "./canonical.ts";

@@ -1,8 +1,4 @@
-/**
- * What went wrong, as events and results tell it.
- *
- * @module
- */
+/** What went wrong, as events and results tell it. */
 
 import { codeOf, messageOf } from "../support/index.ts";
 

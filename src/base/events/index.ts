@@ -1,8 +1,4 @@
-/**
- * The vocabulary: pure, runs anywhere.
- *
- * @module
- */
+/** The vocabulary: pure, runs anywhere. */
 
 export * from "./canonical.ts";
 export type { Action, Decision, Reason } from "./decision.ts";
@@ -10,7 +6,7 @@ export { type ContextUse, type EphemeralEvent, isEphemeral, type SessionEvent } 
 export { type ErrorClass, type ErrorInfo, errorInfoOf } from "./error-info.ts";
 export { asRead, formatVersionOf, parseCheckedLine, parseLine, toLine, toOpenLine } from "./line.ts";
 export { type Dialect, type Origin, originDifference, sameOrigin } from "./origin.ts";
-export { type PartTitle, readPartTitle } from "./reasoning-title.ts";
+export { readPartTitle } from "./reasoning-title.ts";
 export {
   type Effort,
   EFFORTS,

@@ -1,8 +1,6 @@
 /**
  * An event as one line of JSON, and back. Flat, camelCase, readable with `jq`; provider items stand in it as their exact
  * text, never re-serialised. The checksum is the log's business, not ours.
- *
- * @module
  */
 
 import {

@@ -1,8 +1,4 @@
-/**
- * Who made an item, and to whom a request goes. Opaque payloads go back only to an equal origin (law 1).
- *
- * @module
- */
+/** Who made an item, and to whom a request goes. Opaque payloads go back only to an equal origin (law 1). */
 
 export type Dialect = "openai-responses" | "openai-chat" | "anthropic-messages";
 

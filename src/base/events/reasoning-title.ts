@@ -1,7 +1,5 @@
 /**
  * The title of a reasoning part: its leading `**…**` line (failures.md U09). Streaming text may not have closed it yet.
- *
- * @module
  */
 
 export type PartTitle =

@@ -1,8 +1,6 @@
 /**
  * What can be chosen for a model and its tools. Each list stands here alone: checks, flags, schemas and pages take it
  * from here.
- *
- * @module
  */
 
 /** How hard a model can be asked to think, from least to most; `none` is what some providers call `off`. */

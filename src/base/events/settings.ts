@@ -1,8 +1,6 @@
 /**
  * Everything the fold and the renderer read, as it stood when a step began. Nothing comes from options or tables at
  * fold time, so that any past request can be rebuilt from the log alone.
- *
- * @module
  */
 
 import type { JsonObject } from "../support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * Files that are complete or absent, and durable when the call returns.
- *
- * @module
- */
+/** Files that are complete or absent, and durable when the call returns. */
 
-export { type PiecesOptions, replaceFile, type ReplaceOptions, writeFilePieces } from "./replace-file.ts";
+export { replaceFile, writeFilePieces } from "./replace-file.ts";
 export { syncFolder, UnfinishedFile } from "./unfinished-file.ts";

@@ -2,8 +2,6 @@
  * Writes a file of a person's as a whole: a reader sees the old content or the new, never a part; whatever goes wrong
  * leaves the old one. Nobody holds a lock here, so that the temporary name says which process writes it: what a killed
  * one left is taken away by the next that writes into the same folder.
- *
- * @module
  */
 
 import { randomUUID } from "node:crypto";

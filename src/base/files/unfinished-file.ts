@@ -2,8 +2,6 @@
  * A file on its way: written beside its place under another name, synced, then put there at once. A reader sees what was
  * there before or the whole; whatever fails takes the unfinished one away again. What a killed process leaves of it has
  * the temporary name, and whoever chose that name knows who cleans it up.
- *
- * @module
  */
 
 import {

@@ -1,7 +1,5 @@
 /**
  * `list.push(...more)` hands every element over as an argument, and above some 120,000 of them the stack is full.
- *
- * @module
  */
 
 export function addAll<T>(list: T[], more: readonly T[]): void {

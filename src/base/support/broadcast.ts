@@ -1,8 +1,6 @@
 /**
  * A list of batches that any number of readers walk at their own pace, live or after the end.
  * A slow or absent reader never blocks the writer; what nobody can reach any more is collected.
- *
- * @module
  */
 
 interface Node<T> {

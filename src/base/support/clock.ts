@@ -1,8 +1,6 @@
 /**
  * Time comes in as an argument, so that tests own it. `now` is wall time for stamps, `monotonic` for durations:
  * a wall clock set back by hours must not make a thought last a negative time.
- *
- * @module
  */
 
 export interface Clock {

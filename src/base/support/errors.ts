@@ -1,8 +1,6 @@
 /**
  * The one error class. `code` is for programs, the message says what happened and what to do next.
  * What a provider or a tool does wrong travels as an event; only programmer and environment errors are thrown.
- *
- * @module
  */
 
 export interface ThroughlineErrorOptions {

@@ -1,8 +1,4 @@
-/**
- * What knows nothing of the domain. Runs in a browser too: no `node:` import here.
- *
- * @module
- */
+/** What knows nothing of the domain. Runs in a browser too: no `node:` import here. */
 
 export { addAll } from "./add-all.ts";
 export { assertNever } from "./assert-never.ts";

@@ -1,8 +1,6 @@
 /**
  * Untrusted text for a terminal. Nothing a model, a tool or a server wrote may move the cursor: every control character
  * except line feed and tab is shown instead of obeyed, and so are the characters that reorder or hide text.
- *
- * @module
  */
 
 /**

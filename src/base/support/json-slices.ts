@@ -2,8 +2,6 @@
  * Cutting JSON text without parsing it. Provider items are kept and sent back as the exact text they came in:
  * JSON.parse + JSON.stringify would lose big integers, -0 and key order, and costs 69 copies of a 4 MB payload.
  * Input must be valid JSON (callers have parsed it, or read it from a checksummed line).
- *
- * @module
  */
 
 /** JSON text that is handed on exactly as it came. On one line, with U+2028/2029 escaped: see `toRawJson`. */

@@ -1,7 +1,5 @@
 /**
  * Ids: prefix, time, randomness. Sortable by creation, unguessable (80 random bits), safe in file names and URLs.
- *
- * @module
  */
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32, lower case: no i, l, o, u

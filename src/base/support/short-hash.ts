@@ -1,8 +1,4 @@
-/**
- * A short name for a long one: letters and digits, the same every time, in any runtime. Not for secrets.
- *
- * @module
- */
+/** A short name for a long one: letters and digits, the same every time, in any runtime. Not for secrets. */
 
 const PRIME = 0x01000193;
 

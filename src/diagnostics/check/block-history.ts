@@ -2,8 +2,6 @@
  * What tools store in shapes of their own, brought into the words of a dialect: blocks (a text, a thought, a call, a result)
  * make pieces, and an edit of a piece becomes a change of the blocks it was made from, and so of the file. A format says
  * only where its blocks stand and how its results and ids are written.
- *
- * @module
  */
 
 import type { JsonObject } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Lint of a history of any known format: every numbered rule of the dialect it would be sent in, with the place, the error
  * it would cause and what to do. Payloads are not decrypted and not needed.
- *
- * @module
  */
 
 import { codedError } from "../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * Edits made on a list of chat messages. A part is a call of an assistant message.
- *
- * @module
- */
+/** Edits made on a list of chat messages. A part is a call of an assistant message. */
 
 import { sliceArray, sliceMember } from "../../base/support/index.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";

@@ -1,8 +1,4 @@
-/**
- * Edits made on a list of Anthropic messages. A message whose last block goes, goes too.
- *
- * @module
- */
+/** Edits made on a list of Anthropic messages. A message whose last block goes, goes too. */
 
 import { sliceArray, sliceMember } from "../../base/support/index.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";

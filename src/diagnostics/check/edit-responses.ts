@@ -1,8 +1,4 @@
-/**
- * Edits made on a list of Responses items.
- *
- * @module
- */
+/** Edits made on a list of Responses items. */
 
 import { LOST_RESULT, type Edit } from "./history.ts";
 import { isCallType, isOutputType } from "./item-kinds.ts";

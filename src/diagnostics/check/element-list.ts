@@ -1,8 +1,6 @@
 /**
  * A file as a list of elements (of a JSON array, or lines), where some are pieces of the history. Elements that are not
  * touched keep their exact text, and so does everything around them.
- *
- * @module
  */
 
 import { type JsonObject, sliceArray } from "../../base/support/index.ts";

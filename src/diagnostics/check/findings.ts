@@ -1,8 +1,4 @@
-/**
- * A violation, told to a person: rule, place, the error it would cause, what to do.
- *
- * @module
- */
+/** A violation, told to a person: rule, place, the error it would cause, what to do. */
 
 import {
   CHAT_RULES,

@@ -1,8 +1,6 @@
 /**
  * A history of any format, seen as the request it would become: pieces in the words of a dialect, each knowing where in the
  * file it stands, and the way back from a change of a piece to a change of the file.
- *
- * @module
  */
 
 import type { DialectFacts, PieceContext } from "../../runtime/rules/index.ts";

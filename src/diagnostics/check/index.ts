@@ -1,8 +1,4 @@
-/**
- * Lint and repair of histories, ours and foreign.
- *
- * @module
- */
+/** Lint and repair of histories, ours and foreign. */
 
 export { checkHistory, type CheckedHistory, type HistoryOptions } from "./check-history.ts";
 export { type Finding, findingsOf } from "./findings.ts";

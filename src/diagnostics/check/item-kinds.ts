@@ -1,8 +1,4 @@
-/**
- * Which Responses items are calls and outputs.
- *
- * @module
- */
+/** Which Responses items are calls and outputs. */
 
 export function isCallType(type: string): boolean {
   return type === "function_call" || type === "custom_tool_call";

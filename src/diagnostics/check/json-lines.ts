@@ -1,8 +1,6 @@
 /**
  * A file of JSON lines, some of which may be unreadable: torn by a crash, overwritten with zeros, glued together because a
  * line break was lost.
- *
- * @module
  */
 
 import { isObject, tryParseJson } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Changing JSON text member by member. What is not named keeps its exact text, so no payload is ever parsed and written
  * again.
- *
- * @module
  */
 
 import { type Member, sliceArray, sliceMember, sliceObject } from "../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * One JSON array of messages, alone or as a member of an object.
- *
- * @module
- */
+/** One JSON array of messages, alone or as a member of an object. */
 
 import { isObject, sliceMember, tryParseJson, codedError } from "../../base/support/index.ts";
 import { arrayFile, type RecordFile } from "./element-list.ts";

@@ -1,8 +1,6 @@
 /**
  * Edits made on a list of pieces. What is the same in every dialect is done here; a dialect says how its parts, ids and
  * results are written, and where a result goes.
- *
- * @module
  */
 
 import type { Edit, Spot } from "./history.ts";

@@ -1,8 +1,6 @@
 /**
  * Blocks as Anthropic messages. What one response made is one message; all that the user's side says in a row is one
  * message too, results first, as the tools send it.
- *
- * @module
  */
 
 import { assertNever } from "../../base/support/index.ts";

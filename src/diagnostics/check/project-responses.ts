@@ -1,7 +1,5 @@
 /**
  * Blocks as Responses items. Thoughts with the same id that stand together are one item whose summary has parts.
- *
- * @module
  */
 
 import { assertNever } from "../../base/support/index.ts";
@@ -44,12 +42,7 @@ function itemOf(block: Block, members: readonly Block[]): string {
     case "reasoning": {
       const payload = members.findLast((one) => one.payload !== undefined)?.payload;
       const words = members.flatMap(({ text = "" }) => (text === "" ? [] : [{ type: "summary_text", text }]));
-      return JSON.stringify({
-        type: "reasoning",
-        id,
-        summary: words,
-        encrypted_content: payload,
-      });
+      return JSON.stringify({ type: "reasoning", id, summary: words, encrypted_content: payload });
     }
     case "call":
       return JSON.stringify({

@@ -1,8 +1,6 @@
 /**
  * Changes to the elements of a file, collected and then made at once; indexes are those of the file as it was. Where the
  * elements form a tree, each naming its parent, taking one out or putting one in keeps the chain whole.
- *
- * @module
  */
 
 import { type JsonObject, stringOf } from "../../base/support/index.ts";

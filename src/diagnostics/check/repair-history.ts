@@ -2,8 +2,6 @@
  * Repair of a history of any known format: the smallest change after which every rule holds, never an invented id or
  * payload, never a changed byte of one. What was done and what was lost is told. A history with nothing wrong comes back as
  * it is.
- *
- * @module
  */
 
 import { damageFindings, type HistoryOptions, violationsOf } from "./check-history.ts";

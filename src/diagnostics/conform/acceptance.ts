@@ -1,8 +1,4 @@
-/**
- * Was a request taken or refused? Taken as soon as output begins: the rest of the answer is not paid for.
- *
- * @module
- */
+/** Was a request taken or refused? Taken as soon as output begins: the rest of the answer is not paid for. */
 
 import { isObject, stringOf, ThroughlineError, tryParseJson, codedError } from "../../base/support/index.ts";
 import type { Reply, Frame } from "./reply.ts";

@@ -1,8 +1,6 @@
 /**
  * What all probes of one run share: the endpoint, the parameters it takes, and the few answers most probes look at.
  * Everything is asked once, however many probes want it.
- *
- * @module
  */
 
 import { isObject, type JsonObject, messageOf, tryParseJson } from "../../base/support/index.ts";

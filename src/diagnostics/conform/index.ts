@@ -1,8 +1,6 @@
 /**
  * Conformance: our requests against any Responses server, and which rules and shapes hold there. A list of probes, all
  * of one shape; from the answers a profile is suggested.
- *
- * @module
  */
 
 export { listModels } from "./list-models.ts";

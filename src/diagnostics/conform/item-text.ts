@@ -1,8 +1,6 @@
 /**
  * Items as the exact text they came in. What goes back goes back as it was, field by field; a deliberate break changes
  * one thing and nothing else.
- *
- * @module
  */
 
 import { sliceMember, sliceObject, tryParseJson } from "../../base/support/index.ts";

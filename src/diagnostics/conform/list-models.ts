@@ -1,8 +1,4 @@
-/**
- * Which models a server has, where it says so: one that serves a single model needs no `--model`.
- *
- * @module
- */
+/** Which models a server has, where it says so: one that serves a single model needs no `--model`. */
 
 import {
   arrayOf,

@@ -1,8 +1,4 @@
-/**
- * A probe: one thing a Responses server does or does not do. All have the same shape; the list is data.
- *
- * @module
- */
+/** A probe: one thing a Responses server does or does not do. All have the same shape; the list is data. */
 
 import { type Acceptance, describe, refusalOf } from "./acceptance.ts";
 import type { Context } from "./context.ts";

@@ -1,8 +1,4 @@
-/**
- * The report as text for a person. Whatever a server wrote passes through `inert` before it is printed.
- *
- * @module
- */
+/** The report as text for a person. Whatever a server wrote passes through `inert` before it is printed. */
 
 import type { ConformReport, ProbeResult } from "./run.ts";
 

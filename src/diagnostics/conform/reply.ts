@@ -1,8 +1,4 @@
-/**
- * One request and all that came back, bounded in time and size. Nothing is judged here.
- *
- * @module
- */
+/** One request and all that came back, bounded in time and size. Nothing is judged here. */
 
 import {
   type Clock,

@@ -1,8 +1,6 @@
 /**
  * Runs probes against a server, a few at a time, and tells each result as it comes. Only what makes the whole run
  * pointless throws: no server, no key, no such model, a web page.
- *
- * @module
  */
 
 import {

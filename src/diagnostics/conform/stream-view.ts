@@ -1,8 +1,6 @@
 /**
  * A recorded stream, put in order: which items it had and in which forms they came. Items are held together by their
  * output index, as a client must (I08); nothing here complains, the probes do.
- *
- * @module
  */
 
 import {

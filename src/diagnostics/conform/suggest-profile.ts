@@ -1,8 +1,6 @@
 /**
  * From the answers to a profile: what a client should do at this endpoint. Each field says which probe it rests on, or
  * that it was assumed.
- *
- * @module
  */
 
 import { PROFILES } from "../../runtime/providers/index.ts";

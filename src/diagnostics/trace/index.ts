@@ -1,8 +1,4 @@
-/**
- * Seeing exactly what happened, and seeing it again: traces, recordings, playback.
- *
- * @module
- */
+/** Seeing exactly what happened, and seeing it again: traces, recordings, playback. */
 
 export { type LogSink, tapStore } from "./log-tap.ts";
 export { playbackFetch } from "./playback-fetch.ts";

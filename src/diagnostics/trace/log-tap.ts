@@ -1,8 +1,4 @@
-/**
- * Sees what is appended to the logs of a store, after it was written.
- *
- * @module
- */
+/** Sees what is appended to the logs of a store, after it was written. */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
 import type { Log, Store } from "../../runtime/log/index.ts";

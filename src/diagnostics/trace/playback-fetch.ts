@@ -1,8 +1,6 @@
 /**
  * A `fetch` that answers from a recording: the nth request gets the nth recorded answer, byte for byte and at its pace.
  * Nothing is sent anywhere.
- *
- * @module
  */
 
 import { type Clock, ThroughlineError, codedError } from "../../base/support/index.ts";

@@ -1,7 +1,5 @@
 /**
  * JSON laid out for reading, token for token as it was: parsing it and writing it anew would change numbers.
- *
- * @module
  */
 
 export function prettyJson(text: string, indent: string): string {

@@ -1,8 +1,6 @@
 /**
  * A new file that only its owner can read, written record by record: what is in it survives the death of the process.
  * It never replaces or follows anything that is there already.
- *
- * @module
  */
 
 import { closeSync, constants, openSync, writeSync } from "node:fs";

@@ -1,8 +1,6 @@
 /**
  * Which headers may be written down: an allow-list, because a header nobody thought of may be a key.
  * The names of all others are kept, their values are not.
- *
- * @module
  */
 
 const REQUEST: ReadonlySet<string> = new Set([

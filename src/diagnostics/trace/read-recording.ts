@@ -1,8 +1,6 @@
 /**
  * A recording, read and checked. It comes from outside – a bug report – so nothing in it is trusted: a file that is
  * damaged, cut off in a line or not a recording at all is a coded error that names the line.
- *
- * @module
  */
 
 import { type LoggedEvent, parseLine } from "../../base/events/index.ts";

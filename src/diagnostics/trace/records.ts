@@ -1,8 +1,6 @@
 /**
  * What writer and reader of traces and recordings agree on. One record a line: the first says what the file is; the rest
  * are the log's own events and the requests and answers of a provider, in the order in which they happened (docs/trace.md).
- *
- * @module
  */
 
 export const FORMAT = 1;

@@ -1,8 +1,6 @@
 /**
  * Writes a trace or a recording: the records of a run as they happen, without its secrets. JSONL is exact; YAML is laid
  * out for reading, with every token as it was.
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

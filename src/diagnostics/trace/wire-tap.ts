@@ -1,8 +1,6 @@
 /**
  * Sees every request to a provider and its answer, in any dialect: a `fetch` for the agent that sends as the agent itself would
  * (node:http), tells what it sends and hands on what arrives, piece by piece as it came.
- *
- * @module
  */
 
 import { codeOf, messageOf } from "../../base/support/index.ts";

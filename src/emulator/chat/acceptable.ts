@@ -1,8 +1,6 @@
 /**
  * What could have come back in a chat request. Chat has no ids: on another branch the same words may have been said with
  * other thoughts, so each message stands for one response only; for the one whose thought it carries, if it carries any.
- *
- * @module
  */
 
 import type { Engine } from "../engine.ts";

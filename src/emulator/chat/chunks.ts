@@ -1,8 +1,6 @@
 /**
  * An answer as a stream of chunks, in the order and with the empty fields each vendor has on the wire (failures.md §4):
  * the role first, reasoning, content, calls by index, a chunk with `finish_reason`, usage where the vendor puts it.
- *
- * @module
  */
 
 import { assertNever, isObject, type JsonObject, objectOf } from "../../base/support/index.ts";

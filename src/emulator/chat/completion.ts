@@ -1,8 +1,4 @@
-/**
- * An answer that is no stream: one `chat.completion`, in the vendor's form.
- *
- * @module
- */
+/** An answer that is no stream: one `chat.completion`, in the vendor's form. */
 
 import { assertNever, type JsonObject } from "../../base/support/index.ts";
 import type { Ending } from "./ending.ts";

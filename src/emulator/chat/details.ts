@@ -2,8 +2,6 @@
  * `reasoning_details[]` of a router (V08): the array goes back as it came. Behind it stands the Responses API, so what it
  * refuses it refuses in those words: the same item twice (I04), a ciphertext that is stale, foreign or made up (E01–E04),
  * reasoning whose follower is not there (P01).
- *
- * @module
  */
 
 import { type JsonObject, stringOf } from "../../base/support/index.ts";

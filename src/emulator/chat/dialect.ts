@@ -1,8 +1,4 @@
-/**
- * The chat completions dialect of the emulator, in the forms of its vendors.
- *
- * @module
- */
+/** The chat completions dialect of the emulator, in the forms of its vendors. */
 
 import { stringOf } from "../../base/support/index.ts";
 import type { ApiRefusal } from "../api-refusal.ts";

@@ -1,8 +1,6 @@
 /**
  * A reply as one assistant message: reasoning, what is said, calls, in this order. Where it is cut short, and how it
  * ends. The parts are what faults count as items.
- *
- * @module
  */
 
 import type { Fault } from "../faults/fault.ts";

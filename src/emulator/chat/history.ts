@@ -1,8 +1,6 @@
 /**
  * The order of messages: every call answered next, nothing answered that was not called, roles in the order a vendor
  * wants. Stateless.
- *
- * @module
  */
 
 import type { ChatMessage } from "./messages.ts";

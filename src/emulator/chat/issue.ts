@@ -1,7 +1,5 @@
 /**
  * Parts become what is handed out: call ids in the vendor's form, sealed details, and for the issued record what may come back.
- *
- * @module
  */
 
 import { assertNever, type JsonObject } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Each message by itself: role, content and its parts, calls and their ids, fields a vendor does not know. What stands
  * around a message is judged in `history.ts`.
- *
- * @module
  */
 
 import { arrayOf, isObject, objectOf } from "../../base/support/index.ts";

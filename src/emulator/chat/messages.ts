@@ -1,8 +1,6 @@
 /**
  * The messages of a request, read once: what each one says, calls, answers and carries as reasoning. Everything after
  * this works on these and not on JSON.
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

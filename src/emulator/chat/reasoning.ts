@@ -2,8 +2,6 @@
  * Reasoning that came back in a chat request: whose it is, whether it is whole, whether the vendor reads it, and
  * whether any is missing that must be there (group I of failures.md). Plain text proves nothing by itself, so it is
  * compared with what this conversation was given; `reasoning_details` are sealed and prove themselves.
- *
- * @module
  */
 
 import { objectOf } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The words of every refusal of the chat dialect, and the body each vendor wraps them in. One function per text;
  * docs/emulator.md lists them with their evidence.
- *
- * @module
  */
 
 import { assertNever } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The top level of a chat request: parameters, their types, and what a vendor or a model does not take. Messages are
  * read here and judged elsewhere.
- *
- * @module
  */
 
 import {

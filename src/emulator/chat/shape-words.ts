@@ -1,7 +1,5 @@
 /**
  * A value of the wrong shape in chat: the words are those of the Responses API, the body around them is the vendor's.
- *
- * @module
  */
 
 import { stringOf } from "../../base/support/index.ts";

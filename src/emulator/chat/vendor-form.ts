@@ -1,8 +1,6 @@
 /**
  * How each vendor dresses the same answer: ids, the fields around a choice, usage. Key order as recorded where there is
  * a recording (openai, deepseek, groq, mistral; Kimi's live one is public in vercel/ai), else as reported.
- *
- * @module
  */
 
 import { assertNever, type JsonObject } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * How the vendors behind `POST /v1/chat/completions` differ, per model id. Data, not code; the evidence is named by its
  * entry in failures.md or by the public thread that quotes it.
- *
- * @module
  */
 
 export type Vendor = "openai" | "deepseek" | "kimi" | "mistral" | "groq" | "openrouter";

@@ -1,8 +1,6 @@
 /**
  * The words of the chat completions protocol and of its relatives. Types follow the official ones (openai 7.53
  * completions.d.ts); fields that only vendors have are listed beside them with where they were seen (failures.md V06).
- *
- * @module
  */
 
 export const CHAT_ROLES = ["developer", "system", "user", "assistant", "tool", "function"] as const;

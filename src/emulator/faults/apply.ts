@@ -1,8 +1,6 @@
 /**
  * Faults applied to a finished response: first to the list of events, then to the bytes. Pure; the writer only plays
  * the script that comes out.
- *
- * @module
  */
 
 import { assertNever, type JsonObject } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Faults: what a provider, a proxy or the network does wrong. One union for options, scenario files and the request
  * header; `faultNames` is the documented list.
- *
- * @module
  */
 
 /** `before-item:1`, `after-item:0`, `after-event:7`, `after-byte:512` in text form. Counting starts at 0 (bytes: a count). */

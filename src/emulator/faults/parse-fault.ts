@@ -1,8 +1,6 @@
 /**
  * Faults as text: `name`, `name=value`, `name=value,key:value`; several with `;`. Used by the request header
  * `x-emulator-fault`, by `--fault` and by scenario files.
- *
- * @module
  */
 
 import { ThroughlineError } from "../../base/support/index.ts";

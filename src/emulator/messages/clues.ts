@@ -1,8 +1,6 @@
 /**
  * The clues by which the issued record knows a Claude conversation again. Messages have no ids here: thinking and tool calls
  * prove their response, and what remains is the text with all that came before it.
- *
- * @module
  */
 
 import { stringOf } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * A reply becomes a message: blocks, events in order, the issued record told how it ended. Nothing enters the accepted set
  * before `message_stop` has gone out whole.
- *
- * @module
  */
 
 import { isObject, type JsonObject } from "../../base/support/index.ts";

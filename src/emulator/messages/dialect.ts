@@ -1,8 +1,4 @@
-/**
- * The Anthropic Messages dialect of the emulator.
- *
- * @module
- */
+/** The Anthropic Messages dialect of the emulator. */
 
 import { accountOf, bearerOf } from "../accounts.ts";
 import type { Call, Dialect, JudgedRequest, ReadRequest } from "../dialect.ts";

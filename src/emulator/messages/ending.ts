@@ -1,7 +1,5 @@
 /**
  * How a message ends: what the model or the scenario wanted, what a fault forces, and the limits of the request.
- *
- * @module
  */
 
 import { arrayOf } from "../../base/support/index.ts";

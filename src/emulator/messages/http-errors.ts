@@ -1,8 +1,4 @@
-/**
- * Errors of the Messages API that are not about the request: HTTP faults and the `error` event (C15).
- *
- * @module
- */
+/** Errors of the Messages API that are not about the request: HTTP faults and the `error` event (C15). */
 
 import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import type { Fault } from "../faults/fault.ts";

@@ -1,8 +1,6 @@
 /**
  * A Messages request up to the verdict: headers, JSON, parameters, each block by itself, tool calls, thinking; and what
  * the issued record can say about it.
- *
- * @module
  */
 
 import { arrayOf, objectOf, stringOf } from "../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * A Messages request as the model sees it.
- *
- * @module
- */
+/** A Messages request as the model sees it. */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";

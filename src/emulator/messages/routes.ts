@@ -1,8 +1,4 @@
-/**
- * What the Messages dialect serves beside `POST /v1/messages`: token counting and models.
- *
- * @module
- */
+/** What the Messages dialect serves beside `POST /v1/messages`: token counting and models. */
 
 import { found, refused, type Route, type RouteRequest, type WireAnswer } from "../dialect.ts";
 import type { Engine } from "../engine.ts";

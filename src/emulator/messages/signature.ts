@@ -1,8 +1,6 @@
 /**
  * Signatures of thinking and the data of redacted thinking: what `Seal` makes, in the look of the real ones (`Er…`,
  * `Em…`). One cannot stand in for the other, and a ciphertext of another dialect opens as neither.
- *
- * @module
  */
 
 import type { Seal, Sealed, SealedThinking } from "../seal.ts";

@@ -1,8 +1,6 @@
 /**
  * The words of the Anthropic Messages protocol. Types follow the official ones (@anthropic-ai/sdk 1.8.0 messages.d.ts);
  * parsing is tolerant: what is not listed here is kept and counted, never thrown on.
- *
- * @module
  */
 
 /** Every stream event of the official types; the name on the `event:` line is the `type` of the data. */

@@ -1,8 +1,4 @@
-/**
- * Arguments for a call: what the model wants to say, made to fit the schema of the tool it was given.
- *
- * @module
- */
+/** Arguments for a call: what the model wants to say, made to fit the schema of the tool it was given. */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import { type Hint, valueFor } from "./schema-value.ts";

@@ -1,8 +1,6 @@
 /**
  * The built-in model: deterministic, the same answer to the same request. It finds the first recipe that knows the
  * user's words, and otherwise talks. It never claims to be a real model.
- *
- * @module
  */
 
 import type { Reply } from "../output/draft.ts";

@@ -1,8 +1,6 @@
 /**
  * Documented prompts about files and commands, for the tools of the command line: list_files, read_file, search_files,
  * write_file, edit_file, run_command.
- *
- * @module
  */
 
 import type { Recipe } from "./recipes.ts";

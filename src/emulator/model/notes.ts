@@ -1,8 +1,4 @@
-/**
- * Notes the model seals into its reasoning: text to everybody else, memory to itself.
- *
- * @module
- */
+/** Notes the model seals into its reasoning: text to everybody else, memory to itself. */
 
 import { arrayOf, isObject, numberOf, stringOf, tryParseJson } from "../../base/support/index.ts";
 

@@ -1,7 +1,5 @@
 /**
  * What a request demands whatever the user says: a forced tool (`tool_choice`), an answer in a JSON schema.
- *
- * @module
  */
 
 import { isObject, type JsonObject, stringOf } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The documented prompts (docs/emulator.md): fixed sequences of calls, chosen by the user's words and by the tools at
  * hand. A recipe looks only at the turn, so it goes on correctly from any replayed history.
- *
- * @module
  */
 
 import { fileRecipes } from "./file-recipes.ts";

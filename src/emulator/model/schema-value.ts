@@ -1,8 +1,6 @@
 /**
  * A value that satisfies a JSON schema: arguments for tools nobody told the model about, and structured answers.
  * Hints by property name make it sensible; the schema always wins over a hint.
- *
- * @module
  */
 
 import { arrayOf, isObject, type JsonObject, numberOf, stringOf } from "../../base/support/index.ts";

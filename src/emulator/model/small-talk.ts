@@ -1,8 +1,6 @@
 /**
  * Any other prompt: a sensible conversation. Remembers what the request shows (names, earlier questions) and what its
  * own notes hold (a number it thought of), and says so when the notes did not come back.
- *
- * @module
  */
 
 import { stringOf } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * What the model does in one step, in its own words: think, say, call. `toDrafts` turns it into output items, with the
  * notes sealed into the last thought of the step.
- *
- * @module
  */
 
 import type { JsonObject } from "../../base/support/index.ts";
@@ -74,14 +72,7 @@ function toDraft(turn: Turn, part: Part, note: Note): readonly Draft[] {
   if ("refuse" in part) return [{ type: "message", text: part.refuse, refusal: true, phase: "final_answer" }];
   if ("exactly" in part) return [{ type: "message", text: part.exactly, phase: "final_answer" }];
   const text = (turn.first ? introduction : "") + part.say + lossOf(turn);
-  return [
-    {
-      type: "message",
-      text,
-      phase: "final_answer",
-      annotations: part.annotations,
-    },
-  ];
+  return [{ type: "message", text, phase: "final_answer", annotations: part.annotations }];
 }
 
 /** The loss made visible: what the model wrote down and did not get back. */

@@ -1,8 +1,6 @@
 /**
  * The turn the model is in: what the user wants now, which calls it has made since, what it can still remember.
  * Everything comes from the request; the model keeps nothing.
- *
- * @module
  */
 
 import { stringOf } from "../../base/support/index.ts";

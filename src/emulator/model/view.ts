@@ -1,8 +1,6 @@
 /**
  * What a model gets to see of a request: the conversation as plain meaning, its tools, and the notes in the reasoning
  * that came back readable. Nothing else: what was not replayed is gone.
- *
- * @module
  */
 
 import type { JsonObject } from "../../base/support/index.ts";

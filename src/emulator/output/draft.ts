@@ -1,8 +1,6 @@
 /**
  * What a model decided to say, before it has ids and ciphertext. The built-in model and scenario files both write
  * drafts; everything after this point is the same for them.
- *
- * @module
  */
 
 import type { JsonObject } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Events of any dialect before they are bytes. Faults add, drop and swap them; what one of them means to the issued record
  * stands beside it, so that nothing later has to know a dialect's event names.
- *
- * @module
  */
 
 import type { JsonObject } from "../../base/support/index.ts";

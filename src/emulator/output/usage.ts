@@ -1,8 +1,6 @@
 /**
  * Token counts and the prompt cache. Tokens are an estimate (four characters each); what is cached is a real prefix
  * match, item by item on the exact bytes, per account and model, so that a broken prefix shows in the numbers (K01).
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

@@ -1,8 +1,4 @@
-/**
- * The clues by which the issued record knows the items of a response again: id, call id, exact text.
- *
- * @module
- */
+/** The clues by which the issued record knows the items of a response again: id, call id, exact text. */
 
 import { stringOf } from "../../base/support/index.ts";
 import type { IssuedReasoning, CluePositions } from "../issued-record.ts";

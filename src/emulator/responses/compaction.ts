@@ -1,8 +1,6 @@
 /**
  * `POST /v1/responses/compact`: the user's messages and one encrypted item in place of everything else. The item is
  * bound like reasoning (H03) and carries the model's notes, so that a compacted conversation still knows its number.
- *
- * @module
  */
 
 import type { JsonObject } from "../../base/support/index.ts";

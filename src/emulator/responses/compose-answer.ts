@@ -1,8 +1,6 @@
 /**
  * A reply becomes a response: items with ids, events in order, faults applied, the issued record and the store told how it
  * ended. Nothing enters the accepted set before the terminal event has gone out whole.
- *
- * @module
  */
 
 import { type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
@@ -129,12 +127,7 @@ function endingOf(judged: Judged, reply: Reply, faults: readonly Fault[]): Endin
         return { status: "incomplete", reason: "max_output_tokens", drafts: halved(drafts, index) };
     }
   }
-  return {
-    status: reply.status ?? "completed",
-    drafts,
-    reason: reply.incompleteReason,
-    error: reply.error,
-  };
+  return { status: reply.status ?? "completed", drafts, reason: reply.incompleteReason, error: reply.error };
 }
 
 function forcedEnding(fault: Fault, drafts: readonly Draft[], judged: Judged): Ending | undefined {

@@ -1,8 +1,4 @@
-/**
- * The OpenAI Responses dialect of the emulator.
- *
- * @module
- */
+/** The OpenAI Responses dialect of the emulator. */
 
 import { accountOf, bearerOf, redacted } from "../accounts.ts";
 import { refuse, type ApiRefusal } from "../api-refusal.ts";

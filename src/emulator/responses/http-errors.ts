@@ -1,8 +1,4 @@
-/**
- * What the Responses API says with an HTTP status, for the faults.
- *
- * @module
- */
+/** What the Responses API says with an HTTP status, for the faults. */
 
 import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import type { Fault } from "../faults/fault.ts";

@@ -1,8 +1,6 @@
 /**
  * A Responses request up to the verdict: JSON, parameters, each item by itself, the history; and what the issued record can
  * say about it.
- *
- * @module
  */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
@@ -45,10 +43,7 @@ export function judgeRequest(
   const { account } = options;
   const refusals: ApiRefusal[] = [];
   for (const [index, { item }] of request.input.entries()) {
-    const wrong = checkItemShape(item, index, {
-      switches,
-      isOurs: (id) => seal.readId(id) !== undefined,
-    });
+    const wrong = checkItemShape(item, index, { switches, isOurs: (id) => seal.readId(id) !== undefined });
     if (wrong !== undefined) refusals.push(wrong);
   }
   const before = previousItems(engine, request, account);

@@ -1,8 +1,4 @@
-/**
- * A Responses request as the model sees it.
- *
- * @module
- */
+/** A Responses request as the model sees it. */
 
 import { isObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";

@@ -1,7 +1,5 @@
 /**
  * What the Responses dialect serves beside `POST /v1/responses`: models, stored responses, token counting, compaction.
- *
- * @module
  */
 
 import type { JsonObject } from "../../base/support/index.ts";

@@ -1,7 +1,5 @@
 /**
  * The server's memory for `store: true`: responses, their input items, and what was sealed into stored reasoning.
- *
- * @module
  */
 
 import { isObject, type JsonObject, stringOf } from "../../base/support/index.ts";

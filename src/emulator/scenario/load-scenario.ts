@@ -1,8 +1,6 @@
 /**
  * Scenario files, JSON or YAML, to `Scenario`. Every problem says the file, the line, and what would be right;
  * nothing is guessed and unknown keys are refused, because a misspelt fault that does nothing hides a failing test.
- *
- * @module
  */
 
 import { type Document, isNode, LineCounter, parseDocument } from "yaml";

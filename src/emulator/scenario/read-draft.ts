@@ -1,8 +1,6 @@
 /**
  * One output item of a scenario file to a draft. Each entry has exactly one key, the item's type; `item` takes any
  * JSON and is sent as it is.
- *
- * @module
  */
 
 import { isObject, type JsonObject, type ThroughlineError } from "../../base/support/index.ts";
@@ -86,12 +84,7 @@ function readMessage(complaints: Complaints, value: unknown, path: Path): Draft 
   if (annotations !== undefined && !(Array.isArray(annotations) && annotations.every(isObject))) {
     throw complaints.problem([...path, "annotations"], "`annotations` must be a list of objects");
   }
-  return {
-    type: "message",
-    text: text(complaints, message["text"], [...path, "text"]),
-    phase,
-    annotations,
-  };
+  return { type: "message", text: text(complaints, message["text"], [...path, "text"]), phase, annotations };
 }
 
 function readFunctionCall(complaints: Complaints, value: unknown, path: Path): Draft {

@@ -1,8 +1,4 @@
-/**
- * A scenario: scripted answers, one per accepted request, each with its faults. Parsed by `loadScenario`.
- *
- * @module
- */
+/** A scenario: scripted answers, one per accepted request, each with its faults. Parsed by `loadScenario`. */
 
 import type { Fault } from "../faults/fault.ts";
 import type { DialectName, ModelTraits } from "../model-traits.ts";

@@ -1,8 +1,6 @@
 /**
  * Tables of what a JSON value may be. A row looks at one thing and gives the refusal if it is wrong; rows are taken in
  * their order, and the first refusal counts. It knows no dialect: each brings its words, and its limits as rows.
- *
- * @module
  */
 
 import { arrayOf, isObject, type JsonObject } from "../../base/support/index.ts";

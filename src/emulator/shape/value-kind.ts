@@ -1,7 +1,5 @@
 /**
  * What kind of value a parameter takes: the same question in every dialect, each answers a wrong one in its own words.
- *
- * @module
  */
 
 import { assertNever, isObject } from "../../base/support/index.ts";

@@ -3,8 +3,6 @@
  *
  * Text that the provider marks as commentary is progress and goes to stderr. When an attempt is cut and made again, what
  * it had written cannot be taken back: the new one begins on a new line.
- *
- * @module
  */
 
 import type { SessionEvent } from "../../base/events/index.ts";

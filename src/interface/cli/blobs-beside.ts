@@ -1,8 +1,6 @@
 /**
  * The blobs that lie beside a log file. One whose bytes do not have the hash in its name is as good as gone: it is not
  * carried on (docs/log-format.md, Blobs).
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

@@ -1,8 +1,4 @@
-/**
- * What the composition root lends to the interfaces of the chat.
- *
- * @module
- */
+/** What the composition root lends to the interfaces of the chat. */
 
 import { extname, resolve } from "node:path";
 

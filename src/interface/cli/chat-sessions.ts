@@ -1,8 +1,6 @@
 /**
  * Where the sessions of a chat are: on this machine, or on a server. The interfaces work on handles and cannot tell the
  * two apart; what differs (how a session is opened, which files an @ can mean, how to come back) stands here.
- *
- * @module
  */
 
 import { homedir } from "node:os";

@@ -1,8 +1,6 @@
 /**
  * The chat on a terminal: opens the session, chooses the interface a person can use, and goes on with another session
  * when one is asked for. A session that another process writes is followed instead of refused.
- *
- * @module
  */
 
 import type { SessionHandle } from "../../base/api/index.ts";

@@ -1,8 +1,4 @@
-/**
- * A chat where a person is on both sides and asked for nothing else; one answer everywhere else.
- *
- * @module
- */
+/** A chat where a person is on both sides and asked for nothing else; one answer everywhere else. */
 
 import type { RunFlags } from "./open-session.ts";
 import type { Terminal } from "./terminal.ts";

@@ -1,8 +1,6 @@
 /**
  * Which model a run uses: flag > environment > the session's own > the project's or the user's settings > a real model
  * if there is a key > the emulator. A model whose key is missing is refused before a session is made.
- *
- * @module
  */
 
 import type { Settings } from "../../base/events/index.ts";

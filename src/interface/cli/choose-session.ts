@@ -1,7 +1,5 @@
 /**
  * Which session a command means: a new one, the last of this directory, or one by its id, a unique beginning of it, or its title.
- *
- * @module
  */
 
 import { messageOf, codedError } from "../../base/support/index.ts";

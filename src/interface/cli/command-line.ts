@@ -5,8 +5,6 @@
  * first bare word that is not a command but close to one is taken for a typing error when nothing else makes it look
  * like a sentence, that is when at most one bare word follows it. The commands inside of others (`export` of `sessions`)
  * are everyday words, so that they are looked at only where they stand alone or before a session's id.
- *
- * @module
  */
 
 /** What the scan needs to know of the flags before the first word. */

@@ -1,8 +1,6 @@
 /**
  * Every command by name: how it is loaded, and the line of the top help that tells it. A command is loaded when it is
  * called, so that `--version` costs little.
- *
- * @module
  */
 
 import type { Command } from "commander";

@@ -1,8 +1,6 @@
 /**
  * What tokens cost, where the price is known: the user's own settings say it, or the table of models. No invented
  * dollar: unknown is undefined.
- *
- * @module
  */
 
 import type { CostOf } from "../../runtime/facts/index.ts";

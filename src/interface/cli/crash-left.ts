@@ -1,8 +1,6 @@
 /**
  * What a crash left of a log and nobody has to mend, in the same words wherever a session is looked at: an end that was
  * not finished, or nothing at all because the process ended before its first event was whole.
- *
- * @module
  */
 
 import { readFileSync } from "node:fs";

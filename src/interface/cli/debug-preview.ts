@@ -1,8 +1,6 @@
 /**
  * `--debug`: what each request carries, in a few lines, before it is sent (requirements G14): role or type of each item,
  * its parts, their length, the head of the text, and counts. Never a payload, never a header.
- *
- * @module
  */
 
 import { arrayOf, isObject, type JsonObject, stringOf, tryParseJson } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The demo: one complete conversation on the built-in emulator, with thinking, tool calls and a follow-up that needs the
  * earlier thoughts. Played where there is no terminal to chat on.
- *
- * @module
  */
 
 import { fileStore } from "../../runtime/log/index.ts";

@@ -1,8 +1,4 @@
-/**
- * A piece of a text around a place, cut between words.
- *
- * @module
- */
+/** A piece of a text around a place, cut between words. */
 
 const BEFORE = 24;
 const AFTER = 60;

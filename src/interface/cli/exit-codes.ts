@@ -1,8 +1,4 @@
-/**
- * What a script can rely on (docs/cli.md).
- *
- * @module
- */
+/** What a script can rely on (docs/cli.md). */
 
 import type { TurnResult } from "../../runtime/session/index.ts";
 

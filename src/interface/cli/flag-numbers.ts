@@ -1,8 +1,4 @@
-/**
- * Numbers behind flags.
- *
- * @module
- */
+/** Numbers behind flags. */
 
 import { codedError } from "../../base/support/index.ts";
 

@@ -1,7 +1,5 @@
 /**
  * A file that was named where a session or a history is taken: is it one, is it a log of ours, and its bytes.
- *
- * @module
  */
 
 import {

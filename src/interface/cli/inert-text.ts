@@ -1,7 +1,3 @@
-/**
- * Untrusted text for a terminal: see `support/inert-text.ts`, which the terminal interface uses too.
- *
- * @module
- */
+/** Untrusted text for a terminal: see `support/inert-text.ts`, which the terminal interface uses too. */
 
 export { inert, inertJson, inertLine } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The messages a person typed, kept for the Up key: one JSON string a line, readable by its owner only. It is a
  * convenience: a history that cannot be read or written costs nothing but itself.
- *
- * @module
  */
 
 import { appendFileSync, chmodSync, mkdirSync, readFileSync } from "node:fs";

@@ -1,8 +1,6 @@
 /**
  * A plain chat: one line in, a turn told in lines, the answer as it comes. It needs nothing but lines and works
  * everywhere; choices are numbered. What a command does is the same as in the full interface.
- *
- * @module
  */
 
 import { createInterface, type Interface } from "node:readline/promises";

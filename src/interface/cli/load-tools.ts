@@ -1,8 +1,4 @@
-/**
- * `--tools FILE`: a JavaScript module that exports tools made with `tool()`.
- *
- * @module
- */
+/** `--tools FILE`: a JavaScript module that exports tools made with `tool()`. */
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,7 +1,5 @@
 /**
  * Long work on files: how far it has come on a terminal's stderr, and Ctrl-C in its middle leaves nothing half-written.
- *
- * @module
  */
 
 import { setImmediate as breath } from "node:timers/promises";

@@ -1,8 +1,4 @@
-/**
- * Whether an address to listen on can be reached from this machine alone.
- *
- * @module
- */
+/** Whether an address to listen on can be reached from this machine alone. */
 
 import { isIP } from "node:net";
 

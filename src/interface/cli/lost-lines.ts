@@ -1,8 +1,6 @@
 /**
  * What a repaired log says of the lines it lost (`repair`): a request behind one of them cannot be rebuilt as it was sent,
  * and nothing is wrong with it for that.
- *
- * @module
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";

@@ -1,9 +1,5 @@
 #!/usr/bin/env node
-/**
- * The composition root: flags in, exit code out. Errors are one line with a code and what to do, never a stack trace.
- *
- * @module
- */
+/** The composition root: flags in, exit code out. Errors are one line with a code and what to do, never a stack trace. */
 
 import { type Command, CommanderError } from "commander";
 

@@ -1,8 +1,6 @@
 /**
  * A last turn that has no end, as a reader tells it: what was seen of it and is not in the log yet, and how to go on
  * (law 9: what a person saw is shown again, also after a crash). Nothing is written: closing it is the next writer's.
- *
- * @module
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * From flags to an open session: folder, settings, model, tools, permissions, the project's instructions. Everything
  * that can be wrong is found before anything is written.
- *
- * @module
  */
 
 import { statSync } from "node:fs";

@@ -1,7 +1,5 @@
 /**
  * `--output-schema FILE` and `-o FILE`: both are looked at before anything is sent, so that a wrong name costs nothing.
- *
- * @module
  */
 
 import { randomUUID } from "node:crypto";

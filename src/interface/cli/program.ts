@@ -1,8 +1,6 @@
 /**
  * The command tree. Commands stand in command-table.ts; here is what a command line without one means, and which word
  * of it is a command.
- *
- * @module
  */
 
 import { Command } from "commander";

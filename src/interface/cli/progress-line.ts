@@ -1,7 +1,5 @@
 /**
  * How far long work has come, on stderr: on a terminal a line that is rewritten, elsewhere now and then a line of its own.
- *
- * @module
  */
 
 import type { Terminal } from "./terminal.ts";

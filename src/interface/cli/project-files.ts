@@ -1,8 +1,4 @@
-/**
- * The files a person may mean behind an @: those git knows or would know, else a bounded walk.
- *
- * @module
- */
+/** The files a person may mean behind an @: those git knows or would know, else a bounded walk. */
 
 import { execFile } from "node:child_process";
 import { readdir } from "node:fs/promises";

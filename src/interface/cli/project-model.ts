@@ -1,7 +1,5 @@
 /**
  * A model by its name as this directory's settings know it, for commands that look at what it would be sent.
- *
- * @module
  */
 
 import type { Model } from "../../runtime/providers/index.ts";

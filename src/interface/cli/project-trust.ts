@@ -1,8 +1,6 @@
 /**
  * The settings of a run, and the question whether a project's own file may set what needs trust. Asked of a person once
  * per content of the file; where nobody can be asked, such settings are left out with a warning.
- *
- * @module
  */
 
 import { createInterface } from "node:readline/promises";

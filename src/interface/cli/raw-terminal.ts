@@ -1,7 +1,5 @@
 /**
  * The terminal as the full interface needs it: keys one by one, its size, and given back whatever happens.
- *
- * @module
  */
 
 import type { TuiTerminal } from "../tui/index.ts";

@@ -1,7 +1,5 @@
 /**
  * Why a file could not be read or written, in words; the system's own name a call and a path nobody asked about.
- *
- * @module
  */
 
 import { codeOf, messageOf } from "../../base/support/index.ts";

@@ -1,7 +1,5 @@
 /**
  * Standard input as text: to its end, bounded, and with a word on stderr when it keeps us waiting for its next piece.
- *
- * @module
  */
 
 import { codedError } from "../../base/support/index.ts";

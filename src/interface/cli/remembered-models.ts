@@ -1,7 +1,5 @@
 /**
  * Models that are made once: the built-in emulator is a server of its own, and switching back is going home.
- *
- * @module
  */
 
 import type { Model } from "../../runtime/providers/index.ts";

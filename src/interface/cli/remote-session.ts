@@ -1,8 +1,6 @@
 /**
  * `--server URL`: sessions on a server, told like local ones. The token is in THROUGHLINE_TOKEN, or the URL is the link
  * the server printed.
- *
- * @module
  */
 
 import {

@@ -1,8 +1,4 @@
-/**
- * One shot: a prompt in, an answer on stdout, progress on stderr, an exit code.
- *
- * @module
- */
+/** One shot: a prompt in, an answer on stdout, progress on stderr, an exit code. */
 
 import type { ModelView } from "../../base/api/index.ts";
 import {

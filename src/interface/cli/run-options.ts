@@ -1,8 +1,4 @@
-/**
- * The flags of every command that runs a turn.
- *
- * @module
- */
+/** The flags of every command that runs a turn. */
 
 import { type Command, Option } from "commander";
 

@@ -1,8 +1,6 @@
 /**
  * What a run is done with: flags over the environment over the project's file over the user's. Everything is checked
  * before a session is opened, so that bad input leaves nothing behind.
- *
- * @module
  */
 
 import {

@@ -1,7 +1,5 @@
 /**
  * The session a command is about: by its id, a unique beginning of it, its title, or the last of this directory.
- *
- * @module
  */
 
 import type { Command } from "commander";

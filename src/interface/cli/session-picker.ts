@@ -1,8 +1,6 @@
 /**
  * Choosing a session from a numbered list, by number or by searching. Lines only: it reads the same to a screen reader,
  * and in a terminal that cannot move its cursor.
- *
- * @module
  */
 
 import { createInterface, type Interface } from "node:readline/promises";

@@ -1,7 +1,5 @@
 /**
  * Sessions as rows: the newest first, and of each only what a list shows. Only rows that are shown are read.
- *
- * @module
  */
 
 import { messageOf } from "../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * A session as text, from the same blocks every interface draws.
- *
- * @module
- */
+/** A session as text, from the same blocks every interface draws. */
 
 import { type Block, formatDuration, reasoningLabel } from "../fragments/index.ts";
 import { inert, inertLine } from "./inert-text.ts";

@@ -1,7 +1,5 @@
 /**
  * A turn told in lines on stderr: titles of thoughts, tools, waits. No cursor movement, so it reads the same in a log.
- *
- * @module
  */
 
 import type { Reasoning, SessionEvent, ShowReasoning } from "../../base/events/index.ts";

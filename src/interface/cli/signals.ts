@@ -1,7 +1,5 @@
 /**
  * Ctrl-C ends the turn cleanly, a second one the process. Nothing is lost either way: what was acknowledged is written.
- *
- * @module
  */
 
 import { EXIT } from "./exit-codes.ts";

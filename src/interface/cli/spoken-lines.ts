@@ -1,8 +1,4 @@
-/**
- * A turn told in sentences, for a screen reader: no signs, no boxes, no seconds that tick.
- *
- * @module
- */
+/** A turn told in sentences, for a screen reader: no signs, no boxes, no seconds that tick. */
 
 import type { SessionEvent } from "../../base/events/index.ts";
 import { TOOL_STATUS_WORDS } from "../tui/index.ts";

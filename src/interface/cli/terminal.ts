@@ -1,7 +1,5 @@
 /**
  * The streams of the command line. Answers go to stdout, everything else to stderr. Colour only where a person looks.
- *
- * @module
  */
 
 import { inertLine } from "./inert-text.ts";

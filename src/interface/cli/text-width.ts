@@ -2,8 +2,6 @@
  * How many columns a text takes on a terminal, near enough to break a line or to end a column by: wide scripts and emoji
  * take two, joined ones as one, marks and styles none. (The full interface measures with its library, which is not
  * loaded for a list.)
- *
- * @module
  */
 
 // oxlint-disable-next-line no-control-regex -- styles take no room

@@ -1,8 +1,4 @@
-/**
- * A session as a timeline: turns, requests, attempts, tools; what each cost and what each left out. Pure.
- *
- * @module
- */
+/** A session as a timeline: turns, requests, attempts, tools; what each cost and what each left out. Pure. */
 
 import type { LoggedEvent, Usage } from "../../base/events/index.ts";
 import { factsOf, type RequestFacts, type TurnFacts } from "../../runtime/facts/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The help of the program itself: what it is, examples, commands by group, where the rest is told. Under 40 lines, so
  * that it fits a screen; the flags of a run are told by `run --help`.
- *
- * @module
  */
 
 import { HELP_LINES } from "./command-table.ts";

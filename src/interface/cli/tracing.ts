@@ -1,8 +1,6 @@
 /**
  * `--trace FILE` and `--record FILE`: what a run sends, gets and logs, written down as it happens. Off unless asked for,
  * and said on the screen.
- *
- * @module
  */
 
 import { extname } from "node:path";

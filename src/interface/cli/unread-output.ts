@@ -1,8 +1,6 @@
 /**
  * Standard output whose reader went away (`| head`), or that cannot take any more. Nobody can be told, but what is under
  * way is ended in order: without it the turn would stand in the log without an end.
- *
- * @module
  */
 
 import { writeSync } from "node:fs";

@@ -1,8 +1,6 @@
 /**
  * What is wrong with a command line, in our words: the parser's speak of arguments and choices, and point to the help of
  * everything instead of the one that helps.
- *
- * @module
  */
 
 import type { Command } from "commander";

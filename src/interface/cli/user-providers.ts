@@ -1,8 +1,6 @@
 /**
  * Models by name: the built-in providers, and those of the user's own settings. A provider of the settings is data:
  * dialect, base URL, the variable that holds its key, headers, and a profile that may be the user's own too.
- *
- * @module
  */
 
 import { codedError } from "../../base/support/index.ts";

@@ -2,8 +2,6 @@
  * Lines for a person on a narrow terminal: broken between words, the rest indented. A terminal breaks them in the middle.
  * What a program may read is left alone: a pipe gets every line as it is, and so does JSON anywhere, because a person
  * copies it.
- *
- * @module
  */
 
 import type { Terminal } from "./terminal.ts";

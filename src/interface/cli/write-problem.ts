@@ -1,8 +1,6 @@
 /**
  * Why a file could not be written, in words about the name a person gave: files are made under another name first, and
  * that one says nothing to anybody.
- *
- * @module
  */
 
 import { existsSync } from "node:fs";

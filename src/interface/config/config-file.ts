@@ -1,7 +1,5 @@
 /**
  * One config file: read, checked, changed. An error names the file and the key, and never repeats what stands there.
- *
- * @module
  */
 
 import { readFileSync, statSync } from "node:fs";

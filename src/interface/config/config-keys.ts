@@ -1,8 +1,6 @@
 /**
  * Every setting: what it means, what values it takes, which variable of the environment sets it, and when a project's
  * own file needs the user's trust to set it. The validator, the JSON Schema and the documents are made from this table.
- *
- * @module
  */
 
 import { EFFORTS, PERMISSION_MODES, SHOW_REASONING } from "../../base/events/index.ts";

@@ -1,7 +1,5 @@
 /**
  * The config file as a JSON Schema, for editors: `throughline config schema`, and docs/config.schema.json.
- *
- * @module
  */
 
 import type { JsonObject } from "../../base/support/index.ts";

@@ -1,29 +1,12 @@
-/**
- * Configuration: paths, settings in layers, what a project says for itself, and whom the user trusts.
- *
- * @module
- */
+/** Configuration: paths, settings in layers, what a project says for itself, and whom the user trusts. */
 
 export { changeConfigFile, readConfigFile } from "./config-file.ts";
-export {
-  CONFIG_KEYS,
-  CONFIG_NAMES,
-  type ConfigName,
-  type ConfigValues,
-  isConfigName,
-  keyOf,
-} from "./config-keys.ts";
+export { CONFIG_NAMES, type ConfigName, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";
 export { configSchema } from "./config-schema.ts";
 export { jsonProblem } from "./json-problem.ts";
-export {
-  type LoadedConfig,
-  loadConfig,
-  type ProjectState,
-  type Setting,
-  valueFromText,
-} from "./load-config.ts";
-export { dataFolder, type Environment, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
+export { type LoadedConfig, loadConfig, type ProjectState, valueFromText } from "./load-config.ts";
+export { dataFolder, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
 export { projectConfigFile, type ProjectInstructions, readProjectInstructions } from "./project.ts";
-export type { PriceConfig, ProfileConfig, ProviderConfig } from "./provider-kinds.ts";
-export { recordTrust, type TrustDecision } from "./trust.ts";
+export type { ProviderConfig } from "./provider-kinds.ts";
+export { recordTrust } from "./trust.ts";
 export { namesIn } from "./value-kinds.ts";

@@ -1,8 +1,6 @@
 /**
  * Where a file stops being JSON. The parser's own words are not told: they quote the file, which may hold what nobody
  * should read on a screen, and only some of them say where.
- *
- * @module
  */
 
 import { messageOf } from "../../base/support/index.ts";

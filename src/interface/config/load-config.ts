@@ -2,8 +2,6 @@
  * The settings in force, in layers: usual values < the user's file < the project's file < the environment. Flags come
  * last and are the command's own business. Every value says where it comes from. What a project may not set without
  * trust is left out and told.
- *
- * @module
  */
 
 import { invalidValue, readConfigFile } from "./config-file.ts";

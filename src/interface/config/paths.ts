@@ -1,8 +1,4 @@
-/**
- * Where things are kept: the XDG folders. THROUGHLINE_HOME moves everything at once.
- *
- * @module
- */
+/** Where things are kept: the XDG folders. THROUGHLINE_HOME moves everything at once. */
 
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";

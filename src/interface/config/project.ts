@@ -2,8 +2,6 @@
  * What a project says for itself: `.throughline/config.json` and `AGENTS.md`, the nearest from the working directory up
  * to the root of its git repository (without one: only the directory itself). Files of a project are written by others:
  * a link that leads out of it is not followed, so that a cloned repository cannot have a private file read aloud.
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

@@ -1,8 +1,4 @@
-/**
- * An endpoint of the settings, its prices, and a profile of one's own.
- *
- * @module
- */
+/** An endpoint of the settings, its prices, and a profile of one's own. */
 
 import type { Dialect } from "../../base/events/index.ts";
 import type { JsonObject } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Which projects' settings a person trusts. A decision belongs to one file with one content: its path and the hash of
  * its bytes. Another byte asks again.
- *
- * @module
  */
 
 import { readFileSync } from "node:fs";

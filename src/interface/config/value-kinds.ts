@@ -1,8 +1,6 @@
 /**
  * What kinds of values settings have. A kind says in one place what its values are: to the checker, in words; to the
  * published JSON Schema; to the compiler; and how one is typed in a variable or behind `config set`.
- *
- * @module
  */
 
 import { isObject, type JsonObject, tryParseJson } from "../../base/support/index.ts";

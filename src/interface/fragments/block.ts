@@ -1,8 +1,6 @@
 /**
  * Blocks: what a viewer draws. `generating` says that something is still coming; whether a block is unfolded is the
  * viewer's own business and not here (law 9).
- *
- * @module
  */
 
 import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";

@@ -2,8 +2,6 @@
  * Fragments → blocks. The same reduction for live events and for history, so a reload shows what was shown.
  *
  * A block stops generating because the log or the writer's death says so: `view` is told whether a writer is alive.
- *
- * @module
  */
 
 import type { SessionEvent } from "../../base/events/index.ts";

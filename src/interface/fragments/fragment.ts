@@ -3,8 +3,6 @@
  *
  * An item is addressed by `item`: its response and output index. A `…_start` begins it afresh, so that the finished item
  * from the log, told in the same fragments and `final`, takes the place of what was streamed.
- *
- * @module
  */
 
 import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";

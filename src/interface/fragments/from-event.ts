@@ -1,8 +1,4 @@
-/**
- * Events → fragments, canonical and ephemeral alike. Stateless: each event tells all it has to tell.
- *
- * @module
- */
+/** Events → fragments, canonical and ephemeral alike. Stateless: each event tells all it has to tell. */
 
 import type {
   AssistantMessage,

@@ -1,8 +1,4 @@
-/**
- * events → fragments → blocks: what a person sees. Pure, runs in a browser.
- *
- * @module
- */
+/** events → fragments → blocks: what a person sees. Pure, runs in a browser. */
 
 export type {
   Block,

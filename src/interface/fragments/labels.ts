@@ -1,8 +1,4 @@
-/**
- * The one-line labels of a reasoning block, the same in every interface.
- *
- * @module
- */
+/** The one-line labels of a reasoning block, the same in every interface. */
 
 import type { ReasoningBlock } from "./block.ts";
 import { formatDuration } from "./duration.ts";

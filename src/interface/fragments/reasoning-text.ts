@@ -1,7 +1,5 @@
 /**
  * What a part of reasoning shows: title and body. Placeholders some servers send instead of text count as nothing.
- *
- * @module
  */
 
 import { readPartTitle } from "../../base/events/index.ts";

@@ -1,8 +1,4 @@
-/**
- * The blocks of one response while fragments come in.
- *
- * @module
- */
+/** The blocks of one response while fragments come in. */
 
 import type { Usage } from "../../base/events/index.ts";
 import type { Block, BlockPart, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";

@@ -1,8 +1,6 @@
 /**
  * The terminal interface: follows a session and draws it, takes keys and turns them into calls on the handle. It holds
  * no truth of its own: what is shown comes from the events, what is typed and not yet sent is given back at the end.
- *
- * @module
  */
 
 import { NOTE_MARGIN } from "./block-rows.ts";

@@ -1,8 +1,6 @@
 /**
  * A block in pieces that are printed as soon as they no longer change: an answer paragraph by paragraph, everything else
  * whole.
- *
- * @module
  */
 
 import type { Block } from "../fragments/index.ts";

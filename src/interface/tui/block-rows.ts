@@ -1,8 +1,4 @@
-/**
- * One block as rows, by value: the same block, width and view give the same rows.
- *
- * @module
- */
+/** One block as rows, by value: the same block, width and view give the same rows. */
 
 import { assertNever, inert, inertLine } from "../../base/support/index.ts";
 import {

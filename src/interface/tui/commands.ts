@@ -1,8 +1,6 @@
 /**
  * What a person can say with a slash, the same in the full interface and in the line-based one. A command works on the
  * session handle; how its outcome is shown and how a choice is made is the surface's business.
- *
- * @module
  */
 
 import type { SessionHandle, SessionSummary, Turn } from "../../base/api/index.ts";

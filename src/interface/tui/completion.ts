@@ -1,8 +1,4 @@
-/**
- * What can be completed: a command at the start of the message, a file behind an @.
- *
- * @module
- */
+/** What can be completed: a command at the start of the message, a file behind an @. */
 
 import { inert, inertLine } from "../../base/support/index.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Everything below the printed blocks: the queue, what is under way, the status, where a person types or answers.
  * What a person types into is never left out, however small the terminal is.
- *
- * @module
  */
 
 import { inertLine } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * What `/help` says: keys side by side where there is room, then the commands. Whoever asks for help has 24 rows, and
  * the footer needs five of them (measured at 80 columns).
- *
- * @module
  */
 
 import { COMMANDS } from "./commands.ts";

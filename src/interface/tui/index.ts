@@ -1,7 +1,5 @@
 /**
  * The terminal interface: components are render(width) → rows; a screen that paints inline; an app over a session handle.
- *
- * @module
  */
 
 export { runTui } from "./app.ts";
@@ -11,4 +9,4 @@ export { argumentRows } from "./permission-prompt.ts";
 export type { Choice } from "./picker.ts";
 export { createStyle } from "./style.ts";
 export { TOOL_STATUS_WORDS } from "./tool-rows.ts";
-export type { InputHistory, TuiEnd, TuiOptions, TuiTerminal } from "./tui-options.ts";
+export type { InputHistory, TuiTerminal } from "./tui-options.ts";

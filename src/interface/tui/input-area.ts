@@ -1,8 +1,6 @@
 /**
  * What stands below the printed blocks just now: the list to choose from, the question, or the input, with a word about the
  * state of the session above it.
- *
- * @module
  */
 
 import { type Footer, footer } from "./footer.ts";

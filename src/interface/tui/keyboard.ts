@@ -1,8 +1,6 @@
 /**
  * What keys do: whose they are (a list, a question, the message), what stops, what leaves. What a key has done and the
  * screen does not show by itself is told in a hint, until the next key.
- *
- * @module
  */
 
 import type { ChatEnd } from "./commands.ts";

@@ -1,8 +1,6 @@
 /**
  * The input: pi-tui's editor (several lines, undo, kill ring, history, completion, large pastes as a marker) without its
  * frame and with the terminal's own cursor. No character a terminal could obey gets into its text.
- *
- * @module
  */
 
 import {

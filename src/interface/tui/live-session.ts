@@ -1,8 +1,6 @@
 /**
  * The session as the interface works with it: what its events say, the turn under way, and the messages that wait for
  * it to end. A message that could not be sent is given back; none is ever dropped.
- *
- * @module
  */
 
 import type { SessionHandle, Turn } from "../../base/api/index.ts";

@@ -1,8 +1,6 @@
 /**
  * A growing Markdown text in pieces that no longer change: each ends at a blank line outside of a code fence that is
  * followed by a line which does not continue it. So what has been printed stays right when more comes.
- *
- * @module
  */
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;

@@ -1,8 +1,6 @@
 /**
  * When and what is drawn: the printed blocks above, the footer below, at most once in a few milliseconds, and every second
  * while something is under way.
- *
- * @module
  */
 
 import type { Block } from "../fragments/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The question that stands, and who has the keys: the question or the message. What was typed into a question that goes
  * away belongs to the message.
- *
- * @module
  */
 
 import type { SessionHandle } from "../../base/api/index.ts";

@@ -2,8 +2,6 @@
  * May this call run? Stands where a person types, so it cannot scroll away; shows the exact arguments, escaped, and all
  * of them: what has not been seen cannot be allowed. The answer is a word and Enter; without a word it is no. A key that
  * was meant for the message therefore never allows anything.
- *
- * @module
  */
 
 import type { PermissionRequest } from "../../base/events/index.ts";

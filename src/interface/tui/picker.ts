@@ -1,8 +1,4 @@
-/**
- * One of several: arrows or Ctrl+P/Ctrl+N, typing narrows the list, Enter takes, Esc leaves it.
- *
- * @module
- */
+/** One of several: arrows or Ctrl+P/Ctrl+N, typing narrows the list, Enter takes, Esc leaves it. */
 
 import { inert, inertLine, messageOf } from "../../base/support/index.ts";
 import type { Rows } from "./rows.ts";

@@ -1,8 +1,6 @@
 /**
  * What is on the screen above the input: blocks and notes in the order they came. A finished entry is printed once;
  * when it leaves the window it is the terminal's. Only what is still in the window follows a toggle.
- *
- * @module
  */
 
 import type { Block } from "../fragments/index.ts";

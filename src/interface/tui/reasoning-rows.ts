@@ -1,8 +1,6 @@
 /**
  * A thought. Generating: its current title, unfolded the text so far under the ticked titles of earlier parts. Done:
  * how long it took, unfolded all parts. Both ways it can be folded at any time.
- *
- * @module
  */
 
 import { inert, inertLine } from "../../base/support/index.ts";

@@ -2,8 +2,6 @@
  * Rows: what a component renders to. A row is text with styles, at most as wide as the terminal, without a line feed.
  *
  * `sealed` is the last gate before the terminal: whatever a component did, only text and styles pass it.
- *
- * @module
  */
 
 import { inert } from "../../base/support/index.ts";

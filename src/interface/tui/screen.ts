@@ -5,8 +5,6 @@
  *
  * Where the window's edge is follows from counting alone: row `high`, the lowest ever painted, has been on the screen,
  * so the row `high - height + 1` and all below it still are.
- *
- * @module
  */
 
 import { sealed, type Rows } from "./rows.ts";

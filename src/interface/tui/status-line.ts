@@ -1,8 +1,6 @@
 /**
  * The last rows: where, which session, tokens, cost if known, context, model and effort. On a narrow terminal it takes
  * more rows instead of leaving something out.
- *
- * @module
  */
 
 import type { ContextUse, Usage } from "../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Colours and weights of the terminal interface. Without colour (`NO_COLOR`) every style is the text itself: nothing
  * that is said is said by colour alone.
- *
- * @module
  */
 
 export type Paint = (text: string) => string;

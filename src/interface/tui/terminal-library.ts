@@ -3,8 +3,6 @@
  * screen is not used: it clears the scrollback when the width changes (docs/adr/0011).
  *
  * Everything that goes in must be inert already: the library measures and passes on control bytes as they are.
- *
- * @module
  */
 
 import {

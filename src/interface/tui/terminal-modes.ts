@@ -1,8 +1,6 @@
 /**
  * What the terminal is asked to do differently while it is ours: pastes in brackets, and keys in full where it knows
  * the Kitty protocol. Given back whenever somebody else gets the terminal, a shell after Ctrl+Z included.
- *
- * @module
  */
 
 const PASTE_ON = "\u001B[?2004h";

@@ -1,8 +1,4 @@
-/**
- * A call and its result: one row folded; unfolded the exact arguments and the result.
- *
- * @module
- */
+/** A call and its result: one row folded; unfolded the exact arguments and the result. */
 
 import type { ToolStatus } from "../../base/events/index.ts";
 import { inert, inertLine, isObject, stringOf, tryParseJson } from "../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * What the interface is given, and what it gives back.
- *
- * @module
- */
+/** What the interface is given, and what it gives back. */
 
 import type { SessionHandle } from "../../base/api/index.ts";
 import type { ChatEnd, Ports } from "./commands.ts";

@@ -1,7 +1,5 @@
 /**
  * What is the viewer's own: what is unfolded, when it first saw something generating. None of it is in the log (law 9).
- *
- * @module
  */
 
 import type { Style } from "./style.ts";

@@ -1,8 +1,4 @@
-/**
- * The three panes: sessions, conversation, inspector. On a narrow screen one at a time.
- *
- * @module
- */
+/** The three panes: sessions, conversation, inspector. On a narrow screen one at a time. */
 
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * Which events of the log a block stands for, and a block as Markdown. Pure.
- *
- * @module
- */
+/** Which events of the log a block stands for, and a block as Markdown. Pure. */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
 import { type Block, reasoningLabel } from "../fragments/index.ts";

@@ -1,7 +1,5 @@
 /**
  * How hard the model is asked to think, in the words a person chooses from. `none` is what some providers call `off`.
- *
- * @module
  */
 
 import { EFFORTS } from "../../base/events/index.ts";

@@ -1,8 +1,4 @@
-/**
- * The page begins here: one connection to the server that sent it, then the interface.
- *
- * @module
- */
+/** The page begins here: one connection to the server that sent it, then the interface. */
 
 import { render } from "preact";
 

@@ -1,8 +1,6 @@
 /**
  * Markdown of models and tools as HTML that can do nothing: no script, no form, no frame, no picture from elsewhere, and
  * every link says where it leads.
- *
- * @module
  */
 
 import DOMPurify from "dompurify";

@@ -1,8 +1,4 @@
-/**
- * Numbers as a person reads them at a glance.
- *
- * @module
- */
+/** Numbers as a person reads them at a glance. */
 
 export function compact(count: number): string {
   if (count < 1000) return String(Math.round(count));

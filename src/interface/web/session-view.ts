@@ -1,8 +1,6 @@
 /**
  * One session as the page sees it: its events and the blocks they reduce to. History and live events go through the same
  * reduction, so a reload shows the same thing.
- *
- * @module
  */
 
 import type { SessionHandle } from "../../access/client/index.ts";

@@ -1,8 +1,4 @@
-/**
- * Figures per step: tokens and times. Pure.
- *
- * @module
- */
+/** Figures per step: tokens and times. Pure. */
 
 import type { RequestFacts } from "../../runtime/facts/index.ts";
 

@@ -1,7 +1,5 @@
 /**
  * The address and the title of the page follow what is shown: `/s/ID#SEQ` is the block that shows an event.
- *
- * @module
  */
 
 import { useEffect, useState } from "preact/hooks";

@@ -1,8 +1,4 @@
-/**
- * The time, told anew every second while somebody counts.
- *
- * @module
- */
+/** The time, told anew every second while somebody counts. */
 
 import { useEffect, useState } from "preact/hooks";
 

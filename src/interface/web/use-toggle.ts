@@ -1,8 +1,6 @@
 /**
  * Whether a block is unfolded: the reader's own choice, remembered per block while the page is open, and nothing that the
  * model does changes it (law 9).
- *
- * @module
  */
 
 import { useState } from "preact/hooks";

@@ -1,8 +1,4 @@
-/**
- * Draws a component again when its session has changed.
- *
- * @module
- */
+/** Draws a component again when its session has changed. */
 
 import { useEffect, useState } from "preact/hooks";
 

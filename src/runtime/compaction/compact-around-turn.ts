@@ -2,8 +2,6 @@
  * A turn, and what follows when the context runs full in it: the turn has ended `incomplete: context`, the front is
  * compacted at the edge of a group, and a new turn goes on by itself. Never for ever: a turn that got nothing done is
  * followed by a shorter summary, then by the end, and all turns together keep to one limit of steps.
- *
- * @module
  */
 
 import { addUsage, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
@@ -157,9 +155,7 @@ async function endTooLong(
   try {
     await context.live.append(
       [{ type: "notice", turn: context.turn, code: "context_too_small", message: what }],
-      {
-        durable: true,
-      },
+      { durable: true },
     );
   } catch {
     // The log has said so already, and the outcome says it too.

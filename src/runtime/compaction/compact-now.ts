@@ -1,8 +1,4 @@
-/**
- * A compaction that a person asked for.
- *
- * @module
- */
+/** A compaction that a person asked for. */
 
 import type { CompactOptions, TurnResult } from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";

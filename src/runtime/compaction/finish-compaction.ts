@@ -1,8 +1,6 @@
 /**
  * A compaction that a crash left open (turn/recover.ts): what it had asked for is left aside, and it is made again. Where it was to
  * make room in a turn that ran full, that turn goes on afterwards, as it would have.
- *
- * @module
  */
 
 import type { TurnResult } from "../../base/api/index.ts";

@@ -1,7 +1,5 @@
 /**
  * A summary in the place of the front: when a person asks for it, when a context runs full, and after a crash over one.
- *
- * @module
  */
 
 export { compactBeforeTurn, type CompactingOptions, runTurnCompacting } from "./compact-around-turn.ts";

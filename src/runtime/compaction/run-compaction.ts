@@ -4,8 +4,6 @@
  * The summary is asked of the model in force, by a request folded from the log like any other, in a turn that
  * stands aside and is left by a `branch`. Too long even for that: the oldest entries are left out, by halves. No model
  * that answers: a digest made from the log. So there is always one, and no session is stuck (law 6).
- *
- * @module
  */
 
 import {

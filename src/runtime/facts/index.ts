@@ -1,10 +1,8 @@
 /**
  * log → facts: title, folder, settings, usage, cost, turns and requests of a session, counted in one place. Pure.
- *
- * @module
  */
 
 export { leftBehind } from "./left-behind.ts";
-export type { RequestFacts, ToolFacts } from "./request-facts.ts";
+export type { RequestFacts } from "./request-facts.ts";
 export { type CostOf, factsOf, SessionFacts } from "./session-facts.ts";
 export type { TurnFacts } from "./turn-facts.ts";

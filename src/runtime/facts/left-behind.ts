@@ -1,8 +1,4 @@
-/**
- * Events that lie on no path in use: what an edit, a retry or an undo has left.
- *
- * @module
- */
+/** Events that lie on no path in use: what an edit, a retry or an undo has left. */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
 import { activePath } from "../fold/index.ts";

@@ -1,8 +1,4 @@
-/**
- * One request of a session and what came of it.
- *
- * @module
- */
+/** One request of a session and what came of it. */
 
 import type {
   AssistantMessage,

@@ -1,8 +1,6 @@
 /**
  * The third fold: log → facts. What lists, status lines, prices, statistics and routes tell of a session, counted once
  * and taken further by what is new. Every event counts, also one on a branch that was left: it was paid for.
- *
- * @module
  */
 
 import {

@@ -1,8 +1,4 @@
-/**
- * One turn of a session: where it stands, what it was asked and what came of it.
- *
- * @module
- */
+/** One turn of a session: where it stands, what it was asked and what came of it. */
 
 import {
   addUsage,

@@ -5,8 +5,6 @@
  * The turn of a compaction stands aside: it begins with a `branch` or a message of that purpose, and ends
  * with a `branch` back to where it began. One that never ended (a crash) is left by the next message, as if that branch
  * were there; recovery writes it down.
- *
- * @module
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Where the front of a conversation may be cut: before a message or before a whole group, so never between a call and
  * its result and never between a thought and what follows it (failures.md H01). Pure.
- *
- * @module
  */
 
 import type { Entry } from "./entries.ts";

@@ -1,8 +1,6 @@
 /**
  * What happened, told from the log alone: the user's messages, the heads of answers, the names of tools. For a session
  * whose summary no model could write; bounded, so that it always fits. Pure.
- *
- * @module
  */
 
 import type { InputPart } from "../../base/events/index.ts";

@@ -1,7 +1,5 @@
 /**
  * The conversation as the log tells it, before anybody decides what to send: user messages and response groups, in order.
- *
- * @module
  */
 
 import type {

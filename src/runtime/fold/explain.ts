@@ -1,8 +1,4 @@
-/**
- * The plan as a table: one decision per event that could be in a request.
- *
- * @module
- */
+/** The plan as a table: one decision per event that could be in a request. */
 
 import {
   type Decision,

@@ -4,8 +4,6 @@
  * Incremental: events are taken one by one, and what was planned for settled entries is kept, so a step costs what is
  * new. Whatever can change an earlier decision (settings, override, branch, compaction, a second attempt) starts a new
  * revision. `planOf(events)` from scratch and the incremental plan are the same; a property test holds them together.
- *
- * @module
  */
 
 import {

@@ -1,8 +1,4 @@
-/**
- * The guard: per group and target `replay`, `translate` or `omit`, always with a reason. Pure.
- *
- * @module
- */
+/** The guard: per group and target `replay`, `translate` or `omit`, always with a reason. Pure. */
 
 import {
   type AssistantMessage,

@@ -1,29 +1,17 @@
-/**
- * log → plan: what the next request contains, and why. Pure.
- *
- * @module
- */
+/** log → plan: what the next request contains, and why. Pure. */
 
-export { activePath, type Walked, walkPath } from "./active-path.ts";
+export { activePath, walkPath } from "./active-path.ts";
 export { keepNewest, sizeOf, startOf } from "./cut-points.ts";
 export { contentText, digestOf } from "./digest.ts";
 export { type Entry, Group } from "./entries.ts";
 export { explain, LeftOutRanges } from "./explain.ts";
 export { Fold, planOf } from "./fold.ts";
-export {
-  CUT_OFF,
-  NEVER_STARTED,
-  type OpenEnd,
-  resultOfOpenCall,
-  OUTCOME_UNKNOWN,
-  RUNNING_IN_PARENT,
-} from "./open-ends.ts";
+export { CUT_OFF, NEVER_STARTED, resultOfOpenCall, OUTCOME_UNKNOWN, RUNNING_IN_PARENT } from "./open-ends.ts";
 export {
   type Plan,
   type PlanEntry,
   type PlannedGroup,
   type PlannedItem,
-  type PlannedResult,
   sendsReasoning,
   withoutReasoning,
 } from "./plan.ts";

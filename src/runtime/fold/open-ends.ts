@@ -1,8 +1,6 @@
 /**
  * What the model is told about a call that has no result. Constant texts: the fold renders them and recovery records the
  * very same ones, so a request is the same before and after (architecture: open ends; failures.md T01).
- *
- * @module
  */
 
 import type { ToolCall, ToolStatus } from "../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The plan: every event that could be sent, with what happens to it and why. Requests are rendered from it, `explain`
  * prints it.
- *
- * @module
  */
 
 import type {

@@ -1,8 +1,6 @@
 /**
  * The cap on replayed reasoning (requirements F6, R20): whole groups, newest kept. Off by default, because every dropped
  * thought also breaks the prompt cache from there on (failures.md K01).
- *
- * @module
  */
 
 import { sameOrigin, type Settings } from "../../base/events/index.ts";

@@ -1,8 +1,4 @@
-/**
- * The blobs that a session's messages name, in memory.
- *
- * @module
- */
+/** The blobs that a session's messages name, in memory. */
 
 import { codeOf } from "../../base/support/index.ts";
 import type { Log } from "./log.ts";

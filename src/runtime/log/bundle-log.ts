@@ -1,8 +1,4 @@
-/**
- * A bundle as a log to look at, without making a session of it: its events as they are, nothing to write.
- *
- * @module
- */
+/** A bundle as a log to look at, without making a session of it: its events as they are, nothing to write. */
 
 import type { SessionBundle } from "./bundle.ts";
 import type { Log } from "./log.ts";

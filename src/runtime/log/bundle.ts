@@ -2,8 +2,6 @@
  * A session as one file that can be carried away: the lines of its log exactly as they are, then a line for each blob,
  * then a line that says how many there were. It stays greppable, and a file that lost its end is told from a whole one
  * (docs/log-format.md, Bundles).
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

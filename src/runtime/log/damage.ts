@@ -1,8 +1,6 @@
 /**
  * What is said of a damaged log, and what to do about it: by the name the person knows it under, and only what can be
  * done. Facts come as fields; whoever knows a better name makes the sentence anew.
- *
- * @module
  */
 
 import { isThroughlineError, ThroughlineError } from "../../base/support/index.ts";

@@ -2,8 +2,6 @@
  * A copy of a session without a leaked secret. Every string of every line is looked at, the provider's items included;
  * all other bytes stay, checksums are made anew. What only the provider can read may hold the secret still: such items
  * are named, and overrides at the end keep them and all that was changed out of later requests.
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

@@ -1,8 +1,4 @@
-/**
- * The system calls the file log makes, as a port: tests count them and make them fail.
- *
- * @module
- */
+/** The system calls the file log makes, as a port: tests count them and make them fail. */
 
 import { fdatasync, fstatSync, ftruncateSync, writeSync } from "node:fs";
 

@@ -2,8 +2,6 @@
  * The file-backed log: one append-only JSONL file per session.
  * An append that has resolved survives the death of the process, a durable one the loss of power. A torn last line is
  * saved aside and cut by the next writer (docs/log-format.md).
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

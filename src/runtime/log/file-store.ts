@@ -1,7 +1,5 @@
 /**
  * A folder of sessions: `<id>.jsonl`, and beside it `.blobs/`, `.live` and `.torn-*`. Folder 0700, files 0600.
- *
- * @module
  */
 
 import { type Dirent, existsSync, readFileSync, realpathSync, statSync } from "node:fs";

@@ -2,8 +2,6 @@
  * What a process that was killed on its way left in a folder of sessions, and who takes it away: the next one that
  * writes a whole session there (import, fork, erase, repair), for each session whose lock it gets. A session itself is
  * never touched, and of what stands without one only what is known to be unfinished.
- *
- * @module
  */
 
 import { existsSync, readdirSync, rmSync } from "node:fs";

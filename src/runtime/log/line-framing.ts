@@ -4,8 +4,6 @@
  * Damage and a torn tail are told apart by where and how it is broken. A crash can only leave the end of the file
  * unfinished: no line break, or sectors that were never written and read as zeros. Anything else is damage; it is
  * named by line and byte and never skipped.
- *
- * @module
  */
 
 import { crc32 } from "node:zlib";

@@ -10,8 +10,6 @@
  * - `scratch` holds what is live and not yet an event. It may be lost; it is never the truth.
  *
  * Fit for a database: nothing is synchronous for the caller, and an append is one guarded statement.
- *
- * @module
  */
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";

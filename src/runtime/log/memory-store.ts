@@ -1,8 +1,6 @@
 /**
  * The log in memory: the same contract, gone with the process. Nothing is written as text: events never change, so that
  * all who open a session may share them.
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

@@ -1,8 +1,6 @@
 /**
  * Secret values this process has loaded never reach a log, a trace or a recording: exact, URL-encoded, base64 and as
  * they stand inside JSON. In the log provider items are exempt: they must go back exactly (SECURITY.md).
- *
- * @module
  */
 
 const SHORTEST_SECRET = 8;

@@ -3,8 +3,6 @@
  * that is lost leaves a notice under its number, so that everything that refers to a number still means the same event. Of a
  * response that lost a line nobody knows whether it is whole: overrides at the end keep its ids and its reasoning out of
  * requests. The original is not touched.
- *
- * @module
  */
 
 import {

@@ -1,8 +1,4 @@
-/**
- * The folder that sessions are kept in.
- *
- * @module
- */
+/** The folder that sessions are kept in. */
 
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";

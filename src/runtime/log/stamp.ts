@@ -1,8 +1,4 @@
-/**
- * The only place where an event gets its envelope.
- *
- * @module
- */
+/** The only place where an event gets its envelope. */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
 import { type Clock, codedError, createIdSource, type IdSource, isoTime } from "../../base/support/index.ts";

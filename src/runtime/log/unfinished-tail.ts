@@ -1,8 +1,6 @@
 /**
  * The end of a log that a crash left unfinished (docs/log-format.md, Torn tail), as a reader tells it: nothing of it was
  * ever acknowledged, and the next writer sets it aside.
- *
- * @module
  */
 
 import { scanLines } from "./line-framing.ts";

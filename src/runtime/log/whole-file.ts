@@ -1,8 +1,6 @@
 /**
  * Whole files of a folder of sessions, by the names of the log's format: what a crash leaves of one on the way is called
  * `….<pid>.tmp`, and the next holder of the session's lock cleans it up (leftovers.ts).
- *
- * @module
  */
 
 import { rmSync } from "node:fs";

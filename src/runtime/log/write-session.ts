@@ -2,8 +2,6 @@
  * Puts a whole session into a folder of sessions: complete or not there. Blobs first, then the log under its name by a
  * link that fails if there is one already, or by a rename that replaces it. Killed anywhere, the folder holds the session
  * as it was before or as it is to be; what is left beside it is taken away by the next one (leftovers.ts).
- *
- * @module
  */
 
 import { existsSync, linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";

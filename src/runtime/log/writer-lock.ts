@@ -3,8 +3,6 @@
  * that, and it tells who holds it. Elsewhere a lock file naming a process, taken over when that process is gone.
  * Neither reaches across containers that share a volume: there the size check before each append still refuses to
  * interleave (`session_fenced`).
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

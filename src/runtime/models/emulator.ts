@@ -1,8 +1,6 @@
 /**
  * `emulator()`: the built-in stand-in for the providers, in this process, with no key. A drop-in that says what it is.
  * The model's name says which dialect it speaks (docs/emulator.md).
- *
- * @module
  */
 
 import type { Emulator, EmulatorOptions } from "../../emulator/index.ts";

@@ -1,7 +1,5 @@
 /**
  * A model on a named endpoint. What a caller gives wins over the environment, the environment over the table.
- *
- * @module
  */
 
 import { codedError, type JsonObject } from "../../base/support/index.ts";

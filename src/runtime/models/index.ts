@@ -1,8 +1,4 @@
-/**
- * The models a user can name.
- *
- * @module
- */
+/** The models a user can name. */
 
 export { EMULATED_MODELS, emulatedProfile, emulator, type EmulatorModelOptions } from "./emulator.ts";
 export type { ModelOptions } from "./endpoint-model.ts";

@@ -1,8 +1,4 @@
-/**
- * `modelFrom("openai/gpt-5.6:high")`: a model by its name, as `-m` takes it.
- *
- * @module
- */
+/** `modelFrom("openai/gpt-5.6:high")`: a model by its name, as `-m` takes it. */
 
 import { isEffort } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";

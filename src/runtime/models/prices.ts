@@ -1,8 +1,6 @@
 /**
  * Prices by provider and model: dated data, each row with the day it was read and where. A model that is not here has no
  * price, and nothing is guessed. Prices are those of the provider's own public endpoint, standard tier.
- *
- * @module
  */
 
 import type { Model, Price } from "../providers/index.ts";

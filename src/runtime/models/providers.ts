@@ -1,8 +1,6 @@
 /**
  * The endpoints a model can be asked for by name: where each is, which variable holds its key, how it departs from its
  * dialect. Data, not code; a user's own stand beside them (`providers` in the config file).
- *
- * @module
  */
 
 import type { Profile } from "../providers/index.ts";

@@ -1,8 +1,4 @@
-/**
- * Models of the vendors whose dialects are spoken here, or on anything else that speaks one of them.
- *
- * @module
- */
+/** Models of the vendors whose dialects are spoken here, or on anything else that speaks one of them. */
 
 import type { Model } from "../providers/index.ts";
 import { endpointModel, type ModelOptions } from "./endpoint-model.ts";

@@ -1,8 +1,6 @@
 /**
  * Texts as UTF-8 bytes that only grow at the end, in blocks. Growth copies nothing, a text never crosses a block, and what
  * was handed out stays valid.
- *
- * @module
  */
 
 interface Block {

@@ -1,7 +1,5 @@
 /**
  * What models can do, as far as it is known. Data; unknown models work, with the defaults of their dialect.
- *
- * @module
  */
 
 import type { Capabilities, Dialect, Profile } from "../../base/events/index.ts";

@@ -1,8 +1,4 @@
-/**
- * A model on an endpoint, as the turn uses it: the same for every dialect.
- *
- * @module
- */
+/** A model on an endpoint, as the turn uses it: the same for every dialect. */
 
 import { createHash } from "node:crypto";
 

@@ -1,8 +1,4 @@
-/**
- * The dialects, by name. Also the renderer of one, for looking at requests where no model is needed.
- *
- * @module
- */
+/** The dialects, by name. Also the renderer of one, for looking at requests where no model is needed. */
 
 import type { Dialect } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";

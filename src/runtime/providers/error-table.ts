@@ -2,8 +2,6 @@
  * What can go wrong with a request, in one table: how an error of a class is known, what it names, what is done about it
  * and what that means for later requests (failures.md §5). The classifier (errors.ts) reads the first columns, healing
  * (turn/heal.ts), retries (turn/step.ts) and compaction the last; what an error names is read by named-in-error.ts.
- *
- * @module
  */
 
 import type { ErrorClass, ErrorInfo } from "../../base/events/index.ts";
@@ -77,16 +75,8 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
     names: "responses",
     remedy: "omit_reasoning",
   },
-  PREFIX: {
-    words: /bound to a different conversation/,
-    names: "nothing",
-    remedy: "omit_reasoning",
-  },
-  PAIR: {
-    words: /without its required/,
-    names: "responses",
-    remedy: "omit_reasoning",
-  },
+  PREFIX: { words: /bound to a different conversation/, names: "nothing", remedy: "omit_reasoning" },
+  PAIR: { words: /without its required/, names: "responses", remedy: "omit_reasoning" },
   TOOLPAIR: {
     words:
       /No tool output found|No tool call found|`tool_use` ids were found without|unexpected `tool_use_id`|must be followed by tool messages|must be a response to a prece/,

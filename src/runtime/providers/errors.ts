@@ -1,8 +1,4 @@
-/**
- * HTTP, in-stream and connection errors, read into one shape and classified (error-table.ts).
- *
- * @module
- */
+/** HTTP, in-stream and connection errors, read into one shape and classified (error-table.ts). */
 
 import type { ErrorInfo } from "../../base/events/index.ts";
 import {

@@ -2,8 +2,6 @@
  * A request that grows at its end. What was rendered is kept as bytes and as a running hash, so the next step costs what
  * is new; the same prefix gives the same bytes (law 4). The array of items comes last but for a short tail, because it is
  * what grows; what depends on the whole conversation stands in the tail.
- *
- * @module
  */
 
 import { createHash, type Hash } from "node:crypto";

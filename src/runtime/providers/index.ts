@@ -1,8 +1,4 @@
-/**
- * Plan → request, frames → stream events, for every dialect.
- *
- * @module
- */
+/** Plan → request, frames → stream events, for every dialect. */
 
 export type { Capabilities, Profile } from "../../base/events/index.ts";
 export { capabilitiesOf } from "./capabilities.ts";
@@ -18,12 +14,9 @@ export type {
   ItemDraft,
   ItemSource,
   Model,
-  ModelSettings,
   RenderContext,
-  Remark,
   RenderedRequest,
   Renderer,
-  SendOptions,
   StreamEnd,
   StreamEvent,
   Violation,

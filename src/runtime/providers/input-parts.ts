@@ -1,8 +1,6 @@
 /**
  * What a person put into a message, ready for any dialect: text, pictures and files whose bytes are at hand. What the
  * model cannot take becomes a note in its place, so that nothing vanishes in silence.
- *
- * @module
  */
 
 import type { InputPart, Settings } from "../../base/events/index.ts";

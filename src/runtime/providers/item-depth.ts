@@ -1,8 +1,4 @@
-/**
- * Deeper nesting than any vendor uses breaks every recursive walk later on: refused before it is stored.
- *
- * @module
- */
+/** Deeper nesting than any vendor uses breaks every recursive walk later on: refused before it is stored. */
 
 import { codedError, jsonDepth } from "../../base/support/index.ts";
 

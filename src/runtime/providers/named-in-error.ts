@@ -1,8 +1,4 @@
-/**
- * What an error names: the item, the place, the field, the calls. Healing begins there (failures.md §5).
- *
- * @module
- */
+/** What an error names: the item, the place, the field, the calls. Healing begins there (failures.md §5). */
 
 import type { ErrorInfo } from "../../base/events/index.ts";
 

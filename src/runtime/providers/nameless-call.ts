@@ -1,8 +1,6 @@
 /**
  * A call that came without its name: the event that had it was lost on the way. Nobody can run it, and no API takes it
  * back, so the answer it stands in counts as cut and is asked for again.
- *
- * @module
  */
 
 import type { ItemDraft } from "./provider.ts";

@@ -1,8 +1,6 @@
 /**
  * What crosses to another origin: plain meaning (law 1). The same for every dialect, so that a history reads the same
  * wherever it goes.
- *
- * @module
  */
 
 import type { AssistantMessage, ToolCall } from "../../base/events/index.ts";

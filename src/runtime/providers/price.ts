@@ -1,7 +1,5 @@
 /**
  * What a model's tokens cost, and what a response cost. Pure; the figures themselves are in src/runtime/models/prices.ts.
- *
- * @module
  */
 
 import type { Usage } from "../../base/events/index.ts";

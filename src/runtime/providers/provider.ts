@@ -1,8 +1,6 @@
 /**
  * The port between a turn and a provider: plan → request, bytes → stream events. Failures are events: `send` never
  * rejects for what a provider or a network did, and its stream ends with exactly one `end`.
- *
- * @module
  */
 
 import type {

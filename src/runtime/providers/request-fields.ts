@@ -1,8 +1,4 @@
-/**
- * What the fields of a request have in common in every dialect.
- *
- * @module
- */
+/** What the fields of a request have in common in every dialect. */
 
 import type { Settings } from "../../base/events/index.ts";
 import type { JsonObject } from "../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * One request and its stream of events, in any dialect. Never rejects: what goes wrong is the `end`.
- *
- * @module
- */
+/** One request and its stream of events, in any dialect. Never rejects: what goes wrong is the `end`. */
 
 import { codedError } from "../../base/support/index.ts";
 import { type BodyChunks, type HttpResponse, postStream, readText, SseDecoder } from "../wire/index.ts";

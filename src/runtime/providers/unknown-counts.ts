@@ -1,8 +1,6 @@
 /**
  * How often a stream brought something nobody knows, by name. The names come from outside: a plain object would take some
  * of them ("constructor") for its own.
- *
- * @module
  */
 
 export class UnknownCounts {

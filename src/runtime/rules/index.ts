@@ -1,8 +1,6 @@
 /**
  * What the APIs accept, one file per numbered rule, one folder per dialect. Used on every request before it is sent, and on
  * histories by `check`. Pure.
- *
- * @module
  */
 
 import { MESSAGES_RULES, type MessagesFacts, viewHead, viewMessage } from "./anthropic-messages/index.ts";
@@ -10,15 +8,9 @@ import { CHAT_RULES, type ChatFacts, viewChatMessage, viewChatRequest } from "./
 import { RESPONSES_RULES, type ResponsesFacts, viewItem } from "./openai-responses/index.ts";
 import { type RequestCheck, RuleSet } from "./rule-set.ts";
 
-export { MESSAGES_RULES, type MessagesFacts } from "./anthropic-messages/index.ts";
-export {
-  CHAT_RULES,
-  CHAT_VENDORS,
-  type ChatFacts,
-  type ChatTraits,
-  type ReasoningField,
-} from "./openai-chat/index.ts";
-export { ITEM_ID_PREFIXES, RESPONSES_RULES, type ResponsesFacts } from "./openai-responses/index.ts";
+export { MESSAGES_RULES } from "./anthropic-messages/index.ts";
+export { CHAT_RULES, CHAT_VENDORS, type ChatTraits } from "./openai-chat/index.ts";
+export { ITEM_ID_PREFIXES, RESPONSES_RULES } from "./openai-responses/index.ts";
 export { HEAD, type Violation } from "./rule.ts";
 export type { PieceContext, RequestCheck } from "./rule-set.ts";
 

@@ -1,8 +1,4 @@
-/**
- * Small looks at JSON text, for the views of the dialects: what a value is, without parsing payloads.
- *
- * @module
- */
+/** Small looks at JSON text, for the views of the dialects: what a value is, without parsing payloads. */
 
 import { sliceObject, stringValue } from "../../base/support/index.ts";
 

@@ -1,8 +1,6 @@
 /**
  * Runs the rules of a dialect over a request that grows at the end: each piece is looked at once, so a step costs what is
  * new.
- *
- * @module
  */
 
 import type { Member } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * A rule: one thing an API refuses, checked piece by piece (an input item, a message). Every rule has the same shape and a
  * number of its own (docs/replay-rules.md). Requests grow at the end, so a run keeps its state and `end` only looks.
- *
- * @module
  */
 
 /** What a rule finds. */

@@ -1,8 +1,4 @@
-/**
- * Programmer errors throw at once, with a code and what to do: not as a failed turn later.
- *
- * @module
- */
+/** Programmer errors throw at once, with a code and what to do: not as a failed turn later. */
 
 import type { Input } from "../../base/api/index.ts";
 import { isPermissionMode, PERMISSION_MODES } from "../../base/events/index.ts";

@@ -1,8 +1,4 @@
-/**
- * `createAgent`: a model, tools and a policy; sessions are opened from it.
- *
- * @module
- */
+/** `createAgent`: a model, tools and a policy; sessions are opened from it. */
 
 import type { SessionSummary } from "../../base/api/index.ts";
 import { createIdSource, systemClock } from "../../base/support/index.ts";

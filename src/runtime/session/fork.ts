@@ -1,8 +1,6 @@
 /**
  * A fork: the active path up to a point, copied with its ids into a new log. The parent is not touched.
  * References by seq are moved along; what was open in the parent is closed in the child.
- *
- * @module
  */
 
 import {

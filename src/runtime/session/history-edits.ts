@@ -1,8 +1,4 @@
-/**
- * Where a cut may be made: never inside a group, never between a call and its result.
- *
- * @module
- */
+/** Where a cut may be made: never inside a group, never between a call and its result. */
 
 import type { Cut } from "../../base/api/index.ts";
 import {

@@ -1,31 +1,6 @@
-/**
- * The local handle on a session.
- *
- * @module
- */
+/** The local handle on a session. */
 
-export type {
-  AgentHandle,
-  CompactOptions,
-  Cut,
-  EventsOptions,
-  ExplainOptions,
-  FollowOptions,
-  ForkOptions,
-  HandleSendOptions,
-  Input,
-  ModelView,
-  OpenHandleOptions,
-  PreviewItem,
-  RebuiltRequest,
-  RequestPreview,
-  SessionHandle,
-  SessionSummary,
-  SwitchPreview,
-  Turn,
-  TurnOptions,
-  TurnResult,
-} from "../../base/api/index.ts";
+export type { RebuiltRequest, RequestPreview, Turn, TurnResult } from "../../base/api/index.ts";
 export { createAgent } from "./agent.ts";
 export { type RuleRepair, type LogRepair, repairOf } from "./repair-log.ts";
 export { previewFromLog } from "./previews.ts";

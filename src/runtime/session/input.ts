@@ -1,7 +1,5 @@
 /**
  * What a person sends → the content of a user message. Large images and files become blobs beside the log.
- *
- * @module
  */
 
 import type { Input } from "../../base/api/index.ts";

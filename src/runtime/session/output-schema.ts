@@ -1,8 +1,4 @@
-/**
- * Structured output: the schema as the provider takes it, and a judge of the answer.
- *
- * @module
- */
+/** Structured output: the schema as the provider takes it, and a judge of the answer. */
 
 import type { Settings } from "../../base/events/index.ts";
 import { isObject, messageOf, tryParseJson } from "../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * Questions that wait for a person.
- *
- * @module
- */
+/** Questions that wait for a person. */
 
 import { codedError } from "../../base/support/index.ts";
 import type { PermissionDecision } from "../turn/index.ts";

@@ -1,8 +1,4 @@
-/**
- * Looking before sending: the exact next request, and what a switch of model would leave behind.
- *
- * @module
- */
+/** Looking before sending: the exact next request, and what a switch of model would leave behind. */
 
 import type { PreviewItem, RequestPreview, SwitchPreview } from "../../base/api/index.ts";
 import type { LoggedEvent, Settings, SettingsEvent } from "../../base/events/index.ts";

@@ -1,8 +1,4 @@
-/**
- * What is known of a stored session without opening it for anybody: its log is read once and let go.
- *
- * @module
- */
+/** What is known of a stored session without opening it for anybody: its log is read once and let go. */
 
 import type { SessionSummary } from "../../base/api/index.ts";
 import { messageOf } from "../../base/support/index.ts";

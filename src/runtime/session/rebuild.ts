@@ -1,8 +1,6 @@
 /**
  * Any past request, rebuilt from the log alone and proven by the hash that was recorded when it was sent.
  * All that the fold and the renderer read is in the log, so nothing else is needed: no key, no model, no options.
- *
- * @module
  */
 
 import type { RebuiltRequest } from "../../base/api/index.ts";

@@ -4,8 +4,6 @@
  *
  * Per response the gentlest form that holds: without its reasoning and ids, then as plain meaning, then without the call
  * that is wrong. What no override can reach (a setting) is told and left.
- *
- * @module
  */
 
 import type { EventDraft, LoggedEvent, ReplayOverride, Settings } from "../../base/events/index.ts";

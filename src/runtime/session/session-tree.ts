@@ -1,7 +1,5 @@
 /**
  * The turns of a log as a tree: which came after which, where branches part, which are on the active path. Pure.
- *
- * @module
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";

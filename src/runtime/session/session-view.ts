@@ -1,8 +1,4 @@
-/**
- * The half of a local session that only looks: what it is, its events, its requests. Nothing here writes.
- *
- * @module
- */
+/** The half of a local session that only looks: what it is, its events, its requests. Nothing here writes. */
 
 import type {
   Decision,

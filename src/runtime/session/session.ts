@@ -1,8 +1,4 @@
-/**
- * The local session: one log, one turn at a time.
- *
- * @module
- */
+/** The local session: one log, one turn at a time. */
 
 import type {
   CompactOptions,
@@ -105,10 +101,7 @@ export class LocalSession extends SessionView implements Session {
     const model = options.effort === undefined ? named : (named ?? this.model).withEffort(options.effort);
     if (model !== undefined) this.#seenModels.add(model); // its key must not reach the log either
     const output = options.output === undefined ? undefined : createOutputFormat(options.output);
-    const overrides = {
-      model,
-      output,
-    };
+    const overrides = { model, output };
     return this.#turns.add(options, async (own, id) => {
       const nothing = this.#nothingToDo(own);
       if (nothing !== undefined) return nothing;
@@ -196,17 +189,12 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async rename(title: string): Promise<void> {
-    await this.#live.append([{ type: "title", title: this.#redact(cleanTitle(title)) }], {
-      durable: true,
-    });
+    await this.#live.append([{ type: "title", title: this.#redact(cleanTitle(title)) }], { durable: true });
   }
 
   async fork(options: ForkOptions = {}): Promise<Session> {
     const id = options.id ?? this.#ids.next("s");
-    await forkInto(this.#parts.store, this.#live.log, {
-      id,
-      at: options.at,
-    });
+    await forkInto(this.#parts.store, this.#live.log, { id, at: options.at });
     const child = await this.#parts.open(id);
     await child.setModel(this.model);
     return child;
@@ -299,15 +287,7 @@ export class LocalSession extends SessionView implements Session {
   #sessionStart(): readonly EventDraft[] {
     if (this.#live.log.events.length > 0) return [];
     const { cwd } = this.#parts.options;
-    return [
-      {
-        type: "session_start",
-        session: this.id,
-        root: this.id,
-        writer: WRITER,
-        cwd,
-      },
-    ];
+    return [{ type: "session_start", session: this.id, root: this.id, writer: WRITER, cwd }];
   }
 
   /** A turn that begins at its first step, after whatever a crash left open has been closed. */

@@ -1,7 +1,5 @@
 /**
  * The settings of a step, from the model and the agent's options. What the fold reads is this, from the log.
- *
- * @module
  */
 
 import type { Settings } from "../../base/events/index.ts";

@@ -1,8 +1,4 @@
-/**
- * Until somebody gives it a better one, a session is called by its first words.
- *
- * @module
- */
+/** Until somebody gives it a better one, a session is called by its first words. */
 
 import type { Input } from "../../base/api/index.ts";
 import { codedError } from "../../base/support/index.ts";

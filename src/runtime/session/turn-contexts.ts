@@ -1,7 +1,5 @@
 /**
  * What the turns of a session work with, and the compactions around them: put together here and nowhere else.
- *
- * @module
  */
 
 import { type IdSource, systemClock, withDefaults } from "../../base/support/index.ts";

@@ -1,7 +1,5 @@
 /**
  * A turn in the caller's hands. Leaving its loop early, iterating twice or not at all changes nothing about the turn.
- *
- * @module
  */
 
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";

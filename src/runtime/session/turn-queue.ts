@@ -1,7 +1,5 @@
 /**
  * The turns of a session: one after the other, each known by its id, none begun after the session was closed.
- *
- * @module
  */
 
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";

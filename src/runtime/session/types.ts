@@ -1,8 +1,4 @@
-/**
- * The session as its user meets it: plain objects, async iterables, AbortSignal.
- *
- * @module
- */
+/** The session as its user meets it: plain objects, async iterables, AbortSignal. */
 
 import type {
   CompactOptions,

@@ -2,8 +2,6 @@
  * The arguments of a call, from the text the model produced. Only a JSON object passes. Anything else is
  * refused with a message that quotes it: arguments are never guessed and never become `{}`, because a tool
  * that runs with invented input does something nobody asked for.
- *
- * @module
  */
 
 import { isObject, jsonDepth, type JsonObject, messageOf } from "../../base/support/index.ts";

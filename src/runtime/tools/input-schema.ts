@@ -1,8 +1,6 @@
 /**
  * What a tool accepts, in the two forms the runtime needs: the JSON Schema a provider is sent and the check
  * a call must pass. Both come from the one schema the author wrote, so they cannot drift apart.
- *
- * @module
  */
 
 import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../base/support/index.ts";

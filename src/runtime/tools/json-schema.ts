@@ -2,8 +2,6 @@
  * Validation against a JSON Schema (draft 2020-12), for tool input and for structured output.
  * What is wrong with the schema itself throws when the validator is made; what is wrong with a value is
  * reported, and checking a value never throws, because values come from a model.
- *
- * @module
  */
 
 import { dereference, type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";

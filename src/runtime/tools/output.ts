@@ -2,8 +2,6 @@
  * A tool's result as the model reads it: text of bounded size. Head and tail are kept, because the end of a
  * log says how it went, and the marker between them says how much is missing. The full text is handed back
  * only when something was left out, for the caller to keep beside the log.
- *
- * @module
  */
 
 import { valueToText } from "./value-to-text.ts";

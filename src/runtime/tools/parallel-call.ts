@@ -2,8 +2,6 @@
  * The `parallel` wrapper: OpenAI models at times emit one call to a function nobody offered, which holds
  * several real calls. It is expanded for execution only; the original call is replayed as it was and gets
  * one output.
- *
- * @module
  */
 
 import { isObject } from "../../base/support/index.ts";

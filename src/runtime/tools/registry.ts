@@ -1,8 +1,6 @@
 /**
  * The tools of one agent by name. A name means one tool: two of the same name are a programmer's error,
  * because the model could not say which it means.
- *
- * @module
  */
 
 import { toolInvalid } from "./input-schema.ts";

@@ -2,8 +2,6 @@
  * The part of Standard Schema (v1, with its JSON Schema extension) that a tool needs, as types only.
  * Copied structurally, as the specification allows, so that the published declarations need no package
  * that a user of this library may not have. A test assigns real zod and valibot schemas to it.
- *
- * @module
  */
 
 export interface StandardSchema<Input = unknown, Output = Input> {

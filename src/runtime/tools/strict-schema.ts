@@ -4,8 +4,6 @@
  * anything not known to be accepted is `false`. Nothing is rewritten to get there: making an optional
  * property nullable would change what the tool receives.
  * Source: OpenAI "Structured Outputs, supported schemas"; the older, smaller size limits, which compatible hosts keep.
- *
- * @module
  */
 
 import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";

@@ -2,8 +2,6 @@
  * What a tool is: a name, a schema and a function, checked when it is made.
  * `tool()` is typed for its author; `Tool` is what the runtime sees, with the types erased, so that tools of
  * any schema library sit in one list. A tool that exists can be sent to every provider.
- *
- * @module
  */
 
 import type { JsonObject } from "../../base/support/index.ts";

@@ -3,8 +3,6 @@
  * surrogate: tools are other people's code, and every call must get a result (law 7).
  * JSON.stringify cannot do this: it throws on bigints, cycles, throwing getters and deep nesting, turns a
  * Map into `{}` and a Buffer into a list of numbers, and needs exponential time for a graph of shared nodes.
- *
- * @module
  */
 
 import { types } from "node:util";

@@ -1,8 +1,6 @@
 /**
  * `maxCostUsd`: what a turn has cost, step by step, at the price of the model each step went to. The limit is looked at
  * between requests: what a request will cost is known only when it is over.
- *
- * @module
  */
 
 import { type ErrorInfo, NO_USAGE, type Usage } from "../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * How full the model's context is, by what its last response counted. Told before it hurts: a notice when a share is
  * crossed, the figures for every interface.
- *
- * @module
  */
 
 import type { ContextUse, EventDraft, Usage } from "../../base/events/index.ts";

@@ -1,7 +1,5 @@
 /**
  * What a turn works with. Everything outside comes in here, so that the loop can be read and tested alone.
- *
- * @module
  */
 
 import type { Purpose, Settings } from "../../base/events/index.ts";

@@ -3,8 +3,6 @@
  *
  * What is done about which error stands in one table (providers/error-table.ts). The ladder inside one step: first what
  * the error names, then everything opaque of this origin, then the original error is surfaced. Scoped to the origin that refused; another key or model is unaffected (failures.md §5, E-class recovery).
- *
- * @module
  */
 
 import type {

@@ -1,8 +1,4 @@
-/**
- * The loop.
- *
- * @module
- */
+/** The loop. */
 
 export {
   DEFAULT_LIMITS,
@@ -17,7 +13,7 @@ export {
 export { COMPACT_AT, contextUse, isFull } from "./context-use.ts";
 export { type Correction, loosened, pathOf, sourcesAt } from "./heal.ts";
 export { LiveLog } from "./live-log.ts";
-export { closeResponses, closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
+export { closeResponses, closeTurn, findOpenTurn } from "./recover.ts";
 export { resumePlan } from "./resume.ts";
 export { runStep } from "./step.ts";
 export { TurnDeadline } from "./turn-deadline.ts";

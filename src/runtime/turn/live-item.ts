@@ -1,8 +1,4 @@
-/**
- * An item while it streams: what a person has seen of it, and the live events that showed it.
- *
- * @module
- */
+/** An item while it streams: what a person has seen of it, and the live events that showed it. */
 
 import { type EphemeralEvent, readPartTitle } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";

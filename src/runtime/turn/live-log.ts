@@ -2,8 +2,6 @@
  * A session's log as long as it is open, with everything that is derived from it as it grows: the fold, the live
  * fan-out to whoever listens, the blobs.
  * One way in (`append`), so that log, fold and viewers never disagree.
- *
- * @module
  */
 
 import type { EventDraft, LoggedEvent, SessionEvent } from "../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Stream events → canonical events in the log and live events for viewers, in the order they arrive.
  * An item is logged when it is done; what never finished becomes a `partial` when its response closes.
- *
- * @module
  */
 
 import type { EphemeralEvent, EventDraft, SessionEvent } from "../../base/events/index.ts";
@@ -87,13 +85,7 @@ export class ResponseRecorder {
       const { fold } = this.#context.live;
       const context = contextUse(fold, fold.settings?.capabilities.contextTokens);
       this.#context.live.publish([
-        {
-          type: "usage",
-          turn,
-          response: this.#response,
-          usage: end.usage,
-          context,
-        },
+        { type: "usage", turn, response: this.#response, usage: end.usage, context },
       ]);
     }
   }

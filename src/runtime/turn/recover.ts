@@ -5,8 +5,6 @@
  * Found by whoever looks (`findOpenTurn`), closed by the next writer and never by a reader, in one of two ways:
  * - anything new (a message, a retry, an edit, a cut) first ends it for good, as `interrupted` (`closeTurn`);
  * - `resume` goes on with it: with a turn by resume.ts, with a compaction by compaction/finish-compaction.ts.
- *
- * @module
  */
 
 import {

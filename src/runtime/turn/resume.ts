@@ -1,8 +1,6 @@
 /**
  * How a turn that a crash left open (recover.ts) goes on: its open responses are closed, calls that never started are
  * run, and of those that were running only the idempotent ones run again; the others are "outcome unknown" (law 5).
- *
- * @module
  */
 
 import type { Tool } from "../tools/index.ts";

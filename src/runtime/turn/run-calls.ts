@@ -4,8 +4,6 @@
  * Checked first (name, arguments, schema), then permitted, then logged as started – one sync for all – and only then
  * run, in parallel. Results are written as tools finish; the fold puts them in call order. A call is run at most once:
  * `tool_start` is durable before it begins (law 5).
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

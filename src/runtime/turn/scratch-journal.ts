@@ -1,8 +1,6 @@
 /**
  * The scratch journal: deltas of the response under way, so that what a person saw before a crash is there after it.
  * One JSON array a line; a torn last line is ignored. Never the truth, never sent.
- *
- * @module
  */
 
 import type { EventDraft } from "../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Runs something that may never end. A time-out or an abort is passed on by signal; what ignores it is given a grace
  * time and then left behind, and its late end is reported.
- *
- * @module
  */
 
 import { messageOf } from "../../base/support/index.ts";

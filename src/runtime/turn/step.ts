@@ -2,8 +2,6 @@
  * One step: one request and one response. A request that is retried or healed is another attempt of the same step.
  *
  * fold → render → check → log (durable) → send → record; then: done, healed and sent again, retried after a wait, or over.
- *
- * @module
  */
 
 import type { Dialect, ErrorInfo, EventDraft, ResponseStart } from "../../base/events/index.ts";

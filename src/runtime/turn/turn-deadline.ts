@@ -1,7 +1,5 @@
 /**
  * A turn's time is limited, whatever a provider or a tool does with it. Waiting for a person does not count.
- *
- * @module
  */
 
 import { codedError } from "../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * One turn: from a user message to exactly one `turn_end`. Readable top to bottom:
  * step (fold → request → check → stream → record), then tools, then again, until the model has answered or a limit is met.
- *
- * @module
  */
 
 import {

@@ -1,8 +1,6 @@
 /**
  * The same over a `fetch` that was handed in. It is somebody else's code: whether it heeds the signal or not, what
  * is stopped has ended, and what took too long has.
- *
- * @module
  */
 
 import { Readable } from "node:stream";

@@ -1,8 +1,6 @@
 /**
  * One POST and its streamed answer. node:http, because global fetch costs 2.45 times as much on streams; a `fetch` can be
  * given instead. No retries here (the turn decides), no redirects (a POST with a key follows nobody).
- *
- * @module
  */
 
 import type { IncomingMessage, RequestOptions } from "node:http";

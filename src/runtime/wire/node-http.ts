@@ -1,8 +1,6 @@
 /**
  * Node's HTTP, not imported but asked for: an import makes Node 24 look at every export, and one of them loads the whole of
  * its `fetch`, which costs ten times what HTTP does and is not used here.
- *
- * @module
  */
 
 import type * as https from "node:https";

@@ -1,8 +1,6 @@
 /**
  * The words of the OpenAI Responses protocol. Types follow the official ones (openai 7.53 responses.d.ts); parsing is
  * tolerant: what is not listed here is kept and counted, never thrown on.
- *
- * @module
  */
 
 /** Every stream event of the official types; those that carry nothing we show are known all the same. */

@@ -1,8 +1,6 @@
 /**
  * The pieces of a stream as they arrive. Node's own iterator over a stream costs more per piece than reading it does; this
  * one takes `data` as it comes, hands it to whoever waits without a detour, and holds the stream back when nobody reads.
- *
- * @module
  */
 
 import type { Readable } from "node:stream";

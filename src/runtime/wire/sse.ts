@@ -6,7 +6,6 @@
  * promises, and it is measurably cheaper (docs/adr/0003).
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
- * @module
  */
 
 import { StringDecoder } from "node:string_decoder";

@@ -1,8 +1,6 @@
 /**
  * AgentInputItem arrays of the OpenAI Agents SDK for JavaScript: Responses items in camelCase. (The Python SDK keeps plain
  * Responses items.)
- *
- * @module
  */
 
 import { type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * AI SDK ModelMessages, version 5 and later: content parts, results in messages of the role tool.
- *
- * @module
- */
+/** AI SDK ModelMessages, version 5 and later: content parts, results in messages of the role tool. */
 
 import { arrayOf, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
 import { blockHistory, type FoundBlock } from "../block-history.ts";

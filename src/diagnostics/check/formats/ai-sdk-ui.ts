@@ -1,7 +1,5 @@
 /**
  * AI SDK UIMessages, version 5 and later: parts of a message, calls and their results in one part with a state.
- *
- * @module
  */
 
 import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";

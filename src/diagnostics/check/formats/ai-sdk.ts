@@ -1,8 +1,4 @@
-/**
- * What the two formats of the AI SDK share: how its parts carry the provider's ids and payloads.
- *
- * @module
- */
+/** What the two formats of the AI SDK share: how its parts carry the provider's ids and payloads. */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
 import type { Block, FoundBlock } from "../block-history.ts";

@@ -1,8 +1,6 @@
 /**
  * Claude Code transcripts: lines with a message of the Messages API each, linked by parentUuid. One answer may be spread over
  * several lines with the same message id; results of parallel calls may hang beside the path.
- *
- * @module
  */
 
 import {

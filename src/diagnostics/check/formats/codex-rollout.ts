@@ -1,8 +1,6 @@
 /**
  * Codex rollouts: lines `{timestamp, type, payload}`. `response_item` lines are Responses items as they are sent; the last
  * `compacted` line replaces what came before it.
- *
- * @module
  */
 
 import { isObject, sliceArray, sliceMember, stringOf } from "../../../base/support/index.ts";

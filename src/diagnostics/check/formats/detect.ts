@@ -1,8 +1,4 @@
-/**
- * Which format a file has, told by its content.
- *
- * @module
- */
+/** Which format a file has, told by its content. */
 
 import { isObject, type JsonObject, tryParseJson } from "../../../base/support/index.ts";
 import type { FormatName } from "./names.ts";

@@ -1,8 +1,4 @@
-/**
- * Opening a history: which format it is, and what stands in it.
- *
- * @module
- */
+/** Opening a history: which format it is, and what stands in it. */
 
 import { isObject, messageOf, tryParseJson, codedError } from "../../../base/support/index.ts";
 import type { History } from "../history.ts";

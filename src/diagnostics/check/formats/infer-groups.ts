@@ -3,8 +3,6 @@
  * an output, are taken for one response where there is a thought among them. A thought with its id and a call without one is
  * what the API takes (failures.md law 1), and what the AI SDK sends; a thought without its id beside items with theirs is
  * refused (P05): only there the rules are told of the group.
- *
- * @module
  */
 
 import type { Piece } from "../history.ts";

@@ -1,8 +1,6 @@
 /**
  * LangChain messages as they are serialised: `{type, data}` (messages_to_dict), constructors (`lc: 1`), or flat. Their
  * content is a text or a list of blocks in the words of the provider.
- *
- * @module
  */
 
 import {

@@ -1,8 +1,4 @@
-/**
- * The formats a history may come in.
- *
- * @module
- */
+/** The formats a history may come in. */
 
 export const FORMATS = {
   responses: "OpenAI Responses: an input array, or a request with one",

@@ -1,8 +1,6 @@
 /**
  * pi sessions, versions 1 to 3: a header and entries that form a tree. Seen as pi would send the path to the last entry to
  * the model that answered last: thoughts of other models stay behind, answers that failed or were aborted too.
- *
- * @module
  */
 
 import {

@@ -1,8 +1,4 @@
-/**
- * Histories in the words of a dialect: an array of pieces, or a request with one.
- *
- * @module
- */
+/** Histories in the words of a dialect: an array of pieces, or a request with one. */
 
 import { isObject, sliceMember, sliceObject, tryParseJson, codedError } from "../../../base/support/index.ts";
 import { editChat } from "../edit-chat.ts";

@@ -1,8 +1,4 @@
-/**
- * Bytes from anywhere, as text fit to look at: coded errors for what is none.
- *
- * @module
- */
+/** Bytes from anywhere, as text fit to look at: coded errors for what is none. */
 
 import { jsonDepth, type ThroughlineError, codedError } from "../../../base/support/index.ts";
 

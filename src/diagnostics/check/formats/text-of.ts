@@ -1,8 +1,4 @@
-/**
- * What a content says in words, where it is a text or a list of parts.
- *
- * @module
- */
+/** What a content says in words, where it is a text or a list of parts. */
 
 import { arrayOf, objectOf, stringOf } from "../../../base/support/index.ts";
 

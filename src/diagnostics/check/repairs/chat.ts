@@ -1,8 +1,4 @@
-/**
- * Remedies for chat histories.
- *
- * @module
- */
+/** Remedies for chat histories. */
 
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";
 import type { Violation } from "../../../runtime/rules/index.ts";

@@ -1,8 +1,6 @@
 /**
  * What only the API can see: whether a payload is its own, whether a thought was left out. Its error says so, and names what
  * it means; told that text, a history is repaired there. Where the error names nothing, all opaque reasoning goes.
- *
- * @module
  */
 
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";

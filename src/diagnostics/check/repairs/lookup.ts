@@ -1,8 +1,6 @@
 /**
  * What remedies look up in a history, found once: a long history with thousands of broken places is repaired in a time that
  * grows with its length, not with its square.
- *
- * @module
  */
 
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";

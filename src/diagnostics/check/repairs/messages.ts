@@ -1,8 +1,4 @@
-/**
- * Remedies for Anthropic histories.
- *
- * @module
- */
+/** Remedies for Anthropic histories. */
 
 import { isObject, sliceMember, tryParseJson } from "../../../base/support/index.ts";
 import type { Violation } from "../../../runtime/rules/index.ts";

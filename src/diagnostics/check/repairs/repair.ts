@@ -1,8 +1,4 @@
-/**
- * The remedy of a violation: an edit, and what it says to a person.
- *
- * @module
- */
+/** The remedy of a violation: an edit, and what it says to a person. */
 
 import { shortHash } from "../../../base/support/index.ts";
 import type { Violation } from "../../../runtime/rules/index.ts";

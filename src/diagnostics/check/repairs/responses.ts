@@ -1,8 +1,4 @@
-/**
- * Remedies for Responses histories.
- *
- * @module
- */
+/** Remedies for Responses histories. */
 
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";
 import { HEAD } from "../../../runtime/rules/index.ts";

@@ -1,8 +1,4 @@
-/**
- * The answer that is not streamed: its object, fields, usage and headers.
- *
- * @module
- */
+/** The answer that is not streamed: its object, fields, usage and headers. */
 
 import {
   arrayOf,

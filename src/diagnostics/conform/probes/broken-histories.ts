@@ -1,8 +1,4 @@
-/**
- * Breaks that any history can have: ids (I), calls and outputs (T), content (S).
- *
- * @module
- */
+/** Breaks that any history can have: ids (I), calls and outputs (T), content (S). */
 
 import type { JsonObject } from "../../../base/support/index.ts";
 import { ASK, ASK_ON, ASK_WEATHER, type Context } from "../context.ts";

@@ -1,8 +1,4 @@
-/**
- * Breaks of reasoning: its pairing (P), its ciphertext (E), its fields (S).
- *
- * @module
- */
+/** Breaks of reasoning: its pairing (P), its ciphertext (E), its fields (S). */
 
 import { ASK_ON } from "../context.ts";
 import { textField, typeOf, without, withField } from "../item-text.ts";

@@ -1,8 +1,6 @@
 /**
  * A history with one deliberate break, and the words OpenAI refuses it with (failures.md). A server that answers in other
  * words, or takes the history all the same, differs: that is a fact about it, not a failure of the run.
- *
- * @module
  */
 
 import type { Context } from "../context.ts";

@@ -1,8 +1,4 @@
-/**
- * One probe for each deliberate break: is it refused, and in which words?
- *
- * @module
- */
+/** One probe for each deliberate break: is it refused, and in which words? */
 
 import { describe, type Acceptance, acceptanceOf, type Refusal } from "../acceptance.ts";
 import { ASK, ASK_ON, type Context, WEATHER_TOOL } from "../context.ts";

@@ -1,8 +1,4 @@
-/**
- * All probes, in the order they are run and told.
- *
- * @module
- */
+/** All probes, in the order they are run and told. */
 
 import type { Probe } from "../probe.ts";
 import { ANSWER_PROBES } from "./answer.ts";

@@ -1,7 +1,5 @@
 /**
  * What the server gives of its reasoning: whether there is any, in what shape, and whether it can be carried home.
- *
- * @module
  */
 
 import { numberOf, objectOf } from "../../../base/support/index.ts";

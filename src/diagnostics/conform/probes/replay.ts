@@ -1,8 +1,6 @@
 /**
  * Histories that must be taken: whole groups, exactly as they came. Each is the control of the deliberate breaks: where
  * the unbroken history is refused, a refusal of the broken one proves nothing.
- *
- * @module
  */
 
 import type { Acceptance } from "../acceptance.ts";

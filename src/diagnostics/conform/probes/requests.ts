@@ -1,8 +1,6 @@
 /**
  * Which parameters of our requests the server takes. What is refused here is left out of every later request, so that
  * one missing feature is reported once.
- *
- * @module
  */
 
 import { OPTIONAL, type Parameter } from "../context.ts";

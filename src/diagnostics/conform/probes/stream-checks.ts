@@ -1,8 +1,6 @@
 /**
  * What can be wrong with a stream, one function per kind. Pure: a recorded stream in, sentences out. Each fault shows up
  * in one place only, so that the table says what to mend.
- *
- * @module
  */
 
 import { numberOf, objectOf, stringOf } from "../../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * The streamed answer: which events come, in which order, and whether they agree with each other.
- *
- * @module
- */
+/** The streamed answer: which events come, in which order, and whether they agree with each other. */
 
 import { describeBody } from "../acceptance.ts";
 import type { Context } from "../context.ts";

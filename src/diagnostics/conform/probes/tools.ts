@@ -1,8 +1,4 @@
-/**
- * Function tools and structured output, as our requests have them.
- *
- * @module
- */
+/** Function tools and structured output, as our requests have them. */
 
 import { isObject, objectOf, stringOf, tryParseJson } from "../../../base/support/index.ts";
 import { describe, acceptanceOf, refusalOf } from "../acceptance.ts";

@@ -1,8 +1,6 @@
 /**
  * Each message and block by itself: roles, known types, fields the input takes, ids, empty texts. Field list:
  * @anthropic-ai/sdk 1.8.0 messages.d.ts, *BlockParam.
- *
- * @module
  */
 
 import { isObject, stringOf } from "../../../base/support/index.ts";

@@ -2,8 +2,6 @@
  * The messages of a request as one row of blocks, and the hash chain over what precedes each (C04). The API joins
  * neighbours of one role, so only a change of role counts, not where a message ends. Thinking and `cache_control` are no
  * part of the chain.
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

@@ -1,8 +1,6 @@
 /**
  * The top level of a Messages request: known parameters, their types and limits. What passes here is a `ParsedMessages`;
  * messages are still unjudged. Field list: @anthropic-ai/sdk 1.8.0, MessageCreateParamsBase (also of the beta).
- *
- * @module
  */
 
 import {

@@ -1,8 +1,6 @@
 /**
  * The `thinking` parameter: whether the model thinks in this request, what of it is shown, and what happens to thinking
  * whose conversation has changed.
- *
- * @module
  */
 
 import { isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The rules about thinking that comes back (C01–C06, C10–C12). Stateless: all it needs is inside the signatures and the
  * tool ids. The order in which the live API answers is not known; here what can be told without a signature comes first.
- *
- * @module
  */
 
 import { stringOf } from "../../../base/support/index.ts";
@@ -192,11 +190,7 @@ function checkBindings(
       continue;
     }
     if (change !== undefined && how === "allow") {
-      transformations.push({
-        type: "thinking_mismatch_allowed",
-        path,
-        reason: "prefix_binding_mismatch",
-      });
+      transformations.push({ type: "thinking_mismatch_allowed", path, reason: "prefix_binding_mismatch" });
     }
     usable.set(position, payload);
     previous = payload.id;

@@ -1,7 +1,5 @@
 /**
  * Tool calls and their results (C07): all results of a message stand first in the very next one, each once.
- *
- * @module
  */
 
 import { stringOf } from "../../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The event sequence of a message, as recorded (failures.md §3): a ping after the first block has begun, an empty delta
  * first for a call and last for thinking.
- *
- * @module
  */
 
 import type { JsonObject } from "../../../base/support/index.ts";

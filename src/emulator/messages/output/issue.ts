@@ -1,8 +1,6 @@
 /**
  * Drafts become content blocks: signatures that say what they are bound to, tool ids that prove their response. One
  * draft may be two blocks (a hosted search and its result).
- *
- * @module
  */
 
 import {
@@ -62,12 +60,7 @@ export function issueBlocks(options: IssueOptions): readonly IssuedBlock[] {
   let previous = options.previous;
   return plain.map((one, index): IssuedBlock => {
     const linkBefore = link;
-    const common = {
-      index,
-      inputText: one.inputText,
-      citations: one.citations ?? [],
-      linkBefore,
-    };
+    const common = { index, inputText: one.inputText, citations: one.citations ?? [], linkBefore };
     const type = String(one.block["type"]);
     if (isThinking(type)) {
       const sealed = toSealed(one, { index, all, link, previous }, options);

@@ -1,8 +1,6 @@
 /**
  * Usage as Claude counts it: what was read from and written to the cache comes on top of `input_tokens`, and nothing is
  * cached unless the request says so.
- *
- * @module
  */
 
 import type { JsonObject } from "../../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The history a request stands on: its own input items and, in stored mode, those of the responses before it.
  * Also the hash chain over what precedes each position (H06), in a form that does not depend on ids or ciphertext.
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

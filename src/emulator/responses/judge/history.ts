@@ -1,8 +1,6 @@
 /**
  * The rules about a history as a whole (groups A–D of failures.md). Stateless for store:false: all it needs is inside
  * the items. The order is that of the live API as far as reports show it: ids, ciphertext, pairing, tool calls.
- *
- * @module
  */
 
 import type { ApiRefusal } from "../../api-refusal.ts";

@@ -1,8 +1,6 @@
 /**
  * Each input item by itself: its type, its fields, its id. Refuses in the order of the live API's schema layer,
  * which answers before any rule about the history as a whole (groups B, D and E of failures.md).
- *
- * @module
  */
 
 import { type JsonObject, stringOf } from "../../../base/support/index.ts";

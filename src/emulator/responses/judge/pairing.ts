@@ -2,8 +2,6 @@
  * Pairing (P01–P13). Two directions: a reasoning item needs the item that followed it in its response, next after it;
  * an item sent with its id needs the reasoning of its response, sent with its id. The second check is by id and not by
  * position (failures.md §0, law 1), the first is by position.
- *
- * @module
  */
 
 import type { ApiRefusal } from "../../api-refusal.ts";

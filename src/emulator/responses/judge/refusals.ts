@@ -1,8 +1,6 @@
 /**
  * The words of every refusal of the Responses API. One function per text, so that a text exists once; docs/emulator.md lists them with their
  * evidence.
- *
- * @module
  */
 
 import { refuse, type ApiRefusal } from "../../api-refusal.ts";

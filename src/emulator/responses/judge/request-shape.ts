@@ -1,8 +1,6 @@
 /**
  * The top level of a request: known parameters, their types and the limits the live API enforces. What passes here is
  * a `ParsedRequest`; input items are still unjudged. Field list: failures.md §2.1.
- *
- * @module
  */
 
 import {

@@ -1,7 +1,5 @@
 /**
  * Calls and outputs (T01, T02, T10): every call has exactly one output, after it; every output has a call before it.
- *
- * @module
  */
 
 import type { ApiRefusal } from "../../api-refusal.ts";

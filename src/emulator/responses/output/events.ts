@@ -1,8 +1,6 @@
 /**
  * The event sequence of a response, as recorded (failures.md §2.4). Events carry no sequence number yet: faults may
  * still add, drop or swap some, and the numbers are given at the very end.
- *
- * @module
  */
 
 import { createHash } from "node:crypto";

@@ -1,8 +1,6 @@
 /**
  * Drafts become items: ids that say what they need, ciphertext in three different forms (E08), call ids.
  * Everything is decided before the first byte is sent, because a reasoning item's ciphertext names its follower.
- *
- * @module
  */
 
 import { assertNever, type JsonObject, stringOf } from "../../../base/support/index.ts";

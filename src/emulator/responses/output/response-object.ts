@@ -1,8 +1,4 @@
-/**
- * The response object: every field of the recordings, in their order, echoing the request.
- *
- * @module
- */
+/** The response object: every field of the recordings, in their order, echoing the request. */
 
 import { isObject, type JsonObject, objectOf } from "../../../base/support/index.ts";
 import type { Draft } from "../../output/draft.ts";
@@ -81,11 +77,7 @@ function reasoningOf(request: ParsedRequest): JsonObject {
   const asked = request.body["reasoning"];
   const effort = request.traits.reasoning ? "medium" : null;
   if (!isObject(asked)) return { effort, summary: null };
-  return {
-    effort: asked["effort"] ?? effort,
-    summary: asked["summary"] ?? null,
-    context: asked["context"],
-  };
+  return { effort: asked["effort"] ?? effort, summary: asked["summary"] ?? null, context: asked["context"] };
 }
 
 /** The API fills in what was left out: `strict` is true unless said otherwise. */

@@ -1,8 +1,4 @@
-/**
- * How the Responses API writes its stream, and the faults that only its events can show.
- *
- * @module
- */
+/** How the Responses API writes its stream, and the faults that only its events can show. */
 
 import { isObject, type JsonObject } from "../../../base/support/index.ts";
 import type { Fault } from "../../faults/fault.ts";
@@ -13,11 +9,7 @@ export function streamForm(doneMarker: boolean): StreamForm {
     named: true,
     numbered: true,
     doneMarker,
-    surprise: {
-      type: "response.emulator_surprise",
-      note: "clients ignore what they do not know",
-      depth: 1,
-    },
+    surprise: { type: "response.emulator_surprise", note: "clients ignore what they do not know", depth: 1 },
     keepalive: { type: "keepalive" },
     ofAnother: (event) => rotated(event, "another", 55),
     alter,

@@ -1,8 +1,4 @@
-/**
- * `throughline check`: what is wrong with a history, ours or another tool's, before a provider says so.
- *
- * @module
- */
+/** `throughline check`: what is wrong with a history, ours or another tool's, before a provider says so. */
 
 import { Command } from "commander";
 

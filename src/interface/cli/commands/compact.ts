@@ -1,8 +1,4 @@
-/**
- * `throughline compact`: the front of a session becomes a summary; nothing is removed from its log.
- *
- * @module
- */
+/** `throughline compact`: the front of a session becomes a summary; nothing is removed from its log. */
 
 import { Command } from "commander";
 

@@ -1,7 +1,5 @@
 /**
  * `throughline completion bash|zsh|fish`: a script made from the command tree, so that it cannot fall behind it.
- *
- * @module
  */
 
 import { Argument, Command } from "commander";

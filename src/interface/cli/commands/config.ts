@@ -1,7 +1,5 @@
 /**
  * `throughline config`: the settings in force and where each comes from, and changing the files they stand in.
- *
- * @module
  */
 
 import { Command } from "commander";

@@ -1,8 +1,6 @@
 /**
  * `throughline conform BASE_URL`: our requests against any Responses server. The report goes to stdout, progress to
  * stderr. Bad input throws; the composition root prints it and exits with 2.
- *
- * @module
  */
 
 import { Command, Option } from "commander";

@@ -1,8 +1,4 @@
-/**
- * `throughline doctor`: what could stand in the way, and how to mend it.
- *
- * @module
- */
+/** `throughline doctor`: what could stand in the way, and how to mend it. */
 
 import { Command } from "commander";
 

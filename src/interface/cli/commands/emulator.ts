@@ -1,8 +1,6 @@
 /**
  * `throughline emulator`: the strict stand-in for the Responses API, for any client. Bad input throws; the composition
  * root prints it. The base URL goes to stdout, so that a script can read it; everything else goes to stderr.
- *
- * @module
  */
 
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";

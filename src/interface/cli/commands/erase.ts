@@ -1,8 +1,6 @@
 /**
  * `throughline sessions erase`: a copy of a session without a leaked secret, with a report of what was changed. Logs are
  * only ever added to; this is the one way to get something out of one, and it writes another.
- *
- * @module
  */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";

@@ -1,8 +1,6 @@
 /**
  * `throughline eval PATH…`: scenarios against models, on the same code path as any run. The report is on stdout,
  * progress on stderr.
- *
- * @module
  */
 
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";

@@ -1,7 +1,5 @@
 /**
  * `throughline sessions export`: a session as Markdown or a page to read, or as a bundle to carry away byte for byte.
- *
- * @module
  */
 
 import { statSync } from "node:fs";

@@ -1,7 +1,5 @@
 /**
  * Going back without rewriting: `fork`, `retry`, `edit`, `undo`. Each is an event; what was left stays in the log.
- *
- * @module
  */
 
 import { Command } from "commander";

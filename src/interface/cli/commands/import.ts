@@ -1,8 +1,6 @@
 /**
  * `throughline sessions import`: a bundle, or a log with the blobs beside it, becomes a session again, byte for byte;
  * damage is refused by line and byte.
- *
- * @module
  */
 
 import { readFileSync, statSync } from "node:fs";

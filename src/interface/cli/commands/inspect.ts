@@ -1,8 +1,6 @@
 /**
  * `throughline inspect`: what a session did, the exact request of any step, and why each item is in it. Reads only, so a
  * session that is running can be looked at too.
- *
- * @module
  */
 
 import { Command, Option } from "commander";

@@ -1,8 +1,6 @@
 /**
  * `throughline models`: what can be asked: providers, whether their key is there, how they depart from their dialect,
  * models whose price is known, efforts. A key is never shown.
- *
- * @module
  */
 
 import { Command } from "commander";

@@ -1,8 +1,6 @@
 /**
  * `throughline repair`: a copy of a broken history that is accepted again, and a report of what was changed and lost. The
  * original is never touched.
- *
- * @module
  */
 
 import { readFileSync } from "node:fs";

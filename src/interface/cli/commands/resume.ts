@@ -1,7 +1,5 @@
 /**
  * `throughline resume`: go on with a session, named or picked from a list, with the model and effort it had.
- *
- * @module
  */
 
 import { Command } from "commander";

@@ -1,8 +1,4 @@
-/**
- * `throughline run` and `throughline start`: one answer, and the first minute.
- *
- * @module
- */
+/** `throughline run` and `throughline start`: one answer, and the first minute. */
 
 import { Command } from "commander";
 

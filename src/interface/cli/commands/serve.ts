@@ -1,8 +1,6 @@
 /**
  * `throughline serve`: the sessions of this machine in a browser, and over HTTP for programs. The link goes to stdout,
  * so that a script can read it; everything else goes to stderr.
- *
- * @module
  */
 
 import { spawn } from "node:child_process";

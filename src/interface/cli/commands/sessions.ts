@@ -1,8 +1,4 @@
-/**
- * `throughline sessions`: find, read, rename and remove what was kept.
- *
- * @module
- */
+/** `throughline sessions`: find, read, rename and remove what was kept. */
 
 import { Command, Option } from "commander";
 

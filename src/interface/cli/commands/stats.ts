@@ -1,8 +1,4 @@
-/**
- * `throughline stats`: what the sessions of this machine used, and what was left out of their requests.
- *
- * @module
- */
+/** `throughline stats`: what the sessions of this machine used, and what was left out of their requests. */
 
 import { setImmediate } from "node:timers/promises";
 

@@ -1,8 +1,4 @@
-/**
- * `throughline tree`: the branches of a session, and the way to another one.
- *
- * @module
- */
+/** `throughline tree`: the branches of a session, and the way to another one. */
 
 import { Command } from "commander";
 

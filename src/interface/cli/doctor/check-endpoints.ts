@@ -1,8 +1,6 @@
 /**
  * Whether endpoints can be reached, and whether their clock agrees with ours. One request without a key each; any answer
  * at all is good news.
- *
- * @module
  */
 
 import { messageOf } from "../../../base/support/index.ts";

@@ -1,7 +1,5 @@
 /**
  * The data folder: modes, space, sessions that cannot be read, what a crash left behind, and who is writing. Reads only.
- *
- * @module
  */
 
 import {

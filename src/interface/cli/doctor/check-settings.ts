@@ -1,7 +1,5 @@
 /**
  * Versions, settings, keys, profiles: what can be told without a network. Keys are looked at and never shown.
- *
- * @module
  */
 
 import { statSync } from "node:fs";

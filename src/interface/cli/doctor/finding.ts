@@ -1,7 +1,5 @@
 /**
  * What a look at one thing found. `bad` makes the doctor leave with 1; everything but `ok` says how to mend it.
- *
- * @module
  */
 
 export interface Finding {

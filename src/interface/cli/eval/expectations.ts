@@ -1,8 +1,6 @@
 /**
  * Expectations against what happened. Each becomes one line that says what was looked at and, if it failed, what was
  * there instead.
- *
- * @module
  */
 
 import { existsSync, readFileSync } from "node:fs";

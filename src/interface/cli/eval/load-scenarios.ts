@@ -1,8 +1,6 @@
 /**
  * Scenario files to scenarios. Everything is checked before anything runs: a misspelt expectation that checks nothing
  * would be a test that cannot fail.
- *
- * @module
  */
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";

@@ -1,8 +1,4 @@
-/**
- * The models of an evaluation: from `-m a,b`, from a file, or the scenario's own.
- *
- * @module
- */
+/** The models of an evaluation: from `-m a,b`, from a file, or the scenario's own. */
 
 import { readFileSync } from "node:fs";
 

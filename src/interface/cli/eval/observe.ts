@@ -1,8 +1,6 @@
 /**
  * What a run looked like from outside: its requests as they were sent, the emulator's own verdicts where one answered,
  * and the log. Recall and prefix stability come from the judge if there is one, otherwise from what we saw ourselves.
- *
- * @module
  */
 
 import { type LoggedEvent, sameOrigin } from "../../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * What an evaluation found, for a person and for a program. Runs of one scenario with one model make one row with its
  * pass rate.
- *
- * @module
  */
 
 import { addUsage, NO_USAGE, type Usage } from "../../../base/events/index.ts";

@@ -1,7 +1,5 @@
 /**
  * One scenario with one model, once: an agent as the command line makes it, a folder of its own, a log of its own.
- *
- * @module
  */
 
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";

@@ -1,8 +1,4 @@
-/**
- * The JSON Schema of scenario files, as published in evals/scenario.schema.json.
- *
- * @module
- */
+/** The JSON Schema of scenario files, as published in evals/scenario.schema.json. */
 
 import type { JsonObject } from "../../../base/support/index.ts";
 

@@ -1,7 +1,5 @@
 /**
  * A scenario of an evaluation: what is said, with which tools and files, and what must come of it. docs/eval.md.
- *
- * @module
  */
 
 import type { JsonObject } from "../../../base/support/index.ts";

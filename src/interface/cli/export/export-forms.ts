@@ -1,8 +1,6 @@
 /**
  * A session in the forms it can leave in, wherever it was asked for: `sessions export`, `/export` of the chat, and the
  * server's download. One place, so that a form is the same everywhere.
- *
- * @module
  */
 
 import { factsOf } from "../../../runtime/facts/index.ts";

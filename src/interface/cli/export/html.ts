@@ -1,8 +1,6 @@
 /**
  * A session as one page: no script, no request to anywhere, every word of a model or a tool as text. The policy in its
  * head forbids the rest, should a browser find a way.
- *
- * @module
  */
 
 import { type Block, reasoningLabel } from "../../fragments/index.ts";

@@ -1,8 +1,6 @@
 /**
  * A session as Markdown: for reading, pasting, keeping. What a model or a tool wrote stands in fences that it cannot
  * close, or as its own Markdown; control characters are shown, not obeyed.
- *
- * @module
  */
 
 import { type Block, reasoningLabel } from "../../fragments/index.ts";

@@ -1,8 +1,6 @@
 /**
  * What a secret looks like, for `--redact` and for erasing: the values this environment holds under telling names, and
  * the forms that the usual issuers give theirs.
- *
- * @module
  */
 
 import { createRedactor, secretsOf } from "../../../runtime/log/index.ts";

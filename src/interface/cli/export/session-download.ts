@@ -1,8 +1,4 @@
-/**
- * What `sessions export` writes, as the server's download.
- *
- * @module
- */
+/** What `sessions export` writes, as the server's download. */
 
 import type { ExportSession } from "../../../access/server/index.ts";
 import { codedError } from "../../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * A bundle whose thoughts are gone and that is a session all the same: each keeps its line and its place, empty. Without
  * its payload it is not sent, and its response goes on as plain text.
- *
- * @module
  */
 
 import type { LoggedEvent } from "../../../base/events/index.ts";

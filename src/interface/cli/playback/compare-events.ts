@@ -1,8 +1,6 @@
 /**
  * Are two lists of events the same but for ids and times? Results of tools that ran side by side may come in another
  * order, which is chance. Pure.
- *
- * @module
  */
 
 import { type LoggedEvent, toLine } from "../../../base/events/index.ts";

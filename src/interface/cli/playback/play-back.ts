@@ -1,8 +1,6 @@
 /**
  * `--playback FILE`: a recorded run once more, through the same decoder and the same loop, without a key, a network or
  * a tool being run; and the word whether it came out the same.
- *
- * @module
  */
 
 import { readFileSync, statSync } from "node:fs";

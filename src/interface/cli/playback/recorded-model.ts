@@ -1,8 +1,6 @@
 /**
  * The model of a recording: everything about it is in the recorded settings, so neither a key nor a provider that this
  * machine knows is needed. What it sends goes to the playback and nowhere else.
- *
- * @module
  */
 
 import type { Settings } from "../../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The tools of a recording: each call gets the result it got then. Nothing is run: a recording comes from somebody else,
  * and what its model asks for must not happen on this machine.
- *
- * @module
  */
 
 import type { LoggedEvent, ToolCall, ToolResult, ToolSpec } from "../../../base/events/index.ts";

@@ -1,8 +1,4 @@
-/**
- * A small plot for a terminal: columns over days, with axes and a unit, in plain characters. Pure.
- *
- * @module
- */
+/** A small plot for a terminal: columns over days, with axes and a unit, in plain characters. Pure. */
 
 export interface PlotPoint {
   /** `YYYY-MM-DD`. */

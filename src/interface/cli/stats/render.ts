@@ -1,8 +1,4 @@
-/**
- * The tally as text for a person, and as JSON for a program.
- *
- * @module
- */
+/** The tally as text for a person, and as JSON for a program. */
 
 import { inertLine } from "../inert-text.ts";
 import { seconds } from "../show-progress.ts";

@@ -1,8 +1,6 @@
 /**
  * What sessions used, counted from their facts: tokens, cost, tools, errors, and what was left out of requests and why.
  * A fork copies the events of its parent with their ids, so each id counts once. Pure.
- *
- * @module
  */
 
 import type { LoggedEvent, ResponseEnd, ToolResult } from "../../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * What a screen reader is told while a turn runs: each title once, and the end. The transcript itself is no live region:
  * it would be read out token by token.
- *
- * @module
  */
 
 import { reasoningLabel } from "../../fragments/index.ts";

@@ -1,8 +1,4 @@
-/**
- * What can be done with any block: look behind it, copy it as Markdown, fork the session after it.
- *
- * @module
- */
+/** What can be done with any block: look behind it, copy it as Markdown, fork the session after it. */
 
 import { useEffect, useState } from "preact/hooks";
 

@@ -1,7 +1,5 @@
 /**
  * The selected block: its events, the origin, what the next request does with each and why, and where it was sent.
- *
- * @module
  */
 
 import { useEffect, useState } from "preact/hooks";

@@ -1,8 +1,4 @@
-/**
- * One block, by its kind. Whether it is unfolded is this view's own state and nobody else's (law 9).
- *
- * @module
- */
+/** One block, by its kind. Whether it is unfolded is this view's own state and nobody else's (law 9). */
 
 import { useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * Where a person writes. Typed text is never lost: it stays until the server has taken it.
- *
- * @module
- */
+/** Where a person writes. Typed text is never lost: it stays until the server has taken it. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 

@@ -1,8 +1,4 @@
-/**
- * The blocks of a session, in order. New ones are shown as they come while the reader is at the end.
- *
- * @module
- */
+/** The blocks of a session, in order. New ones are shown as they come while the reader is at the end. */
 
 import { useEffect, useRef } from "preact/hooks";
 

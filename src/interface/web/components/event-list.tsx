@@ -1,8 +1,4 @@
-/**
- * The log, event by event, as it grows.
- *
- * @module
- */
+/** The log, event by event, as it grows. */
 
 import { useState } from "preact/hooks";
 

@@ -1,7 +1,5 @@
 /**
  * The session as a file: in which form, with or without what the model thought and what looks like a secret.
- *
- * @module
  */
 
 import { useState } from "preact/hooks";

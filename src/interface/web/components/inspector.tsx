@@ -1,8 +1,6 @@
 /**
  * What is behind a block: its item, who made it, what happens to it in the next request and why, and in which requests it
  * was sent. Beside it the requests with the difference between two, the plots, and the events as they come.
- *
- * @module
  */
 
 import { useEffect, useState } from "preact/hooks";

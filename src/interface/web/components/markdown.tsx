@@ -1,7 +1,5 @@
 /**
  * Text of a model or a tool as markdown. The only place of the page that sets HTML, and only what `safeHtml` let through.
- *
- * @module
  */
 
 import { useMemo } from "preact/hooks";

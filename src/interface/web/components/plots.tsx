@@ -1,7 +1,5 @@
 /**
  * Two plots of a session: tokens per step and time per step, as stacked bars, each with its figures as a table.
- *
- * @module
  */
 
 import type { RequestFacts } from "../../../runtime/facts/index.ts";

@@ -1,8 +1,4 @@
-/**
- * A value as JSON or YAML, to read and to copy.
- *
- * @module
- */
+/** A value as JSON or YAML, to read and to copy. */
 
 import { useState } from "preact/hooks";
 import { stringify } from "yaml";

@@ -1,7 +1,5 @@
 /**
  * Every request of the session, rebuilt from the log and proven by its hash, and what one has that another had not.
- *
- * @module
  */
 
 import { useEffect, useState } from "preact/hooks";

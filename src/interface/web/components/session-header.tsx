@@ -1,7 +1,5 @@
 /**
  * What a session is and what it has used; switching the model, with what that leaves behind; changing its history.
- *
- * @module
  */
 
 import { useState } from "preact/hooks";

@@ -1,8 +1,4 @@
-/**
- * The sessions of the server, newest first, with a search over their titles.
- *
- * @module
- */
+/** The sessions of the server, newest first, with a search over their titles. */
 
 import { useEffect, useState } from "preact/hooks";
 

@@ -1,8 +1,6 @@
 /**
  * Which fields of an output block the input takes back, per type (@anthropic-ai/sdk 1.8.0 messages.d.ts, *BlockParam).
  * An allow-list: what the API adds tomorrow stays in the log and out of the request until it is listed here.
- *
- * @module
  */
 
 const SERVER_TOOL_RESULT = ["type", "tool_use_id", "content", "caller"];

@@ -1,8 +1,4 @@
-/**
- * The Anthropic Messages dialect.
- *
- * @module
- */
+/** The Anthropic Messages dialect. */
 
 import { GrowingRenderer } from "../growing-request.ts";
 import type { DialectDriver } from "../provider.ts";

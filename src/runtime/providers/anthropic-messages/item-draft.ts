@@ -1,8 +1,4 @@
-/**
- * A finished content block: its text as the input takes it back, and what we understood of it.
- *
- * @module
- */
+/** A finished content block: its text as the input takes it back, and what we understood of it. */
 
 import { isObject, sliceObject, stringOf, toRawJson, tryParseJson } from "../../../base/support/index.ts";
 import { assertItemDepth } from "../item-depth.ts";

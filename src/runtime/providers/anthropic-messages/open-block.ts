@@ -1,7 +1,5 @@
 /**
  * A content block while it streams: what it began with and the pieces that came since, put together when it stops.
- *
- * @module
  */
 
 import { type JsonObject, sliceMember, sliceObject, stringOf } from "../../../base/support/index.ts";

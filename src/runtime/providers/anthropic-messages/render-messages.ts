@@ -4,8 +4,6 @@
  * A message is never changed once it is written: what follows a user message is another one (the API joins neighbours of
  * one role), so the same prefix gives the same bytes (law 4). All results of a batch stand in the one next user message,
  * before anything else (failures.md C07).
- *
- * @module
  */
 
 import type { UserMessage } from "../../../base/events/index.ts";

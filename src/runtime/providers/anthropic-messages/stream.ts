@@ -4,8 +4,6 @@
  * A block counts when its `content_block_stop` came, the response when `message_stop` came. A second `message_start` is
  * either the first one repeated or another message spliced in: the dead one's blocks are never merged into the live one
  * (failures.md, later additions). Unknown events, blocks and deltas are kept or counted, never thrown on.
- *
- * @module
  */
 
 import type { ErrorInfo, ResponseStatus } from "../../../base/events/index.ts";

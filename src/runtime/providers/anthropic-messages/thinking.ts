@@ -2,8 +2,6 @@
  * Whether and how Claude is asked to think in this request. Inside a tool loop the API holds the whole loop for one
  * assistant turn: its thinking cannot be switched on where it was missing, nor off where it stands (failures.md C02, C06,
  * C13). So the loop decides while it lasts, and the settings decide when a person speaks.
- *
- * @module
  */
 
 import type { Settings } from "../../../base/events/index.ts";

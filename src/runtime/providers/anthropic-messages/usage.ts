@@ -1,7 +1,5 @@
 /**
  * Cumulative: the last report counts. What was read from and written to the cache comes on top of `input_tokens`.
- *
- * @module
  */
 
 import type { Usage } from "../../../base/events/index.ts";

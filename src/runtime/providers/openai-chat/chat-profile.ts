@@ -1,7 +1,5 @@
 /**
  * The chat part of a profile. A profile of another dialect has none, and then nothing beyond plain chat is known.
- *
- * @module
  */
 
 import type { ChatProfile, Settings } from "../../../base/events/index.ts";

@@ -1,8 +1,4 @@
-/**
- * The chat-completions dialect: OpenAI's and its relatives'.
- *
- * @module
- */
+/** The chat-completions dialect: OpenAI's and its relatives'. */
 
 import { GrowingRenderer } from "../growing-request.ts";
 import type { DialectDriver } from "../provider.ts";

@@ -3,8 +3,6 @@
  *
  * A thought is finished when something else begins, so that a person sees how long it took; where more of it follows,
  * that is another piece, and both go back as one field. `reasoning_details` are only whole at the end.
- *
- * @module
  */
 
 import type { ReasoningField } from "../../../base/events/index.ts";

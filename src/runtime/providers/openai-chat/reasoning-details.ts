@@ -1,8 +1,6 @@
 /**
  * OpenRouter's `reasoning_details[]`: entries streamed in pieces, sent back as one array, in order and unmodified
  * (failures.md V08). Pieces with the same index and type belong together: their text grows, everything else is set.
- *
- * @module
  */
 
 import { type JsonObject, numberOf, stringOf } from "../../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * Plan entries → chat messages, as text. One response is one assistant message; its thoughts go back in the very field
  * they came in, and only to the endpoint that made them (failures.md V06). Abroad: plain meaning.
- *
- * @module
  */
 
 import type { UserMessage } from "../../../base/events/index.ts";
@@ -59,12 +57,7 @@ function groupMessages(entry: PlannedGroup): readonly RenderedElement[] {
     ...(calls.length === 0 ? [] : [`"tool_calls":[${calls.map(callText).join(",")}]`]),
   ];
   const sources = (): readonly ItemSource[] =>
-    sent.map((item) => ({
-      path: "",
-      response,
-      itemType: item.event.itemType,
-      callId: item.callId,
-    }));
+    sent.map((item) => ({ path: "", response, itemType: item.event.itemType, callId: item.callId }));
   const reasoningMade = entry.group.items.filter((item) => item.type === "reasoning").length;
   const foreign = sent.some((item) => item.reason === "foreign_origin");
   return [

@@ -1,8 +1,6 @@
 /**
  * Plan → request body of the chat-completions dialect. What depends on the whole conversation (thinking) stands behind the
  * messages, so that everything before it stays the same bytes.
- *
- * @module
  */
 
 import type { Settings } from "../../../base/events/index.ts";

@@ -3,8 +3,6 @@
  *
  * The answer is complete when a `finish_reason` came; the end is told at `[DONE]` or when the bytes are over, because the
  * usage comes in between. Only the first choice counts: we never ask for more.
- *
- * @module
  */
 
 import type { ResponseStatus } from "../../../base/events/index.ts";

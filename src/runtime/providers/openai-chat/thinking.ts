@@ -1,8 +1,6 @@
 /**
  * Whether a vendor is asked to think. Some refuse a history in which an assistant message lacks the thoughts they ask for
  * (failures.md V01, V02): another model wrote it, or it was left out. Nothing is invented then: thinking is off instead.
- *
- * @module
  */
 
 import type { PlanEntry, PlannedGroup, Plan } from "../../fold/index.ts";

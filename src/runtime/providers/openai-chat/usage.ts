@@ -1,8 +1,4 @@
-/**
- * Token counts of a chat completion, wherever a vendor puts them.
- *
- * @module
- */
+/** Token counts of a chat completion, wherever a vendor puts them. */
 
 import type { Usage } from "../../../base/events/index.ts";
 import { isObject, numberOf, objectOf } from "../../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * The OpenAI Responses dialect.
- *
- * @module
- */
+/** The OpenAI Responses dialect. */
 
 import { GrowingRenderer } from "../growing-request.ts";
 import type { DialectDriver } from "../provider.ts";

@@ -1,8 +1,4 @@
-/**
- * A finished item: its exact text, and what we understood of it. Payloads are not parsed.
- *
- * @module
- */
+/** A finished item: its exact text, and what we understood of it. Payloads are not parsed. */
 
 import type { ReasoningPart } from "../../../base/events/index.ts";
 import {

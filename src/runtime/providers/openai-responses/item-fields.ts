@@ -1,8 +1,6 @@
 /**
  * Which fields of an output item the input takes back, per type (openai 7.53 responses.d.ts; failures.md S03, S04, T14).
  * An allow-list: what the API adds tomorrow stays in the log and out of the request until it is listed here.
- *
- * @module
  */
 
 export interface HostedRule {

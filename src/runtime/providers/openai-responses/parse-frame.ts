@@ -1,8 +1,6 @@
 /**
  * The JSON of a stream event. Large ones repeat payloads of megabytes, which nobody looks into: those are left out of the
  * parsing, and what is needed whole is cut out of the text.
- *
- * @module
  */
 
 import {

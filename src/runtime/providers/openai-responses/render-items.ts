@@ -1,7 +1,5 @@
 /**
  * Plan entries → input items, as text. At home the provider's own text, field by field; abroad plain meaning (law 1).
- *
- * @module
  */
 
 import type { ToolCall } from "../../../base/events/index.ts";
@@ -63,13 +61,7 @@ function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[
 }
 
 function sourceOf({ event: { itemId, itemType }, callId }: PlannedItem, response: string): ItemSource {
-  return {
-    path: "",
-    response,
-    itemType,
-    itemId,
-    callId,
-  };
+  return { path: "", response, itemType, itemId, callId };
 }
 
 interface Text {

@@ -1,8 +1,4 @@
-/**
- * Plan → request body of the Responses dialect.
- *
- * @module
- */
+/** Plan → request body of the Responses dialect. */
 
 import type { Settings } from "../../../base/events/index.ts";
 import { type Plan, type PlanEntry, withoutReasoning } from "../../fold/index.ts";

@@ -5,8 +5,6 @@
  * its `output_item.done` came, or when the terminal event shows one that never got it. Exactly one terminal state: the
  * first terminal event, an error, or "cut" at the end of the bytes. Each frame is parsed once; items are cut out of it as
  * their exact text.
- *
- * @module
  */
 
 import type { ResponseStatus } from "../../../base/events/index.ts";

@@ -1,8 +1,6 @@
 /**
  * The terminal event lists the items again. Usually it adds nothing, and on some servers it lists none (failures.md R04).
  * It counts for an item that never got its `done`, and for a payload that only it delivered (Azure).
- *
- * @module
  */
 
 import type { LateItem } from "../../../base/events/index.ts";

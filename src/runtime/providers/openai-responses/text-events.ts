@@ -1,8 +1,4 @@
-/**
- * Which stream events carry text, of which item, in which member: pieces (`delta`) or the whole (`done`).
- *
- * @module
- */
+/** Which stream events carry text, of which item, in which member: pieces (`delta`) or the whole (`done`). */
 
 import type { DeltaChannel, StreamEvent } from "../provider.ts";
 
@@ -23,13 +19,7 @@ const source = (
   channel: DeltaChannel,
   field: string,
   part?: string,
-): TextSource => ({
-  kind,
-  channel,
-  field,
-  part,
-  whole: field !== "delta",
-});
+): TextSource => ({ kind, channel, field, part, whole: field !== "delta" });
 
 /** A map: types come from outside, and a plain object knows names of its own. */
 export const TEXT_EVENTS: ReadonlyMap<string, TextSource> = new Map([

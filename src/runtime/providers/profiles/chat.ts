@@ -1,8 +1,4 @@
-/**
- * How chat-completions endpoints depart from OpenAI's. Data; every field says what it rests on.
- *
- * @module
- */
+/** How chat-completions endpoints depart from OpenAI's. Data; every field says what it rests on. */
 
 import type { ChatProfile, Profile } from "../../../base/events/index.ts";
 

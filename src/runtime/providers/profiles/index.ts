@@ -1,8 +1,4 @@
-/**
- * How each endpoint departs from its dialect: data, not code.
- *
- * @module
- */
+/** How each endpoint departs from its dialect: data, not code. */
 
 import type { Profile } from "../../../base/events/index.ts";
 import { CHAT_PROFILES } from "./chat.ts";

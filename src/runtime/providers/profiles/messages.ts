@@ -1,8 +1,4 @@
-/**
- * How endpoints of the Anthropic Messages dialect behave. Data; every field says what it rests on.
- *
- * @module
- */
+/** How endpoints of the Anthropic Messages dialect behave. Data; every field says what it rests on. */
 
 import type { Profile } from "../../../base/events/index.ts";
 

@@ -1,8 +1,4 @@
-/**
- * How endpoints depart from OpenAI's Responses API. Data; every field says what it rests on.
- *
- * @module
- */
+/** How endpoints depart from OpenAI's Responses API. Data; every field says what it rests on. */
 
 import type { Profile } from "../../../base/events/index.ts";
 import { HOSTED_OMIT } from "../openai-responses/index.ts";

@@ -1,8 +1,4 @@
-/**
- * What the rules of `anthropic-messages` are told of a request beside its messages.
- *
- * @module
- */
+/** What the rules of `anthropic-messages` are told of a request beside its messages. */
 
 export interface MessagesFacts {
   /**

@@ -1,8 +1,4 @@
-/**
- * What `POST /v1/messages` accepts.
- *
- * @module
- */
+/** What `POST /v1/messages` accepts. */
 
 import { beginsWithUser } from "./begins-with-user.ts";
 import { blocksFitTheirRole } from "./blocks-fit-their-role.ts";

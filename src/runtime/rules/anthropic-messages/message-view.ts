@@ -1,8 +1,6 @@
 /**
  * What the rules of `anthropic-messages` look at: the outline of a message and of the head. Made from the text without
  * parsing payloads.
- *
- * @module
  */
 
 import { sliceArray } from "../../../base/support/index.ts";

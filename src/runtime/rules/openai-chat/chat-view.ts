@@ -1,7 +1,5 @@
 /**
  * What the rules of `openai-chat` look at: the outline of a message. Made from its text without parsing payloads.
- *
- * @module
  */
 
 import { sliceArray } from "../../../base/support/index.ts";

@@ -1,8 +1,6 @@
 /**
  * What the rules of `openai-chat` are told of a request beside its messages: who the vendor is, as traits. Data; each field
  * says what it rests on in docs/replay-rules.md.
- *
- * @module
  */
 
 /** The field of an assistant message that carries reasoning back. */

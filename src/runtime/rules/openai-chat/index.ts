@@ -1,8 +1,4 @@
-/**
- * What `POST /v1/chat/completions` accepts, per vendor.
- *
- * @module
- */
+/** What `POST /v1/chat/completions` accepts, per vendor. */
 
 import { answersHaveCalls } from "./answers-have-calls.ts";
 import { callsAreAnswered } from "./calls-are-answered.ts";
@@ -18,7 +14,7 @@ import { reasoningInItsField } from "./reasoning-in-its-field.ts";
 import { validCallIds } from "./valid-call-ids.ts";
 
 export { viewChatMessage, viewChatRequest } from "./chat-view.ts";
-export type { ChatFacts, ChatTraits, ReasoningField } from "./facts.ts";
+export type { ChatFacts, ChatTraits } from "./facts.ts";
 export { CHAT_VENDORS } from "./vendors.ts";
 
 export const CHAT_RULES: readonly ChatRule[] = [

@@ -1,7 +1,5 @@
 /**
  * How vendors of `openai-chat` differ in what they take back. Data, for histories that come without a profile of ours.
- *
- * @module
  */
 
 import type { ChatTraits } from "./facts.ts";

@@ -1,8 +1,4 @@
-/**
- * What `POST /v1/responses` accepts as `input`.
- *
- * @module
- */
+/** What `POST /v1/responses` accepts as `input`. */
 
 import { assistantTextIsOutputText } from "./assistant-text-is-output-text.ts";
 import { callsHaveOutputs } from "./calls-have-outputs.ts";
@@ -26,7 +22,7 @@ import { validItemIds } from "./valid-item-ids.ts";
 export { ITEM_ID_PREFIXES } from "./valid-item-ids.ts";
 
 export type { ResponsesFacts } from "./facts.ts";
-export { type ItemView, viewItem } from "./item-view.ts";
+export { viewItem } from "./item-view.ts";
 
 export const RESPONSES_RULES: readonly ResponsesRule[] = [
   reasoningNeedsFollower,

@@ -1,8 +1,4 @@
-/**
- * What the rules look at: the outline of an input item. Made from its text without parsing payloads.
- *
- * @module
- */
+/** What the rules look at: the outline of an input item. Made from its text without parsing payloads. */
 
 import { type Member, sliceArray, sliceMember, sliceObject } from "../../../base/support/index.ts";
 import { textOf } from "../outline.ts";

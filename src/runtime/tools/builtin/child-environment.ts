@@ -2,8 +2,6 @@
  * The environment a command runs with: an allow-list. Names that carry secrets cannot be listed completely,
  * names that a shell needs can, so a key is never inherited whatever it is called. Names known to hold keys
  * are left out even if they are on the list, and so is any variable that repeats such a key's value.
- *
- * @module
  */
 
 const ALLOWED: ReadonlySet<string> = new Set([

@@ -1,8 +1,6 @@
 /**
  * Collects what a command prints in bounded memory: the first and the last part are kept, what lies between
  * is counted. A command that prints without end costs no more than one that prints a megabyte.
- *
- * @module
  */
 
 const MAX_HEAD_BYTES = 512 * 1024;

@@ -1,8 +1,6 @@
 /**
  * edit_file: replaces exact text. The text must occur exactly once unless all occurrences are meant, so that
  * a model cannot change a place it did not look at; the error says how often it does occur.
- *
- * @module
  */
 
 import { stringOf, ThroughlineError } from "../../../base/support/index.ts";

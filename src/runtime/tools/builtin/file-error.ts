@@ -1,8 +1,6 @@
 /**
  * What built-in tools say when a path cannot be used: coded, and worded for a model that must try something
  * else. Paths appear as the model wrote them or relative to the working directory, never as the system's own.
- *
- * @module
  */
 
 import { codeOf, isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";

@@ -1,8 +1,4 @@
-/**
- * The built-in tools: look at, change and run things in one working directory.
- *
- * @module
- */
+/** The built-in tools: look at, change and run things in one working directory. */
 
 import { resolve } from "node:path";
 

@@ -1,8 +1,6 @@
 /**
  * list_files: the entries of one directory, sorted, directories marked by a slash and links by an at sign.
  * One level only: a tree of unknown size is for search_files.
- *
- * @module
  */
 
 import type { Dirent } from "node:fs";

@@ -2,8 +2,6 @@
  * Matches a model's regular expression against lines without letting it stop the process: JavaScript's engine
  * backtracks, and `(a+)+$` on forty characters runs for hours. The match runs under V8's own watchdog, which
  * ends it after a bounded time (measured: 0.14 ms overhead per file, exact to a millisecond).
- *
- * @module
  */
 
 import { type Context, createContext, Script } from "node:vm";

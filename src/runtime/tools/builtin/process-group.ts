@@ -5,8 +5,6 @@
  * number may by then belong to someone else. The dead that nobody has reaped do not count: in a container
  * whose first process does not reap, they stay for ever and every call would wait for them.
  * A process that made a session of its own (setsid) has left the group and is out of reach.
- *
- * @module
  */
 
 import { readdir, readFile } from "node:fs/promises";

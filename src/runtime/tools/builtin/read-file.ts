@@ -1,8 +1,6 @@
 /**
  * read_file: the text of a file, whole or a range of lines, exactly as it is so that edit_file finds it again.
  * Notes about what is missing stand in brackets on a line of their own, after the text.
- *
- * @module
  */
 
 import { codedError, numberOf, stringOf } from "../../../base/support/index.ts";

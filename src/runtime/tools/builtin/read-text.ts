@@ -1,8 +1,6 @@
 /**
  * Reads text from an open file within bounds: a range of lines, a number of bytes. A file of any size costs at
  * most the bytes that are returned; what is left out is said by the caller from the facts given here.
- *
- * @module
  */
 
 import type { FileHandle } from "node:fs/promises";

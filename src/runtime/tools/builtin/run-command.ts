@@ -4,8 +4,6 @@
  *
  * The states: running → (exited | timed out | cancelled) → group ended → output closed. A command that has
  * exited may have left children that hold its output open; they get a moment, then they are ended with it.
- *
- * @module
  */
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";

@@ -1,8 +1,6 @@
 /**
  * search_files: a regular expression over the text files below a directory, bounded in matches, files and time.
  * Links are not followed and no file is read that is not verified to be inside the working directory.
- *
- * @module
  */
 
 import { readdir } from "node:fs/promises";

@@ -5,8 +5,6 @@
  * of the open handle is checked a third time: a directory swapped for a link between two of these steps is
  * noticed. Writes go relative to a verified open directory, never by a path that could have changed meanwhile.
  * This holds against races on Linux; elsewhere Node offers no openat(2) and the last two steps are best effort.
- *
- * @module
  */
 
 import { constants, existsSync, type Stats } from "node:fs";

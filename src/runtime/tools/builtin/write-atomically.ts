@@ -3,8 +3,6 @@
  * A reader sees the old content or the new, never a part; a crash leaves one of the two. The mode of an
  * existing file is kept. Changes under one working directory happen one after the other, because calls run
  * in parallel and two edits of one file must not undo each other.
- *
- * @module
  */
 
 import { randomUUID } from "node:crypto";

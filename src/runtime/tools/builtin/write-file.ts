@@ -1,8 +1,4 @@
-/**
- * write_file: creates a file with its parent directories, or replaces one as a whole.
- *
- * @module
- */
+/** write_file: creates a file with its parent directories, or replaces one as a whole. */
 
 import { stringOf } from "../../../base/support/index.ts";
 import { tool, type Tool } from "../tool.ts";
