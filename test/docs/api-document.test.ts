@@ -11,7 +11,7 @@ const document = read("docs/api.md");
 function exportsOf(path: string): readonly string[] {
   const source = read(path).replaceAll(/\/\*[\s\S]*?\*\//g, "");
   const lists = [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = ""]) =>
-    list.split(",").map((name) => name.trim().replace(/^type |^.* as /, "")),
+    list.split(",").map((name) => name.trim().replace(/^.* as |^type /, "")),
   );
   const declared = [
     ...source.matchAll(/export (?:async )?(?:function|const|class|interface|type) (\w+)/g),

@@ -3,14 +3,7 @@
  * pointless throws: no server, no key, no such model, a web page.
  */
 
-import {
-  type Clock,
-  codeOf,
-  messageOf,
-  systemClock,
-  type ThroughlineError,
-  codedError,
-} from "../../base/support/index.ts";
+import { type Clock, codeOf, messageOf, systemClock, codedError } from "../../base/support/index.ts";
 import { describe, type Refusal } from "./acceptance.ts";
 import { Context } from "./context.ts";
 import { type Facts, type Verdict, type Probe, Skip, type Suite } from "./probe.ts";

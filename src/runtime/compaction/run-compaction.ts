@@ -7,7 +7,6 @@
  */
 
 import {
-  addUsage,
   type AssistantMessage,
   type ErrorInfo,
   errorInfoOf,
@@ -28,7 +27,7 @@ import {
   startOf,
 } from "../fold/index.ts";
 import { remedyFor } from "../providers/index.ts";
-import { runStep, type TurnContext } from "../turn/index.ts";
+import { factsOfTurn, runStep, type TurnContext } from "../turn/index.ts";
 
 export interface CompactionPlan {
   /** What has to be written first: the end of a turn that a crash left open. */
@@ -155,7 +154,7 @@ class CompactionRun {
       this.#steps += 1;
       const { response, end } = await runStep(this.#context, this.#steps);
       const group = this.#context.live.fold.group(response);
-      this.#usage = this.#usageOf();
+      this.#usage = factsOfTurn(this.#context).usage;
       if (end.status === "cancelled") return "cancelled";
       const text = textOf(group);
       if ((end.status === "completed" || end.status === "incomplete") && text !== "") return { text, from };
@@ -224,16 +223,6 @@ class CompactionRun {
     if (this.#entries.slice(this.#first).some((entry) => isPersons(entry))) return undefined;
     const last = folded.findLast((entry) => isPersons(entry));
     return last?.kind === "user" ? contentText(last.event.content) : undefined;
-  }
-
-  #usageOf(): Usage {
-    return this.#context.live.log.events.reduce(
-      (sum, event) =>
-        event.type === "response_end" && event.turn === this.#context.turn && event.usage !== undefined
-          ? addUsage(sum, event.usage)
-          : sum,
-      NO_USAGE,
-    );
   }
 
   #digestNotice(error: ErrorInfo): EventDraft {

@@ -5,4 +5,4 @@
 export { leftBehind } from "./left-behind.ts";
 export type { RequestFacts } from "./request-facts.ts";
 export { type CostOf, factsOf, SessionFacts } from "./session-facts.ts";
-export type { TurnFacts } from "./turn-facts.ts";
+export { TurnFacts } from "./turn-facts.ts";

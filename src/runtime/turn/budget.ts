@@ -3,19 +3,18 @@
  * between requests: what a request will cost is known only when it is over.
  */
 
-import { type ErrorInfo, NO_USAGE, type Usage } from "../../base/events/index.ts";
+import { type ErrorInfo, NO_USAGE } from "../../base/events/index.ts";
 import { costOf } from "../providers/index.ts";
-import type { TurnContext } from "./context.ts";
+import { factsOfTurn, type TurnContext } from "./context.ts";
 
 export class Budget {
   readonly #context: TurnContext;
-  readonly #usage: () => Usage;
-  #counted: Usage = NO_USAGE;
+  /** How many requests of the turn are in `#spent`. */
+  #counted = 0;
   #spent = 0;
 
-  constructor(context: TurnContext, usage: () => Usage) {
+  constructor(context: TurnContext) {
     this.#context = context;
-    this.#usage = usage;
   }
 
   /** A model without a price cannot be held to a limit: nothing is sent to it. */
@@ -33,18 +32,9 @@ export class Budget {
     const { maxCostUsd } = this.#context.limits;
     const { price } = this.#context.setup().model;
     if (maxCostUsd === undefined || price === undefined) return false;
-    const now = this.#usage();
-    this.#spent += costOf(price, difference(now, this.#counted));
-    this.#counted = now;
+    const requests = factsOfTurn(this.#context).requests.slice(this.#counted);
+    for (const { end } of requests) this.#spent += costOf(price, end?.usage ?? NO_USAGE);
+    this.#counted += requests.length;
     return this.#spent >= maxCostUsd;
   }
-}
-
-function difference(a: Usage, b: Usage): Usage {
-  return {
-    inputTokens: a.inputTokens - b.inputTokens,
-    cachedTokens: a.cachedTokens - b.cachedTokens,
-    outputTokens: a.outputTokens - b.outputTokens,
-    reasoningTokens: a.reasoningTokens - b.reasoningTokens,
-  };
 }

@@ -4,6 +4,7 @@
 
 import type { Purpose, Settings } from "../../base/events/index.ts";
 import type { Clock, IdSource } from "../../base/support/index.ts";
+import { TurnFacts } from "../facts/index.ts";
 import type { Model, Renderer } from "../providers/index.ts";
 import type { PermissionMode, Tool, ToolAccess } from "../tools/index.ts";
 import type { LiveLog } from "./live-log.ts";
@@ -102,3 +103,8 @@ export interface Permissions {
 export type WireRecord =
   | { readonly type: "request"; readonly response: string; readonly body: readonly Uint8Array[] }
   | { readonly type: "bytes"; readonly response: string; readonly bytes: Uint8Array };
+
+/** What the log tells of the turn so far; a turn that has not begun has no facts yet. */
+export function factsOfTurn({ live, turn }: TurnContext): TurnFacts {
+  return live.facts.turns.get(turn) ?? new TurnFacts(turn, live.facts.lastSeq + 1);
+}

@@ -9,6 +9,7 @@ export {
   type TurnContext,
   type TurnLimits,
   type WireRecord,
+  factsOfTurn,
 } from "./context.ts";
 export { COMPACT_AT, contextUse, isFull } from "./context-use.ts";
 export { type Correction, loosened, pathOf, sourcesAt } from "./heal.ts";

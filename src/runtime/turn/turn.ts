@@ -4,21 +4,19 @@
  */
 
 import {
-  addUsage,
   type AssistantMessage,
   type ErrorInfo,
   errorInfoOf,
   type EventDraft,
-  NO_USAGE,
   type ToolCall,
   type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
-import { CUT_OFF, type Entry, type Group } from "../fold/index.ts";
+import { CUT_OFF, type Group } from "../fold/index.ts";
 import { remedyFor } from "../providers/index.ts";
 import { Budget } from "./budget.ts";
 import { isFull, pressureNotice } from "./context-use.ts";
-import type { TurnContext } from "./context.ts";
+import { factsOfTurn, type TurnContext } from "./context.ts";
 import { runCalls, settleAll } from "./run-calls.ts";
 import { runStep } from "./step.ts";
 
@@ -64,7 +62,7 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   }
   if (ending.status === "cancelled" && deadline?.ranOut === true)
     ending = { status: "incomplete", reason: "time" };
-  const usage = usageOf(context);
+  const { text, usage, requests } = factsOfTurn(context);
   const end: EventDraft = {
     type: "turn_end",
     turn: context.turn,
@@ -73,8 +71,8 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
     usage,
     durationMs: Math.round(context.clock.monotonic() - started),
   };
-  const responses = responsesOf(context);
-  const outcome: TurnOutcome = { ...ending, text: answerOf(context), steps, responses, usage };
+  const responses = requests.filter(({ end: one }) => one?.status === "completed").length;
+  const outcome: TurnOutcome = { ...ending, text, steps, responses, usage };
   try {
     await context.live.append([end], { durable: true });
     return outcome;
@@ -94,7 +92,7 @@ const PAUSED = "pause_turn";
 async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number): Promise<Ending> {
   const { limits, signal } = context;
   const repeats = new RepeatGuard(limits.maxRepeats);
-  const budget = new Budget(context, () => usageOf(context));
+  const budget = new Budget(context);
   let nudged = false;
   let complained = false;
   for (;;) {
@@ -210,38 +208,6 @@ function textOf(group: Group | undefined): string {
     .filter((item): item is AssistantMessage => item.type === "assistant_message")
     .map((message) => (message.text === "" ? (message.refusal ?? "") : message.text))
     .join("\n\n");
-}
-
-/** The text of the turn's last response that had any. */
-function answerOf(context: TurnContext): string {
-  for (const group of groupsOf(context)) {
-    const text = group.end?.status === "completed" || group.end?.status === "incomplete" ? textOf(group) : "";
-    if (text !== "") return text;
-  }
-  return "";
-}
-
-function responsesOf(context: TurnContext): number {
-  return groupsOf(context).filter((group) => group.end?.status === "completed").length;
-}
-
-/** All attempts count: a failed one costs too (failures.md K06). */
-function usageOf(context: TurnContext): Usage {
-  return groupsOf(context).reduce(
-    (sum, { end }) => (end?.usage === undefined ? sum : addUsage(sum, end.usage)),
-    NO_USAGE,
-  );
-}
-
-/** The responses of the turn, the last one first. They stand at the end: what came before is not looked at. */
-function groupsOf({ live: { fold }, turn }: TurnContext): readonly Group[] {
-  const groups: Group[] = [];
-  for (let index = fold.entries.length - 1; index >= 0; index -= 1) {
-    const entry = fold.entries[index] as Entry;
-    if ((entry.kind === "group" ? entry.start : entry.event).turn !== turn) break;
-    if (entry.kind === "group") groups.push(entry);
-  }
-  return groups;
 }
 
 class RepeatGuard {
