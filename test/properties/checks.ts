@@ -125,14 +125,14 @@ export function everyThoughtIsSent({ sent }: Played, tally: Tally): void {
 
 const seal = new Seal({ secret: "throughline emulator: a public secret" });
 
-/** (b) By the emulator's own ledger: recall is 100 %, and what is missing is missing by a listed rule. */
+/** (b) By what the emulator issued: recall is 100 %, and what is missing is missing by a listed rule. */
 export function recallIsWhole({ sent }: Played, tally: Tally): void {
   const responses = new Map(sent.map((one) => [one.exchange?.report?.responseId ?? "", one.response]));
   for (const one of sent) {
     const report = one.exchange?.report;
     if (report?.verdict !== "accepted") continue;
-    tally.add("ledger: would have been accepted", report.acceptable.length);
-    tally.add("ledger: missing", report.missing.length);
+    tally.add("issued: would have been accepted", report.acceptable.length);
+    tally.add("issued: missing", report.missing.length);
     if (report.missing.length === 0) continue;
     const { settings, groups } = expectedOf(one.events.slice(0, -1));
     for (const id of report.missing) {
@@ -148,14 +148,14 @@ export function recallIsWhole({ sent }: Played, tally: Tally): void {
         rule,
         `${id} of ${String(response)} is missing without a rule\n${describe(one.events)}`,
       ).toBeDefined();
-      tally.add(`ledger: missing, ${String(rule)}`);
+      tally.add(`issued: missing, ${String(rule)}`);
     }
   }
 }
 
 /**
  * A response that is not on the active path, or never ended for us, said the same words as one that is. Where messages
- * go without ids the ledger cannot tell them apart; by the log, `everyThoughtIsSent` can.
+ * go without ids the emulator cannot tell them apart; by the log, `everyThoughtIsSent` can.
  */
 function sameWords(body: string): string | undefined {
   const idless = inputTexts(body).some(

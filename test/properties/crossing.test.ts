@@ -88,7 +88,7 @@ function modelOf(name: string, effort: string | undefined, baseUrl: string): Mod
     baseUrl,
     apiKey: "key-one",
     profile,
-    // One ledger over all dialects, told rather than guessed from the words.
+    // One issued record over all dialects, told rather than guessed from the words.
     headers: { "x-emulator-conversation": "crossing" },
     ...(effort === undefined ? {} : { effort }),
   };
@@ -178,7 +178,7 @@ test(
             expect(report.verdict, `${report.rule}: ${report.message} – ${where}`).toBe("accepted");
             expect(report.foreign, where).toEqual([]);
             expect(report.modified, where).toEqual([]);
-            // On another branch the same words may have been said with other thoughts; the ledger cannot tell them apart.
+            // On another branch the same words may have been said with other thoughts; the emulator cannot tell them apart.
             if (!branched) expect(report.missing, where).toEqual([]);
             everyOwnThoughtIsSent(exchange, events, where);
             tally.add("thoughts sent", report.sent.length);
