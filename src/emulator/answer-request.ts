@@ -128,7 +128,7 @@ function httpFault(
       };
     }
     if (fault.type !== "http") continue;
-    const refusal = dialect.httpError(fault);
+    const refusal = dialect.refusalOfFault(fault);
     return {
       status: refusal.status,
       headers: { ...refusal.headers, ...fault.headers },

@@ -32,7 +32,7 @@ export interface Dialect {
   read(engine: Engine, call: Call): ReadRequest | ApiRefusal;
   errorBody(refusal: ApiRefusal, requestId: string): unknown;
   /** An `http` fault in the words of this API. */
-  httpError(fault: Extract<Fault, { type: "http" }>): ApiRefusal;
+  refusalOfFault(fault: Extract<Fault, { type: "http" }>): ApiRefusal;
   tooLarge(): ApiRefusal;
   responseHeaders(facts: {
     readonly requestId: string;

@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 
 import type { AccessKeys } from "./access-keys.ts";
 
-export interface Refusal {
+export interface Denial {
   readonly status: number;
   readonly code: string;
   readonly message: string;
@@ -16,7 +16,7 @@ export interface Refusal {
 }
 
 /** In place of the refusal of a wrong key, when there were many. */
-export const TOO_MANY_WRONG_KEYS: Refusal = {
+export const TOO_MANY_WRONG_KEYS: Denial = {
   status: 429,
   code: "too_many_wrong_keys",
   message: "too many wrong keys: open the link the server printed, or use the right token",
@@ -36,17 +36,17 @@ export const LOGIN_API_PATH = "/api/login";
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "DELETE"]);
 const MAX_URL_LENGTH = 8192;
 
-export function refusalOf(request: IncomingMessage, rules: GateRules): Refusal | undefined {
+export function denialOf(request: IncomingMessage, rules: GateRules): Denial | undefined {
   return (
-    targetRefusal(request) ??
-    hostRefusal(request, rules) ??
-    originRefusal(request) ??
-    authRefusal(request, rules) ??
-    contentRefusal(request)
+    targetDenial(request) ??
+    hostDenial(request, rules) ??
+    originDenial(request) ??
+    authDenial(request, rules) ??
+    contentDenial(request)
   );
 }
 
-function targetRefusal({ method = "", url = "" }: IncomingMessage): Refusal | undefined {
+function targetDenial({ method = "", url = "" }: IncomingMessage): Denial | undefined {
   if (!METHODS.has(method)) return refuse(405, "method_not_allowed", "use GET, POST or DELETE");
   // An absolute target names a host of its own, beside the header that is checked.
   if (!url.startsWith("/") || url.startsWith("//"))
@@ -56,7 +56,7 @@ function targetRefusal({ method = "", url = "" }: IncomingMessage): Refusal | un
 }
 
 /** Exactly one, exactly ours: a page that points a name of its own at 127.0.0.1 sends that name (CVE-2025-66414). */
-function hostRefusal(request: IncomingMessage, { hosts }: GateRules): Refusal | undefined {
+function hostDenial(request: IncomingMessage, { hosts }: GateRules): Denial | undefined {
   const [host, ...more] = headersNamed(request, "host");
   if (host !== undefined && more.length === 0 && hosts.has(host.toLowerCase())) return undefined;
   return refuse(
@@ -70,7 +70,7 @@ function hostRefusal(request: IncomingMessage, { hosts }: GateRules): Refusal | 
  * SameSite is no help between ports: http://localhost:3000 is the same site as http://localhost:4319 (CVE-2026-22812).
  * The origin must be ours to the letter, and where a browser says who asks, it must be our own page or the person.
  */
-function originRefusal(request: IncomingMessage): Refusal | undefined {
+function originDenial(request: IncomingMessage): Denial | undefined {
   const refused = refuse(403, "origin_refused", "requests from other pages are refused");
   const origins = headersNamed(request, "origin");
   if (origins.some((origin) => origin !== `http://${request.headers.host ?? ""}`)) return refused;
@@ -81,7 +81,7 @@ function originRefusal(request: IncomingMessage): Refusal | undefined {
   return undefined;
 }
 
-function authRefusal(request: IncomingMessage, { keys, cookieName }: GateRules): Refusal | undefined {
+function authDenial(request: IncomingMessage, { keys, cookieName }: GateRules): Denial | undefined {
   if (isLogin(request)) return undefined;
   const refused = refuse(
     401,
@@ -108,7 +108,7 @@ export function hasCookie(request: IncomingMessage, keys: AccessKeys, name: stri
 }
 
 /** Anything a plain form can send is refused: a form needs no permission from the browser to reach other sites. */
-function contentRefusal(request: IncomingMessage): Refusal | undefined {
+function contentDenial(request: IncomingMessage): Denial | undefined {
   if (!isWrite(request)) {
     const hasBody =
       request.headers["transfer-encoding"] !== undefined ||
@@ -150,6 +150,6 @@ function cookiesNamed(request: IncomingMessage, name: string): readonly string[]
     .map((pair) => pair.slice(name.length + 1));
 }
 
-function refuse(status: number, code: string, message: string): Refusal {
+function refuse(status: number, code: string, message: string): Denial {
   return { status, code, message };
 }

@@ -25,7 +25,7 @@ import { Connections } from "./connections.ts";
 import type { ServerParts } from "./context.ts";
 import type { StreamCounters } from "./event-stream.ts";
 import { bundleExport, type ExportSession } from "./exported.ts";
-import { LOGIN_PATH, type Refusal, refusalOf, TOO_MANY_WRONG_KEYS } from "./gate.ts";
+import { LOGIN_PATH, type Denial, denialOf, TOO_MANY_WRONG_KEYS } from "./gate.ts";
 import type { AgentFor } from "./hosted-session.ts";
 import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
 import { findPage, LOGIN_NEEDED } from "./page.ts";
@@ -143,7 +143,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     setSecurityHeaders(response);
-    const refusal = refusalOf(request, rules);
+    const refusal = denialOf(request, rules);
     if (refusal === undefined) void listener(request, response);
     else refuse(request, response, refusal, parts.wrongKeys);
   });
@@ -225,7 +225,7 @@ function answerTo(error: Error): string {
 function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  refusal: Refusal,
+  refusal: Denial,
   wrongKeys: WrongKeys,
 ): void {
   request.resume(); // its body is dropped; the time limit of a request ends one that never does

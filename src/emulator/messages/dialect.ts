@@ -4,7 +4,7 @@ import { accountOf, bearerOf } from "../accounts.ts";
 import type { Call, Dialect, JudgedRequest, ReadRequest } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import { composeMessage } from "./compose-message.ts";
-import { errorBody, httpError } from "./http-errors.ts";
+import { errorBody, refusalOfFault } from "./http-errors.ts";
 import { judgeMessages, readMessages, standingOf } from "./judge-request.ts";
 import type { ParsedMessages } from "./judge/request-shape.ts";
 import { viewOf } from "./model-view.ts";
@@ -32,7 +32,7 @@ export const anthropicMessages: Dialect = {
     return "rule" in parsed ? parsed : readable(engine, parsed, call);
   },
   errorBody,
-  httpError,
+  refusalOfFault,
   tooLarge: requestTooLarge,
   responseHeaders: ({ requestId, account }) => ({
     "request-id": requestId,

@@ -44,7 +44,7 @@ export function apiError(code: string | undefined, message: string | undefined):
   };
 }
 
-export function httpError(fault: Extract<Fault, { type: "http" }>): ApiRefusal {
+export function refusalOfFault(fault: Extract<Fault, { type: "http" }>): ApiRefusal {
   const type = fault.code === undefined ? typeOf(fault.status) : apiError(fault.code, undefined).type;
   return refuse({
     rule: "X-fault",

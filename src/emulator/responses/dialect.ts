@@ -5,7 +5,7 @@ import { refuse, type ApiRefusal } from "../api-refusal.ts";
 import type { Call, Dialect, JudgedRequest, ReadRequest } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import { composeAnswer } from "./compose-answer.ts";
-import { httpError } from "./http-errors.ts";
+import { refusalOfFault } from "./http-errors.ts";
 import { judgeRequest, readRequest, standingOf } from "./judge-request.ts";
 import { contextTooLong, errorBody } from "./judge/refusals.ts";
 import type { ParsedRequest } from "./judge/request-shape.ts";
@@ -34,7 +34,7 @@ export const openaiResponses: Dialect = {
     return "rule" in parsed ? parsed : readable(engine, parsed, call);
   },
   errorBody,
-  httpError,
+  refusalOfFault,
   tooLarge: () =>
     refuse({
       rule: "X-large",

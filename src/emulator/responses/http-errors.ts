@@ -29,7 +29,7 @@ const defaultCodes: Readonly<Record<number, { readonly code: string | null; read
   504: { code: null, type: "server_error" },
 };
 
-export function httpError(fault: Extract<Fault, { type: "http" }>): ApiRefusal {
+export function refusalOfFault(fault: Extract<Fault, { type: "http" }>): ApiRefusal {
   const usual = defaultCodes[fault.status] ?? { code: null, type: "server_error" };
   const code = fault.code ?? usual.code;
   return refuse({

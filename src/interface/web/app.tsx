@@ -6,8 +6,8 @@ import type { RemoteAgent } from "../../access/client/index.ts";
 import { messageOf } from "../../base/support/index.ts";
 import { Announcer } from "./components/announcer.tsx";
 import { Composer } from "./components/composer.tsx";
-import { Conversation } from "./components/conversation.tsx";
 import { Inspector } from "./components/inspector.tsx";
+import { SessionBlocks } from "./components/session-blocks.tsx";
 import { SessionHeader } from "./components/session-header.tsx";
 import { SessionList } from "./components/session-list.tsx";
 import { SessionView } from "./session-view.ts";
@@ -151,7 +151,7 @@ function Session(props: SessionProps) {
   return (
     <>
       <SessionHeader agent={agent} view={view} onOpen={onOpen} onRemoved={onRemoved} />
-      <Conversation
+      <SessionBlocks
         view={view}
         selected={selected}
         onOpen={onOpen}

@@ -17,7 +17,7 @@ interface Props {
 /** So near to the end counts as being there. */
 const NEAR_PX = 80;
 
-export function Conversation({ view, selected, onSelect, onOpen }: Props) {
+export function SessionBlocks({ view, selected, onSelect, onOpen }: Props) {
   const version = useVersion(view);
   const list = useRef<HTMLOListElement>(null);
   const atEnd = useRef(true);
