@@ -6,11 +6,6 @@
 
 import { isObject, jsonDepth, type JsonObject, messageOf } from "../../base/support/index.ts";
 
-export interface ParseArgumentsOptions {
-  readonly maxBytes?: number;
-  readonly maxDepth?: number;
-}
-
 export type ParsedArguments =
   | { readonly ok: true; readonly value: JsonObject }
   | { readonly ok: false; readonly message: string };
@@ -19,8 +14,7 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 128;
 const QUOTED_CHARACTERS = 80;
 
-export function parseArguments(text: string, options: ParseArgumentsOptions = {}): ParsedArguments {
-  const { maxBytes = MAX_BYTES, maxDepth = MAX_DEPTH } = options;
+export function parseArguments(text: string, maxBytes = MAX_BYTES): ParsedArguments {
   const bytes = Buffer.byteLength(text);
   if (bytes > maxBytes) return refused(`they have ${bytes} bytes; at most ${maxBytes} are allowed`);
   if (text.trim() === "") return refused("they are empty; send {} for a tool without input");
@@ -32,7 +26,7 @@ export function parseArguments(text: string, options: ParseArgumentsOptions = {}
   }
   if (!isObject(value)) return refused(`${quote(text)} is ${kindOf(value)}, not a JSON object`);
   const depth = jsonDepth(text);
-  if (depth > maxDepth) return refused(`they nest ${depth} levels deep; at most ${maxDepth} are allowed`);
+  if (depth > MAX_DEPTH) return refused(`they nest ${depth} levels deep; at most ${MAX_DEPTH} are allowed`);
   return { ok: true, value };
 }
 

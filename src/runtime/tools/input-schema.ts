@@ -4,7 +4,7 @@
  */
 
 import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../base/support/index.ts";
-import { issuesToMessage } from "./issue-list.ts";
+import { type Issue, issuesToMessage } from "./issue-list.ts";
 import { cloneJson, jsonSchemaValidator } from "./json-schema.ts";
 import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard-schema.ts";
 
@@ -58,11 +58,8 @@ function convert(toolName: string, schema: StandardSchema): JsonObject {
           : "Use a library with Standard JSON Schema support (zod 4.2 or later, arktype) or pass a JSON Schema"),
     );
   }
-  const converted = jsonSchemaOf(toolName, () => {
-    return (toJsonSchema as (options: { target: string }) => unknown).call(converter, {
-      target: "draft-2020-12",
-    });
-  });
+  const toSchema = toJsonSchema as (options: { target: string }) => unknown;
+  const converted = jsonSchemaOf(toolName, () => toSchema.call(converter, { target: "draft-2020-12" }));
   if (!isObject(converted)) throw toolInvalid(toolName, "its schema did not convert to a JSON Schema object");
   return converted;
 }
@@ -95,7 +92,7 @@ async function validateStandard(schema: StandardSchema, input: unknown): Promise
   }
 }
 
-function toIssue(issue: StandardIssue): { path: readonly PropertyKey[]; problem: string } {
+function toIssue(issue: StandardIssue): Issue {
   const path = (issue.path ?? []).map((part) => (typeof part === "object" ? part.key : part));
   return { path, problem: issue.message };
 }

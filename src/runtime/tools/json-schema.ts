@@ -91,20 +91,12 @@ function assertPattern(pattern: unknown): void {
 }
 
 /** Keywords that only repeat that something below them failed; the lines below say what. */
-const WRAPPERS: ReadonlySet<string> = new Set([
-  "$ref",
-  "additionalItems",
-  "additionalProperties",
-  "allOf",
-  "dependentSchemas",
-  "if",
-  "items",
-  "patternProperties",
-  "prefixItems",
-  "properties",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-]);
+const WRAPPERS: ReadonlySet<string> = new Set(
+  (
+    "$ref additionalItems additionalProperties allOf dependentSchemas if items patternProperties prefixItems " +
+    "properties unevaluatedItems unevaluatedProperties"
+  ).split(" "),
+);
 
 function toIssues(errors: readonly OutputUnit[]): readonly Issue[] {
   const leaves = errors.filter((error) => !WRAPPERS.has(error.keyword));

@@ -170,7 +170,7 @@ describe("renderToolOutput, truncation", () => {
     const input = fc.string({ unit: "binary", maxLength: 400, size: "max" });
     fc.assert(
       fc.property(input, fc.integer({ min: 60, max: 400 }), (value, maxModelBytes) => {
-        const { text, truncated, full } = renderToolOutput(value, { maxModelBytes });
+        const { text, truncated, full } = renderToolOutput(value, maxModelBytes);
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxModelBytes);
         expect(truncated).toBe(Buffer.byteLength(value) > maxModelBytes);
         if (!truncated) {
@@ -192,8 +192,6 @@ describe("renderToolOutput, truncation", () => {
   });
 
   test("a limit smaller than the marker leaves the marker", () => {
-    expect(renderToolOutput("x".repeat(100), { maxModelBytes: 1 }).text.trim()).toBe(
-      "[… 100 of 100 bytes left out here …]",
-    );
+    expect(renderToolOutput("x".repeat(100), 1).text.trim()).toBe("[… 100 of 100 bytes left out here …]");
   });
 });

@@ -6,11 +6,6 @@
 
 import { valueToText } from "./value-to-text.ts";
 
-export interface RenderOptions {
-  /** Bytes of UTF-8, marker included. */
-  readonly maxModelBytes?: number;
-}
-
 export interface RenderedOutput {
   readonly text: string;
   readonly truncated: boolean;
@@ -19,15 +14,14 @@ export interface RenderedOutput {
 
 const MAX_MODEL_BYTES = 64 * 1024;
 
-/** Never throws, whatever the tool returned or threw. */
-export function renderToolOutput(value: unknown, options: RenderOptions = {}): RenderedOutput {
-  const { maxModelBytes = MAX_MODEL_BYTES } = options;
+/** Never throws, whatever the tool returned or threw. `maxBytes` of UTF-8, marker included. */
+export function renderToolOutput(value: unknown, maxBytes = MAX_MODEL_BYTES): RenderedOutput {
   const full = valueToText(value);
   // UTF-8 needs at most three bytes per UTF-16 unit, so short text needs no counting.
-  if (full.length * 3 <= maxModelBytes || Buffer.byteLength(full) <= maxModelBytes) {
+  if (full.length * 3 <= maxBytes || Buffer.byteLength(full) <= maxBytes) {
     return { text: full, truncated: false };
   }
-  return { text: keepHeadAndTail(Buffer.from(full), maxModelBytes), truncated: true, full };
+  return { text: keepHeadAndTail(Buffer.from(full), maxBytes), truncated: true, full };
 }
 
 /** Below the size of the marker itself only the marker is left. */

@@ -6,7 +6,7 @@
  * Source: OpenAI "Structured Outputs, supported schemas"; the older, smaller size limits, which compatible hosts keep.
  */
 
-import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
+import { arrayOf, isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
 
 const MAX_NESTING = 5;
 const MAX_PROPERTIES = 100;
@@ -14,35 +14,20 @@ const MAX_ENUM_VALUES = 500;
 const MAX_NAME_CHARACTERS = 15_000;
 
 const ANNOTATIONS = ["description", "title"];
-const NUMBER_KEYWORDS: ReadonlySet<string> = new Set([
-  "enum",
-  "const",
-  "minimum",
-  "maximum",
-  "exclusiveMinimum",
-  "exclusiveMaximum",
-  "multipleOf",
-]);
 const KEYWORDS: Readonly<Record<string, ReadonlySet<string>>> = {
-  object: new Set(["properties", "required", "additionalProperties"]),
-  array: new Set(["items", "minItems", "maxItems"]),
-  string: new Set(["enum", "const", "pattern", "format"]),
-  number: NUMBER_KEYWORDS,
-  integer: NUMBER_KEYWORDS,
-  boolean: new Set(["enum", "const"]),
-  null: new Set(["enum", "const"]),
+  object: words("properties required additionalProperties"),
+  array: words("items minItems maxItems"),
+  string: words("enum const pattern format"),
+  number: words("enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+  integer: words("enum const minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+  boolean: words("enum const"),
+  null: words("enum const"),
 };
-const FORMATS: ReadonlySet<string> = new Set([
-  "date-time",
-  "time",
-  "date",
-  "duration",
-  "email",
-  "hostname",
-  "ipv4",
-  "ipv6",
-  "uuid",
-]);
+const FORMATS = words("date-time time date duration email hostname ipv4 ipv6 uuid");
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(" "));
+}
 
 interface Budget {
   properties: number;
@@ -51,10 +36,9 @@ interface Budget {
 }
 
 export function isStrictSchema(schema: JsonObject): boolean {
-  const { $defs, ...root } = schema;
+  const { $defs: definitions = {}, ...root } = schema;
   if (root["type"] !== "object") return false;
   const budget: Budget = { properties: 0, enumValues: 0, characters: 0 };
-  const definitions = $defs === undefined ? {} : $defs;
   if (!isObject(definitions)) return false;
   const known = new Set(Object.keys(definitions));
   const all = [root, ...Object.values(definitions)];
@@ -118,7 +102,7 @@ function isStrictReference(schema: JsonObject, definitions: ReadonlySet<string>)
 }
 
 function countEnum(schema: JsonObject, budget: Budget): void {
-  for (const value of [...arrayOf(schema["enum"]), objectOf(schema)["const"]]) {
+  for (const value of [...arrayOf(schema["enum"]), schema["const"]]) {
     if (value === undefined) continue;
     budget.enumValues += 1;
     budget.characters += typeof value === "string" ? value.length : 0;

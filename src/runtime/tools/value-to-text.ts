@@ -59,49 +59,30 @@ class JsonWriter {
     if (depth >= MAX_DEPTH) return this.#put(quote(`[deeper than ${MAX_DEPTH} levels]`));
     this.#ancestors.add(value);
     try {
-      if (Array.isArray(value) || types.isTypedArray(value)) this.#writeList(indexed(value), depth);
-      else if (types.isSet(value)) this.#writeList(Set.prototype.values.call(value), depth);
-      else if (types.isMap(value)) this.#writeMembers(mapMembers(value), depth);
-      else this.#writeMembers(ownMembers(value), depth);
+      if (Array.isArray(value) || types.isTypedArray(value)) this.#writeAll("[]", items(value), depth);
+      else if (types.isSet(value)) this.#writeAll("[]", items([...Set.prototype.values.call(value)]), depth);
+      else if (types.isMap(value)) this.#writeAll("{}", mapMembers(value), depth);
+      else this.#writeAll("{}", ownMembers(value), depth);
     } finally {
       this.#ancestors.delete(value);
     }
   }
 
-  #writeList(items: Iterable<unknown>, depth: number): void {
-    this.#put("[");
+  #writeAll(brackets: "[]" | "{}", members: Iterable<Member>, depth: number): void {
+    this.#put(brackets.charAt(0));
     let separator = "";
-    for (const item of items) {
-      this.#put(separator);
-      separator = ",";
-      if (this.#isFull()) {
-        this.#put(quote("[the rest is left out: too large]"));
-        break;
-      }
-      this.write(item === undefined ? null : item, depth + 1);
-    }
-    this.#put("]");
-  }
-
-  #writeMembers(members: Iterable<readonly [string, unknown]>, depth: number): void {
-    this.#put("{");
-    let separator = "";
-    for (const [key, value] of members) {
+    for (const [label, value] of members) {
       if (value === undefined) continue;
       this.#put(separator);
       separator = ",";
-      if (this.#isFull()) {
-        this.#put(`"…":${quote("[the rest is left out: too large]")}`);
+      if (this.#length > MAX_CHARACTERS) {
+        this.#put(`${brackets === "[]" ? "" : '"…":'}${quote("[the rest is left out: too large]")}`);
         break;
       }
-      this.#put(`${quote(key)}:`);
+      this.#put(label);
       this.write(value, depth + 1);
     }
-    this.#put("}");
-  }
-
-  #isFull(): boolean {
-    return this.#length > MAX_CHARACTERS;
+    this.#put(brackets.charAt(1));
   }
 
   #put(text: string): void {
@@ -135,18 +116,24 @@ function unwrap(value: unknown): unknown {
   return value;
 }
 
-function* indexed(list: ArrayLike<unknown> & object): Iterable<unknown> {
-  for (let index = 0; index < list.length; index += 1) yield readMember(list, index);
+/** What stands before a value (a name and a colon, nothing in a list), and the value. */
+type Member = readonly [label: string, value: unknown];
+
+function* items(list: ArrayLike<unknown> & object): Iterable<Member> {
+  for (let index = 0; index < list.length; index += 1) {
+    const value = readMember(list, index);
+    yield ["", value === undefined ? null : value];
+  }
 }
 
-function* ownMembers(value: object): Iterable<readonly [string, unknown]> {
-  for (const key of Object.keys(value)) yield [key, readMember(value, key)];
+function* ownMembers(value: object): Iterable<Member> {
+  for (const key of Object.keys(value)) yield [`${quote(key)}:`, readMember(value, key)];
 }
 
 /** Keys of a Map may be anything; each is shown as the text it has. */
-function* mapMembers(map: ReadonlyMap<unknown, unknown>): Iterable<readonly [string, unknown]> {
+function* mapMembers(map: ReadonlyMap<unknown, unknown>): Iterable<Member> {
   for (const [key, value] of Map.prototype.entries.call(map)) {
-    yield [attempt(() => topLevelText(key)), value === undefined ? null : value];
+    yield [`${quote(attempt(() => topLevelText(key)))}:`, value === undefined ? null : value];
   }
 }
 

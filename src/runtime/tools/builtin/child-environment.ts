@@ -4,56 +4,20 @@
  * are left out even if they are on the list, and so is any variable that repeats such a key's value.
  */
 
-const ALLOWED: ReadonlySet<string> = new Set([
-  // who and where
-  "PATH",
-  "HOME",
-  "USER",
-  "LOGNAME",
-  "SHELL",
-  "TMPDIR",
-  "TMP",
-  "TEMP",
-  "TZ",
-  // terminal
-  "TERM",
-  "COLORTERM",
-  "NO_COLOR",
-  "FORCE_COLOR",
-  "COLUMNS",
-  "LINES",
-  // language; spelled out, because LC_ANYTHING could be anything
-  "LANG",
-  "LANGUAGE",
-  "LC_ALL",
-  "LC_ADDRESS",
-  "LC_COLLATE",
-  "LC_CTYPE",
-  "LC_IDENTIFICATION",
-  "LC_MEASUREMENT",
-  "LC_MESSAGES",
-  "LC_MONETARY",
-  "LC_NAME",
-  "LC_NUMERIC",
-  "LC_PAPER",
-  "LC_TELEPHONE",
-  "LC_TIME",
-  // where tools keep their files
-  "XDG_CACHE_HOME",
-  "XDG_CONFIG_HOME",
-  "XDG_DATA_HOME",
-  "XDG_RUNTIME_DIR",
-  "XDG_STATE_HOME",
-  "CARGO_HOME",
-  "GOPATH",
-  "GOROOT",
-  "JAVA_HOME",
-  "NVM_DIR",
-  "PNPM_HOME",
-  "PYENV_ROOT",
-  "RUSTUP_HOME",
-  "VIRTUAL_ENV",
-]);
+const ALLOWED: ReadonlySet<string> = new Set(
+  [
+    // who and where
+    "PATH HOME USER LOGNAME SHELL TMPDIR TMP TEMP TZ",
+    // terminal
+    "TERM COLORTERM NO_COLOR FORCE_COLOR COLUMNS LINES",
+    // language; spelled out, because LC_ANYTHING could be anything
+    "LANG LANGUAGE LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES",
+    "LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME",
+    // where tools keep their files
+    "XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME CARGO_HOME GOPATH GOROOT",
+    "JAVA_HOME NVM_DIR PNPM_HOME PYENV_ROOT RUSTUP_HOME VIRTUAL_ENV",
+  ].flatMap((names) => names.split(" ")),
+);
 
 /** Shorter values occur by chance in a PATH. */
 const MIN_SECRET_LENGTH = 8;

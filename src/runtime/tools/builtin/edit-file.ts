@@ -5,8 +5,8 @@
 
 import { stringOf, ThroughlineError } from "../../../base/support/index.ts";
 import { tool, type Tool } from "../tool.ts";
-import { type ReadText, readText } from "./read-text.ts";
-import { locate, openFile, openWriteTarget } from "./workspace.ts";
+import { readText } from "./read-text.ts";
+import { closing, locate, openFile } from "./workspace.ts";
 import { inTurn, writeAtomically } from "./write-atomically.ts";
 
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -40,26 +40,17 @@ export function editFile(cwd: string): Tool {
         signal.throwIfAborted();
         const before = await readWhole(cwd, path, signal);
         const { text, count } = applyEdit(before, edit, path);
-        const target = await openWriteTarget(cwd, path);
-        try {
-          await writeAtomically(target, text, signal);
-        } finally {
-          await target.handle.close();
-        }
-        return `replaced ${count} ${count === 1 ? "occurrence" : "occurrences"} in ${target.shown}`;
+        const { shown } = await writeAtomically(cwd, path, text, signal);
+        return `replaced ${count} ${count === 1 ? "occurrence" : "occurrences"} in ${shown}`;
       });
     },
   });
 }
 
 async function readWhole(cwd: string, path: string, signal: AbortSignal): Promise<string> {
-  const file = await openFile(await locate(cwd, path));
-  let read: ReadText;
-  try {
-    read = await readText(file.handle, { maxBytes: MAX_BYTES, signal });
-  } finally {
-    await file.handle.close();
-  }
+  const read = await closing(openFile(await locate(cwd, path)), ({ handle }) =>
+    readText(handle, { maxBytes: MAX_BYTES, signal }),
+  );
   // Writing back text that was decoded with replacements would destroy the bytes behind them.
   if (read.type === "binary" || read.damaged)
     throw editFailed(path, "is not UTF-8 text. Change it with run_command");

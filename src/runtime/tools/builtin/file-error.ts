@@ -5,33 +5,19 @@
 
 import { codeOf, isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";
 
-export function pathOutside(path: string): ThroughlineError {
-  return failure(
-    "path_outside",
-    path,
+const PROBLEMS = {
+  path_outside:
     "is outside the working directory, or leads out of it through a symbolic link. " +
-      "Use a path inside the working directory",
-  );
-}
-
-export function pathInvalid(path: string): ThroughlineError {
-  return failure("path_invalid", path, "is not a usable path. Give a path relative to the working directory");
-}
-
-export function notAFile(path: string): ThroughlineError {
-  return failure(
-    "not_a_file",
-    path,
+    "Use a path inside the working directory",
+  path_invalid: "is not a usable path. Give a path relative to the working directory",
+  not_a_file:
     "is not a regular file. Directories are shown by list_files; devices and pipes are not read or written",
-  );
-}
+  not_a_directory: "is not a directory. Read a file with read_file",
+  path_changed: "was replaced while it was being opened. Try again",
+} as const;
 
-export function notADirectory(path: string): ThroughlineError {
-  return failure("not_a_directory", path, "is not a directory. Read a file with read_file");
-}
-
-export function changedMeanwhile(path: string): ThroughlineError {
-  return failure("path_changed", path, "was replaced while it was being opened. Try again");
+export function pathError(code: keyof typeof PROBLEMS, path: string): ThroughlineError {
+  return failure(code, path, PROBLEMS[code]);
 }
 
 const EXPLANATIONS: Readonly<Record<string, readonly [code: string, problem: string]>> = {

@@ -8,7 +8,7 @@ import { opendir } from "node:fs/promises";
 
 import { stringOf } from "../../../base/support/index.ts";
 import { tool, type Tool } from "../tool.ts";
-import { locate, openDirectory } from "./workspace.ts";
+import { closing, locate, openDirectory } from "./workspace.ts";
 
 const MAX_SHOWN = 1000;
 /** Sorting needs all names in memory; beyond this the listing says that it is not complete. */
@@ -27,12 +27,8 @@ export function listFiles(cwd: string): Tool {
       additionalProperties: false,
     },
     run: async (input, { signal }) => {
-      const directory = await openDirectory(await locate(cwd, stringOf(input["path"]) ?? "."));
-      try {
-        return await listing(directory.at(""), signal);
-      } finally {
-        await directory.handle.close();
-      }
+      const directory = await locate(cwd, stringOf(input["path"]) ?? ".");
+      return closing(openDirectory(directory), ({ at }) => listing(at(""), signal));
     },
   });
 }

@@ -6,7 +6,7 @@
 import { codedError, numberOf, stringOf } from "../../../base/support/index.ts";
 import { tool, type Tool } from "../tool.ts";
 import { type ReadText, readText } from "./read-text.ts";
-import { locate, openFile } from "./workspace.ts";
+import { closing, locate, openFile } from "./workspace.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -34,13 +34,11 @@ export function readFile(cwd: string): Tool {
       if (endLine < startLine) {
         throw codedError("range_invalid", `endLine ${endLine} is before startLine ${startLine}.`);
       }
-      const file = await openFile(await locate(cwd, stringOf(input["path"]) ?? ""));
-      try {
-        const read = await readText(file.handle, { maxBytes: MAX_BYTES, signal, startLine, endLine });
-        return describe(read, { shown: file.shown, size: file.stats.size, startLine });
-      } finally {
-        await file.handle.close();
-      }
+      const located = await locate(cwd, stringOf(input["path"]) ?? "");
+      return closing(openFile(located), async ({ handle, shown, stats }) => {
+        const read = await readText(handle, { maxBytes: MAX_BYTES, signal, startLine, endLine });
+        return describe(read, { shown, size: stats.size, startLine });
+      });
     },
   });
 }

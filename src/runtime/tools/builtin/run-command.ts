@@ -32,8 +32,11 @@ const PROGRESS_INTERVAL_MS = 100;
 const PROGRESS_BYTES = 2048;
 
 export interface RunCommandOptions {
+  /** All paths are confined to it, by real path. */
   readonly cwd: string;
+  /** What an allow-list is taken from for commands; this process's own by default. */
   readonly env?: Readonly<NodeJS.ProcessEnv>;
+  /** Variables that hold provider keys: never passed on, even if the allow-list has the name. */
   readonly secretEnvNames?: readonly string[];
   /** Between SIGTERM and SIGKILL. */
   readonly graceMs?: number;

@@ -10,7 +10,7 @@ import { codedError, stringOf } from "../../../base/support/index.ts";
 import { tool, type Tool } from "../tool.ts";
 import { compilePattern, type LineMatch, matchLines } from "./match-lines.ts";
 import { readText } from "./read-text.ts";
-import { type Located, locate, openFile } from "./workspace.ts";
+import { closing, type Located, locate, openFile } from "./workspace.ts";
 
 const MAX_MATCHES = 200;
 const MAX_FILES = 50_000;
@@ -42,8 +42,7 @@ export function searchFiles(cwd: string): Tool {
     },
     run: async (input, { signal }) => {
       const pattern = compilePattern(stringOf(input["pattern"]) ?? "");
-      const start = await locate(cwd, stringOf(input["path"]) ?? ".");
-      return search(start, pattern, signal);
+      return search(await locate(cwd, stringOf(input["path"]) ?? "."), pattern, signal);
     },
   });
 }
@@ -98,14 +97,11 @@ async function searchFile(file: Located, pattern: RegExp, tally: Tally, signal: 
 /** `undefined` for what is not searched. A file that vanished or may not be read is no reason to fail the others. */
 async function textOf(file: Located, signal: AbortSignal): Promise<string | undefined> {
   try {
-    const opened = await openFile(file);
-    try {
-      if (opened.stats.size > MAX_FILE_BYTES) return undefined;
-      const read = await readText(opened.handle, { maxBytes: MAX_FILE_BYTES, signal });
+    return await closing(openFile(file), async ({ handle, stats }) => {
+      if (stats.size > MAX_FILE_BYTES) return undefined;
+      const read = await readText(handle, { maxBytes: MAX_FILE_BYTES, signal });
       return read.type === "text" && !read.cut ? read.text : undefined;
-    } finally {
-      await opened.handle.close();
-    }
+    });
   } catch {
     signal.throwIfAborted();
     return undefined;

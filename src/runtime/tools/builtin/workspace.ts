@@ -12,14 +12,7 @@ import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from "n
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 
 import { codeOf } from "../../../base/support/index.ts";
-import {
-  changedMeanwhile,
-  fileError,
-  notADirectory,
-  notAFile,
-  pathInvalid,
-  pathOutside,
-} from "./file-error.ts";
+import { fileError, pathError } from "./file-error.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
@@ -56,7 +49,7 @@ export async function locate(cwd: string, path: string): Promise<Located> {
   const { root, absolute } = await enter(cwd, path);
   try {
     const real = await realpath(absolute);
-    if (!isInside(root, real)) throw pathOutside(path);
+    if (!isInside(root, real)) throw pathError("path_outside", path);
     return { root, real, shown: shownPath(root, real) };
   } catch (error) {
     throw fileError(error, path);
@@ -67,20 +60,33 @@ export async function locate(cwd: string, path: string): Promise<Located> {
 export async function openFile(located: Located): Promise<OpenFile> {
   const { root, real, shown } = located;
   // Looked at before it is opened, because opening a device can itself have an effect.
-  if (!(await look(real, shown)).isFile()) throw notAFile(shown);
+  if (!(await look(real, shown)).isFile()) throw pathError("not_a_file", shown);
   // O_NONBLOCK: should it have become a pipe meanwhile, opening it does not wait for a writer.
   const handle = await openVerified(root, real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, shown);
   const stats = await handle.stat();
   if (stats.isFile()) return { ...located, handle, stats };
   await handle.close();
-  throw notAFile(shown);
+  throw pathError("not_a_file", shown);
 }
 
 export async function openDirectory(located: Located): Promise<OpenDirectory> {
   const { root, real, shown } = located;
-  if (!(await look(real, shown)).isDirectory()) throw notADirectory(shown);
+  if (!(await look(real, shown)).isDirectory()) throw pathError("not_a_directory", shown);
   const handle = await openVerified(root, real, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, shown);
   return { handle, at: pathsInside(handle, real) };
+}
+
+/** Works with what was opened, and closes it however that ends. */
+export async function closing<Opened extends Pick<OpenDirectory, "handle">, Result>(
+  opening: Promise<Opened>,
+  work: (opened: Opened) => Promise<Result>,
+): Promise<Result> {
+  const opened = await opening;
+  try {
+    return await work(opened);
+  } finally {
+    await opened.handle.close();
+  }
 }
 
 /**
@@ -91,11 +97,11 @@ export async function openDirectory(located: Located): Promise<OpenDirectory> {
 export async function openWriteTarget(cwd: string, path: string): Promise<WriteTarget> {
   const { root, absolute } = await enter(cwd, path);
   const { existing, missing } = await deepestExisting(absolute, path);
-  if (!isInside(root, existing)) throw pathOutside(path);
+  if (!isInside(root, existing)) throw pathError("path_outside", path);
   const shown = shownPath(root, join(existing, ...missing));
   if (missing.length === 0) {
     const stats = await look(existing, shown);
-    if (!stats.isFile()) throw notAFile(shown);
+    if (!stats.isFile()) throw pathError("not_a_file", shown);
     const parent = await openDirectory({ root, real: dirname(existing), shown });
     return { ...parent, name: basename(existing), shown, mode: stats.mode & 0o777 };
   }
@@ -111,13 +117,13 @@ export async function openWriteTarget(cwd: string, path: string): Promise<WriteT
 
 /** The real working directory and the absolute form of a path that, by its text, is inside it. */
 async function enter(cwd: string, path: string): Promise<{ root: string; absolute: string }> {
-  if (path === "" || path.includes("\0")) throw pathInvalid(path);
+  if (path === "" || path.includes("\0")) throw pathError("path_invalid", path);
   const root = await realpath(cwd).catch((error: unknown) => {
     throw fileError(error, cwd);
   });
   const absolute = resolve(cwd, path);
   // The working directory may itself have been named through a link; both spellings are inside.
-  if (!isInside(cwd, absolute) && !isInside(root, absolute)) throw pathOutside(path);
+  if (!isInside(cwd, absolute) && !isInside(root, absolute)) throw pathError("path_outside", path);
   return { root, absolute };
 }
 
@@ -140,7 +146,7 @@ async function openVerified(root: string, real: string, flags: number, shown: st
   let handle: FileHandle | undefined;
   try {
     handle = await open(real, flags);
-    if (!isInside(root, await pathOfHandle(handle, real))) throw pathOutside(shown);
+    if (!isInside(root, await pathOfHandle(handle, real))) throw pathError("path_outside", shown);
     return handle;
   } catch (error) {
     await handle?.close();
@@ -156,7 +162,7 @@ async function pathOfHandle(handle: FileHandle, real: string): Promise<string> {
   if (DESCRIPTORS !== undefined) return readlink(`${DESCRIPTORS}/${handle.fd}`);
   const again = await realpath(real);
   const [opened, named] = await Promise.all([handle.stat({ bigint: true }), stat(again, { bigint: true })]);
-  if (opened.dev !== named.dev || opened.ino !== named.ino) throw changedMeanwhile(real);
+  if (opened.dev !== named.dev || opened.ino !== named.ino) throw pathError("path_changed", real);
   return again;
 }
 
@@ -181,7 +187,7 @@ async function deepestExisting(
       () => true,
       () => false,
     );
-    if (isLinkToNothing) throw pathOutside(path);
+    if (isLinkToNothing) throw pathError("path_outside", path);
     missing.unshift(basename(current));
   }
 }

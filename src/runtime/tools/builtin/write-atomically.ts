@@ -10,26 +10,34 @@ import { constants, realpathSync } from "node:fs";
 import { access, open, rename, unlink } from "node:fs/promises";
 
 import { fileError } from "./file-error.ts";
-import type { WriteTarget } from "./workspace.ts";
+import { closing, openWriteTarget, type WriteTarget } from "./workspace.ts";
 
-const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, W_OK } = constants;
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
+/** Resolves to what was written over; without a `mode` it is a new file. */
 export async function writeAtomically(
-  target: WriteTarget,
+  cwd: string,
+  path: string,
+  content: string,
+  signal: AbortSignal,
+): Promise<Pick<WriteTarget, "mode" | "shown">> {
+  return closing(openWriteTarget(cwd, path), async (target) => {
+    await replace(target, content, signal);
+    return target;
+  });
+}
+
+async function replace(
+  { at, name, mode, shown }: WriteTarget,
   content: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { at, name, mode, shown } = target;
   const temporary = at(`.throughline-${randomUUID()}.tmp`);
   try {
     // A rename would replace a read-only file without a question.
-    if (mode !== undefined) await access(at(name), W_OK);
+    if (mode !== undefined) await access(at(name), constants.W_OK);
     // Narrow until the content is complete; for a new file the user's umask decides.
-    const handle = await open(
-      temporary,
-      O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-      mode === undefined ? 0o666 : 0o600,
-    );
+    const handle = await open(temporary, NEW_FILE, mode === undefined ? 0o666 : 0o600);
     try {
       await handle.writeFile(content);
       if (mode !== undefined) await handle.chmod(mode);

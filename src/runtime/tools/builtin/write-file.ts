@@ -2,7 +2,6 @@
 
 import { stringOf } from "../../../base/support/index.ts";
 import { tool, type Tool } from "../tool.ts";
-import { openWriteTarget } from "./workspace.ts";
 import { inTurn, writeAtomically } from "./write-atomically.ts";
 
 export function writeFile(cwd: string): Tool {
@@ -22,14 +21,8 @@ export function writeFile(cwd: string): Tool {
       const content = stringOf(input["content"]) ?? "";
       return inTurn(cwd, async () => {
         signal.throwIfAborted();
-        const target = await openWriteTarget(cwd, stringOf(input["path"]) ?? "");
-        try {
-          await writeAtomically(target, content, signal);
-        } finally {
-          await target.handle.close();
-        }
-        const action = target.mode === undefined ? "created" : "replaced";
-        return `${action} ${target.shown} (${Buffer.byteLength(content)} bytes)`;
+        const { mode, shown } = await writeAtomically(cwd, stringOf(input["path"]) ?? "", content, signal);
+        return `${mode === undefined ? "created" : "replaced"} ${shown} (${Buffer.byteLength(content)} bytes)`;
       });
     },
   });
