@@ -11,9 +11,9 @@ const MIN_TOKEN_LENGTH = 32;
 
 export class AccessKeys {
   readonly token: string;
+  readonly cookieValue: string;
   readonly #token: Buffer;
   readonly #cookie: Buffer;
-  readonly #cookieText: string;
   /** Codes of links that were not used yet. */
   readonly #codes: Buffer[] = [];
 
@@ -27,8 +27,8 @@ export class AccessKeys {
     this.token = token;
     this.#token = digest(token);
     // Not the token: whoever reads a cookie store has no bearer token. The same after a restart with the same token.
-    this.#cookieText = createHmac("sha256", token).update("throughline cookie").digest("base64url");
-    this.#cookie = digest(this.#cookieText);
+    this.cookieValue = createHmac("sha256", token).update("throughline cookie").digest("base64url");
+    this.#cookie = digest(this.cookieValue);
   }
 
   /** A code that lets one browser, or one program, in once. */
@@ -47,10 +47,6 @@ export class AccessKeys {
     if (at === -1) return false;
     this.#codes.splice(at, 1);
     return true;
-  }
-
-  get cookieValue(): string {
-    return this.#cookieText;
   }
 
   isToken(given: string): boolean {

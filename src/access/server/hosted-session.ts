@@ -5,8 +5,7 @@
  */
 
 import type { SessionState } from "../../base/api/index.ts";
-import type { Clock } from "../../base/support/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import { type Clock, codedError } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import type { Store } from "../../runtime/log/index.ts";
 import { type Agent, readFacts, type Session } from "../../runtime/session/index.ts";
@@ -109,10 +108,7 @@ export class HostedSession {
         cwd,
         usage,
         costUsd,
-        model: {
-          label: model.label,
-          settings: { target, capabilities, effort },
-        },
+        model: { label: model.label, settings: { target, capabilities, effort } },
         context,
         interrupted,
         // Open to read with no writer about: the server would take the lock when asked to write.

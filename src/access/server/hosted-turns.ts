@@ -8,13 +8,12 @@ import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";
 import { codedError } from "../../base/support/index.ts";
 
 interface Entry {
-  readonly id: string;
   readonly done: Promise<void>;
   /** Let go of when it is done: it holds what it ran with, and its result says all that is still asked for. */
   turn: Turn | undefined;
-  firstSeq: number | undefined;
-  lastSeq: number | undefined;
-  result: TurnResult | undefined;
+  firstSeq?: number;
+  lastSeq?: number;
+  result?: TurnResult;
 }
 
 const MAX_FINISHED = 64;
@@ -57,21 +56,14 @@ export class HostedTurns {
 
   add(turn: Turn): TurnState {
     this.#unfinished += 1;
-    const entry: Entry = {
-      id: turn.id,
-      turn,
-      done: this.#watch(turn),
-      firstSeq: undefined,
-      lastSeq: undefined,
-      result: undefined,
-    };
+    const entry: Entry = { turn, done: this.#watch(turn) };
     this.#entries.set(turn.id, entry);
-    return viewOf(entry);
+    return viewOf(turn.id, entry);
   }
 
   view(id: string): TurnState | undefined {
     const entry = this.#entries.get(id);
-    return entry === undefined ? undefined : viewOf(entry);
+    return entry === undefined ? undefined : viewOf(id, entry);
   }
 
   /** Resolves when the turn has ended, or at once when it is not known here. */
@@ -118,12 +110,7 @@ function stateOf(entry: Entry): TurnState["state"] {
   return entry.firstSeq === undefined ? "queued" : "running";
 }
 
-function viewOf(entry: Entry): TurnState {
-  const { id, firstSeq, lastSeq, result } = entry;
-  return {
-    turn: id,
-    state: stateOf(entry),
-    firstSeq,
-    ...(result === undefined ? {} : { result, lastSeq }),
-  };
+function viewOf(turn: string, entry: Entry): TurnState {
+  const { firstSeq, lastSeq, result } = entry;
+  return { turn, state: stateOf(entry), firstSeq, result, lastSeq: result && lastSeq };
 }

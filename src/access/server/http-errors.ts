@@ -6,58 +6,29 @@
 import type { HttpError } from "../../base/api/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 
-/** Codes whose message was written for whoever asked. Every other code is a failure of the server's own ground. */
-const STATUS: Readonly<Record<string, number>> = {
-  not_found: 404,
-  session_not_found: 404,
-  turn_unknown: 404,
-  blob_not_found: 404,
-  request_unknown: 404,
-  seq_unknown: 404,
-  session_exists: 409,
-  session_locked: 409,
-  session_busy: 409,
-  session_gone: 409,
-  log_read_only: 409,
-  log_closed: 409,
-  log_damaged: 409,
-  log_too_new: 409,
-  turn_exists: 409,
-  nothing_to_resume: 409,
-  nothing_to_retry: 409,
-  nothing_to_undo: 409,
-  nothing_to_compact: 409,
-  nothing_to_export: 409,
-  permission_not_pending: 409,
-  not_a_message: 409,
-  no_settings: 409,
-  body_too_large: 413,
-  too_many_turns: 429,
-  server_stopping: 503,
-  body_invalid: 400,
-  body_unfinished: 400,
-  field_invalid: 400,
-  field_unknown: 400,
-  parameter_invalid: 400,
-  session_id_invalid: 400,
-  turn_invalid: 400,
-  title_empty: 400,
-  input_empty: 400,
-  input_invalid: 400,
-  keep_turns_invalid: 400,
-  model_invalid: 400,
-  model_by_name: 400,
-  effort_unknown: 400,
-  profile_unknown: 400,
-  base_url_invalid: 400,
-  api_key_missing: 400,
-  range_invalid: 400,
-  context_too_small: 409,
-  schema_invalid: 400,
-  format_unknown: 400,
-  code_used: 401,
-  not_supported: 501,
+/** Codes whose message was written for whoever asked. Every other is a failure of the server's own ground. */
+const CODES: Readonly<Record<number, string>> = {
+  400:
+    "body_invalid body_unfinished field_invalid field_unknown parameter_invalid " +
+    "session_id_invalid turn_invalid title_empty input_empty input_invalid keep_turns_invalid " +
+    "model_invalid model_by_name effort_unknown profile_unknown base_url_invalid api_key_missing " +
+    "range_invalid schema_invalid format_unknown",
+  401: "code_used",
+  404: "not_found session_not_found turn_unknown blob_not_found request_unknown seq_unknown",
+  409:
+    "session_exists session_locked session_busy session_gone log_read_only log_closed log_damaged " +
+    "log_too_new turn_exists nothing_to_resume nothing_to_retry nothing_to_undo " +
+    "nothing_to_compact nothing_to_export permission_not_pending not_a_message no_settings " +
+    "context_too_small",
+  413: "body_too_large",
+  429: "too_many_turns",
+  501: "not_supported",
+  503: "server_stopping",
 };
+
+const STATUS: ReadonlyMap<string, number> = new Map(
+  Object.entries(CODES).flatMap(([status, codes]) => codes.split(" ").map((code) => [code, Number(status)])),
+);
 
 export interface ErrorAnswer {
   readonly status: number;
@@ -66,7 +37,7 @@ export interface ErrorAnswer {
 
 export function errorAnswer(error: unknown): ErrorAnswer {
   const code = isThroughlineError(error) ? error.code : "internal";
-  const status = Object.hasOwn(STATUS, code) ? STATUS[code] : undefined;
+  const status = STATUS.get(code);
   if (status !== undefined) return { status, body: { error: { code, message: messageOf(error) } } };
   return {
     status: 500,

@@ -37,17 +37,20 @@ async function drained(response: ServerResponse, stuckMs: number): Promise<void>
 }
 
 /** As fast as the client reads. */
-export async function writePieces(
-  response: ServerResponse,
+export function sendPieces(
+  c: RouteContext,
   mediaType: string,
   pieces: AsyncIterable<string> | Iterable<Uint8Array>,
   stuckMs: number,
-): Promise<void> {
-  response.on("error", () => undefined);
-  response.writeHead(200, { "content-type": mediaType });
-  for await (const piece of pieces) {
-    if (response.destroyed) return;
-    if (!response.write(piece) && response.writableLength > BACKLOG) await drained(response, stuckMs);
-  }
-  response.end();
+): Promise<Response> {
+  const response = c.env.outgoing;
+  return startStream(c, async () => {
+    response.on("error", () => undefined);
+    response.writeHead(200, { "content-type": mediaType });
+    for await (const piece of pieces) {
+      if (response.destroyed) return;
+      if (!response.write(piece) && response.writableLength > BACKLOG) await drained(response, stuckMs);
+    }
+    response.end();
+  });
 }

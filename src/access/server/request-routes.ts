@@ -3,52 +3,46 @@
 import { diffRequests, type RequestSummary } from "../../base/api/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import type { RequestFacts } from "../../runtime/facts/index.ts";
-import { type App, hostedOf, numberIn, type ServerParts, textIn, wholeNumber } from "./context.ts";
+import type { Session } from "../../runtime/session/index.ts";
+import {
+  type App,
+  hostedOf,
+  numberIn,
+  type RouteContext,
+  type ServerParts,
+  textIn,
+  wholeNumber,
+} from "./context.ts";
+import type { HostedSession } from "./hosted-session.ts";
+
+/** What is asked is read before the session is looked up. */
+type Look = (session: Session, hosted: HostedSession) => Promise<object>;
 
 export function addRequestRoutes(app: App, parts: ServerParts): void {
-  app.get("/api/sessions/:id/preview", async (c) => {
+  look("preview", (c) => {
     const model = textIn(c, "model");
-    const hosted = await hostedOf(parts, c);
-    return c.json(
-      await hosted.withSession("read", (session) => session.preview(model === undefined ? {} : { model })),
-    );
+    return (session) => session.preview({ model });
   });
-
-  app.get("/api/sessions/:id/switch", async (c) => {
+  look("switch", (c) => {
     const model = textIn(c, "model");
     if (model === undefined) throw codedError("parameter_invalid", "model is missing");
-    const hosted = await hostedOf(parts, c);
-    return c.json(await hosted.withSession("read", (session) => session.previewSwitch(model)));
+    return (session) => session.previewSwitch(model);
   });
-
-  app.get("/api/sessions/:id/explain", async (c) => {
+  look("explain", (c) => {
     const request = numberIn(c, "request", 1);
-    const hosted = await hostedOf(parts, c);
-    const decisions = await hosted.withSession("read", (session) =>
-      session.explain(request === undefined ? {} : { request }),
-    );
-    return c.json({ decisions });
+    return async (session) => ({ decisions: await session.explain({ request }) });
   });
-
-  app.get("/api/sessions/:id/requests", async (c) => {
-    const hosted = await hostedOf(parts, c);
-    const { requests } = await hosted.withSession("read", (session) => hosted.factsOf(session));
-    return c.json({ requests: requests.map(summaryOf) });
+  look("requests", () => async (session, hosted) => {
+    const { requests } = await hosted.factsOf(session);
+    return { requests: requests.map(summaryOf) };
   });
-
-  app.get("/api/sessions/:id/requests/:n", async (c) => {
-    const request = wholeNumber("request", c.req.param("n"), 1);
-    const hosted = await hostedOf(parts, c);
-    return c.json(await hosted.withSession("read", (session) => session.rebuild(request)));
+  look("requests/:n", (c) => {
+    const request = requestIn(c, "n");
+    return (session) => session.rebuild(request);
   });
-
-  app.get("/api/sessions/:id/requests/:n/diff/:m", async (c) => {
-    const [from, to] = [c.req.param("n"), c.req.param("m")].map((text) => wholeNumber("request", text, 1));
-    const hosted = await hostedOf(parts, c);
-    const difference = await hosted.withSession("read", async (session) =>
-      diffRequests(await session.rebuild(from ?? 0), await session.rebuild(to ?? 0)),
-    );
-    return c.json(difference);
+  look("requests/:n/diff/:m", (c) => {
+    const [from, to] = [requestIn(c, "n"), requestIn(c, "m")];
+    return async (session) => diffRequests(await session.rebuild(from), await session.rebuild(to));
   });
 
   app.get("/api/sessions/:id/blobs/:name", async (c) => {
@@ -66,6 +60,18 @@ export function addRequestRoutes(app: App, parts: ServerParts): void {
         : {}),
     });
   });
+
+  function look(path: string, read: (c: RouteContext) => Look): void {
+    app.get(`/api/sessions/:id/${path}`, async (c) => {
+      const work = read(c);
+      const hosted = await hostedOf(parts, c);
+      return c.json(await hosted.withSession("read", (session) => work(session, hosted)));
+    });
+  }
+}
+
+function requestIn(c: RouteContext, name: string): number {
+  return wholeNumber("request", c.req.param(name) ?? "", 1);
 }
 
 function summaryOf({ request, start, end, model }: RequestFacts): RequestSummary {

@@ -1,24 +1,17 @@
 /** The sessions of a store as the server has them: opened when somebody asks, let go when nobody does. */
 
 import type { SessionListing } from "../../base/api/index.ts";
-import { type Clock, codedError, createIdSource, messageOf } from "../../base/support/index.ts";
-import type { CostOf } from "../../runtime/facts/index.ts";
-import { SESSION_ID, type Store, type StoredSession } from "../../runtime/log/index.ts";
+import { codedError, createIdSource, messageOf } from "../../base/support/index.ts";
+import { SESSION_ID, type StoredSession } from "../../runtime/log/index.ts";
 import { readFacts } from "../../runtime/session/index.ts";
-import { type AgentFor, HostedSession } from "./hosted-session.ts";
+import { type HostedParts, HostedSession } from "./hosted-session.ts";
 
-export interface HostOptions {
-  readonly store: Store;
-  readonly agentFor: AgentFor;
-  readonly clock: Clock;
-  readonly releaseMs: number;
-  readonly costOf: CostOf;
-}
+type Listed = Pick<StoredSession, "id" | "modifiedAt">;
 
 export interface ListOptions {
   readonly limit: number;
   /** Only what stands behind this session in the list. */
-  readonly behind?: { readonly modifiedAt: number; readonly id: string } | undefined;
+  readonly behind?: Listed | undefined;
   /** In title, id or folder, in any case. */
   readonly search?: string | undefined;
 }
@@ -29,13 +22,13 @@ const FORGET_MS = 15_000;
 const MAX_LISTINGS = 20_000;
 
 export class SessionHost {
-  readonly #options: HostOptions;
+  readonly #options: Omit<HostedParts, "id">;
   readonly #hosted = new Map<string, HostedSession>();
   readonly #listings = new Map<string, SessionListing>();
   readonly #sweeper: NodeJS.Timeout;
   #stopping = false;
 
-  constructor(options: HostOptions) {
+  constructor(options: Omit<HostedParts, "id">) {
     this.#options = options;
     this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
@@ -43,7 +36,8 @@ export class SessionHost {
 
   async get(id: string): Promise<HostedSession> {
     assertId(id);
-    if (!this.#hosted.has(id) && !(await this.#options.store.exists(id))) throw notFound(id);
+    if (!this.#hosted.has(id) && !(await this.#options.store.exists(id)))
+      throw codedError("session_not_found", `there is no session "${id}"`);
     return this.#host(id);
   }
 
@@ -130,8 +124,6 @@ export class SessionHost {
   }
 }
 
-type Listed = Pick<StoredSession, "id" | "modifiedAt">;
-
 /** By id where the time is the same: a list that is read in pages misses nothing. */
 function newestFirst(a: Listed, b: Listed): number {
   if (a.modifiedAt !== b.modifiedAt) return b.modifiedAt - a.modifiedAt;
@@ -145,8 +137,4 @@ function textOf({ id, title = "", cwd = "" }: SessionListing): string {
 function assertId(id: string): void {
   if (!SESSION_ID.test(id))
     throw codedError("session_id_invalid", "a session's id is 1 to 64 letters, digits, _ or -");
-}
-
-function notFound(id: string): Error {
-  return codedError("session_not_found", `there is no session "${id}"`);
 }

@@ -1,7 +1,7 @@
 /** Sessions: list, create, read, rename, change of model, history, removal. */
 
 import type { Cut } from "../../base/api/index.ts";
-import { toLine } from "../../base/events/index.ts";
+import { type LoggedEvent, toLine } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import {
@@ -15,23 +15,20 @@ import {
 } from "./context.ts";
 import { streamEvents } from "./event-stream.ts";
 import type { HostedSession } from "./hosted-session.ts";
-import { startStream, writePieces } from "./raw-response.ts";
+import { sendPieces, startStream } from "./raw-response.ts";
 import { type Fields, readBody, required } from "./read-body.ts";
 import type { ListOptions } from "./session-host.ts";
+
+type Change = (session: Session, hosted: HostedSession) => Promise<void>;
 
 const LIST_LIMIT = 50;
 const MAX_LIST = 1000;
 
 export function addSessionRoutes(app: App, parts: ServerParts): void {
   app.get("/api/sessions", async (c) => {
-    const behind = behindIn(c);
-    const search = textIn(c, "search");
-    const sessions = await parts.host.list({
-      limit: Math.min(numberIn(c, "limit", 1) ?? LIST_LIMIT, MAX_LIST),
-      behind,
-      search,
-    });
-    return c.json({ sessions });
+    const [behind, search] = [behindIn(c), textIn(c, "search")];
+    const limit = Math.min(numberIn(c, "limit", 1) ?? LIST_LIMIT, MAX_LIST);
+    return c.json({ sessions: await parts.host.list({ limit, behind, search }) });
   });
 
   app.post("/api/sessions", async (c) => {
@@ -63,16 +60,10 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     const path = c.req.query("path") ?? "all";
     if (path !== "all" && path !== "active")
       throw codedError("parameter_invalid", "path must be all or active");
-    return hosted.withSession("read", (session) =>
-      startStream(c, () =>
-        writePieces(
-          c.env.outgoing,
-          "application/x-ndjson",
-          linesOf(session, { after, path }),
-          parts.limits.stuckMs,
-        ),
-      ),
-    );
+    return hosted.withSession("read", (session) => {
+      const lines = linesOf(session.events({ after, path }));
+      return sendPieces(c, "application/x-ndjson", lines, parts.limits.stuckMs);
+    });
   });
 
   app.get("/api/sessions/:id/export", async (c) => {
@@ -87,44 +78,36 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     const { mediaType, fileName, body } = await parts.exportSession(hosted.id, options);
     const name = fileName.replaceAll(/[^\w.-]/g, "_");
     c.env.outgoing.setHeader("content-disposition", `attachment; filename="${name}"`);
-    return startStream(c, () => writePieces(c.env.outgoing, mediaType, body, parts.limits.stuckMs));
+    return sendPieces(c, mediaType, body, parts.limits.stuckMs);
   });
 
-  change("title", async (hosted, body) => {
+  change("title", (body) => {
     const title = required("title", body.text("title"));
-    body.done();
-    await hosted.withSession("write", (session) => session.rename(title));
+    return (session) => session.rename(title);
   });
-  change("model", async (hosted, body) => {
+  change("model", (body) => {
     const model = required("model", body.text("model"));
-    body.done();
-    await hosted.chooseModel(model);
+    return (_session, hosted) => hosted.chooseModel(model);
   });
-  change("undo", async (hosted, body) => {
-    body.done();
-    await hosted.withSession("write", (session) => session.undo());
-  });
-  change("truncate", async (hosted, body) => {
+  change("undo", () => (session) => session.undo());
+  change("truncate", (body) => {
     const cut = cutFrom(body);
-    await hosted.withSession("write", (session) => session.truncate(cut));
+    return (session) => session.truncate(cut);
   });
-  change("checkout", async (hosted, body) => {
+  change("checkout", (body) => {
     const to = required("to", body.number("to"));
-    body.done();
-    await hosted.withSession("write", (session) => session.checkout({ to }));
+    return (session) => session.checkout({ to });
   });
-  change("compact", async (hosted, body) => {
-    const [instructions, keepTurns] = [body.text("instructions"), body.number("keepTurns")];
-    body.done();
-    await hosted.withSession("write", (session) => session.compact({ instructions, keepTurns }));
+  change("compact", (body) => {
+    const options = { instructions: body.text("instructions"), keepTurns: body.number("keepTurns") };
+    return (session) => session.compact(options);
   });
 
   app.post("/api/sessions/:id/fork", async (c) => {
     const hosted = await hostedOf(parts, c);
     const body = await readBody(c.env.incoming);
-    const [at, id] = [body.number("at"), body.text("id")];
+    const options = { at: body.number("at"), id: body.text("id") };
     body.done();
-    const options = { at, id };
     const child = await hosted.withSession("read", async (session) => {
       const made = await session.fork(options);
       await made.close(); // it is the host's to open, like every other
@@ -134,10 +117,13 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   });
 
   /** A change that answers with the session as it is then. */
-  function change(name: string, work: (hosted: HostedSession, body: Fields) => Promise<void>): void {
+  function change(name: string, read: (body: Fields) => Change): void {
     app.post(`/api/sessions/:id/${name}`, async (c) => {
       const hosted = await hostedOf(parts, c);
-      await work(hosted, await readBody(c.env.incoming));
+      const body = await readBody(c.env.incoming);
+      const work = read(body);
+      body.done();
+      await hosted.withSession("write", (session) => work(session, hosted));
       return c.json(await hosted.state());
     });
   }
@@ -161,11 +147,8 @@ function cutFrom(body: Fields): Cut {
   throw codedError("field_invalid", "give either keepTurns or from");
 }
 
-async function* linesOf(
-  session: Session,
-  options: { readonly after: number; readonly path: "all" | "active" },
-): AsyncGenerator<string> {
-  for await (const event of session.events(options)) yield `${toLine(event)}\n`;
+async function* linesOf(events: AsyncIterable<LoggedEvent>): AsyncGenerator<string> {
+  for await (const event of events) yield `${toLine(event)}\n`;
 }
 
 /** What a browser sends by itself when it comes back. Anything but a number of ours is as good as nothing. */

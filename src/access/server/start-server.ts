@@ -211,14 +211,14 @@ function bracketed(address: string): string {
   return address.includes(":") ? `[${address}]` : address;
 }
 
+const NOT_REQUESTS: ReadonlyMap<string | undefined, string> = new Map([
+  ["HPE_HEADER_OVERFLOW", "431 Request Header Fields Too Large"],
+  ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
+]);
+
 /** What is no request, does not end, or has too much of a head. */
 function answerTo(error: Error): string {
-  const line =
-    codeOf(error) === "HPE_HEADER_OVERFLOW"
-      ? "431 Request Header Fields Too Large"
-      : codeOf(error) === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? "408 Request Timeout"
-        : "400 Bad Request";
+  const line = NOT_REQUESTS.get(codeOf(error)) ?? "400 Bad Request";
   return `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;
 }
 
