@@ -9,7 +9,15 @@ import { readFileSync } from "node:fs";
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
 import { isObject, type JsonObject, ThroughlineError, tryParseJson } from "../../base/support/index.ts";
-import { assertFormat, checkedLine, frameLine, frameOpen, scanLines } from "./line-framing.ts";
+import {
+  assertFormat,
+  checkedLine,
+  frameLine,
+  frameOpen,
+  type RawLine,
+  scanLines,
+  splitLines,
+} from "./line-framing.ts";
 import type { Log } from "./log.ts";
 
 export interface SessionBundle {
@@ -94,22 +102,22 @@ function eventsIn(bytes: Buffer, logEnd: number): readonly LoggedEvent[] {
 export function looseBundle(bytes: Buffer): Pick<SessionBundle, "lines" | "blobs"> {
   const logEnd = endOfLog(bytes);
   const blobs = new Map<string, Uint8Array>();
-  for (let at = logEnd; at < bytes.length;) {
-    const end = bytes.indexOf(0x0a, at);
-    const text = end === -1 ? undefined : checkedLine(bytes.subarray(at, end));
-    const value = text === undefined ? undefined : tryParseJson(text);
-    const found = isObject(value) ? blobIn(value) : undefined;
+  for (const line of splitLines(bytes, logEnd)) {
+    const found = blobIn(objectIn(line) ?? {});
     if (found !== undefined) blobs.set(found.name, found.content);
-    at = end === -1 ? bytes.length : end + 1;
   }
   return { lines: bytes.subarray(0, logEnd), blobs };
 }
 
+/** Undefined: it is not whole. */
+function objectIn({ line, ended }: RawLine): JsonObject | undefined {
+  const value = ended ? tryParseJson(checkedLine(line) ?? "") : undefined;
+  return isObject(value) ? value : undefined;
+}
+
 /** Undefined: its bytes do not have the hash in its name. */
-function blobIn({
-  blob,
-  base64,
-}: JsonObject): { readonly name: string; readonly content: Buffer } | undefined {
+function blobIn(value: JsonObject): { readonly name: string; readonly content: Buffer } | undefined {
+  const { blob, base64 } = value;
   if (typeof blob !== "string" || typeof base64 !== "string") return undefined;
   const content = Buffer.from(base64, "base64");
   const whole = createHash("sha256").update(content).digest("hex") === blob;
@@ -118,12 +126,9 @@ function blobIn({
 
 /** The first line that is not the log's. */
 function endOfLog(bytes: Buffer): number {
-  for (let at = 0; at < bytes.length;) {
+  for (const { at } of splitLines(bytes)) {
     const head = bytes.toString("latin1", at, at + 8);
     if (head === '{"blob":' || head.startsWith('{"end":')) return at;
-    const end = bytes.indexOf(0x0a, at);
-    if (end === -1) return bytes.length;
-    at = end + 1;
   }
   return bytes.length;
 }
@@ -134,25 +139,24 @@ function readTail(
   events: readonly LoggedEvent[],
 ): ReadonlyMap<string, Uint8Array> {
   const blobs = new Map<string, Uint8Array>();
-  let line = events.length + 1;
-  for (let at = from; at < bytes.length; line += 1) {
-    const end = bytes.indexOf(0x0a, at);
-    const text = end === -1 ? undefined : checkedLine(bytes.subarray(at, end));
-    const value = text === undefined ? undefined : tryParseJson(text);
-    if (end === -1 || !isObject(value)) throw damaged("the checksum does not match", line, at);
+  let number = events.length + 1;
+  for (const raw of splitLines(bytes, from)) {
+    const value = objectIn(raw);
+    if (value === undefined) throw damaged("the checksum does not match", number, raw.at);
     if (value["end"] === true) {
       const whole = value["events"] === events.length && value["blobs"] === blobs.size;
-      if (!whole) throw damaged("lines are missing before it", line, at);
-      if (end + 1 < bytes.length) throw damaged("something follows the end", line + 1, end + 1);
+      if (!whole) throw damaged("lines are missing before it", number, raw.at);
+      const end = raw.at + raw.line.length + 1;
+      if (end < bytes.length) throw damaged("something follows the end", number + 1, end);
       return blobs;
     }
     const found = blobIn(value);
-    if (found === undefined) throw damaged("it is no blob with the hash in its name", line, at);
+    if (found === undefined) throw damaged("it is no blob with the hash in its name", number, raw.at);
     blobs.set(found.name, found.content);
-    at = end + 1;
+    number += 1;
   }
   // A bare log looks the same; whoever takes one says so (`parsePlainLog`).
-  throw damaged("the end is missing, so it was cut off or is no export", line, bytes.length);
+  throw damaged("the end is missing, so it was cut off or is no export", number, bytes.length);
 }
 
 function damaged(problem: string, line: number, byte: number): ThroughlineError {

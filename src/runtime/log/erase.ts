@@ -7,16 +7,16 @@
 import { createHash } from "node:crypto";
 
 import {
+  type ErrorInfo,
   type EventDraft,
   isItemEvent,
   type LoggedEvent,
-  type Origin,
   parseLine,
   type ResponseStart,
 } from "../../base/events/index.ts";
 import { type Clock, codedError, mapStrings, systemClock } from "../../base/support/index.ts";
 import type { SessionBundle } from "./bundle.ts";
-import { checkedLine, frameLine, frameOpen } from "./line-framing.ts";
+import { checkedLine, frameLine, frameOpen, LF, splitLines } from "./line-framing.ts";
 import { createStamper, nextEpoch } from "./stamp.ts";
 
 /** The text without the secret; the same text when it holds none. */
@@ -43,7 +43,7 @@ export function eraseFrom(
 ): Erased {
   const blobs = eraseBlobs(bundle.blobs, replace);
   const changed: EraseReport["events"][number][] = [];
-  const lines = splitLines(bundle.lines).map((line, seq) => {
+  const lines = Array.from(splitLines(bundle.lines), ({ line }, seq) => {
     const event = bundle.events[seq];
     const text = checkedLine(line) ?? "";
     let places = 0;
@@ -69,21 +69,8 @@ export function eraseFrom(
     nextEpoch(bundle.events),
   );
   const text = Buffer.concat([...lines, ...added.map((event) => frameLine(event))]);
-  const events = splitLines(text).map((line) => parseLine(line.toString("utf8")));
+  const events = Array.from(splitLines(text), ({ line }) => parseLine(line.toString("utf8")));
   return { bundle: { events, lines: text, blobs: blobs.kept }, report };
-}
-
-const LF = Buffer.from("\n");
-
-function splitLines(bytes: Buffer): readonly Buffer[] {
-  const lines: Buffer[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const end = bytes.indexOf(0x0a, at);
-    if (end === -1) break;
-    lines.push(bytes.subarray(at, end));
-    at = end + 1;
-  }
-  return lines;
 }
 
 function eraseBlobs(
@@ -116,8 +103,8 @@ function assertSameEvent(text: string, before: LoggedEvent): void {
   );
 }
 
-/** Undefined where so much of it was replaced that it is no event any more. */
-function readable(text: string): LoggedEvent | undefined {
+/** Undefined where it is no event, or was one before something in it was replaced. */
+export function readable(text: string): LoggedEvent | undefined {
   try {
     return parseLine(text);
   } catch {
@@ -137,32 +124,31 @@ function opaqueAfter(events: readonly LoggedEvent[], first: number | undefined):
   });
 }
 
-function startsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, ResponseStart> {
+export function startsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, ResponseStart> {
   return new Map(
     events.flatMap((event) => (event.type === "response_start" ? [[event.response, event] as const] : [])),
   );
+}
+
+/** The response goes on as plain text, to the origin that made it. */
+export function withoutReasoning({ response, origin }: ResponseStart, cause: ErrorInfo): EventDraft {
+  const what = { kind: "group", response } as const;
+  return { type: "replay_override", what, action: "omit_reasoning", target: origin, cause };
 }
 
 /** Each response that was changed or may hold it sealed goes on as plain text, to the origin that made it. */
 function closingDrafts(events: readonly LoggedEvent[], report: EraseReport): readonly EventDraft[] {
   const starts = startsOf(events);
   const seqs = new Set([...report.opaque, ...report.events].map(({ seq }) => seq));
-  const touched = new Map<string, Origin>();
+  const touched = new Set<ResponseStart>();
   for (const event of events) {
     const start = event.response === undefined ? undefined : starts.get(event.response);
-    if (start !== undefined && isItemEvent(event) && seqs.has(event.seq))
-      touched.set(start.response, start.origin);
+    if (start !== undefined && isItemEvent(event) && seqs.has(event.seq)) touched.add(start);
   }
   const places = report.events.reduce((sum, event) => sum + event.places, 0);
   const cause = { code: "erased", message: "a secret was erased from this session" };
   return [
-    ...[...touched].map(([response, target]): EventDraft => ({
-      type: "replay_override",
-      what: { kind: "group", response },
-      action: "omit_reasoning",
-      target,
-      cause,
-    })),
+    ...[...touched].map((start) => withoutReasoning(start, cause)),
     {
       type: "notice",
       code: "erased",

@@ -19,7 +19,28 @@ export function frameLine(event: LoggedEvent): Buffer {
 /** `text` is a JSON object without its closing brace. */
 export function frameOpen(text: string): Buffer {
   const open = Buffer.from(text, "utf8");
-  return Buffer.concat([open, Buffer.from(`,"sum":"${checksum(open)}"}\n`, "latin1")]);
+  const sum = crc32(open).toString(16).padStart(8, "0");
+  return Buffer.concat([open, Buffer.from(`,"sum":"${sum}"}\n`, "latin1")]);
+}
+
+export const LF = Buffer.from("\n");
+
+export interface RawLine {
+  /** Where it begins. */
+  readonly at: number;
+  /** Without its line break. */
+  readonly line: Buffer;
+  /** False: the bytes end in the middle of it. */
+  readonly ended: boolean;
+}
+
+export function* splitLines(bytes: Buffer, from = 0): Generator<RawLine> {
+  for (let at = from; at < bytes.length;) {
+    const end = bytes.indexOf(0x0a, at);
+    const line = bytes.subarray(at, end === -1 ? bytes.length : end);
+    yield { at, line, ended: end !== -1 };
+    at += line.length + 1;
+  }
 }
 
 export interface ScannedLines {
@@ -57,7 +78,7 @@ export function scanLines(
       at = end + 1;
       continue;
     }
-    if (!line.ok && isUnwritten(bytes, { start: at, end, offset })) break;
+    if (!line.ok && isUnwritten(bytes, at, end, offset)) break;
     const problem = line.ok ? orderProblem(line.event, seq, epoch) : line.problem;
     const damage = { line: seq + 1, byte: offset + at, problem, salvageable: true };
     throw damagedLog(damage, options.session ?? "FILE");
@@ -138,11 +159,7 @@ function readLine(bytes: Buffer, start: number, end: number): ReadLine {
  * may be whole. They begin where a line or a sector does and end where a sector does: any other zero is a changed byte.
  * A write is bounded, so zeros far from the end were synced long ago. Both of these are damage.
  */
-function isUnwritten(
-  bytes: Buffer,
-  line: { readonly start: number; readonly end: number; readonly offset: number },
-): boolean {
-  const { start, end, offset } = line;
+function isUnwritten(bytes: Buffer, start: number, end: number, offset: number): boolean {
   const zero = bytes.indexOf(0x00, start);
   if (zero === -1 || zero > end || bytes.length - end > LAST_WRITE_BYTES) return false;
   let after = zero;
@@ -156,8 +173,4 @@ const LAST_WRITE_BYTES = 1024 * 1024;
 function orderProblem(event: LoggedEvent, seq: number, epoch: number): string {
   if (event.seq !== seq) return `seq is ${event.seq}, expected ${seq}`;
   return `epoch went down from ${epoch} to ${event.epoch}`;
-}
-
-function checksum(bytes: Buffer): string {
-  return crc32(bytes).toString(16).padStart(8, "0");
 }

@@ -43,9 +43,7 @@ export interface Log {
   close(): Promise<void>;
 }
 
-export interface OpenOptions {
-  readonly mode: "write" | "read";
-}
+export type OpenOptions = Pick<Log, "mode">;
 
 export interface StoredSession {
   readonly id: string;

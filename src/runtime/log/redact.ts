@@ -6,10 +6,7 @@
 const SHORTEST_SECRET = 8;
 const REDACTED = "[redacted]";
 
-let known: { readonly secrets: readonly string[]; readonly forms: readonly string[] } = {
-  secrets: [],
-  forms: [],
-};
+let known: Readonly<Record<"secrets" | "forms", readonly string[]>> = { secrets: [], forms: [] };
 
 /** Every form in which a value is looked for, longest first: one may hold another. Made once: they hardly ever change. */
 function formsOf(secrets: readonly string[]): readonly string[] {
@@ -37,13 +34,13 @@ function allForms(secrets: readonly string[]): readonly string[] {
 }
 
 export function createRedactor(secrets: () => readonly string[]): (text: string) => string {
-  return (text) => {
-    let clean = text;
-    for (const form of formsOf(secrets())) {
-      if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED);
-    }
-    return clean;
-  };
+  return (text) => withoutForms(text, formsOf(secrets()));
+}
+
+function withoutForms(text: string, forms: readonly string[]): string {
+  let clean = text;
+  for (const form of forms) if (clean.includes(form)) clean = clean.replaceAll(form, REDACTED);
+  return clean;
 }
 
 /**
@@ -60,8 +57,7 @@ export class ByteRedactor {
   }
 
   push(bytes: Uint8Array): Uint8Array {
-    let text = this.#held + Buffer.from(bytes).toString("latin1");
-    for (const form of this.#forms) if (text.includes(form)) text = text.replaceAll(form, REDACTED);
+    const text = withoutForms(this.#held + Buffer.from(bytes).toString("latin1"), this.#forms);
     const keep = Math.max(0, ...this.#forms.map((form) => beginningAtEnd(text, form)));
     this.#held = text.slice(text.length - keep);
     return Buffer.from(text.slice(0, text.length - keep), "latin1");

@@ -9,12 +9,11 @@ import {
   type EventDraft,
   isItemEvent,
   type LoggedEvent,
-  parseLine,
-  type ResponseEnd,
   type ResponseStart,
 } from "../../base/events/index.ts";
 import { type Clock, codedError, systemClock } from "../../base/support/index.ts";
-import { assertFormat, checkedLine, frameLine } from "./line-framing.ts";
+import { readable, startsOf, withoutReasoning } from "./erase.ts";
+import { assertFormat, checkedLine, frameLine, LF, splitLines } from "./line-framing.ts";
 import { createStamper, nextEpoch } from "./stamp.ts";
 
 /** A stretch of the file that is not in the copy. */
@@ -90,17 +89,12 @@ export function salvageLog(
   };
 }
 
-const LF = Buffer.from("\n");
-
 function readLines(bytes: Buffer): readonly Line[] {
   const lines: Line[] = [];
-  for (let at = 0; at < bytes.length;) {
-    const end = bytes.indexOf(0x0a, at);
-    const raw = bytes.subarray(at, end === -1 ? bytes.length : end);
-    const event = end === -1 ? undefined : eventOf(raw);
+  for (const { at, line: raw, ended } of splitLines(bytes)) {
+    const event = ended ? eventOf(raw) : undefined;
     const line = { number: (lines.at(-1)?.number ?? 0) + 1, byte: at, raw, event };
     lines.push(line, ...(event === undefined ? wholeIn(line) : []));
-    at = end === -1 ? bytes.length : end + 1;
   }
   return lines;
 }
@@ -118,12 +112,7 @@ function wholeIn({ number, byte, raw }: Line): readonly Line[] {
 
 function eventOf(raw: Buffer): LoggedEvent | undefined {
   const text = checkedLine(raw);
-  if (text === undefined) return undefined;
-  try {
-    return parseLine(text);
-  } catch {
-    return undefined;
-  }
+  return text === undefined ? undefined : readable(text);
 }
 
 interface Kept {
@@ -150,7 +139,7 @@ function chain(
   const close = (seqs: readonly number[]): LostStretch | undefined => {
     const [first] = pending;
     if (first === undefined && seqs.length === 0) return undefined;
-    const last = pending.at(-1) ?? first;
+    const last = pending.at(-1);
     const from = first ?? kept.at(-1)?.line;
     const stretch: LostStretch = {
       line: from?.number ?? 1,
@@ -180,8 +169,7 @@ function chain(
       continue;
     }
     const fill = Array.from({ length: event.seq - seq }, (_, index) => seq + index);
-    const stretch = close(fill);
-    kept.push({ line: { ...line, event }, fill, stretch });
+    kept.push({ line: { ...line, event }, fill, stretch: close(fill) });
     seq = event.seq + 1;
     epoch = event.epoch;
   }
@@ -220,18 +208,14 @@ function damagedResponses(
   lost: ReadonlySet<number>,
 ): readonly ResponseStart[] {
   if (lost.size === 0) return [];
-  const starts = new Map(
-    events.flatMap((event) => (event.type === "response_start" ? [[event.response, event] as const] : [])),
-  );
-  const ends = new Map(
-    events.flatMap((event): readonly (readonly [string, ResponseEnd])[] =>
-      event.type === "response_end" ? [[event.response, event]] : [],
-    ),
-  );
+  const ends = new Map<string, number>();
   const lastItem = new Map<string, number>();
-  for (const event of events) if (isItemEvent(event)) lastItem.set(event.response, event.seq);
-  return [...starts.values()].filter(({ seq, response }) => {
-    const end = ends.get(response)?.seq ?? lastItem.get(response) ?? seq;
+  for (const event of events) {
+    if (event.type === "response_end") ends.set(event.response, event.seq);
+    if (isItemEvent(event)) lastItem.set(event.response, event.seq);
+  }
+  return [...startsOf(events).values()].filter(({ seq, response }) => {
+    const end = ends.get(response) ?? lastItem.get(response) ?? seq;
     return [...lost].some((one) => one > seq && one <= end);
   });
 }
@@ -243,13 +227,7 @@ function closingDrafts(
   const cause = { code: "log_damaged", message: "a line of this response was lost" } as const;
   const events = lost.reduce((sum, { seqs }) => sum + seqs.length, 0);
   return [
-    ...loosened.map(({ response, origin }): EventDraft => ({
-      type: "replay_override",
-      what: { kind: "group", response },
-      action: "omit_reasoning",
-      target: origin,
-      cause,
-    })),
+    ...loosened.map((start) => withoutReasoning(start, cause)),
     {
       type: "notice",
       code: "log_repaired",

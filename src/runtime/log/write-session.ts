@@ -101,7 +101,8 @@ async function writeAll(
     done += bytes;
     onProgress?.(done, all);
     if (signal !== undefined) await breath();
-    if (signal?.aborted === true) throw stopped(id);
+    if (signal?.aborted === true)
+      throw codedError("stopped", `stopped before session "${id}" was in place: nothing was written`);
   };
   if (blobs.size > 0) mkdirSync(blobFolder, { recursive: true, mode: 0o700 });
   for (const [name, bytes] of blobs) {
@@ -136,8 +137,4 @@ function removeLeftovers(root: string, id: string, blobs: ReadonlyMap<string, un
   for (const name of readdirSync(blobFolder)) {
     if (!blobs.has(name)) rmSync(join(blobFolder, name), { force: true });
   }
-}
-
-function stopped(id: string): ThroughlineError {
-  return codedError("stopped", `stopped before session "${id}" was in place: nothing was written`);
 }
