@@ -10,14 +10,8 @@ import {
   type SessionListing,
   type SessionState,
 } from "../../base/api/index.ts";
-import {
-  type Clock,
-  codeOf,
-  systemClock,
-  type ThroughlineError,
-  codedError,
-} from "../../base/support/index.ts";
-import { Http } from "./http.ts";
+import { type Clock, codeOf, systemClock, codedError } from "../../base/support/index.ts";
+import { Http, queryOf } from "./http.ts";
 import { RemoteSession } from "./remote-session.ts";
 
 export interface ConnectOptions {
@@ -90,9 +84,8 @@ class Remote implements RemoteAgent {
   }
 
   async #create(id: string | undefined, model: string | undefined): Promise<SessionState> {
-    const body = { id, model };
     try {
-      return await this.#http.post<SessionState>("/api/sessions", body);
+      return await this.#http.post<SessionState>("/api/sessions", { id, model });
     } catch (error) {
       // Somebody else was quicker: then it is there.
       const known =
@@ -114,12 +107,8 @@ class Remote implements RemoteAgent {
 
   async list(options: ListSessionsOptions = {}): Promise<readonly SessionListing[]> {
     const { limit, before, search } = options;
-    const query = new URLSearchParams({
-      ...(limit === undefined ? {} : { limit: String(limit) }),
-      ...(before === undefined ? {} : { before: `${before.modifiedAt},${before.id}` }),
-      ...(search === undefined ? {} : { search }),
-    });
-    const path = `/api/sessions?${query.toString()}`;
+    const behind = before === undefined ? undefined : `${before.modifiedAt},${before.id}`;
+    const path = `/api/sessions${queryOf({ limit, before: behind, search })}`;
     return (await this.#http.get<{ readonly sessions: readonly SessionListing[] }>(path)).sessions;
   }
 
@@ -150,22 +139,20 @@ class Remote implements RemoteAgent {
 const PAGE = 200;
 
 function readAddress(address: string): { readonly url: string; readonly code: string | undefined } {
-  let url: URL;
+  let url: URL | undefined;
   try {
     url = new URL(address);
   } catch {
-    throw badAddress(address);
+    // Told below. No URL.canParse: not every browser has it.
   }
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw badAddress(address);
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw codedError(
+      "server_url_invalid",
+      `"${address.slice(0, 100)}" is not the address of a server: it should look like http://127.0.0.1:4319`,
+    );
+  }
   const code = url.pathname === "/login" ? url.searchParams.get("code") : null;
   return { url: url.origin, code: code ?? undefined };
-}
-
-function badAddress(address: string): ThroughlineError {
-  return codedError(
-    "server_url_invalid",
-    `"${address.slice(0, 100)}" is not the address of a server: it should look like http://127.0.0.1:4319`,
-  );
 }
 
 async function redeem(http: Http, code: string): Promise<string> {

@@ -64,7 +64,7 @@ async function* connection(http: Http, path: string, signal: AbortSignal): Async
     timer = setTimeout(stop, SILENCE_MS);
   };
   try {
-    const { body } = await http.open(path, { accept: "text/event-stream", signal: own.signal });
+    const { body } = await http.open(path, "text/event-stream", own.signal);
     if (body !== null) yield* readMessages(body, heard, own.signal);
   } finally {
     clearTimeout(timer);

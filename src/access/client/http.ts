@@ -5,7 +5,7 @@
 
 import {
   type Clock,
-  isObject,
+  codeOf,
   messageOf,
   objectOf,
   stringOf,
@@ -23,6 +23,12 @@ export interface HttpParts {
   readonly clock: Clock;
 }
 
+interface JsonRequest {
+  readonly body?: object;
+  readonly signal?: AbortSignal | undefined;
+  readonly again?: boolean;
+}
+
 const TRIES = 5;
 const FIRST_WAIT_MS = 200;
 const MAX_WAIT_MS = 5000;
@@ -30,6 +36,14 @@ const MAX_WAIT_MS = 5000;
 /** Waits longer after each failure, within a bound. */
 export function waitBefore(attempt: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS);
+}
+
+/** A query of what is given. */
+export function queryOf(given: Readonly<Record<string, string | number | undefined>>): string {
+  const pairs = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
+  );
+  return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 }
 
 export class Http {
@@ -45,45 +59,35 @@ export class Http {
 
   /** Asking twice changes nothing, so a lost connection is tried again. */
   async get<T>(path: string, signal?: AbortSignal): Promise<T> {
-    return (await this.#json("GET", path, undefined, signal, true)) as T;
+    return (await this.#json("GET", path, { signal, again: true })) as T;
   }
 
   /** `again`: the request may be sent twice, because the server knows it by an id of ours. */
   async post<T>(path: string, body: object = {}, options: { readonly again?: boolean } = {}): Promise<T> {
-    return (await this.#json("POST", path, body, undefined, options.again === true)) as T;
+    return (await this.#json("POST", path, { ...options, body })) as T;
   }
 
   async delete(path: string): Promise<void> {
-    await this.#json("DELETE", path, undefined, undefined, false);
+    await this.#json("DELETE", path, {});
   }
 
   /** The response itself, for streams and bytes. */
-  async open(
-    path: string,
-    options: { readonly accept: string; readonly signal?: AbortSignal | undefined },
-  ): Promise<Response> {
-    const { accept, signal } = options;
+  async open(path: string, accept: string, signal?: AbortSignal): Promise<Response> {
     return this.#request("GET", path, { headers: { accept }, signal: signal ?? null });
   }
 
-  async #json(
-    method: string,
-    path: string,
-    body: object | undefined,
-    signal: AbortSignal | undefined,
-    again: boolean,
-  ): Promise<unknown> {
+  async #json(method: string, path: string, { body, signal, again }: JsonRequest): Promise<unknown> {
     const init: RequestInit = {
-      ...(method === "GET" ? {} : { headers: { "content-type": "application/json" } }),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal === undefined ? {} : { signal }),
+      headers: method === "GET" ? {} : { "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
     };
     for (let attempt = 1; ; attempt += 1) {
       try {
         return tryParseJson(await (await this.#request(method, path, init)).text());
       } catch (error) {
-        const lost = error instanceof ThroughlineError && error.code === "server_unreachable";
-        if (!lost || !again || attempt >= TRIES || signal?.aborted === true) throw error;
+        const lost = codeOf(error) === "server_unreachable";
+        if (!lost || again !== true || attempt >= TRIES || signal?.aborted === true) throw error;
         await this.clock.sleep(waitBefore(attempt), signal);
       }
     }
@@ -99,8 +103,10 @@ export class Http {
       response = await this.#parts.fetch(`${url}${path}`, { ...init, method, headers, redirect: "error" });
     } catch (error) {
       if (init.signal?.aborted === true) throw error;
-      if (reasonOf(error) === BAD_PORT) throw forbiddenPort(url, error);
-      throw codedError("server_unreachable", `${url} does not answer: ${reasonOf(error)}`, error);
+      const reason = reasonOf(error);
+      throw reason === BAD_PORT
+        ? codedError("server_url_invalid", `${url} ${BAD_PORT_HELP}`, error)
+        : codedError("server_unreachable", `${url} does not answer: ${reason}`, error);
     }
     if (response.ok) return response;
     throw await errorFrom(response, url);
@@ -115,18 +121,12 @@ function reasonOf(error: unknown): string {
 
 /** Ports of other services, which `fetch` asks nobody at (https://fetch.spec.whatwg.org/#bad-port). */
 const BAD_PORT = "bad port";
-
-function forbiddenPort(url: string, cause: unknown): ThroughlineError {
-  return codedError(
-    "server_url_invalid",
-    `${url} has a port that is kept for another service, and no browser or client asks there: is it mistyped? Servers of Throughline use 4319 unless told otherwise`,
-    cause,
-  );
-}
+const BAD_PORT_HELP =
+  "has a port that is kept for another service, and no browser or client asks there: is it mistyped? Servers of Throughline use 4319 unless told otherwise";
 
 async function errorFrom(response: Response, url: string): Promise<ThroughlineError> {
   const body = tryParseJson(await response.text().catch(() => ""));
-  const error = objectOf(isObject(body) ? body["error"] : undefined);
+  const error = objectOf(objectOf(body)["error"]);
   const { status } = response;
   return new ThroughlineError({
     code: stringOf(error["code"]) ?? "not_a_server",

@@ -32,7 +32,7 @@ import {
 } from "../../base/events/index.ts";
 import { createIdSource, type IdSource, codedError } from "../../base/support/index.ts";
 import { followFeed } from "./event-feed.ts";
-import { type Http, statusOf } from "./http.ts";
+import { type Http, queryOf, statusOf } from "./http.ts";
 import { readLines } from "./line-reader.ts";
 import { RemoteTurn } from "./remote-turn.ts";
 
@@ -177,19 +177,16 @@ export class RemoteSession implements SessionHandle {
   }
 
   previewSwitch(name: string): Promise<SwitchPreview> {
-    return this.#http.get(`${this.#path}/switch?model=${encodeURIComponent(name)}`);
+    return this.#http.get(`${this.#path}/switch${queryOf({ model: name })}`);
   }
 
   preview(options: { readonly model?: string } = {}): Promise<RequestPreview> {
-    const query = options.model === undefined ? "" : `?model=${encodeURIComponent(options.model)}`;
-    return this.#http.get(`${this.#path}/preview${query}`);
+    return this.#http.get(`${this.#path}/preview${queryOf({ model: options.model })}`);
   }
 
   async explain(options: ExplainOptions = {}): Promise<readonly Decision[]> {
-    const query = options.request === undefined ? "" : `?request=${options.request}`;
-    return (
-      await this.#http.get<{ readonly decisions: readonly Decision[] }>(`${this.#path}/explain${query}`)
-    ).decisions;
+    const path = `${this.#path}/explain${queryOf({ request: options.request })}`;
+    return (await this.#http.get<{ readonly decisions: readonly Decision[] }>(path)).decisions;
   }
 
   rebuild(request: number): Promise<RebuiltRequest> {
@@ -198,9 +195,7 @@ export class RemoteSession implements SessionHandle {
 
   async blob(name: string): Promise<Uint8Array | undefined> {
     try {
-      const response = await this.#http.open(`${this.#path}/blobs/${encodeURIComponent(name)}`, {
-        accept: "*/*",
-      });
+      const response = await this.#http.open(`${this.#path}/blobs/${encodeURIComponent(name)}`, "*/*");
       return new Uint8Array(await response.arrayBuffer());
     } catch (error) {
       if (statusOf(error) === 404) return undefined;
@@ -210,10 +205,8 @@ export class RemoteSession implements SessionHandle {
 
   async *events(options: EventsOptions = {}): AsyncGenerator<LoggedEvent> {
     const { after = -1, path = "all" } = options;
-    const { body } = await this.#http.open(`${this.#path}/log?after=${after}&path=${path}`, {
-      accept: "application/x-ndjson",
-      signal: this.#closing.signal,
-    });
+    const log = `${this.#path}/log${queryOf({ after, path })}`;
+    const { body } = await this.#http.open(log, "application/x-ndjson", this.#closing.signal);
     if (body === null) return;
     for await (const line of readLines(body)) yield parseLine(line);
   }
@@ -280,11 +273,9 @@ export class RemoteSession implements SessionHandle {
   }
 
   async #ask(turn: string, when: "now" | "ended"): Promise<TurnState> {
-    const query = when === "now" ? "" : `?wait=${ASK_SECONDS}`;
-    const state = await this.#http.get<TurnState>(
-      `${this.#path}/turns/${encodeURIComponent(turn)}${query}`,
-      this.#closing.signal,
-    );
+    const query = queryOf({ wait: when === "now" ? undefined : ASK_SECONDS });
+    const path = `${this.#path}/turns/${encodeURIComponent(turn)}${query}`;
+    const state = await this.#http.get<TurnState>(path, this.#closing.signal);
     if (state.state === "done") this.#take(await this.#http.get<SessionState>(this.#path));
     return state;
   }
