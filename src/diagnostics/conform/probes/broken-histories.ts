@@ -6,6 +6,7 @@ import { outputItem, textField, without, withField } from "../item-text.ts";
 import { Skip } from "../probe.ts";
 import {
   type BrokenReplay,
+  type BrokenReplays,
   type Expected,
   idOf,
   invalid,
@@ -18,11 +19,9 @@ import {
 import { anyPair, pairOf } from "./replay.ts";
 import { plainRoundTrip, RESULT } from "./tools.ts";
 
-export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
-  {
-    failure: "I04",
-    name: "duplicate-id",
-    rule: "R04",
+export const BROKEN_HISTORIES: BrokenReplays = {
+  "duplicate-id": {
+    breaks: ["I04", "R04"],
     title: "one item twice",
     async build(context) {
       const { head, run, follower, tail, kind } = await anyPair(context);
@@ -32,10 +31,8 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       return { input: [head, ...run, follower, follower, ...tail], expected, control: kind };
     },
   },
-  {
-    failure: "I02",
-    name: "item-reference",
-    rule: "R14",
+  "item-reference": {
+    breaks: ["I02", "R14"],
     title: "a reference to an item that was not stored",
     async build(context) {
       await unstored(context);
@@ -44,17 +41,13 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       return { input: [ASK, reference, ...tail], expected: notReferable(idOf(follower)), control: "message" };
     },
   },
-  {
-    failure: "I05",
-    name: "long-id",
-    rule: "R05",
+  "long-id": {
+    breaks: ["I05", "R05"],
     title: `an item id of ${LONG} characters`,
     build: saying({ id: `msg_${"0".repeat(LONG - 4)}` }, tooLong("input[1].id")),
   },
-  {
-    failure: "I06",
-    name: "wrong-prefix",
-    rule: "R05",
+  "wrong-prefix": {
+    breaks: ["I06", "R05"],
     title: "a call id in the place of the item id",
     async build(context) {
       const [head = "", call = "", output = ""] = await plainRoundTrip(context);
@@ -67,10 +60,8 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       };
     },
   },
-  {
-    failure: "I07",
-    name: "empty-id",
-    rule: "R05",
+  "empty-id": {
+    breaks: ["I07", "R05"],
     title: "an empty item id",
     build: saying(
       { id: "" },
@@ -81,10 +72,8 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       ),
     ),
   },
-  {
-    failure: "T01",
-    name: "missing-output",
-    rule: "R06",
+  "missing-output": {
+    breaks: ["T01", "R06"],
     title: "a call without its output",
     async build(context) {
       const [head = "", call = ""] = await plainRoundTrip(context);
@@ -94,10 +83,8 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       return { input: [head, call, ASK_ON], expected, control: "plain call" };
     },
   },
-  {
-    failure: "T02",
-    name: "missing-call",
-    rule: "R07",
+  "missing-call": {
+    breaks: ["T02", "R07"],
     title: "an output without its call",
     build: async () => ({
       input: [ASK_WEATHER, outputItem("call_throughline0conform", RESULT)],
@@ -107,10 +94,8 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       control: "plain call",
     }),
   },
-  {
-    failure: "T05",
-    name: "long-call-id",
-    rule: "R09",
+  "long-call-id": {
+    breaks: ["T05", "R09"],
     title: `a call id of ${LONG} characters`,
     async build(context) {
       const [head = "", call = ""] = await plainRoundTrip(context);
@@ -122,10 +107,8 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       };
     },
   },
-  {
-    failure: "T09",
-    name: "no-output-field",
-    rule: "R13",
+  "no-output-field": {
+    breaks: ["T09", "R13"],
     title: "an output item without its output field",
     async build(context) {
       const [head = "", call = "", output = ""] = await plainRoundTrip(context);
@@ -136,10 +119,8 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       };
     },
   },
-  {
-    failure: "S05",
-    name: "input-text",
-    rule: "R12",
+  "input-text": {
+    breaks: ["S05", "R12"],
     title: "assistant text typed as input_text",
     build: saying(
       { content: [{ type: "input_text", text: "9.9." }] },
@@ -150,9 +131,8 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       },
     ),
   },
-  {
-    failure: "I10",
-    name: "previous-response",
+  "previous-response": {
+    breaks: ["I10"],
     title: "a previous_response_id that was not stored",
     async build(context) {
       await unstored(context);
@@ -171,7 +151,7 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       };
     },
   },
-];
+};
 
 /** A plain answer with something else in it. */
 function saying(fields: JsonObject, expected: Expected): BrokenReplay["build"] {

@@ -5,11 +5,9 @@
 import { numberOf, objectOf } from "../../../base/support/index.ts";
 import type { Context } from "../context.ts";
 import { fieldOf, textField, typeOf } from "../item-text.ts";
-import { differs, holds, type Probe, Skip, verdict } from "../probe.ts";
+import { differs, holds, probesOf, Skip, verdict } from "../probe.ts";
 import type { SeenItem } from "../stream-view.ts";
 import { changingIds } from "./stream-checks.ts";
-
-const details = { suite: "reasoning", strict: true } as const;
 
 async function reasoningItems(context: Context): Promise<readonly SeenItem[]> {
   const views = await context.streams();
@@ -32,10 +30,8 @@ const textsIn = (item: string, field: string): number => {
   return Array.isArray(parts) ? parts.length : 0;
 };
 
-export const REASONING_PROBES: readonly Probe[] = [
-  {
-    id: "reasoning.item",
-    ...details,
+export const REASONING_PROBES = probesOf("reasoning", {
+  "reasoning.item": {
     strict: false,
     title: "the model's reasoning comes as items of its own",
     why: "P11",
@@ -52,9 +48,7 @@ export const REASONING_PROBES: readonly Probe[] = [
       return holds(`${items.length} items, ${spent}`, { present: true });
     },
   },
-  {
-    id: "reasoning.shape",
-    ...details,
+  "reasoning.shape": {
     title: "a reasoning item has an rs_ id and a summary array",
     why: "S01, S02, I13",
     async run(context) {
@@ -83,9 +77,7 @@ export const REASONING_PROBES: readonly Probe[] = [
       );
     },
   },
-  {
-    id: "reasoning.payload",
-    ...details,
+  "reasoning.payload": {
     title: "with include and store: false the reasoning carries encrypted_content",
     why: "I01, E11",
     async run(context) {
@@ -100,9 +92,7 @@ export const REASONING_PROBES: readonly Probe[] = [
         : holds(`${sizes.join(", ")} characters`, { present: true });
     },
   },
-  {
-    id: "reasoning.payload-in-done",
-    ...details,
+  "reasoning.payload-in-done": {
     title: "encrypted_content is there when the item is done, not only at the end",
     why: "E07, E08",
     async run(context) {
@@ -120,9 +110,7 @@ export const REASONING_PROBES: readonly Probe[] = [
           );
     },
   },
-  {
-    id: "reasoning.fresh-payload",
-    ...details,
+  "reasoning.fresh-payload": {
     strict: false,
     title: "the terminal event has another ciphertext of the same item",
     why: "E08",
@@ -138,4 +126,4 @@ export const REASONING_PROBES: readonly Probe[] = [
         : differs("two different ciphertexts", `${same} of ${both.length} are the same`);
     },
   },
-];
+});

@@ -4,11 +4,9 @@ import { isObject, objectOf, stringOf, tryParseJson } from "../../../base/suppor
 import { describe, acceptanceOf, refusalOf } from "../acceptance.ts";
 import { ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
 import { home, outputItem, textField, typeOf, without } from "../item-text.ts";
-import { brokenOff, differs, holds, type Verdict, type Probe, Skip, verdict } from "../probe.ts";
+import { brokenOff, differs, holds, probesOf, Skip, verdict } from "../probe.ts";
 import type { Reply } from "../reply.ts";
 import { keptItems, outputIndexOf, type StreamView, textOfMessage, viewStream } from "../stream-view.ts";
-
-const details = { suite: "responses", strict: true } as const;
 
 const callsIn = (view: StreamView): readonly string[] =>
   keptItems(view).filter((item) => typeOf(item) === "function_call");
@@ -43,10 +41,8 @@ const CAPITAL = {
   },
 } as const;
 
-export const TOOL_PROBES: readonly Probe[] = [
-  {
-    id: "tools.call",
-    ...details,
+export const TOOL_PROBES = probesOf("responses", {
+  "tools.call": {
     title: "a tool given at the top level is called, with arguments that fit its schema",
     why: "S13",
     async run(context) {
@@ -70,9 +66,7 @@ export const TOOL_PROBES: readonly Probe[] = [
       return verdict(expected, problems, `get_weather(${textField(call, "arguments")}), ${callIdOf(call)}`);
     },
   },
-  {
-    id: "tools.arguments",
-    ...details,
+  "tools.arguments": {
     title: "argument deltas, put together, are the arguments that are done",
     why: "R05, T11",
     async run(context) {
@@ -81,9 +75,7 @@ export const TOOL_PROBES: readonly Probe[] = [
       return verdict("deltas = done = item", argumentProblems(view), `${callsIn(view).length} calls`);
     },
   },
-  {
-    id: "tools.parallel",
-    ...details,
+  "tools.parallel": {
     title: "two calls in one response have places and call ids of their own",
     why: "T04, T07",
     async run(context) {
@@ -99,9 +91,7 @@ export const TOOL_PROBES: readonly Probe[] = [
         : differs(expected, `the call ids are ${ids.join(", ")}`);
     },
   },
-  {
-    id: "tools.call-ids",
-    ...details,
+  "tools.call-ids": {
     title: "call ids of different responses differ",
     why: "T07",
     async run(context) {
@@ -114,9 +104,7 @@ export const TOOL_PROBES: readonly Probe[] = [
         : differs("no call id twice", `${again.join(", ")} came in two responses`, { repeat: true });
     },
   },
-  {
-    id: "tools.round-trip",
-    ...details,
+  "tools.round-trip": {
     title: "call, output, answer: a history in its plainest form is gone on with",
     why: "T01, T02",
     async run(context) {
@@ -129,12 +117,10 @@ export const TOOL_PROBES: readonly Probe[] = [
       return holds(text === "" ? items.map(typeOf).join(", ") : `“${text.slice(0, 80)}”`);
     },
   },
-  {
-    id: "tools.nested-schema",
-    ...details,
+  "tools.nested-schema": {
     title: "a tool in the chat-completions shape is refused",
     why: "S13",
-    async run(context): Promise<Verdict> {
+    async run(context) {
       const { type, ...inner } = WEATHER_TOOL;
       const acceptance = await context.offer([ASK_WEATHER], { tools: [{ type, function: inner }] });
       const expected =
@@ -145,9 +131,7 @@ export const TOOL_PROBES: readonly Probe[] = [
       return same ? holds(describe(refusal)) : differs(expected, describe(refusal));
     },
   },
-  {
-    id: "tools.structured-output",
-    ...details,
+  "tools.structured-output": {
     title: "text.format json_schema gives JSON of that schema",
     why: "§2.1",
     async run(context) {
@@ -172,7 +156,7 @@ export const TOOL_PROBES: readonly Probe[] = [
       return keys === "capital,country" ? holds(text.slice(0, 120)) : differs(expected, text.slice(0, 200));
     },
   },
-];
+});
 
 function argumentProblems(view: StreamView): readonly string[] {
   return view.items.flatMap(({ index, done, final }) => {
