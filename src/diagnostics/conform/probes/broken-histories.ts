@@ -19,6 +19,9 @@ import {
 import { anyPair, pairOf } from "./replay.ts";
 import { plainRoundTrip, RESULT } from "./tools.ts";
 
+const CALL_ID = "call_throughline0conform";
+const LONG_CALL_ID = `call_${"0".repeat(LONG - 5)}`;
+
 export const BROKEN_HISTORIES: BrokenReplays = {
   "duplicate-id": {
     breaks: ["I04", "R04"],
@@ -49,16 +52,15 @@ export const BROKEN_HISTORIES: BrokenReplays = {
   "wrong-prefix": {
     breaks: ["I06", "R05"],
     title: "a call id in the place of the item id",
-    async build(context) {
-      const [head = "", call = "", output = ""] = await plainRoundTrip(context);
-      const id = "call_throughline0conform";
-      const text = `Invalid 'input[1].id': '${id}'. Expected an ID that begins with 'fc'.`;
-      return {
-        input: [head, withField(call, "id", id), output],
-        expected: invalid("input[1].id", "invalid_id_prefix", text),
-        control: "plain call",
-      };
-    },
+    build: calling(
+      (head, call, output) => [head, withField(call, "id", CALL_ID), output],
+      () =>
+        invalid(
+          "input[1].id",
+          "invalid_id_prefix",
+          `Invalid 'input[1].id': '${CALL_ID}'. Expected an ID that begins with 'fc'.`,
+        ),
+    ),
   },
   "empty-id": {
     breaks: ["I07", "R05"],
@@ -75,49 +77,35 @@ export const BROKEN_HISTORIES: BrokenReplays = {
   "missing-output": {
     breaks: ["T01", "R06"],
     title: "a call without its output",
-    async build(context) {
-      const [head = "", call = ""] = await plainRoundTrip(context);
-      const expected = refusedHistory(
-        `No tool output found for function call ${textField(call, "call_id")}.`,
-      );
-      return { input: [head, call, ASK_ON], expected, control: "plain call" };
-    },
+    build: calling(
+      (head, call) => [head, call, ASK_ON],
+      (call) => refusedHistory(`No tool output found for function call ${textField(call, "call_id")}.`),
+    ),
   },
   "missing-call": {
     breaks: ["T02", "R07"],
     title: "an output without its call",
     build: async () => ({
-      input: [ASK_WEATHER, outputItem("call_throughline0conform", RESULT)],
-      expected: refusedHistory(
-        "No tool call found for function call output with call_id call_throughline0conform.",
-      ),
+      input: [ASK_WEATHER, outputItem(CALL_ID, RESULT)],
+      expected: refusedHistory(`No tool call found for function call output with call_id ${CALL_ID}.`),
       control: "plain call",
     }),
   },
   "long-call-id": {
     breaks: ["T05", "R09"],
     title: `a call id of ${LONG} characters`,
-    async build(context) {
-      const [head = "", call = ""] = await plainRoundTrip(context);
-      const long = `call_${"0".repeat(LONG - 5)}`;
-      return {
-        input: [head, withField(call, "call_id", long), outputItem(long, RESULT)],
-        expected: tooLong("input[1].call_id"),
-        control: "plain call",
-      };
-    },
+    build: calling(
+      (head, call) => [head, withField(call, "call_id", LONG_CALL_ID), outputItem(LONG_CALL_ID, RESULT)],
+      () => tooLong("input[1].call_id"),
+    ),
   },
   "no-output-field": {
     breaks: ["T09", "R13"],
     title: "an output item without its output field",
-    async build(context) {
-      const [head = "", call = "", output = ""] = await plainRoundTrip(context);
-      return {
-        input: [head, call, without(output, "output")],
-        expected: missing("input[2].output"),
-        control: "plain call",
-      };
-    },
+    build: calling(
+      (head, call, output) => [head, call, without(output, "output")],
+      () => missing("input[2].output"),
+    ),
   },
   "input-text": {
     breaks: ["S05", "R12"],
@@ -156,6 +144,17 @@ export const BROKEN_HISTORIES: BrokenReplays = {
 /** A plain answer with something else in it. */
 function saying(fields: JsonObject, expected: Expected): BrokenReplay["build"] {
   return async () => ({ input: [ASK, assistant(fields), ASK_ON], expected, control: "plain message" });
+}
+
+/** A plain call and its output with something else in them. */
+function calling(
+  input: (head: string, call: string, output: string) => readonly string[],
+  expected: (call: string) => Expected,
+): BrokenReplay["build"] {
+  return async (context) => {
+    const [head = "", call = "", output = ""] = await plainRoundTrip(context);
+    return { input: input(head, call, output), expected: expected(call), control: "plain call" };
+  };
 }
 
 /** The answer before it was not stored: the server cannot know what is referred to. */

@@ -1,7 +1,7 @@
 /** Breaks of reasoning: its pairing (P), its ciphertext (E), its fields (S). */
 
 import { ASK_ON } from "../context.ts";
-import { textField, typeOf, without, withField } from "../item-text.ts";
+import { payloadOf, typeOf, without, withField } from "../item-text.ts";
 import { Skip } from "../probe.ts";
 import {
   type BrokenReplay,
@@ -44,7 +44,7 @@ function leftOut(kind: Kind): BrokenReplay["build"] {
 }
 
 function withPayload(item: string): string {
-  const blob = textField(item, "encrypted_content");
+  const blob = payloadOf(item);
   if (blob === undefined) throw new Skip("there is no encrypted_content: see reasoning.payload");
   return blob;
 }
@@ -160,7 +160,7 @@ export const BROKEN_REASONING: BrokenReplays = {
       const pair = await pairOf(context, "message");
       const [first = "", ...more] = pair.run;
       const seen = view.items.find(({ done, final }) => idOf(done ?? final ?? "") === idOf(first));
-      const early = seen?.added === undefined ? undefined : textField(seen.added, "encrypted_content");
+      const early = payloadOf(seen?.added);
       if (early === undefined || early === withPayload(first))
         throw new Skip("added has no ciphertext of its own");
       const item = withField(first, "encrypted_content", early);

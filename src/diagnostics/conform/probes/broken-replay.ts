@@ -4,7 +4,7 @@
  */
 
 import type { Context } from "../context.ts";
-import { textField } from "../item-text.ts";
+import { payloadOf, textField } from "../item-text.ts";
 import type { Kind } from "./replay.ts";
 
 export interface Expected {
@@ -68,7 +68,7 @@ export const notStored = (id: string): Expected => ({
 });
 /** Named by its item, or quoted by its ends. */
 export const unreadable = (item: string, reason: string): Expected => {
-  const blob = textField(item, "encrypted_content") ?? "";
+  const blob = payloadOf(item) ?? "";
   const quoted = `${blob.slice(0, 4)}...${blob.slice(-4)}`;
   return {
     status: 400,

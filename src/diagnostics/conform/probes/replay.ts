@@ -5,7 +5,7 @@
 
 import type { Acceptance } from "../acceptance.ts";
 import { ASK, ASK_ON, ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
-import { fieldOf, home, outputItem, textField, typeOf, without, withField } from "../item-text.ts";
+import { fieldOf, home, outputItem, payloadOf, textField, typeOf, without, withField } from "../item-text.ts";
 import { probesOf, Skip, taken, type Verdict } from "../probe.ts";
 import { keptItems, type StreamView } from "../stream-view.ts";
 import { callIdOf, RESULT } from "./tools.ts";
@@ -96,7 +96,7 @@ function withFinalPayload(view: StreamView, group: readonly string[]): readonly 
     const seen = view.items.find(
       ({ done, final }) => textField(done ?? final ?? "", "id") === textField(item, "id"),
     );
-    const last = seen?.final === undefined ? undefined : textField(seen.final, "encrypted_content");
+    const last = payloadOf(seen?.final);
     if (!isReasoning(item)) return item;
     if (last === undefined) throw new Skip("the terminal event has no encrypted_content");
     return withField(item, "encrypted_content", last);
@@ -140,7 +140,7 @@ export const REPLAY_PROBES = probesOf("reasoning", {
     why: "I09",
     async run(context) {
       const { kind, head, run, follower, tail } = await anyPair(context);
-      if (run.some((item) => textField(item, "encrypted_content") === undefined)) {
+      if (run.some((item) => payloadOf(item) === undefined)) {
         throw new Skip("there is no encrypted_content: see reasoning.payload");
       }
       const bare = [...run, follower].map((item) => without(item, "id"));

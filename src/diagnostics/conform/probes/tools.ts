@@ -1,9 +1,9 @@
 /** Function tools and structured output, as our requests have them. */
 
-import { isObject, objectOf, stringOf, tryParseJson } from "../../../base/support/index.ts";
+import { arrayOf, isObject, objectOf, stringOf, tryParseJson } from "../../../base/support/index.ts";
 import { describe, acceptanceOf, refusalOf } from "../acceptance.ts";
 import { ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
-import { home, outputItem, textField, typeOf, without } from "../item-text.ts";
+import { home, outputItem, textField, typeOf, userItem, without } from "../item-text.ts";
 import { brokenOff, differs, holds, probesOf, Skip, verdict } from "../probe.ts";
 import type { Reply } from "../reply.ts";
 import { keptItems, outputIndexOf, type StreamView, textOfMessage, viewStream } from "../stream-view.ts";
@@ -85,10 +85,9 @@ export const TOOL_PROBES = probesOf("responses", {
       const calls = callsIn(await context.parallelStream());
       if (calls.length < 2) throw new Skip(`the model made ${calls.length} calls, which is its choice`);
       const ids = calls.map(callIdOf);
-      const expected = "a call_id of its own for each call";
       return new Set(ids).size === ids.length
         ? holds(ids.join(", "))
-        : differs(expected, `the call ids are ${ids.join(", ")}`);
+        : differs("a call_id of its own for each call", `the call ids are ${ids.join(", ")}`);
     },
   },
   "tools.call-ids": {
@@ -137,17 +136,13 @@ export const TOOL_PROBES = probesOf("responses", {
     async run(context) {
       const expected = '{"country": …, "capital": …} and nothing else';
       const fields = { ...(await context.base()), text: { format: CAPITAL } };
-      const reply = await context.send(
-        [JSON.stringify({ role: "user", content: "Name a country and its capital." })],
-        fields,
-      );
+      const reply = await context.send([userItem("Name a country and its capital.")], fields);
       const refusal = refusalOf(reply);
       if (refusal !== undefined) return differs(expected, describe(refusal));
       const broken = brokenOff(reply);
       if (broken !== undefined) return broken;
-      const output = objectOf(tryParseJson(reply.text))["output"];
-      const items = Array.isArray(output) ? output.map((item) => JSON.stringify(item)) : [];
-      const text = items
+      const text = arrayOf(objectOf(tryParseJson(reply.text))["output"])
+        .map((item) => JSON.stringify(item))
         .filter((item) => typeOf(item) === "message")
         .map(textOfMessage)
         .join("");
