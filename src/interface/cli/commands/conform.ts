@@ -108,14 +108,12 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
   }
   const code = stop();
   if (io.live) io.err("\r\u001B[K");
-  io.out(
-    flags.json === true ? toJson(report) : toTable(report, { inert: oneLine, bold: io.bold, dim: io.dim }),
-  );
+  const style = { inert: (text: string) => inertLine(text, 700), bold: io.bold, dim: io.dim };
+  io.out(flags.json === true ? toJson(report) : toTable(report, style));
   return code ?? (report.conforms ? EXIT.ok : EXIT.differs);
 }
 
 export const plain = (text: string): string => text;
-const oneLine = (text: string): string => inertLine(text, 700);
 
 function progress({ id, result }: ProbeResult, done: number, all: number, live: boolean): string {
   const text = `${done}/${all} ${result} ${id}`;
