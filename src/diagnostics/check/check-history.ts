@@ -19,9 +19,9 @@ import { textMember } from "./json-text.ts";
 
 export interface HistoryOptions {
   /** Instead of finding out by looking. */
-  readonly format?: FormatName;
+  readonly format?: FormatName | undefined;
   /** Whose chat completions it goes to: openai, deepseek, kimi, mistral, groq, openrouter … Default: told by the model's name. */
-  readonly vendor?: string;
+  readonly vendor?: string | undefined;
 }
 
 export interface CheckedHistory {

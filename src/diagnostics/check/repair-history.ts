@@ -17,9 +17,9 @@ import { RESPONSES_REMEDIES } from "./repairs/responses.ts";
 
 export interface RepairOptions extends HistoryOptions {
   /** The error the API answered with: it sees what the rules cannot. */
-  readonly error?: string;
+  readonly error?: string | undefined;
   /** All payloads only their maker can read go out: for a history that moves to another model or account. */
-  readonly dropReasoning?: boolean;
+  readonly dropReasoning?: boolean | undefined;
 }
 
 export interface Change {

@@ -1,6 +1,13 @@
 /** Was a request taken or refused? Taken as soon as output begins: the rest of the answer is not paid for. */
 
-import { isObject, stringOf, ThroughlineError, tryParseJson, codedError } from "../../base/support/index.ts";
+import {
+  isObject,
+  objectOf,
+  stringOf,
+  ThroughlineError,
+  tryParseJson,
+  codedError,
+} from "../../base/support/index.ts";
 import type { Reply, Frame } from "./reply.ts";
 
 export interface Refusal {
@@ -55,17 +62,13 @@ export function refusalOf(reply: Reply): Refusal | undefined {
     const inner = source?.["error"];
     return envelope(isObject(inner) ? inner : source, { status, inStream: true }, failed.data);
   }
-  if (status >= 200 && status <= 399) {
-    const body = tryParseJson(text);
-    if (!isObject(body) || !isObject(body["error"])) return undefined;
-    return envelope(body["error"], { status, inStream: false }, text);
-  }
-  const body = tryParseJson(text);
-  return envelope(isObject(body) ? body["error"] : undefined, { status, inStream: false }, text);
+  const { error } = objectOf(tryParseJson(text));
+  if (status >= 200 && status <= 399 && !isObject(error)) return undefined;
+  return envelope(error, { status, inStream: false }, text);
 }
 
 function envelope(error: unknown, where: Pick<Refusal, "status" | "inStream">, raw: string): Refusal {
-  const fields = isObject(error) ? error : {};
+  const fields = objectOf(error);
   const message = stringOf(fields["message"]);
   return {
     ...where,
@@ -79,8 +82,8 @@ function envelope(error: unknown, where: Pick<Refusal, "status" | "inStream">, r
 
 export function describe(refusal: Refusal): string {
   const { status, inStream, code, param, message } = refusal;
-  const fields = [`code ${code ?? "null"}`, `param ${param ?? "null"}`].join(", ");
-  return `HTTP ${status}${inStream ? ", then an error in the stream" : ""}, ${fields}: ${message}`;
+  const where = inStream ? ", then an error in the stream" : "";
+  return `HTTP ${status}${where}, code ${code ?? "null"}, param ${param ?? "null"}: ${message}`;
 }
 
 export function describeBody({ headers, text }: Reply): string {

@@ -81,8 +81,7 @@ export class Context {
 
   /** Is it taken? With all the parameters this server takes. */
   async offer(input: readonly string[], fields: JsonObject = {}): Promise<Acceptance> {
-    const base = await this.base();
-    return this.#decide(input, { ...base, ...fields });
+    return this.#decide(input, { ...(await this.base()), ...fields });
   }
 
   async #decide(input: readonly string[], fields: JsonObject): Promise<Acceptance> {

@@ -3,7 +3,7 @@
  * one thing and nothing else.
  */
 
-import { sliceMember, sliceObject, tryParseJson } from "../../base/support/index.ts";
+import { sliceMember, sliceObject, stringOf, tryParseJson } from "../../base/support/index.ts";
 
 /** The fields of each type that go back: what the product itself sends (S03, S04, T14). */
 const SENT: Readonly<Record<string, readonly string[]>> = {
@@ -13,14 +13,14 @@ const SENT: Readonly<Record<string, readonly string[]>> = {
 };
 
 export function fieldOf(item: string, key: string): unknown {
-  const value = sliceMember(item, key);
-  return value === undefined ? undefined : tryParseJson(value);
+  return tryParseJson(sliceMember(item, key) ?? "");
 }
 
 export function textField(item: string, key: string): string | undefined {
-  const value = fieldOf(item, key);
-  return typeof value === "string" ? value : undefined;
+  return stringOf(fieldOf(item, key));
 }
+
+export const payloadOf = (item = ""): string | undefined => textField(item, "encrypted_content");
 
 export const typeOf = (item: string): string => textField(item, "type") ?? "unknown";
 
@@ -28,8 +28,7 @@ export const typeOf = (item: string): string => textField(item, "type") ?? "unkn
 export function home(item: string): string {
   const fields = SENT[typeOf(item)];
   if (fields === undefined) return item;
-  const members = sliceObject(item).filter(({ key, value }) => fields.includes(key) && value !== "null");
-  return textOf(members);
+  return textOf(sliceObject(item).filter(({ key, value }) => fields.includes(key) && value !== "null"));
 }
 
 export function without(item: string, ...keys: readonly string[]): string {

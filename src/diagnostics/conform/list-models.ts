@@ -8,16 +8,15 @@ import {
   messageOf,
   codedError,
 } from "../../base/support/index.ts";
+import type { EndpointOptions } from "./reply.ts";
+import type { ConformOptions } from "./run.ts";
 
 const MAX_LIST = 1024 * 1024;
 
 /** Empty: it does not say. Rejects only for the caller's own signal. */
-export async function listModels(options: {
-  readonly baseUrl: string;
-  readonly apiKey?: string | undefined;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}): Promise<readonly string[]> {
+export async function listModels(
+  options: Pick<ConformOptions, "baseUrl" | "apiKey"> & Pick<EndpointOptions, "timeoutMs" | "signal">,
+): Promise<readonly string[]> {
   try {
     const response = await fetch(`${options.baseUrl.replace(/\/+$/, "")}/models`, {
       redirect: "manual", // a request with a key follows nobody

@@ -32,16 +32,19 @@ export interface Probe {
   readonly run: (context: Context) => Promise<Verdict>;
 }
 
+export type ProbeRow = Omit<Probe, "id" | "suite" | "strict"> & { readonly strict?: false };
+
+/** The probes of one suite by their ids. A difference counts where a row says nothing else. */
+export function probesOf(suite: Suite, rows: Readonly<Record<string, ProbeRow>>): readonly Probe[] {
+  return Object.entries(rows).map(([id, row]) => ({ id, suite, strict: true, ...row }));
+}
+
 /** Thrown inside a probe that cannot say anything: what it builds on did not come. */
 export class Skip extends Error {
   override readonly name = "Skip";
 }
 
-export const holds = (seen: string, facts?: Facts): Verdict => ({
-  result: "holds",
-  seen,
-  facts,
-});
+export const holds = (seen: string, facts?: Facts): Verdict => ({ result: "holds", seen, facts });
 
 export const differs = (expected: string, seen: string, facts?: Facts): Verdict => ({
   result: "differs",

@@ -15,7 +15,7 @@ export interface ConformOptions {
   readonly baseUrl: string;
   readonly model: string;
   /** For the probe that sends one model's reasoning to another. */
-  readonly secondModel?: string;
+  readonly secondModel?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly suite?: Suite | "all";
   /** Ids of probes, or of their groups (the part before the dot). */
@@ -29,12 +29,7 @@ export interface ConformOptions {
   readonly onResult?: (result: ProbeResult, done: number, all: number) => void;
 }
 
-export interface ProbeResult {
-  readonly id: string;
-  readonly suite: Suite;
-  readonly title: string;
-  readonly why: string;
-  readonly strict: boolean;
+export interface ProbeResult extends Omit<Probe, "run"> {
   readonly result: Verdict["result"];
   readonly seen: string;
   readonly expected?: string | undefined;

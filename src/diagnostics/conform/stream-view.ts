@@ -12,7 +12,7 @@ import {
   sliceMember,
   stringOf,
 } from "../../base/support/index.ts";
-import { fieldOf, typeOf, withField } from "./item-text.ts";
+import { fieldOf, payloadOf, typeOf, withField } from "./item-text.ts";
 import type { Reply, Frame } from "./reply.ts";
 
 export interface SeenItem {
@@ -86,9 +86,8 @@ export function keptItems(view: StreamView): readonly string[] {
   return view.items.flatMap(({ done, final }) => {
     const kept = done ?? final;
     if (kept === undefined) return [];
-    const late = final === undefined ? undefined : fieldOf(final, "encrypted_content");
-    const has = typeof fieldOf(kept, "encrypted_content") === "string";
-    return [!has && typeof late === "string" ? withField(kept, "encrypted_content", late) : kept];
+    const late = payloadOf(kept) === undefined ? payloadOf(final) : undefined;
+    return [late === undefined ? kept : withField(kept, "encrypted_content", late)];
   });
 }
 

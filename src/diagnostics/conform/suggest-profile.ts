@@ -21,13 +21,16 @@ export interface Suggestion {
   readonly fields: readonly SuggestedField[];
 }
 
+/** Whether a probe's request was taken; undefined where it did not run. */
+type Accepted = (id: string) => boolean | undefined;
+
 const OPENAI = PROFILES["openai"] as NonNullable<(typeof PROFILES)[string]>;
 /** Built-in profiles that name a kind of endpoint. */
 const CANDIDATES = ["openai", "no-item-ids", "open-responses"] as const;
 
 export function suggestProfile(results: readonly ProbeResult[]): Suggestion {
   const facts = (id: string): Facts | undefined => results.find((one) => one.id === id)?.facts;
-  const accepted = (id: string): boolean | undefined => facts(id)?.["accepted"] as boolean | undefined;
+  const accepted: Accepted = (id) => facts(id)?.["accepted"] as boolean | undefined;
   const fields: readonly SuggestedField[] = [
     itemIds(results, accepted, facts("reasoning.payload")?.["present"] !== false),
     limit("maxItemIdLength", "refuses.long-id", facts("refuses.long-id")),
@@ -64,11 +67,7 @@ function known(field: string, value: unknown, probe: string): SuggestedField {
     : assumed(field, `${probe} did not run`);
 }
 
-function itemIds(
-  results: readonly ProbeResult[],
-  accepted: (id: string) => boolean | undefined,
-  opaque: boolean,
-): SuggestedField {
+function itemIds(results: readonly ProbeResult[], accepted: Accepted, opaque: boolean): SuggestedField {
   const field = "itemIds";
   if (results.some(({ id, result }) => id === "stream.ids" && result === "differs")) {
     return { field, value: "omit", because: "stream.ids: they change within a stream" };
@@ -97,16 +96,11 @@ function limit(field: string, probe: string, facts: Facts | undefined): Suggeste
     : assumed(field, `${probe} was refused without naming a limit`);
 }
 
-function reasoningContent(accepted: (id: string) => boolean | undefined): SuggestedField {
+function reasoningContent(accepted: Accepted): SuggestedField {
   const field = "reasoningContent";
   const own = accepted("replay.readable");
-  if (own !== undefined) {
-    return {
-      field,
-      value: own ? "verbatim" : "empty",
-      because: `replay.readable: ${own ? "accepted" : "refused"}`,
-    };
-  }
+  if (own === true) return { field, value: "verbatim", because: "replay.readable: accepted" };
+  if (own === false) return { field, value: "empty", because: "replay.readable: refused" };
   const taken = accepted("refuses.content");
   if (taken === undefined) return assumed(field, "refuses.content did not run");
   return taken
@@ -114,26 +108,18 @@ function reasoningContent(accepted: (id: string) => boolean | undefined): Sugges
     : { field, value: "empty", because: "refuses.content: refused" };
 }
 
-function reasoningPayload(
-  accepted: (id: string) => boolean | undefined,
-  given: boolean | undefined,
-): SuggestedField {
+function reasoningPayload(accepted: Accepted, given: boolean | undefined): SuggestedField {
   const field = "reasoningPayload";
   if (given === false) {
     const taken = ["replay.readable", "replay.message", "replay.call"].find((id) => accepted(id) === true);
-    return taken === undefined
-      ? {
-          field,
-          value: "required",
-          because: "replay: reasoning without a payload is refused, so it stays out",
-        }
-      : { field, value: "optional", because: `${taken}: accepted without a payload` };
+    if (taken !== undefined)
+      return { field, value: "optional", because: `${taken}: accepted without a payload` };
+    const because = "replay: reasoning without a payload is refused, so it stays out";
+    return { field, value: "required", because };
   }
   const bare = accepted("refuses.bare-id");
   if (bare === undefined) return assumed(field, "refuses.bare-id did not run");
-  return {
-    field,
-    value: bare ? "optional" : "required",
-    because: `refuses.bare-id: ${bare ? "accepted" : "refused"}`,
-  };
+  return bare
+    ? { field, value: "optional", because: "refuses.bare-id: accepted" }
+    : { field, value: "required", because: "refuses.bare-id: refused" };
 }

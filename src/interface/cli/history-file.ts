@@ -82,8 +82,8 @@ export function looksLikeLog(start: string): boolean {
     );
 }
 
-export function parseFormat(name: string): FormatName {
-  if (isFormatName(name)) return name;
+export function parseFormat(name: string | undefined): FormatName | undefined {
+  if (name === undefined || isFormatName(name)) return name;
   throw codedError(
     "format_unknown",
     `"${name}" is not a format known here: use ${Object.keys(FORMATS).join(", ")}`,

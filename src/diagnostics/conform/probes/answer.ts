@@ -10,7 +10,7 @@ import {
   tryParseJson,
 } from "../../../base/support/index.ts";
 import { describeBody } from "../acceptance.ts";
-import { brokenOff, differs, holds, type Probe, unlessRefused, type Verdict, verdict } from "../probe.ts";
+import { brokenOff, differs, holds, probesOf, unlessRefused, type Verdict, verdict } from "../probe.ts";
 import type { Reply } from "../reply.ts";
 
 /** What the official types say is always there. */
@@ -75,23 +75,17 @@ function completed(expected: string, reply: Reply): Verdict {
   return verdict(expected, problems, `HTTP ${reply.status}, completed: ${types.join(", ")}`);
 }
 
-const details = { suite: "responses", strict: true } as const;
-
-export const ANSWER_PROBES: readonly Probe[] = [
-  {
-    id: "answer.object",
-    ...details,
+export const ANSWER_PROBES = probesOf("responses", {
+  "answer.object": {
     title: "answers a plain request with a completed response object that holds a message",
     why: "§2.5",
-    async run(context): Promise<Verdict> {
+    async run(context) {
       const expected = "HTTP 200 and a completed response object with a message";
       const reply = await context.answer();
       return unlessRefused(expected, reply, () => brokenOff(reply) ?? completed(expected, reply));
     },
   },
-  {
-    id: "answer.fields",
-    ...details,
+  "answer.fields": {
     title: "the response object has every field of the official types",
     why: "§2.5",
     async run(context) {
@@ -99,9 +93,7 @@ export const ANSWER_PROBES: readonly Probe[] = [
       return verdict(`the fields ${REQUIRED_FIELDS.join(", ")}`, problems, `all ${REQUIRED_FIELDS.length}`);
     },
   },
-  {
-    id: "answer.usage",
-    ...details,
+  "answer.usage": {
     title: "usage counts input, output, cached and reasoning tokens, and adds up",
     why: "K05, K06",
     async run(context) {
@@ -109,9 +101,7 @@ export const ANSWER_PROBES: readonly Probe[] = [
       return verdict("usage with details", usageProblems(usage), describeUsage(usage));
     },
   },
-  {
-    id: "answer.request-id",
-    ...details,
+  "answer.request-id": {
     strict: false,
     title: "every answer names itself in x-request-id",
     why: "§2.6",
@@ -124,4 +114,4 @@ export const ANSWER_PROBES: readonly Probe[] = [
         : holds(id);
     },
   },
-];
+});

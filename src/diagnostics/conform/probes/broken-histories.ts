@@ -6,6 +6,7 @@ import { outputItem, textField, without, withField } from "../item-text.ts";
 import { Skip } from "../probe.ts";
 import {
   type BrokenReplay,
+  type BrokenReplays,
   type Expected,
   idOf,
   invalid,
@@ -18,11 +19,12 @@ import {
 import { anyPair, pairOf } from "./replay.ts";
 import { plainRoundTrip, RESULT } from "./tools.ts";
 
-export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
-  {
-    failure: "I04",
-    name: "duplicate-id",
-    rule: "R04",
+const CALL_ID = "call_throughline0conform";
+const LONG_CALL_ID = `call_${"0".repeat(LONG - 5)}`;
+
+export const BROKEN_HISTORIES: BrokenReplays = {
+  "duplicate-id": {
+    breaks: ["I04", "R04"],
     title: "one item twice",
     async build(context) {
       const { head, run, follower, tail, kind } = await anyPair(context);
@@ -32,10 +34,8 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       return { input: [head, ...run, follower, follower, ...tail], expected, control: kind };
     },
   },
-  {
-    failure: "I02",
-    name: "item-reference",
-    rule: "R14",
+  "item-reference": {
+    breaks: ["I02", "R14"],
     title: "a reference to an item that was not stored",
     async build(context) {
       await unstored(context);
@@ -44,33 +44,26 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       return { input: [ASK, reference, ...tail], expected: notReferable(idOf(follower)), control: "message" };
     },
   },
-  {
-    failure: "I05",
-    name: "long-id",
-    rule: "R05",
+  "long-id": {
+    breaks: ["I05", "R05"],
     title: `an item id of ${LONG} characters`,
     build: saying({ id: `msg_${"0".repeat(LONG - 4)}` }, tooLong("input[1].id")),
   },
-  {
-    failure: "I06",
-    name: "wrong-prefix",
-    rule: "R05",
+  "wrong-prefix": {
+    breaks: ["I06", "R05"],
     title: "a call id in the place of the item id",
-    async build(context) {
-      const [head = "", call = "", output = ""] = await plainRoundTrip(context);
-      const id = "call_throughline0conform";
-      const text = `Invalid 'input[1].id': '${id}'. Expected an ID that begins with 'fc'.`;
-      return {
-        input: [head, withField(call, "id", id), output],
-        expected: invalid("input[1].id", "invalid_id_prefix", text),
-        control: "plain call",
-      };
-    },
+    build: calling(
+      (head, call, output) => [head, withField(call, "id", CALL_ID), output],
+      () =>
+        invalid(
+          "input[1].id",
+          "invalid_id_prefix",
+          `Invalid 'input[1].id': '${CALL_ID}'. Expected an ID that begins with 'fc'.`,
+        ),
+    ),
   },
-  {
-    failure: "I07",
-    name: "empty-id",
-    rule: "R05",
+  "empty-id": {
+    breaks: ["I07", "R05"],
     title: "an empty item id",
     build: saying(
       { id: "" },
@@ -81,65 +74,41 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       ),
     ),
   },
-  {
-    failure: "T01",
-    name: "missing-output",
-    rule: "R06",
+  "missing-output": {
+    breaks: ["T01", "R06"],
     title: "a call without its output",
-    async build(context) {
-      const [head = "", call = ""] = await plainRoundTrip(context);
-      const expected = refusedHistory(
-        `No tool output found for function call ${textField(call, "call_id")}.`,
-      );
-      return { input: [head, call, ASK_ON], expected, control: "plain call" };
-    },
+    build: calling(
+      (head, call) => [head, call, ASK_ON],
+      (call) => refusedHistory(`No tool output found for function call ${textField(call, "call_id")}.`),
+    ),
   },
-  {
-    failure: "T02",
-    name: "missing-call",
-    rule: "R07",
+  "missing-call": {
+    breaks: ["T02", "R07"],
     title: "an output without its call",
     build: async () => ({
-      input: [ASK_WEATHER, outputItem("call_throughline0conform", RESULT)],
-      expected: refusedHistory(
-        "No tool call found for function call output with call_id call_throughline0conform.",
-      ),
+      input: [ASK_WEATHER, outputItem(CALL_ID, RESULT)],
+      expected: refusedHistory(`No tool call found for function call output with call_id ${CALL_ID}.`),
       control: "plain call",
     }),
   },
-  {
-    failure: "T05",
-    name: "long-call-id",
-    rule: "R09",
+  "long-call-id": {
+    breaks: ["T05", "R09"],
     title: `a call id of ${LONG} characters`,
-    async build(context) {
-      const [head = "", call = ""] = await plainRoundTrip(context);
-      const long = `call_${"0".repeat(LONG - 5)}`;
-      return {
-        input: [head, withField(call, "call_id", long), outputItem(long, RESULT)],
-        expected: tooLong("input[1].call_id"),
-        control: "plain call",
-      };
-    },
+    build: calling(
+      (head, call) => [head, withField(call, "call_id", LONG_CALL_ID), outputItem(LONG_CALL_ID, RESULT)],
+      () => tooLong("input[1].call_id"),
+    ),
   },
-  {
-    failure: "T09",
-    name: "no-output-field",
-    rule: "R13",
+  "no-output-field": {
+    breaks: ["T09", "R13"],
     title: "an output item without its output field",
-    async build(context) {
-      const [head = "", call = "", output = ""] = await plainRoundTrip(context);
-      return {
-        input: [head, call, without(output, "output")],
-        expected: missing("input[2].output"),
-        control: "plain call",
-      };
-    },
+    build: calling(
+      (head, call, output) => [head, call, without(output, "output")],
+      () => missing("input[2].output"),
+    ),
   },
-  {
-    failure: "S05",
-    name: "input-text",
-    rule: "R12",
+  "input-text": {
+    breaks: ["S05", "R12"],
     title: "assistant text typed as input_text",
     build: saying(
       { content: [{ type: "input_text", text: "9.9." }] },
@@ -150,9 +119,8 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       },
     ),
   },
-  {
-    failure: "I10",
-    name: "previous-response",
+  "previous-response": {
+    breaks: ["I10"],
     title: "a previous_response_id that was not stored",
     async build(context) {
       await unstored(context);
@@ -171,11 +139,22 @@ export const BROKEN_HISTORIES: readonly BrokenReplay[] = [
       };
     },
   },
-];
+};
 
 /** A plain answer with something else in it. */
 function saying(fields: JsonObject, expected: Expected): BrokenReplay["build"] {
   return async () => ({ input: [ASK, assistant(fields), ASK_ON], expected, control: "plain message" });
+}
+
+/** A plain call and its output with something else in them. */
+function calling(
+  input: (head: string, call: string, output: string) => readonly string[],
+  expected: (call: string) => Expected,
+): BrokenReplay["build"] {
+  return async (context) => {
+    const [head = "", call = "", output = ""] = await plainRoundTrip(context);
+    return { input: input(head, call, output), expected: expected(call), control: "plain call" };
+  };
 }
 
 /** The answer before it was not stored: the server cannot know what is referred to. */

@@ -1,10 +1,11 @@
 /** Breaks of reasoning: its pairing (P), its ciphertext (E), its fields (S). */
 
 import { ASK_ON } from "../context.ts";
-import { textField, typeOf, without, withField } from "../item-text.ts";
+import { payloadOf, typeOf, without, withField } from "../item-text.ts";
 import { Skip } from "../probe.ts";
 import {
   type BrokenReplay,
+  type BrokenReplays,
   type Expected,
   idOf,
   invalid,
@@ -43,7 +44,7 @@ function leftOut(kind: Kind): BrokenReplay["build"] {
 }
 
 function withPayload(item: string): string {
-  const blob = textField(item, "encrypted_content");
+  const blob = payloadOf(item);
   if (blob === undefined) throw new Skip("there is no encrypted_content: see reasoning.payload");
   return blob;
 }
@@ -62,11 +63,9 @@ function altered(text: string): string {
   return `${text.slice(0, at)}${text[at] === "A" ? "B" : "A"}${text.slice(at + 1)}`;
 }
 
-export const BROKEN_REASONING: readonly BrokenReplay[] = [
-  {
-    failure: "P01",
-    name: "missing-follower",
-    rule: "R01",
+export const BROKEN_REASONING: BrokenReplays = {
+  "missing-follower": {
+    breaks: ["P01", "R01"],
     title: "reasoning without what followed it",
     async build(context) {
       const { head, run, kind } = await anyPair(context);
@@ -79,24 +78,18 @@ export const BROKEN_REASONING: readonly BrokenReplay[] = [
       return { input: [head, ...run, ASK_ON], expected, control: kind };
     },
   },
-  {
-    failure: "P02",
-    name: "call-without-reasoning",
-    rule: "R02",
+  "call-without-reasoning": {
+    breaks: ["P02", "R02"],
     title: "a call with its id, its reasoning left out",
     build: leftOut("call"),
   },
-  {
-    failure: "P03",
-    name: "message-without-reasoning",
-    rule: "R02",
+  "message-without-reasoning": {
+    breaks: ["P03", "R02"],
     title: "a message with its id, its reasoning left out",
     build: leftOut("message"),
   },
-  {
-    failure: "P05",
-    name: "id-asymmetry",
-    rule: "R02",
+  "id-asymmetry": {
+    breaks: ["P05", "R02"],
     title: "reasoning without its id before an item that has its own",
     build: changed(
       (item) => {
@@ -106,10 +99,8 @@ export const BROKEN_REASONING: readonly BrokenReplay[] = [
       (_item, pair) => withoutReasoning(pair),
     ),
   },
-  {
-    failure: "I01",
-    name: "bare-id",
-    rule: "R03",
+  "bare-id": {
+    breaks: ["I01", "R03"],
     title: "reasoning by its id alone, without its payload",
     build: changed(
       (item) => {
@@ -119,18 +110,16 @@ export const BROKEN_REASONING: readonly BrokenReplay[] = [
       (item) => notStored(idOf(item)),
     ),
   },
-  {
-    failure: "E02",
-    name: "altered-payload",
+  "altered-payload": {
+    breaks: ["E02"],
     title: "reasoning with one character of its ciphertext changed",
     build: changed(
       (item) => withField(item, "encrypted_content", altered(withPayload(item))),
       (item) => unreadable(item, UNDECRYPTABLE),
     ),
   },
-  {
-    failure: "E03",
-    name: "changed-id",
+  "changed-id": {
+    breaks: ["E03"],
     title: "the same ciphertext under another id",
     async build(context) {
       const { kind, head, run, follower, tail } = await anyPair(context);
@@ -145,9 +134,8 @@ export const BROKEN_REASONING: readonly BrokenReplay[] = [
       };
     },
   },
-  {
-    failure: "E05",
-    name: "other-model",
+  "other-model": {
+    breaks: ["E05"],
     strict: false,
     title: "the whole group sent to another model",
     async build(context) {
@@ -163,9 +151,8 @@ export const BROKEN_REASONING: readonly BrokenReplay[] = [
       };
     },
   },
-  {
-    failure: "E07",
-    name: "early-payload",
+  "early-payload": {
+    breaks: ["E07"],
     strict: false,
     title: "the ciphertext of output_item.added, which is not finished",
     async build(context) {
@@ -173,7 +160,7 @@ export const BROKEN_REASONING: readonly BrokenReplay[] = [
       const pair = await pairOf(context, "message");
       const [first = "", ...more] = pair.run;
       const seen = view.items.find(({ done, final }) => idOf(done ?? final ?? "") === idOf(first));
-      const early = seen?.added === undefined ? undefined : textField(seen.added, "encrypted_content");
+      const early = payloadOf(seen?.added);
       if (early === undefined || early === withPayload(first))
         throw new Skip("added has no ciphertext of its own");
       const item = withField(first, "encrypted_content", early);
@@ -184,29 +171,24 @@ export const BROKEN_REASONING: readonly BrokenReplay[] = [
       };
     },
   },
-  {
-    failure: "S01",
-    name: "missing-summary",
-    rule: "R10",
+  "missing-summary": {
+    breaks: ["S01", "R10"],
     title: "reasoning without summary",
     build: changed(
       (item) => without(item, "summary"),
       () => missing("input[1].summary"),
     ),
   },
-  {
-    failure: "S03",
-    name: "status",
-    rule: "R11",
+  status: {
+    breaks: ["S03", "R11"],
     title: "reasoning with status",
     build: changed(
       (item) => withField(item, "status", "completed"),
       () => invalid("input[1].status", "unknown_parameter", "Unknown parameter: 'input[1].status'."),
     ),
   },
-  {
-    failure: "S04",
-    name: "content",
+  content: {
+    breaks: ["S04"],
     title: "reasoning with readable content",
     build: changed(
       (item) => withField(item, "content", [{ type: "reasoning_text", text: "Digit by digit." }]),
@@ -218,4 +200,4 @@ export const BROKEN_REASONING: readonly BrokenReplay[] = [
         ),
     ),
   },
-];
+};

@@ -4,7 +4,7 @@
  */
 
 import type { Context } from "../context.ts";
-import { textField } from "../item-text.ts";
+import { payloadOf, textField } from "../item-text.ts";
 import type { Kind } from "./replay.ts";
 
 export interface Expected {
@@ -25,15 +25,15 @@ export interface Broken {
 }
 
 export interface BrokenReplay {
-  /** The entry of the catalogue. */
-  readonly failure: string;
-  readonly name: string;
-  /** The number of our own rule against it, if it is one a history shows by itself. */
-  readonly rule?: string;
+  /** The entry of the catalogue, and the number of our own rule against it, if a history shows it by itself. */
+  readonly breaks: readonly [failure: string, rule?: string];
   readonly strict?: false;
   readonly title: string;
   readonly build: (context: Context) => Promise<Broken>;
 }
+
+/** By their names. */
+export type BrokenReplays = Readonly<Record<string, BrokenReplay>>;
 
 /** The length of ids that were seen in the wild (I05). */
 export const LONG = 416;
@@ -68,7 +68,7 @@ export const notStored = (id: string): Expected => ({
 });
 /** Named by its item, or quoted by its ends. */
 export const unreadable = (item: string, reason: string): Expected => {
-  const blob = textField(item, "encrypted_content") ?? "";
+  const blob = payloadOf(item) ?? "";
   const quoted = `${blob.slice(0, 4)}...${blob.slice(-4)}`;
   return {
     status: 400,

@@ -2,26 +2,31 @@
 
 import { describe, type Acceptance, acceptanceOf, type Refusal } from "../acceptance.ts";
 import { ASK, ASK_ON, type Context, WEATHER_TOOL } from "../context.ts";
-import { differs, holds, type Verdict, type Probe, Skip } from "../probe.ts";
+import { differs, holds, type Verdict, probesOf, Skip } from "../probe.ts";
 import { assistant, BROKEN_HISTORIES } from "./broken-histories.ts";
 import { BROKEN_REASONING } from "./broken-reasoning.ts";
-import type { Broken, BrokenReplay, Expected } from "./broken-replay.ts";
+import type { Broken, BrokenReplays, Expected } from "./broken-replay.ts";
 import { control } from "./replay.ts";
 import { roundTrip } from "./tools.ts";
 
-export const BROKEN_REPLAYS: readonly BrokenReplay[] = [...BROKEN_REASONING, ...BROKEN_HISTORIES];
+export const BROKEN_REPLAYS: BrokenReplays = { ...BROKEN_REASONING, ...BROKEN_HISTORIES };
 
-export const BROKEN_PROBES: readonly Probe[] = BROKEN_REPLAYS.map((replay) => ({
-  id: `refuses.${replay.name}`,
-  suite: "reasoning",
-  title: `refuses ${replay.title}`,
-  why: [replay.failure, ...(replay.rule === undefined ? [] : [`rule ${replay.rule}`])].join(", "),
-  strict: replay.strict ?? true,
-  run: (context) => offerBroken(context, replay),
-}));
+export const BROKEN_PROBES = probesOf(
+  "reasoning",
+  Object.fromEntries(
+    Object.entries(BROKEN_REPLAYS).map(([name, { breaks, title, build, ...row }]) => [
+      `refuses.${name}`,
+      {
+        ...row,
+        title: `refuses ${title}`,
+        why: breaks.join(", rule "),
+        run: async (context) => offerBroken(context, await build(context)),
+      },
+    ]),
+  ),
+);
 
-async function offerBroken(context: Context, replay: BrokenReplay): Promise<Verdict> {
-  const broken = await replay.build(context);
+async function offerBroken(context: Context, broken: Broken): Promise<Verdict> {
   await controlled(context, broken);
   const tools = broken.input.some((item) => item.includes("function_call")) ? { tools: [WEATHER_TOOL] } : {};
   const acceptance = await context.offer(broken.input, { ...tools, ...broken.fields });

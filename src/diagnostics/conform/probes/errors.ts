@@ -2,7 +2,7 @@
 
 import { describe, ONLY_DECIDE, refusalOf } from "../acceptance.ts";
 import { ASK, bodyOf, type Context } from "../context.ts";
-import { differs, holds, type Verdict, type Probe, Skip } from "../probe.ts";
+import { differs, holds, type Verdict, probesOf, Skip } from "../probe.ts";
 import type { Reply } from "../reply.ts";
 
 interface Wanted {
@@ -11,35 +11,26 @@ interface Wanted {
   readonly param?: string;
 }
 
-const details = { suite: "responses", strict: true } as const;
 const WRONG_KEY = "sk-wrong-throughline-conform";
 const NO_MODEL = "unknown-model-throughline-conform";
 
-export const ERROR_PROBES: readonly Probe[] = [
-  {
-    id: "errors.bad-request",
-    ...details,
+export const ERROR_PROBES = probesOf("responses", {
+  "errors.bad-request": {
     title: "a wrong type is refused with status, message, type, code and param",
     why: "§2.6, S11",
     run: (context) => badRequest(context, false),
   },
-  {
-    id: "errors.bad-request-stream",
-    ...details,
+  "errors.bad-request-stream": {
     title: "the same with stream: true: an HTTP error, not a stream that fails",
     why: "§2.6, E12",
     run: (context) => badRequest(context, true),
   },
-  {
-    id: "errors.malformed-json",
-    ...details,
+  "errors.malformed-json": {
     title: "a body that is not JSON is refused in the API's error shape",
     why: "§2.6",
     run: (context) => refused(context.post('{"model": "m", "input": ', ONLY_DECIDE), { status: [400] }),
   },
-  {
-    id: "errors.unknown-model",
-    ...details,
+  "errors.unknown-model": {
     title: "a model that does not exist is refused as model_not_found",
     why: "§2.6",
     run: (context) =>
@@ -48,9 +39,7 @@ export const ERROR_PROBES: readonly Probe[] = [
         code: ["model_not_found"],
       }),
   },
-  {
-    id: "errors.wrong-key",
-    ...details,
+  "errors.wrong-key": {
     title: "a wrong key is refused with 401",
     why: "§2.6, E04",
     async run(context) {
@@ -60,7 +49,7 @@ export const ERROR_PROBES: readonly Probe[] = [
       return refused(sent, { status: [401], code: ["invalid_api_key"] });
     },
   },
-];
+});
 
 async function badRequest(context: Context, stream: boolean): Promise<Verdict> {
   const fields = { ...(await context.base()), stream, max_output_tokens: "many" };

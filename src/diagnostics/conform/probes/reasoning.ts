@@ -2,14 +2,12 @@
  * What the server gives of its reasoning: whether there is any, in what shape, and whether it can be carried home.
  */
 
-import { numberOf, objectOf } from "../../../base/support/index.ts";
+import { arrayOf, numberOf, objectOf } from "../../../base/support/index.ts";
 import type { Context } from "../context.ts";
-import { fieldOf, textField, typeOf } from "../item-text.ts";
-import { differs, holds, type Probe, Skip, verdict } from "../probe.ts";
+import { fieldOf, payloadOf, textField, typeOf } from "../item-text.ts";
+import { differs, holds, probesOf, Skip, verdict } from "../probe.ts";
 import type { SeenItem } from "../stream-view.ts";
 import { changingIds } from "./stream-checks.ts";
-
-const details = { suite: "reasoning", strict: true } as const;
 
 async function reasoningItems(context: Context): Promise<readonly SeenItem[]> {
   const views = await context.streams();
@@ -24,18 +22,8 @@ async function someReasoning(context: Context): Promise<readonly SeenItem[]> {
   return items;
 }
 
-const payload = (item: string | undefined): string | undefined =>
-  item === undefined ? undefined : textField(item, "encrypted_content");
-
-const textsIn = (item: string, field: string): number => {
-  const parts = fieldOf(item, field);
-  return Array.isArray(parts) ? parts.length : 0;
-};
-
-export const REASONING_PROBES: readonly Probe[] = [
-  {
-    id: "reasoning.item",
-    ...details,
+export const REASONING_PROBES = probesOf("reasoning", {
+  "reasoning.item": {
     strict: false,
     title: "the model's reasoning comes as items of its own",
     why: "P11",
@@ -43,8 +31,8 @@ export const REASONING_PROBES: readonly Probe[] = [
       const items = await reasoningItems(context);
       const views = await context.streams();
       const tokens = views.map(({ response }) => {
-        const usage = objectOf(response?.["usage"]);
-        return numberOf(objectOf(usage["output_tokens_details"])["reasoning_tokens"]) ?? 0;
+        const details = objectOf(objectOf(response?.["usage"])["output_tokens_details"]);
+        return numberOf(details["reasoning_tokens"]) ?? 0;
       });
       const spent = `${tokens.join(" + ")} reasoning tokens`;
       if (items.length === 0)
@@ -52,9 +40,7 @@ export const REASONING_PROBES: readonly Probe[] = [
       return holds(`${items.length} items, ${spent}`, { present: true });
     },
   },
-  {
-    id: "reasoning.shape",
-    ...details,
+  "reasoning.shape": {
     title: "a reasoning item has an rs_ id and a summary array",
     why: "S01, S02, I13",
     async run(context) {
@@ -69,28 +55,23 @@ export const REASONING_PROBES: readonly Probe[] = [
         // Ids that change from event to event are told by stream.ids.
         if (!id.startsWith("rs") && steady) problems.push(`its id is "${id}"`);
         if (!Array.isArray(fieldOf(item, "summary"))) problems.push("summary is not an array");
-        content += textsIn(item, "content");
+        content += arrayOf(fieldOf(item, "content")).length;
         status += fieldOf(item, "status") === undefined ? 0 : 1;
       }
-      const extra = [
+      const seen = [
+        "id, summary",
         ...(content > 0 ? ["with readable content"] : []),
         ...(status > 0 ? ["with status, which the input does not take (S03)"] : []),
       ].join(", ");
-      return verdict(
-        "id rs_…, summary: []",
-        problems,
-        extra === "" ? "id, summary" : `id, summary, ${extra}`,
-      );
+      return verdict("id rs_…, summary: []", problems, seen);
     },
   },
-  {
-    id: "reasoning.payload",
-    ...details,
+  "reasoning.payload": {
     title: "with include and store: false the reasoning carries encrypted_content",
     why: "I01, E11",
     async run(context) {
       const items = await someReasoning(context);
-      const sizes = items.map(({ done, final }) => (payload(done) ?? payload(final) ?? "").length);
+      const sizes = items.map(({ done, final }) => (payloadOf(done) ?? payloadOf(final) ?? "").length);
       return sizes.includes(0)
         ? differs(
             "encrypted_content on every reasoning item",
@@ -100,18 +81,16 @@ export const REASONING_PROBES: readonly Probe[] = [
         : holds(`${sizes.join(", ")} characters`, { present: true });
     },
   },
-  {
-    id: "reasoning.payload-in-done",
-    ...details,
+  "reasoning.payload-in-done": {
     title: "encrypted_content is there when the item is done, not only at the end",
     why: "E07, E08",
     async run(context) {
       const items = await someReasoning(context);
-      if (!items.some(({ done, final }) => (payload(done) ?? payload(final)) !== undefined)) {
+      if (!items.some(({ done, final }) => (payloadOf(done) ?? payloadOf(final)) !== undefined)) {
         throw new Skip("there is no encrypted_content: see reasoning.payload");
       }
       const closed = items.filter(({ done }) => done !== undefined);
-      const late = closed.filter(({ done }) => payload(done) === undefined).length;
+      const late = closed.filter(({ done }) => payloadOf(done) === undefined).length;
       return late === 0
         ? holds(`${closed.length} items`)
         : differs(
@@ -120,22 +99,20 @@ export const REASONING_PROBES: readonly Probe[] = [
           );
     },
   },
-  {
-    id: "reasoning.fresh-payload",
-    ...details,
+  "reasoning.fresh-payload": {
     strict: false,
     title: "the terminal event has another ciphertext of the same item",
     why: "E08",
     async run(context) {
       const items = await someReasoning(context);
       const both = items.filter(
-        ({ done, final }) => payload(done) !== undefined && payload(final) !== undefined,
+        ({ done, final }) => payloadOf(done) !== undefined && payloadOf(final) !== undefined,
       );
       if (both.length === 0) throw new Skip("no item has encrypted_content in both places");
-      const same = both.filter(({ done, final }) => payload(done) === payload(final)).length;
+      const same = both.filter(({ done, final }) => payloadOf(done) === payloadOf(final)).length;
       return same === 0
         ? holds("they differ: ciphertext must not be compared")
         : differs("two different ciphertexts", `${same} of ${both.length} are the same`);
     },
   },
-];
+});

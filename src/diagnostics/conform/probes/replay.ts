@@ -5,8 +5,8 @@
 
 import type { Acceptance } from "../acceptance.ts";
 import { ASK, ASK_ON, ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
-import { fieldOf, home, outputItem, textField, typeOf, without, withField } from "../item-text.ts";
-import { type Probe, Skip, taken, type Verdict } from "../probe.ts";
+import { fieldOf, home, outputItem, payloadOf, textField, typeOf, without, withField } from "../item-text.ts";
+import { probesOf, Skip, taken, type Verdict } from "../probe.ts";
 import { keptItems, type StreamView } from "../stream-view.ts";
 import { callIdOf, RESULT } from "./tools.ts";
 
@@ -21,12 +21,9 @@ export interface History {
 }
 
 /** The reasoning right before an item, the item, and what the request goes on with. */
-export interface Pair {
-  readonly kind: Kind;
-  readonly head: string;
+export interface Pair extends Omit<History, "group"> {
   readonly run: readonly string[];
   readonly follower: string;
-  readonly tail: readonly string[];
 }
 
 const TYPES = new Set(["reasoning", "message", "function_call"]);
@@ -83,8 +80,6 @@ export function control(context: Context, kind: Kind): Promise<Acceptance> {
   });
 }
 
-const details = { suite: "reasoning", strict: true } as const;
-
 async function mustReason(context: Context, kind: Kind): Promise<void> {
   const { group } = await history(context, kind);
   if (!group.some(isReasoning)) throw new Skip("this response has no reasoning");
@@ -101,17 +96,15 @@ function withFinalPayload(view: StreamView, group: readonly string[]): readonly 
     const seen = view.items.find(
       ({ done, final }) => textField(done ?? final ?? "", "id") === textField(item, "id"),
     );
-    const last = seen?.final === undefined ? undefined : textField(seen.final, "encrypted_content");
+    const last = payloadOf(seen?.final);
     if (!isReasoning(item)) return item;
     if (last === undefined) throw new Skip("the terminal event has no encrypted_content");
     return withField(item, "encrypted_content", last);
   });
 }
 
-export const REPLAY_PROBES: readonly Probe[] = [
-  {
-    id: "replay.plain",
-    ...details,
+export const REPLAY_PROBES = probesOf("reasoning", {
+  "replay.plain": {
     title: "an answer goes back as plain text: no ids, no reasoning",
     why: "law 2, I09",
     async run(context) {
@@ -120,23 +113,17 @@ export const REPLAY_PROBES: readonly Probe[] = [
       return taken(await context.offer([head, ...plain, ...tail]));
     },
   },
-  {
-    id: "replay.message",
-    ...details,
+  "replay.message": {
     title: "reasoning and its answer go back whole, with their ids",
     why: "law 1, rules R01 and R02",
     run: (context) => wholeGroup(context, "message"),
   },
-  {
-    id: "replay.call",
-    ...details,
+  "replay.call": {
     title: "reasoning, its call and the call's output go back whole, with their ids",
     why: "law 1, rules R06 and R08",
     run: (context) => wholeGroup(context, "call"),
   },
-  {
-    id: "replay.final-payload",
-    ...details,
+  "replay.final-payload": {
     title: "the ciphertext of the terminal event is as good as that of done",
     why: "E08",
     async run(context) {
@@ -147,24 +134,20 @@ export const REPLAY_PROBES: readonly Probe[] = [
       return taken(await context.offer([head, ...withFinalPayload(view, group), ...tail]));
     },
   },
-  {
-    id: "replay.no-ids",
-    ...details,
+  "replay.no-ids": {
     strict: false,
     title: "reasoning with its payload goes back without any ids",
     why: "I09",
     async run(context) {
       const { kind, head, run, follower, tail } = await anyPair(context);
-      if (run.some((item) => textField(item, "encrypted_content") === undefined)) {
+      if (run.some((item) => payloadOf(item) === undefined)) {
         throw new Skip("there is no encrypted_content: see reasoning.payload");
       }
       const bare = [...run, follower].map((item) => without(item, "id"));
       return taken(await context.offer([head, ...bare, ...tail], toolsFor(kind)));
     },
   },
-  {
-    id: "replay.readable",
-    ...details,
+  "replay.readable": {
     strict: false,
     title: "readable reasoning goes back with its content, without any ids",
     why: "S04, V02",
@@ -177,7 +160,7 @@ export const REPLAY_PROBES: readonly Probe[] = [
       return taken(await context.offer(input, toolsFor(kind)));
     },
   },
-];
+});
 
 async function readableContents(context: Context, kind: Kind): Promise<readonly unknown[]> {
   const contents = keptItems(await streamOf(context, kind))

@@ -4,43 +4,27 @@
  */
 
 import { OPTIONAL, type Parameter } from "../context.ts";
-import { type Probe, taken } from "../probe.ts";
+import { type ProbeRow, probesOf, taken } from "../probe.ts";
 
-function parameter(name: Parameter, details: Pick<Probe, "suite" | "title" | "why" | "strict">): Probe {
-  return {
-    id: `request.${name.replaceAll("_", "-")}`,
-    ...details,
-    async run(context) {
-      const sent = JSON.stringify(OPTIONAL[name]).slice(1, -1);
-      return taken(await context.accepts(name), `${sent} is accepted`);
-    },
-  };
-}
+const takes = (name: Parameter, title: string, why: string): ProbeRow => ({
+  title: `takes ${title}`,
+  why,
+  run: async (context) =>
+    taken(await context.accepts(name), `${JSON.stringify(OPTIONAL[name]).slice(1, -1)} is accepted`),
+});
 
-export const REQUEST_PROBES: readonly Probe[] = [
-  parameter("store", {
-    suite: "responses",
-    strict: true,
-    title: "takes store: false, so that nothing depends on the server's memory",
-    why: "P06, I10",
+export const REQUEST_PROBES = [
+  ...probesOf("responses", {
+    "request.store": takes(
+      "store",
+      "store: false, so that nothing depends on the server's memory",
+      "P06, I10",
+    ),
+    "request.instructions": takes("instructions", "instructions", "§2.1"),
+    "request.prompt-cache-key": { ...takes("prompt_cache_key", "prompt_cache_key", "K02"), strict: false },
   }),
-  parameter("instructions", { suite: "responses", strict: true, title: "takes instructions", why: "§2.1" }),
-  parameter("prompt_cache_key", {
-    suite: "responses",
-    strict: false,
-    title: "takes prompt_cache_key",
-    why: "K02",
-  }),
-  parameter("reasoning", {
-    suite: "reasoning",
-    strict: true,
-    title: "takes reasoning: {summary}",
-    why: "S07, S08",
-  }),
-  parameter("include", {
-    suite: "reasoning",
-    strict: true,
-    title: "takes include: reasoning.encrypted_content",
-    why: "E11, K02",
+  ...probesOf("reasoning", {
+    "request.reasoning": takes("reasoning", "reasoning: {summary}", "S07, S08"),
+    "request.include": takes("include", "include: reasoning.encrypted_content", "E11, K02"),
   }),
 ];

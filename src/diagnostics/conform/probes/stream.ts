@@ -6,7 +6,8 @@ import {
   brokenOff,
   differs,
   holds,
-  type Probe,
+  type ProbeRow,
+  probesOf,
   Skip,
   unlessRefused,
   type Verdict,
@@ -30,11 +31,7 @@ import {
   wrongText,
 } from "./stream-checks.ts";
 
-interface StreamProbe {
-  readonly id: string;
-  readonly title: string;
-  readonly why: string;
-  readonly strict?: false;
+interface StreamRow extends Omit<ProbeRow, "run"> {
   readonly expected: string;
   readonly check: Check;
   readonly seen: (views: readonly StreamView[]) => string;
@@ -47,18 +44,14 @@ const allEvents = (views: readonly StreamView[]): string =>
 const allItems = (views: readonly StreamView[]): string =>
   `${views.map(({ items }) => items.length).join(" + ")} items`;
 
-function streamProbe(probe: StreamProbe): Probe {
+function onStreams({ expected, check, seen, terminal, ...row }: StreamRow): ProbeRow {
   return {
-    id: probe.id,
-    suite: "responses",
-    title: probe.title,
-    why: probe.why,
-    strict: probe.strict ?? true,
+    ...row,
     async run(context) {
       const all = await context.streams();
-      const views = probe.terminal === true ? all.filter(({ response }) => response !== undefined) : all;
+      const views = terminal === true ? all.filter(({ response }) => response !== undefined) : all;
       if (views.length === 0) throw new Skip("there is no terminal event: see stream.terminal");
-      return verdict(probe.expected, [...new Set(views.flatMap(probe.check))], probe.seen(views));
+      return verdict(expected, [...new Set(views.flatMap(check))], seen(views));
     },
   };
 }
@@ -73,89 +66,76 @@ async function streamedAtAll(context: Context): Promise<Verdict> {
   });
 }
 
-export const STREAM_PROBES: readonly Probe[] = [
-  {
-    id: "stream.answer",
-    suite: "responses",
-    strict: true,
+export const STREAM_PROBES = probesOf("responses", {
+  "stream.answer": {
     title: "answers a streamed request with server-sent events",
     why: "§2.3",
     run: streamedAtAll,
   },
-  streamProbe({
-    id: "stream.frames",
+  "stream.frames": onStreams({
     title: "every event is a JSON object whose type is also the event's name",
     why: "§2.3",
     expected: "event: TYPE and data: {type: TYPE, …}",
     check: badFrames,
     seen: allEvents,
   }),
-  streamProbe({
-    id: "stream.created",
+  "stream.created": onStreams({
     title: "begins with response.created and response.in_progress, once each",
     why: "§2.4",
     expected: "response.created, response.in_progress, then the rest",
     check: badStart,
     seen: () => "response.created, response.in_progress",
   }),
-  streamProbe({
-    id: "stream.terminal",
+  "stream.terminal": onStreams({
     title: "ends with exactly one terminal event, and nothing after it",
     why: "R01, R11",
     expected: "one of response.completed, response.incomplete, response.failed, at the end",
     check: badEnd,
     seen: (views) => views.map(({ terminals }) => terminals[0]?.type).join(", "),
   }),
-  streamProbe({
-    id: "stream.sequence",
+  "stream.sequence": onStreams({
     title: "sequence_number counts from 0 without a gap",
     why: "§2.3",
     expected: "0, 1, 2 …",
     check: badSequence,
     seen: (views) => `0 to ${views.map(lastSequence).join(", 0 to ")}`,
   }),
-  streamProbe({
-    id: "stream.order",
+  "stream.order": onStreams({
     title: "added comes before deltas, deltas before done",
     why: "R14, U09",
     expected: "every event of an item or part between its added and its done",
     check: badOrder,
     seen: allEvents,
   }),
-  streamProbe({
-    id: "stream.added-once",
+  "stream.added-once": onStreams({
     title: "every output index and part is opened once",
     why: "R14, I13",
     expected: "one added event for each item and part",
     check: addedTwice,
     seen: allItems,
   }),
-  streamProbe({
-    id: "stream.all-done",
+  "stream.all-done": onStreams({
     title: "every item and part that was added is done, once",
     why: "R01, R08",
     expected: "one done event for each item and part",
     check: neverDone,
     seen: allItems,
   }),
-  streamProbe({
-    id: "stream.ids",
+  "stream.ids": onStreams({
     title: "ids stay the same within a stream",
     why: "I08",
     expected: "one id for each item, and one for the response",
     check: changingIds,
     seen: allItems,
   }),
-  streamProbe({
-    id: "stream.text",
+  "stream.text": onStreams({
     title: "text and summary deltas, put together, are the text that is done",
     why: "R05",
     expected: "deltas = done = item",
     check: wrongText,
     seen: allItems,
   }),
-  streamProbe({
-    id: "stream.output",
+  "stream.output": onStreams({
     title: "the terminal event holds the items of the stream",
     why: "R04",
     expected: "the same items in the same order",
@@ -163,8 +143,7 @@ export const STREAM_PROBES: readonly Probe[] = [
     seen: allItems,
     terminal: true,
   }),
-  streamProbe({
-    id: "stream.fields",
+  "stream.fields": onStreams({
     title: "the terminal event's response has every field of the official types",
     why: "§2.5",
     expected: `the fields ${REQUIRED_FIELDS.filter((name) => name !== "output").join(", ")}`,
@@ -172,8 +151,7 @@ export const STREAM_PROBES: readonly Probe[] = [
     seen: () => `all ${REQUIRED_FIELDS.length - 1}`,
     terminal: true,
   }),
-  streamProbe({
-    id: "stream.usage",
+  "stream.usage": onStreams({
     title: "the terminal event counts tokens",
     why: "K06",
     expected: "usage with details",
@@ -181,8 +159,7 @@ export const STREAM_PROBES: readonly Probe[] = [
     seen: (views) => views.map(({ response }) => describeUsage(response?.["usage"])).join("; "),
     terminal: true,
   }),
-  streamProbe({
-    id: "stream.known-types",
+  "stream.known-types": onStreams({
     strict: false,
     title: "sends no events and no items beyond the official types",
     why: "U10",
@@ -190,4 +167,4 @@ export const STREAM_PROBES: readonly Probe[] = [
     check: unknownTypes,
     seen: allEvents,
   }),
-];
+});

@@ -1,14 +1,12 @@
 /** Function tools and structured output, as our requests have them. */
 
-import { isObject, objectOf, stringOf, tryParseJson } from "../../../base/support/index.ts";
+import { arrayOf, isObject, objectOf, stringOf, tryParseJson } from "../../../base/support/index.ts";
 import { describe, acceptanceOf, refusalOf } from "../acceptance.ts";
 import { ASK_WEATHER, type Context, WEATHER_TOOL } from "../context.ts";
-import { home, outputItem, textField, typeOf, without } from "../item-text.ts";
-import { brokenOff, differs, holds, type Verdict, type Probe, Skip, verdict } from "../probe.ts";
+import { home, outputItem, textField, typeOf, userItem, without } from "../item-text.ts";
+import { brokenOff, differs, holds, probesOf, Skip, verdict } from "../probe.ts";
 import type { Reply } from "../reply.ts";
 import { keptItems, outputIndexOf, type StreamView, textOfMessage, viewStream } from "../stream-view.ts";
-
-const details = { suite: "responses", strict: true } as const;
 
 const callsIn = (view: StreamView): readonly string[] =>
   keptItems(view).filter((item) => typeOf(item) === "function_call");
@@ -43,10 +41,8 @@ const CAPITAL = {
   },
 } as const;
 
-export const TOOL_PROBES: readonly Probe[] = [
-  {
-    id: "tools.call",
-    ...details,
+export const TOOL_PROBES = probesOf("responses", {
+  "tools.call": {
     title: "a tool given at the top level is called, with arguments that fit its schema",
     why: "S13",
     async run(context) {
@@ -70,9 +66,7 @@ export const TOOL_PROBES: readonly Probe[] = [
       return verdict(expected, problems, `get_weather(${textField(call, "arguments")}), ${callIdOf(call)}`);
     },
   },
-  {
-    id: "tools.arguments",
-    ...details,
+  "tools.arguments": {
     title: "argument deltas, put together, are the arguments that are done",
     why: "R05, T11",
     async run(context) {
@@ -81,9 +75,7 @@ export const TOOL_PROBES: readonly Probe[] = [
       return verdict("deltas = done = item", argumentProblems(view), `${callsIn(view).length} calls`);
     },
   },
-  {
-    id: "tools.parallel",
-    ...details,
+  "tools.parallel": {
     title: "two calls in one response have places and call ids of their own",
     why: "T04, T07",
     async run(context) {
@@ -93,15 +85,12 @@ export const TOOL_PROBES: readonly Probe[] = [
       const calls = callsIn(await context.parallelStream());
       if (calls.length < 2) throw new Skip(`the model made ${calls.length} calls, which is its choice`);
       const ids = calls.map(callIdOf);
-      const expected = "a call_id of its own for each call";
       return new Set(ids).size === ids.length
         ? holds(ids.join(", "))
-        : differs(expected, `the call ids are ${ids.join(", ")}`);
+        : differs("a call_id of its own for each call", `the call ids are ${ids.join(", ")}`);
     },
   },
-  {
-    id: "tools.call-ids",
-    ...details,
+  "tools.call-ids": {
     title: "call ids of different responses differ",
     why: "T07",
     async run(context) {
@@ -114,9 +103,7 @@ export const TOOL_PROBES: readonly Probe[] = [
         : differs("no call id twice", `${again.join(", ")} came in two responses`, { repeat: true });
     },
   },
-  {
-    id: "tools.round-trip",
-    ...details,
+  "tools.round-trip": {
     title: "call, output, answer: a history in its plainest form is gone on with",
     why: "T01, T02",
     async run(context) {
@@ -129,12 +116,10 @@ export const TOOL_PROBES: readonly Probe[] = [
       return holds(text === "" ? items.map(typeOf).join(", ") : `“${text.slice(0, 80)}”`);
     },
   },
-  {
-    id: "tools.nested-schema",
-    ...details,
+  "tools.nested-schema": {
     title: "a tool in the chat-completions shape is refused",
     why: "S13",
-    async run(context): Promise<Verdict> {
+    async run(context) {
       const { type, ...inner } = WEATHER_TOOL;
       const acceptance = await context.offer([ASK_WEATHER], { tools: [{ type, function: inner }] });
       const expected =
@@ -145,25 +130,19 @@ export const TOOL_PROBES: readonly Probe[] = [
       return same ? holds(describe(refusal)) : differs(expected, describe(refusal));
     },
   },
-  {
-    id: "tools.structured-output",
-    ...details,
+  "tools.structured-output": {
     title: "text.format json_schema gives JSON of that schema",
     why: "§2.1",
     async run(context) {
       const expected = '{"country": …, "capital": …} and nothing else';
       const fields = { ...(await context.base()), text: { format: CAPITAL } };
-      const reply = await context.send(
-        [JSON.stringify({ role: "user", content: "Name a country and its capital." })],
-        fields,
-      );
+      const reply = await context.send([userItem("Name a country and its capital.")], fields);
       const refusal = refusalOf(reply);
       if (refusal !== undefined) return differs(expected, describe(refusal));
       const broken = brokenOff(reply);
       if (broken !== undefined) return broken;
-      const output = objectOf(tryParseJson(reply.text))["output"];
-      const items = Array.isArray(output) ? output.map((item) => JSON.stringify(item)) : [];
-      const text = items
+      const text = arrayOf(objectOf(tryParseJson(reply.text))["output"])
+        .map((item) => JSON.stringify(item))
         .filter((item) => typeOf(item) === "message")
         .map(textOfMessage)
         .join("");
@@ -172,7 +151,7 @@ export const TOOL_PROBES: readonly Probe[] = [
       return keys === "capital,country" ? holds(text.slice(0, 120)) : differs(expected, text.slice(0, 200));
     },
   },
-];
+});
 
 function argumentProblems(view: StreamView): readonly string[] {
   return view.items.flatMap(({ index, done, final }) => {

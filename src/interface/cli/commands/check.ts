@@ -70,7 +70,7 @@ Exit code 5 when something was found.`,
 }
 
 async function check(name: string | undefined, flags: CheckFlags): Promise<Report> {
-  if (flags.format !== undefined) parseFormat(flags.format); // also where it would not be needed
+  parseFormat(flags.format); // also where it would not be needed
   if (name !== undefined && looksLikeFile(name)) {
     const file = historyFile(name);
     if (file.log === undefined || flags.format !== undefined) return checkFile(name, file.read(), flags);
@@ -84,8 +84,8 @@ async function check(name: string | undefined, flags: CheckFlags): Promise<Repor
 
 function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report {
   const { format, version, pieces, findings } = checkHistory(content, {
-    ...(flags.format === undefined ? {} : { format: parseFormat(flags.format) }),
-    ...(flags.vendor === undefined ? {} : { vendor: flags.vendor }),
+    format: parseFormat(flags.format),
+    vendor: flags.vendor,
   });
   const said = version === undefined ? "" : `, version ${version}`;
   return { checked: file, format, what: `${format}${said}, ${amount(pieces, "item")}`, findings };
@@ -111,29 +111,21 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
   for (let request = 1; request <= requests.length; request += 1) {
     const { proof, start } = await rebuildRequest(log, request);
     if (proof !== "differs") continue;
-    if (lostBefore(log.events, start.seq).length > 0) {
-      behindLost.push(request);
-      continue;
-    }
-    if (start.seq < erased) {
-      withSecret.push(request);
-      continue;
-    }
-    findings.push({
-      rule: "hash",
-      title: "A request is rebuilt from the log byte for byte",
-      place: `request ${request}`,
-      message: "the log does not give the bytes that were sent",
-      todo: "The log or the program was changed since; report it with the log.",
-      evidence: "",
-    });
+    if (lostBefore(log.events, start.seq).length > 0) behindLost.push(request);
+    else if (start.seq < erased) withSecret.push(request);
+    else
+      findings.push({
+        rule: "hash",
+        title: "A request is rebuilt from the log byte for byte",
+        place: `request ${request}`,
+        message: "the log does not give the bytes that were sent",
+        todo: "The log or the program was changed since; report it with the log.",
+        evidence: "",
+      });
   }
   // A log that ends before its first settings has no next request yet.
   const hasNext = model !== undefined || settings !== undefined;
-  if (hasNext) {
-    const next = await previewFromLog(log, modelNamed(model));
-    findings.push(...findingsOf(next.violations));
-  }
+  if (hasNext) findings.push(...findingsOf((await previewFromLog(log, modelNamed(model))).violations));
   const left = await crashLeft(log);
   const notes = [
     ...(left === undefined ? [] : [left]),
@@ -151,23 +143,22 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
 
 /** What was sent held the secret: it cannot be given again, which is what was wanted. */
 function eraseNotes(erased: number, requests: readonly number[]): readonly string[] {
-  if (erased === -1) return [];
-  const cannot =
-    requests.length === 0
-      ? ""
-      : `; ${requests.length === 1 ? "request" : "requests"} ${requests.join(", ")} cannot be rebuilt as sent`;
-  return [`a secret was erased from this log${cannot}`];
+  return erased === -1 ? [] : [`a secret was erased from this log${cannotRebuild(requests, "")}`];
+}
+
+function cannotRebuild(requests: readonly number[], where: string): string {
+  if (requests.length === 0) return "";
+  const word = requests.length === 1 ? "request" : "requests";
+  return `; ${word} ${requests.join(", ")}${where} cannot be rebuilt as sent`;
 }
 
 /** What was sent behind a lost line cannot be proven any more; that is known, and nothing to mend. */
 function repairNotes(log: Log, behindLost: readonly number[]): readonly string[] {
   const lost = lostBefore(log.events, Number.POSITIVE_INFINITY);
   if (lost.length === 0) return [];
-  const cannot =
-    behindLost.length === 0
-      ? ""
-      : `; ${behindLost.length === 1 ? "request" : "requests"} ${behindLost.join(", ")} behind ${lost.length === 1 ? "it" : "them"} cannot be rebuilt as sent`;
-  return [`this log was repaired: ${eventNames(lost)} ${lost.length === 1 ? "is" : "are"} lost${cannot}`];
+  const [is, it] = lost.length === 1 ? ["is", "it"] : ["are", "them"];
+  const cannot = cannotRebuild(behindLost, ` behind ${it}`);
+  return [`this log was repaired: ${eventNames(lost)} ${is} lost${cannot}`];
 }
 
 function print(report: Report, flags: CheckFlags, terminal: Terminal): void {

@@ -78,7 +78,8 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
-  const { conform, selectProbes, toTable } = await import("../../../diagnostics/conform/index.ts");
+  const { conform, listModels, selectProbes, toTable } =
+    await import("../../../diagnostics/conform/index.ts");
   selectProbes(flags.suite, only); // before anything is sent
   if (apiKey !== undefined && url.protocol === "http:" && !isLoopback(url.hostname)) {
     io.err(
@@ -90,11 +91,11 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
   let report: ConformReport;
   try {
     const shared = { baseUrl: url.href, timeoutMs, signal: stopping.signal, apiKey };
-    const model = flags.model ?? (await onlyModel(shared));
+    const model = flags.model ?? onlyOf(await listModels(shared));
     report = await conform({
       ...shared,
       model,
-      ...(flags.secondModel === undefined ? {} : { secondModel: flags.secondModel }),
+      secondModel: flags.secondModel,
       suite: flags.suite,
       only,
       concurrency,
@@ -107,14 +108,12 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
   }
   const code = stop();
   if (io.live) io.err("\r\u001B[K");
-  io.out(
-    flags.json === true ? toJson(report) : toTable(report, { inert: oneLine, bold: io.bold, dim: io.dim }),
-  );
+  const style = { inert: (text: string) => inertLine(text, 700), bold: io.bold, dim: io.dim };
+  io.out(flags.json === true ? toJson(report) : toTable(report, style));
   return code ?? (report.conforms ? EXIT.ok : EXIT.differs);
 }
 
 export const plain = (text: string): string => text;
-const oneLine = (text: string): string => inertLine(text, 700);
 
 function progress({ id, result }: ProbeResult, done: number, all: number, live: boolean): string {
   const text = `${done}/${all} ${result} ${id}`;
@@ -128,14 +127,7 @@ function toJson(report: ConformReport): string {
   return `${JSON.stringify({ v: 1, type: "conform", ...report }, safe, 2)}\n`;
 }
 
-async function onlyModel(options: {
-  readonly baseUrl: string;
-  readonly apiKey?: string | undefined;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}): Promise<string> {
-  const { listModels } = await import("../../../diagnostics/conform/index.ts");
-  const models = await listModels(options);
+function onlyOf(models: readonly string[]): string {
   const [only] = models;
   if (only !== undefined && models.length === 1) return only;
   const names = models.slice(0, 20).map((name) => inertLine(name, 80));

@@ -47,14 +47,13 @@ async function doctor(flags: DoctorFlags, terminal: Terminal): Promise<number> {
   const { config, findings: settings } = checkSettings(process.cwd());
   tell(settings);
   tell(checkKeys(config));
-  if (flags.offline !== true) tell(await checkEndpoints(config, () => Date.now(), stopped.signal));
+  if (flags.offline !== true) tell(await checkEndpoints(config, stopped.signal));
   tell(checkProfiles(config));
   const folder = sessionsFolder();
   tell(checkFolder(folder));
   tell(
     await checkSessions(folder, {
-      now: Date.now(),
-      stopped: () => stopped.signal.aborted,
+      signal: stopped.signal,
       progress: (done, all) => {
         if (terminal.stderr.isTTY === true && done % 500 === 0)
           terminal.stderr.write(`read ${done} of ${all}\n`);

@@ -117,8 +117,7 @@ function welcome(emulator: Emulator, mode: string): string {
 }
 
 function lineOf({ method, path, status, report }: RecordedExchange): string {
-  const what = report === null ? "" : ` ${verdictOf(report)}`;
-  return `${method} ${path} ${status}${what}\n`;
+  return `${method} ${path} ${status}${report === null ? "" : ` ${verdictOf(report)}`}\n`;
 }
 
 function verdictOf(report: RequestReport): string {

@@ -22,9 +22,10 @@ import type { EvalScenario } from "../eval/scenario.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertJson, inertLine } from "../inert-text.ts";
 import { settingsWithTrust } from "../project-trust.ts";
+import { gather } from "../run-options.ts";
 import { seconds } from "../show-progress.ts";
 import { stopOnSignals } from "../signals.ts";
-import type { Terminal } from "../terminal.ts";
+import { printJson, type Terminal } from "../terminal.ts";
 import { modelsOf } from "../user-providers.ts";
 import { VERSION } from "../version.ts";
 
@@ -38,8 +39,6 @@ interface EvalFlags {
   readonly json?: boolean;
   readonly schema?: boolean;
 }
-
-const gather = (value: string, earlier: readonly string[]): readonly string[] => [...earlier, value];
 
 export function evalCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("eval")
@@ -71,7 +70,7 @@ A scenario is code: its commands and tools are run. What it may hold is in docs/
     )
     .action(async (paths: readonly string[], flags: EvalFlags) => {
       if (flags.schema === true) {
-        terminal.stdout.write(`${JSON.stringify(SCENARIO_SCHEMA, undefined, 2)}\n`);
+        printJson(terminal.stdout, SCENARIO_SCHEMA);
         finish(EXIT.ok);
       } else finish(await evaluate(paths, flags, terminal));
     });
@@ -95,7 +94,7 @@ async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Te
   const at = new Date().toISOString();
   const requests = plan(scenarios, names, repeats, { out, signal: stopping.signal, modelFrom, costOf });
   const redact = createRedactor(() => secretsOf(process.env));
-  const progress = new RunProgress(requests.length, terminal);
+  const progress = runProgress(requests.length, terminal);
   const outcomes = await inParallel(requests, jobs, stopping.signal, (outcome, folder) => {
     progress.tell(outcome);
     if (folder !== undefined) keep(folder, outcome, redact);
@@ -173,9 +172,8 @@ function keep(folder: string, outcome: RunOutcome, redact: (text: string) => str
   const { transcript, ...rest } = outcome;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeFileSync(join(folder, "transcript.txt"), `${redact(transcript)}\n`, { mode: 0o600 });
-  writeFileSync(join(folder, "result.json"), `${redact(JSON.stringify(rest, undefined, 2))}\n`, {
-    mode: 0o600,
-  });
+  const result = redact(JSON.stringify(rest, undefined, 2));
+  writeFileSync(join(folder, "result.json"), `${result}\n`, { mode: 0o600 });
 }
 
 /** Empty or not there yet: nothing is overwritten, and two evaluations are never mixed. */
@@ -193,38 +191,27 @@ function newFolder(path: string): string {
 }
 
 /** On a terminal one line that is rewritten; elsewhere a line for each run that ended. */
-class RunProgress {
-  readonly #all: number;
-  readonly #terminal: Terminal;
-  readonly #live: boolean;
-  #done = 0;
-  #failed = 0;
-
-  constructor(all: number, terminal: Terminal) {
-    this.#all = all;
-    this.#terminal = terminal;
-    this.#live = terminal.stderr.isTTY === true;
-    if (this.#live) terminal.stderr.write(`0 of ${all} runs`);
-  }
-
-  tell({ scenario, model, repeat, ok, stopped, durationMs }: RunOutcome): void {
-    this.#done += 1;
-    if (!ok) this.#failed += 1;
-    const { stderr } = this.#terminal;
-    if (this.#live) {
-      const failed = this.#failed === 0 ? "" : `, ${this.#failed} failed`;
-      stderr.write(`\r\u001B[K${this.#done} of ${this.#all} runs${failed} · ${inertLine(scenario, 60)}`);
-      return;
-    }
-    const word = stopped ? "stopped" : ok ? "passed" : "FAILED";
-    stderr.write(
-      `${this.#done}/${this.#all} ${word} ${inertLine(`${scenario} · ${model} · run ${repeat}`, 150)} · ${seconds(durationMs)}\n`,
-    );
-  }
-
-  clear(): void {
-    if (this.#live) this.#terminal.stderr.write("\r\u001B[K");
-  }
+function runProgress(all: number, { stderr }: Terminal): { tell(outcome: RunOutcome): void; clear(): void } {
+  const live = stderr.isTTY === true;
+  let done = 0;
+  let failed = 0;
+  if (live) stderr.write(`0 of ${all} runs`);
+  return {
+    tell({ scenario, model, repeat, ok, stopped, durationMs }) {
+      done += 1;
+      if (!ok) failed += 1;
+      const so = failed === 0 ? "" : `, ${failed} failed`;
+      const word = stopped ? "stopped" : ok ? "passed" : "FAILED";
+      stderr.write(
+        live
+          ? `\r\u001B[K${done} of ${all} runs${so} · ${inertLine(scenario, 60)}`
+          : `${done}/${all} ${word} ${inertLine(`${scenario} · ${model} · run ${repeat}`, 150)} · ${seconds(durationMs)}\n`,
+      );
+    },
+    clear() {
+      if (live) stderr.write("\r\u001B[K");
+    },
+  };
 }
 
 function wholeNumber(flag: string, text: string, max: number): number {

@@ -6,13 +6,13 @@ import { Command } from "commander";
 
 import type { UserMessage } from "../../../base/events/index.ts";
 import { codedError } from "../../../base/support/index.ts";
-import type { Session } from "../../../runtime/session/index.ts";
+import type { Session, Turn } from "../../../runtime/session/index.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { EVENT_NUMBER, wholeNumber } from "../flag-numbers.ts";
 import { inertLine } from "../inert-text.ts";
 import { enterDirectory, type Opened, openSession } from "../open-session.ts";
-import { type TellOptions, tellTurn } from "../run-once.ts";
+import { tellTurn } from "../run-once.ts";
 import { type RunFlags, runOptions } from "../run-options.ts";
 import { type LastFlag, sessionNamed, takesLast, takesSession } from "../session-argument.ts";
 import type { Terminal } from "../terminal.ts";
@@ -74,11 +74,7 @@ Examples:
   );
   return runOptions(command, { choosesSession: false }).action(
     async (name: string | undefined, flags: LastFlag & RunFlags) => {
-      finish(
-        await withSession(name, flags, { terminal, offline: false }, (opened) =>
-          tellTurn(opened.session, opened.session.retry(), tellOptions(flags, opened), terminal),
-        ),
-      );
+      finish(await answerAgain(name, flags, terminal, (session) => session.retry()));
     },
   );
 }
@@ -111,29 +107,24 @@ Examples:
         );
       }
       const at = wholeNumber("<seq>", seq, EVENT_NUMBER);
-      finish(
-        await withSession(name, flags, { terminal, offline: false }, (opened) =>
-          tellTurn(
-            opened.session,
-            opened.session.edit(at, text.join(" ")),
-            tellOptions(flags, opened),
-            terminal,
-          ),
-        ),
-      );
+      finish(await answerAgain(name, flags, terminal, (session) => session.edit(at, text.join(" "))));
     },
   );
 }
 
-function tellOptions(flags: RunFlags, { settings, costOf, instructions }: Opened): TellOptions {
-  return {
-    json: flags.json === true,
-    permissions: settings.permissions,
-    showReasoning: settings.showReasoning,
-    output: flags.output,
-    instructions,
-    costOf,
-  };
+function answerAgain(
+  name: string | undefined,
+  flags: LastFlag & RunFlags,
+  terminal: Terminal,
+  start: (session: Session) => Turn,
+): Promise<number> {
+  const { output } = flags;
+  return withSession(name, flags, { terminal, offline: false }, (opened) => {
+    const { session, settings, costOf, instructions } = opened;
+    const { permissions, showReasoning } = settings;
+    const told = { json: flags.json === true, permissions, showReasoning, output, instructions, costOf };
+    return tellTurn(session, start(session), told, terminal);
+  });
 }
 
 async function withSession<T>(

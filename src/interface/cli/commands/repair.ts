@@ -134,10 +134,10 @@ async function repairFile(
   terminal: Terminal,
 ): Promise<Report> {
   const { format, text, changes, left } = repairHistory(content, {
-    ...(flags.format === undefined ? {} : { format: parseFormat(flags.format) }),
-    ...(flags.vendor === undefined ? {} : { vendor: flags.vendor }),
-    ...(flags.error === undefined ? {} : { error: flags.error }),
-    ...(flags.dropReasoning === true ? { dropReasoning: true } : {}),
+    format: parseFormat(flags.format),
+    vendor: flags.vendor,
+    error: flags.error,
+    dropReasoning: flags.dropReasoning,
   });
   const report = { repaired: path, format, changes, left };
   if (flags.dryRun === true) return report;
@@ -178,9 +178,8 @@ async function repairExported(name: string, bytes: Buffer, flags: RepairFlags): 
   } catch (error) {
     if (!isThroughlineError(error) || !["bundle_damaged", "log_damaged"].includes(error.code)) throw error;
     const { line, byte, problem } = error.details;
-    const at = `line ${String(line)}, byte ${String(byte)}`;
-    const change = { rule: "file", place: at, what: String(problem) };
-    return salvage(looseBundle(bytes), logFile(name), flags, change);
+    const place = `line ${String(line)}, byte ${String(byte)}`;
+    return salvage(looseBundle(bytes), logFile(name), flags, { rule: "file", place, what: String(problem) });
   }
   const { changes, left } = await mendRules(bundleLog(bundle), {});
   if (changes.length > 0 && flags.dryRun !== true)
@@ -192,8 +191,7 @@ async function repairExported(name: string, bytes: Buffer, flags: RepairFlags): 
 }
 
 async function repairLog(file: LogFile, flags: RepairFlags): Promise<Report> {
-  const asked = [flags.error, flags.dropReasoning, flags.vendor].some((flag) => flag !== undefined);
-  if (asked) {
+  if ([flags.error, flags.dropReasoning, flags.vendor].some((flag) => flag !== undefined)) {
     throw codedError(
       "usage",
       "a session heals what a provider refuses by itself: --error, --drop-reasoning and --vendor are for files of other tools",
@@ -286,18 +284,17 @@ function mendedChange({ violation, model, correction }: RuleRepair): Change {
   if (correction.type === "compaction")
     return { rule: violation.rule, place, what: "added a word in place of the message that is missing" };
   const { what, action } = correction;
-  const response = what.kind === "group" ? ` ${what.response}` : "";
-  const call = what.kind === "call" ? ` ${what.callId}` : "";
+  const named = what.kind === "group" ? ` ${what.response}` : what.kind === "call" ? ` ${what.callId}` : "";
   const [said, lost] = MENDED[action];
-  return { rule: violation.rule, place, what: `${said}${response}${call}`, ...(lost === "" ? {} : { lost }) };
+  return { rule: violation.rule, place, what: `${said}${named}`, lost };
 }
 
-const MENDED: Readonly<Record<OverrideAction, readonly [string, string]>> = {
+const MENDED: Readonly<Record<OverrideAction, readonly [said: string, lost?: string]>> = {
   omit_reasoning: ["sends without ids and reasoning the response", "its reasoning, in requests"],
-  omit_ids: ["sends without ids the response", ""],
-  translate: ["sends as plain text the response", ""],
+  omit_ids: ["sends without ids the response"],
+  translate: ["sends as plain text the response"],
   close_call: ["leaves out the call", "it and its result, in requests"],
-  strip_field: ["leaves out a field", ""],
+  strip_field: ["leaves out a field"],
 };
 
 function readLog(path: string): Buffer {
@@ -324,7 +321,7 @@ function lossOf({ line, byte, bytes, problem, seqs }: LostStretch): Change {
     rule: "file",
     place: `line ${line}, byte ${byte}`,
     what: `left out ${bytes} bytes: ${problem}`,
-    ...(seqs.length === 0 ? {} : { lost: events }),
+    lost: seqs.length === 0 ? undefined : events,
   };
 }
 

@@ -56,9 +56,8 @@ async function resume(
   const cwd = process.cwd();
   const warn = (text: string): void => void terminal.stderr.write(`throughline: ${text}\n`);
   if (last === true) {
-    const prompt = name === undefined ? words : [name, ...words];
-    const id = await resolveSession(store, { name: undefined, last: true }, cwd, warn);
-    return runOrChat(prompt, { ...rest, resume: id }, terminal);
+    const resumed = await resolveSession(store, { name: undefined, last }, cwd, warn);
+    return runOrChat(name === undefined ? words : [name, ...words], { ...rest, resume: resumed }, terminal);
   }
   if (name === undefined && !terminal.interactive) {
     throw codedError(

@@ -13,29 +13,18 @@ const PATIENCE_MS = 5000;
 /** Signed requests and certificates stop working somewhere beyond this. */
 const MOST_SKEW_MS = 5 * 60_000;
 
-export async function checkEndpoints(
-  config: ConfigValues,
-  now: () => number,
-  signal: AbortSignal,
-): Promise<readonly Finding[]> {
+export async function checkEndpoints(config: ConfigValues, signal: AbortSignal): Promise<readonly Finding[]> {
   const providers = usableProviders(config);
-  return (await Promise.all(providers.map((provider) => checkEndpoint(provider, now, signal)))).flat();
+  return (await Promise.all(providers.map((provider) => checkEndpoint(provider, signal)))).flat();
 }
 
-async function checkEndpoint(
-  provider: Provider,
-  now: () => number,
-  signal: AbortSignal,
-): Promise<readonly Finding[]> {
+async function checkEndpoint(provider: Provider, signal: AbortSignal): Promise<readonly Finding[]> {
   const { name, baseUrl, baseUrlVariable } = provider;
   const set = urlFromEnvironment(provider);
   const text = set ?? baseUrl;
-  const variable = set === undefined ? "its baseUrl" : (baseUrlVariable ?? "its baseUrl");
-  if (text === undefined || !URL.canParse(text)) {
-    return [
-      bad("endpoints", `${name} has no usable base URL`, `set ${baseUrlVariable ?? "its baseUrl"} to one`),
-    ];
-  }
+  const setting = baseUrlVariable ?? "its baseUrl";
+  if (text === undefined || !URL.canParse(text))
+    return [bad("endpoints", `${name} has no usable base URL`, `set ${setting} to one`)];
   const url = new URL(text);
   const where = `${name} at ${url.protocol}//${url.host}`;
   try {
@@ -44,16 +33,11 @@ async function checkEndpoint(
       redirect: "manual",
       signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]),
     });
-    return [ok("endpoints", `${where} answers`), ...skew(where, response.headers.get("date"), now())];
+    return [ok("endpoints", `${where} answers`), ...skew(where, response.headers.get("date"), Date.now())];
   } catch (error) {
     const why = error instanceof Error && error.name === "TimeoutError" ? "no answer in 5 s" : reason(error);
-    return [
-      bad(
-        "endpoints",
-        `${where} cannot be reached: ${why}`,
-        `look at the network, the proxy and ${variable}`,
-      ),
-    ];
+    const fix = `look at the network, the proxy and ${set === undefined ? "its baseUrl" : setting}`;
+    return [bad("endpoints", `${where} cannot be reached: ${why}`, fix)];
   }
 }
 
@@ -67,11 +51,6 @@ function skew(where: string, date: string | null, now: number): readonly Finding
   if (Number.isNaN(theirs)) return [];
   const seconds = Math.round((now - theirs) / 1000);
   if (Math.abs(now - theirs) <= MOST_SKEW_MS) return [ok("clock", `${seconds} s apart from ${where}`)];
-  return [
-    bad(
-      "clock",
-      `this machine's clock is ${seconds} s apart from ${where}`,
-      "set the clock, for example by NTP",
-    ),
-  ];
+  const message = `this machine's clock is ${seconds} s apart from ${where}`;
+  return [bad("clock", message, "set the clock, for example by NTP")];
 }

@@ -30,15 +30,10 @@ export function checkFolder(folder: string): readonly Finding[] {
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     if (!statSync(folder).isDirectory()) throw new Error("it is not a folder");
   } catch (error) {
-    return [
-      bad(
-        "folder",
-        `${folder} cannot be used: ${readProblem(error)}`,
-        `chmod u+rwx ${folder}, or set THROUGHLINE_HOME`,
-      ),
-    ];
+    const message = `${folder} cannot be used: ${readProblem(error)}`;
+    return [bad("folder", message, `chmod u+rwx ${folder}, or set THROUGHLINE_HOME`)];
   }
-  return [...space(folder), ...modes(folder)];
+  return [space(folder), ...modes(folder)];
 }
 
 /**
@@ -53,43 +48,33 @@ function nearestFolder(folder: string): Finding {
     rmdirSync(missing);
     return ok("folder", `${folder} is made by the first session`);
   } catch (error) {
-    return bad(
-      "folder",
-      `${folder} cannot be made: ${readProblem(error)}`,
-      "set THROUGHLINE_HOME to a folder of yours",
-    );
+    const message = `${folder} cannot be made: ${readProblem(error)}`;
+    return bad("folder", message, "set THROUGHLINE_HOME to a folder of yours");
   }
 }
 
-function space(folder: string): readonly Finding[] {
+function space(folder: string): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const message = `${folder}: ${Math.round(free / 1024 / 1024)} MB free`;
-  return [
-    free < LEAST_FREE_BYTES
-      ? bad("folder", message, "make room: a full disk ends a turn")
-      : ok("folder", message),
-  ];
+  return free < LEAST_FREE_BYTES
+    ? bad("folder", message, "make room: a full disk ends a turn")
+    : ok("folder", message);
 }
 
 /** Sessions hold everything that was said: nobody else should read them. */
 function modes(folder: string): readonly Finding[] {
   if (process.platform === "win32") return [];
   const wide = readdirSync(folder).filter((name) => (modeOf(join(folder, name)) & 0o077) !== 0);
-  return [
-    ...((modeOf(folder) & 0o077) === 0
-      ? []
-      : [note("modes", `${folder} can be listed by other users`, `chmod 700 ${folder}`)]),
-    ...(wide.length === 0
-      ? []
-      : [
-          bad(
-            "modes",
-            `${amount(wide.length, "file")} can be read by other users: ${wide.slice(0, 3).join(", ")}${wide.length > 3 ? ", …" : ""}`,
-            `chmod -R go-rwx ${folder}`,
-          ),
-        ]),
-  ];
+  const findings: Finding[] = [];
+  if ((modeOf(folder) & 0o077) !== 0)
+    findings.push(note("modes", `${folder} can be listed by other users`, `chmod 700 ${folder}`));
+  if (wide.length > 0) {
+    const names = `${wide.slice(0, 3).join(", ")}${wide.length > 3 ? ", …" : ""}`;
+    const message = `${amount(wide.length, "file")} can be read by other users: ${names}`;
+    findings.push(bad("modes", message, `chmod -R go-rwx ${folder}`));
+  }
+  return findings;
 }
 
 function modeOf(path: string): number {
@@ -118,14 +103,14 @@ function problemOf(id: string, file: string, error: unknown): Finding {
 }
 
 export interface ScanOptions {
-  readonly now: number;
-  readonly stopped: () => boolean;
+  readonly signal: AbortSignal;
   readonly progress: (done: number, all: number) => void;
 }
 
 /** Opens every session to read. */
 export async function checkSessions(folder: string, options: ScanOptions): Promise<readonly Finding[]> {
   if (!existsSync(folder)) return [];
+  const now = Date.now();
   const store = fileStore(folder);
   const stored = [];
   try {
@@ -136,9 +121,9 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
   const findings: Finding[] = [];
   let whole = 0;
   for (const [index, { id, modifiedAt }] of stored.entries()) {
-    if (options.stopped()) break;
+    if (options.signal.aborted) break;
     options.progress(index + 1, stored.length);
-    if (modifiedAt > options.now + 60_000) {
+    if (modifiedAt > now + 60_000) {
       findings.push(
         note("clock", `session ${id} was written in the future`, "the clock was set back; set it right"),
       );
@@ -155,18 +140,16 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
       findings.push(problemOf(id, join(folder, `${id}.jsonl`), error));
     }
   }
-  const leftovers = readdirSync(folder).filter((name) => /\.(?:torn-|live$)/.test(name));
+  const torn = readdirSync(folder).filter((name) => name.includes(".torn-"));
   return [
     ok("sessions", `${amount(whole, "session")} of ${stored.length} whole`),
     ...findings,
-    ...leftovers
-      .filter((name) => name.includes(".torn-"))
-      .map((name) =>
-        note(
-          "sessions",
-          `${name}: an unfinished write that was cut off and kept`,
-          "look at it, then remove it",
-        ),
+    ...torn.map((name) =>
+      note(
+        "sessions",
+        `${name}: an unfinished write that was cut off and kept`,
+        "look at it, then remove it",
       ),
+    ),
   ];
 }

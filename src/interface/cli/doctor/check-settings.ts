@@ -66,13 +66,8 @@ export function checkKeys(config: ConfigValues): readonly Finding[] {
   }
   const present = [...byVariable].filter(([variable]) => (process.env[variable] ?? "") !== "");
   if (present.length === 0) {
-    return [
-      note(
-        "keys",
-        "no key is set: only the built-in emulator can be asked",
-        "export OPENAI_API_KEY=…, or another of throughline models",
-      ),
-    ];
+    const message = "no key is set: only the built-in emulator can be asked";
+    return [note("keys", message, "export OPENAI_API_KEY=…, or another of throughline models")];
   }
   return present.map(([variable, names]) => {
     const who = `${variable} is set (${names.join(", ")})`;

@@ -78,8 +78,6 @@ function loadScenario(file: string): EvalScenario {
     throw invalid(file, verdict.ok ? "it must hold an object" : verdict.message);
   const folder = dirname(file);
   const limits = objectOf(value["limits"]);
-  const steps = numberOf(limits["steps"]);
-  const costUsd = numberOf(limits["costUsd"]);
   const fixture = stringOf(value["fixture"]);
   const tools = stringOf(value["tools"]) ?? "builtin";
   const scenario: EvalScenario = {
@@ -93,7 +91,11 @@ function loadScenario(file: string): EvalScenario {
     allowTools: value["allowTools"] === undefined ? undefined : arrayOf(value["allowTools"]).map(String),
     system: stringOf(value["system"]),
     permissions: permissionsOf(value["permissions"]),
-    limits: { steps, seconds: numberOf(limits["seconds"]) ?? DEFAULT_SECONDS, costUsd },
+    limits: {
+      steps: numberOf(limits["steps"]),
+      seconds: numberOf(limits["seconds"]) ?? DEFAULT_SECONDS,
+      costUsd: numberOf(limits["costUsd"]),
+    },
     emulator: isObject(value["emulator"]) ? value["emulator"] : undefined,
     turns: arrayOf(value["turns"]).map((turn) => turnOf(objectOf(turn))),
     expect: objectOf(value["expect"]),
@@ -121,11 +123,10 @@ function parse(file: string): unknown {
 }
 
 function turnOf(turn: JsonObject): ScenarioTurn {
-  const model = stringOf(turn["model"]);
   return {
     send: String(turn["send"]),
-    model,
-    ...(isObject(turn["output"]) ? { output: turn["output"] } : {}),
+    model: stringOf(turn["model"]),
+    output: isObject(turn["output"]) ? turn["output"] : undefined,
     expect: objectOf(turn["expect"]),
   };
 }
@@ -159,21 +160,12 @@ function checkPatterns(file: string, { turns, expect }: EvalScenario): void {
     ...(expect.commands ?? []).map(({ output }) => output),
   ];
   for (const path of (expect.files ?? []).map((one) => one.path)) assertInside(file, path);
-  for (const pattern of texts.flatMap((one) => (one?.matches === undefined ? [] : [one.matches]))) {
-    try {
-      void new RegExp(pattern, "u");
-    } catch (error) {
-      throw invalid(file, messageOf(error));
-    }
-  }
-  for (const { expect: one, output } of turns) {
-    for (const schema of [one.json, output]) {
-      try {
-        if (schema !== undefined) jsonSchemaValidator(schema);
-      } catch (error) {
-        throw invalid(file, messageOf(error));
-      }
-    }
+  try {
+    for (const one of texts) if (one?.matches !== undefined) void new RegExp(one.matches, "u");
+    for (const schema of turns.flatMap(({ expect: one, output }) => [one.json, output]))
+      if (schema !== undefined) jsonSchemaValidator(schema);
+  } catch (error) {
+    throw invalid(file, messageOf(error));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 
-import { codedError, type JsonObject, messageOf } from "../../../base/support/index.ts";
+import { arrayOf, codedError, type JsonObject, messageOf } from "../../../base/support/index.ts";
 import { type Emulator, loadScenario as loadEmulatorScript, parseFaults } from "../../../emulator/index.ts";
 import { emulator, splitEffort } from "../../../runtime/models/index.ts";
 import type { Model } from "../../../runtime/providers/index.ts";
@@ -56,10 +56,9 @@ export function createModelOf(
 function scriptOf(script: JsonObject | undefined): Parameters<typeof emulator>[0] {
   if (script === undefined) return {};
   const { faults, ...rest } = script;
-  const list = Array.isArray(faults) ? faults.map(String) : [];
   return {
-    faults: list.map((text) => {
-      const parsed = parseFaults(text);
+    faults: arrayOf(faults).map((text) => {
+      const parsed = parseFaults(String(text));
       const [first] = parsed;
       return parsed.length === 1 && first !== undefined ? first : { type: "all", faults: parsed };
     }),

@@ -10,7 +10,6 @@ import type { Emulator } from "../../../emulator/index.ts";
 import { factsOf, type RequestFacts } from "../../../runtime/facts/index.ts";
 
 export interface Observed {
-  readonly events: readonly LoggedEvent[];
   /** Refusals, as text, one per request. */
   readonly refused: readonly string[];
   /** 1 when nothing could have gone back. */
@@ -25,6 +24,8 @@ interface Sent {
   readonly body: unknown;
 }
 
+const ignore = (): void => undefined;
+
 export class Observer implements WireSink {
   readonly #sent: Sent[] = [];
 
@@ -32,17 +33,10 @@ export class Observer implements WireSink {
     this.#sent.push({ url, body: tryParseJson(Buffer.from(body).toString("utf8")) });
   }
 
-  response(): void {
-    // The log tells what became of it.
-  }
-
-  data(): void {
-    // Only the requests are of interest.
-  }
-
-  end(): void {
-    // Only the requests are of interest.
-  }
+  // Only the requests are of interest: the log tells what became of them.
+  readonly response = ignore;
+  readonly data = ignore;
+  readonly end = ignore;
 
   observe(events: readonly LoggedEvent[], emulators: readonly Emulator[]): Observed {
     const judged = emulators.flatMap((one) => one.report().requests);
@@ -54,7 +48,6 @@ export class Observer implements WireSink {
     const fromJudge = judged.length > 0 && foreign.length === 0;
     const { requests } = factsOf(events);
     return {
-      events,
       refused: refusalsIn(requests),
       recall: fromJudge ? (acceptable === 0 ? 1 : (acceptable - missing) / acceptable) : recallIn(requests),
       recallFrom: fromJudge ? "the emulator" : "the log",

@@ -3,25 +3,21 @@
  * pass rate.
  */
 
-import { addUsage, NO_USAGE, type Usage } from "../../../base/events/index.ts";
+import { addUsage, NO_USAGE } from "../../../base/events/index.ts";
 import { inertLine } from "../inert-text.ts";
 import { seconds } from "../show-progress.ts";
 import { shortly } from "../stats/plot.ts";
 import type { Check } from "./expectations.ts";
 import type { RunOutcome } from "./run-scenario.ts";
 
-interface EvalRow {
-  readonly scenario: string;
-  readonly model: string;
+interface EvalRow extends Pick<
+  RunOutcome,
+  "scenario" | "model" | "ok" | "steps" | "usage" | "costUsd" | "durationMs"
+> {
   /** Runs that came to their end. */
   readonly runs: number;
   readonly passed: number;
   readonly passRate: number;
-  readonly ok: boolean;
-  readonly steps: number;
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-  readonly durationMs: number;
   readonly outcomes: readonly Omit<RunOutcome, "transcript" | "scenario" | "model">[];
 }
 

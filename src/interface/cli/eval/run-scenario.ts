@@ -12,7 +12,7 @@ import { tapFetch } from "../../../diagnostics/trace/index.ts";
 import type { Emulator } from "../../../emulator/index.ts";
 import { type CostOf, factsOf } from "../../../runtime/facts/index.ts";
 import { fileStore, secretsOf } from "../../../runtime/log/index.ts";
-import { createAgent, type Session, type TurnResult } from "../../../runtime/session/index.ts";
+import { createAgent, type Session } from "../../../runtime/session/index.ts";
 import { builtinTools, type Tool } from "../../../runtime/tools/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
 import { loadTools } from "../load-tools.ts";
@@ -23,10 +23,8 @@ import { createModelOf, type ModelFrom } from "./models.ts";
 import { Observer } from "./observe.ts";
 import type { EvalScenario } from "./scenario.ts";
 
-export interface RunOutcome {
+export interface RunOutcome extends Pick<RunRequest, "model" | "repeat"> {
   readonly scenario: string;
-  readonly model: string;
-  readonly repeat: number;
   readonly ok: boolean;
   /** Stopped by a person before its end: neither passed nor failed. */
   readonly stopped: boolean;
@@ -37,7 +35,7 @@ export interface RunOutcome {
   readonly durationMs: number;
   readonly transcript: string;
   /** The log, where it is kept. */
-  readonly log?: string;
+  readonly log?: string | undefined;
 }
 
 export interface RunRequest {
@@ -111,7 +109,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
       const before = events.length;
       const result = await session.send(turn.send, { signal: both, output: turn.output }).result();
       events = await eventsOf(session);
-      figures = sum(figures, result);
+      figures = { steps: figures.steps + result.steps, usage: addUsage(figures.usage, result.usage) };
       checks.push(...checkTurn(turn.expect, result, events.slice(before), index + 1));
       if (result.status !== (turn.expect.status ?? "completed")) break; // what follows would fail for the same reason
     }
@@ -121,10 +119,8 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
     if (overBudget(scenario, costUsd))
       checks.push({ what: `costs at most $${scenario.limits.costUsd}`, ok: false, detail: `$${costUsd}` });
     const observed = observer.observe(events, emulators);
-    checks.push(
-      ...(await checkRun(scenario.expect, { folder, ...figures, costUsd, observed, signal: both })),
-    );
-    const blocks = blocksOf(events, { writerAlive: false });
+    const run = { folder, steps: figures.steps, costUsd, observed, signal: both };
+    checks.push(...(await checkRun(scenario.expect, run)));
     return {
       scenario: scenario.name,
       model: name,
@@ -135,8 +131,8 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
       ...figures,
       costUsd: costUsd ?? null,
       durationMs: Math.round(performance.now() - started),
-      transcript: sessionText(blocks, { reasoning: "title" }),
-      ...(out === undefined ? {} : { log: session.place }),
+      transcript: sessionText(blocksOf(events, { writerAlive: false }), { reasoning: "title" }),
+      log: out === undefined ? undefined : session.place,
     };
   } finally {
     await session.close();
@@ -165,13 +161,6 @@ async function eventsOf(session: Session): Promise<readonly LoggedEvent[]> {
   const events: LoggedEvent[] = [];
   for await (const event of session.events()) events.push(event);
   return events;
-}
-
-function sum(
-  before: { readonly steps: number; readonly usage: Usage },
-  { steps, usage }: TurnResult,
-): { readonly steps: number; readonly usage: Usage } {
-  return { steps: before.steps + steps, usage: addUsage(before.usage, usage) };
 }
 
 function overBudget({ limits }: EvalScenario, cost: number | undefined): boolean {

@@ -62,7 +62,7 @@ export interface ScenarioTurn {
   readonly send: string;
   /** From this turn on; `first` is the model the run began with. */
   readonly model?: string | undefined;
-  readonly output?: JsonObject;
+  readonly output?: JsonObject | undefined;
   readonly expect: TurnExpectation;
 }
 
