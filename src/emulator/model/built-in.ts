@@ -7,7 +7,7 @@ import type { Reply } from "../output/draft.ts";
 import { forcedTool, structuredAnswer } from "./obligations.ts";
 import { recipes } from "./recipes.ts";
 import { smallTalk } from "./small-talk.ts";
-import { toDrafts } from "./step.ts";
+import { type Step, toDrafts } from "./step.ts";
 import { turnOf } from "./turn.ts";
 import type { ModelView } from "./view.ts";
 
@@ -15,13 +15,11 @@ export function answer(view: ModelView): Reply {
   const turn = turnOf(view);
   const forced = forcedTool(turn);
   if (forced !== undefined) return { output: toDrafts(turn, forced) };
+  let step: Step | undefined;
   for (const recipe of recipes) {
-    if (!recipe.wants(turn)) continue;
-    const step = recipe.next(turn);
-    if (step === undefined) continue;
-    const structured = structuredAnswer(turn, step);
-    return { output: toDrafts(turn, structured ?? step) };
+    step = recipe.wants(turn) ? recipe.next(turn) : undefined;
+    if (step !== undefined) break;
   }
-  const step = smallTalk(turn);
+  step ??= smallTalk(turn);
   return { output: toDrafts(turn, structuredAnswer(turn, step) ?? step) };
 }

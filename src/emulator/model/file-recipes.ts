@@ -114,7 +114,7 @@ const findAndEdit: Recipe = {
     const match = /(?:find|replace)\s+[`"']?([^`"'\s]+)[`"']?[^]*?\bwith\s+[`"']?([^`"'\s.]+)/i.exec(
       turn.text,
     );
-    const [find, replace] = [match?.[1] ?? "TODO", match?.[2] ?? "DONE"];
+    const [, find = "TODO", replace = "DONE"] = match ?? [];
     const searched = turn.calls.find((call) => call.name === search);
     const edited = turn.calls.find((call) => call.name === edit);
     if (edited !== undefined) {

@@ -73,7 +73,7 @@ const thinkingAloud: readonly Recipe[] = [
 const webSearch: Recipe = {
   name: "web search",
   prompt: "Search the web for release notes.",
-  wants: (turn) => /search the web|look up online/i.test(turn.text),
+  wants: says(/search the web|look up online/i),
   next(turn) {
     if (!turn.view.tools.some((tool) => String(tool["type"]).startsWith("web_search"))) return undefined;
     const url = "https://example.com/emulated";
@@ -199,21 +199,8 @@ export const recipes: readonly Recipe[] = [
 ];
 
 function longAnswer(): string {
-  const topics = [
-    "logs",
-    "folds",
-    "groups",
-    "ids",
-    "ciphertext",
-    "prefixes",
-    "turns",
-    "steps",
-    "faults",
-    "retries",
-    "reports",
-    "tests",
-  ];
-  return topics
+  return "logs folds groups ids ciphertext prefixes turns steps faults retries reports tests"
+    .split(" ")
     .map(
       (topic, index) =>
         `${index + 1}. About ${topic}. A log that only grows keeps what was said; what is derived from it can be derived again. ` +

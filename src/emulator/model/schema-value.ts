@@ -3,7 +3,14 @@
  * Hints by property name make it sensible; the schema always wins over a hint.
  */
 
-import { arrayOf, isObject, type JsonObject, numberOf, stringOf } from "../../base/support/index.ts";
+import {
+  arrayOf,
+  isObject,
+  type JsonObject,
+  numberOf,
+  objectOf,
+  stringOf,
+} from "../../base/support/index.ts";
 
 /** What a property of this name probably wants; `undefined` for no idea. */
 export type Hint = (name: string) => string | undefined;
@@ -18,7 +25,7 @@ interface Spot {
 const maxDepth = 12;
 
 export function valueFor(schema: unknown, hint: Hint, name = "value"): unknown {
-  return build(schema, { root: isObject(schema) ? schema : {}, hint, name, depth: 0 });
+  return build(schema, { root: objectOf(schema), hint, name, depth: 0 });
 }
 
 function build(schema: unknown, spot: Spot): unknown {
@@ -56,7 +63,7 @@ function merged(schema: JsonObject, spot: Spot): JsonObject {
     if (reference === undefined) break;
     const { $ref: _, ...rest } = whole;
     const target = follow(spot.root, reference);
-    whole = { ...(isObject(target) ? target : {}), ...rest };
+    whole = { ...objectOf(target), ...rest };
   }
   for (const part of arrayOf(whole["allOf"])) {
     if (!isObject(part)) continue;
@@ -64,7 +71,7 @@ function merged(schema: JsonObject, spot: Spot): JsonObject {
     whole = {
       ...whole,
       ...one,
-      properties: { ...asObject(whole["properties"]), ...asObject(one["properties"]) },
+      properties: { ...objectOf(whole["properties"]), ...objectOf(one["properties"]) },
       required: [...arrayOf(whole["required"]), ...arrayOf(one["required"])],
     };
   }
@@ -83,7 +90,7 @@ function follow(root: JsonObject, reference: string): unknown {
 /** The first branch that is not just null. */
 function preferred(branches: readonly unknown[]): JsonObject {
   const found = branches.find((one) => isObject(one) && one["type"] !== "null");
-  return asObject(found ?? branches[0]);
+  return objectOf(found ?? branches[0]);
 }
 
 function takesNull(schema: JsonObject, branches: readonly unknown[]): boolean {
@@ -102,7 +109,7 @@ function typeOf(schema: JsonObject): string {
 }
 
 function objectFor(schema: JsonObject, spot: Spot): JsonObject {
-  const properties = asObject(schema["properties"]);
+  const properties = objectOf(schema["properties"]);
   const required = new Set(arrayOf(schema["required"]));
   const result: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
@@ -187,27 +194,8 @@ function matches(pattern: string, text: string): boolean {
 
 /** Common patterns by trial: digits, letters, codes. Anything cleverer stays unsatisfied, and the tool says so. */
 function textForPattern(pattern: string): string | undefined {
-  const tries = [
-    "a",
-    "A",
-    "1",
-    "abc",
-    "ABC",
-    "123",
-    "abc123",
-    "A1",
-    "AB",
-    "ab",
-    "12",
-    "1234",
-    "12345",
-    "2026-01-01",
-  ];
+  const tries = "a A 1 abc ABC 123 abc123 A1 AB ab 12 1234 12345 2026-01-01".split(" ");
   const lengths = [...pattern.matchAll(/\{(\d+)/g)].map((match) => Number(match[1]));
   for (const length of lengths) tries.push("1".repeat(length), "A".repeat(length), "a".repeat(length));
   return tries.find((text) => matches(pattern, text));
-}
-
-function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }

@@ -10,8 +10,7 @@ import { numberFrom, shortly, type Turn } from "./turn.ts";
 
 export function smallTalk(turn: Turn): Step {
   const { text } = turn;
-  const done = turn.calls.filter((call) => call.result !== undefined);
-  if (done.length > 0) return afterCalls(turn);
+  if (turn.calls.some((call) => call.result !== undefined)) return afterCalls(turn);
   if (/\b(think|pick|choose)\b.*\bnumber\b/i.test(text) && !/\bwh(at|ich)\b/i.test(text)) {
     return {
       number: numberFrom(`${turn.earlier.length} ${text}`),
@@ -56,12 +55,10 @@ export function smallTalk(turn: Turn): Step {
   const tool = mentionedTool(turn);
   if (tool !== undefined) return callOf(turn, tool, "The user speaks of what this tool does, so I use it.");
   return stepOf(
-    {
-      think: [
-        ["Reading the message", "The user has no task for a tool that I know."],
-        ["Answering", "I answer briefly and say what I can do."],
-      ],
-    },
+    think(
+      ["Reading the message", "The user has no task for a tool that I know."],
+      ["Answering", "I answer briefly and say what I can do."],
+    ),
     {
       say: `You said: “${shortly(text, 160)}”. ${
         turn.earlier.length > 0

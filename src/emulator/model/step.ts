@@ -49,7 +49,7 @@ function toDraft(turn: Turn, part: Part, note: Note): readonly Draft[] {
   if ("think" in part) {
     if (!view.reasons) return [];
     const brief = view.effort === "minimal" || view.effort === "low";
-    const thoughts = part.think.slice(0, brief ? 1 : part.think.length);
+    const thoughts = brief ? part.think.slice(0, 1) : part.think;
     const hidden = view.summary === null || part.silent === true;
     return [
       {
@@ -57,8 +57,8 @@ function toDraft(turn: Turn, part: Part, note: Note): readonly Draft[] {
         summary: hidden ? [] : thoughts.map(([title, body]) => `**${title}**\n\n${body}`),
         text: thoughts.map(([, body]) => body).join("\n\n"),
         notes: writeNote(note),
-        ...(part.silent === true ? { hidden: true } : {}),
-        ...(part.redacted === true ? { redacted: true } : {}),
+        hidden: part.silent,
+        redacted: part.redacted,
       },
     ];
   }

@@ -91,34 +91,25 @@ export function shortly(text: string, limit = 240): string {
   return flat.length <= limit ? flat : `${flat.slice(0, limit - 1).trimEnd()}…`;
 }
 
-/** The words in which clients tell a refusal stand at the beginning of a short result; a file may say anything. */
-export function looksRefused(result: string): boolean {
-  return (
-    result.length <= TOLD &&
-    /^\W*(?:not executed\W+)?(?:denied|refused|declined|not allowed|permission|the user (?:denied|declined|refused|did not))\b/i.test(
-      result,
-    )
-  );
-}
-
 const TOLD = 600;
 
+/** The words in which clients tell a refusal stand at the beginning of a short result; a file may say anything. */
+export const looksRefused = tells(
+  /^\W*(?:not executed\W+)?(?:denied|refused|declined|not allowed|permission|the user (?:denied|declined|refused|did not))\b/i,
+);
+
 /** Where no flag says it: a failure is told at the beginning. A file may speak of errors, too, but not like that. */
-export function tellsFailure(result: string): boolean {
-  return (
-    result.length <= TOLD &&
-    /^\W*(?:(?:the )?tool\b[^\n]{0,80}\b(?:failed|was stopped|error)|(?:\w+ )?\w*error:|error\b|enoent\b|failed to\b|not executed\b)/i.test(
-      result,
-    )
-  );
-}
+export const tellsFailure = tells(
+  /^\W*(?:(?:the )?tool\b[^\n]{0,80}\b(?:failed|was stopped|error)|(?:\w+ )?\w*error:|error\b|enoent\b|failed to\b|not executed\b)/i,
+);
 
 /** Of what a tool says about its own doing: also a word in the middle counts. */
-export function looksFailed(result: string): boolean {
-  return (
-    result.length <= TOLD &&
-    /\b(error|failed|enoent|not found|no such file|does not exist|exception|timed out)\b/i.test(result)
-  );
+export const looksFailed = tells(
+  /\b(error|failed|enoent|not found|no such file|does not exist|exception|timed out)\b/i,
+);
+
+function tells(pattern: RegExp): (result: string) => boolean {
+  return (result) => result.length <= TOLD && pattern.test(result);
 }
 
 /** Whether a turn asks for it in such words. */

@@ -11,10 +11,8 @@ import { parseFaults } from "../faults/parse-fault.ts";
 import { dialectNames, isDialectName, type ModelTraits } from "../model-traits.ts";
 import { maxOutputItems } from "../seal.ts";
 import { parseSwitch, type Switches } from "../switches.ts";
-import { readDraft } from "./read-draft.ts";
+import { type Path, readDraft } from "./read-draft.ts";
 import type { Scenario, ScenarioStep } from "./scenario.ts";
-
-type Path = readonly (string | number)[];
 
 /** Throws ThroughlineError "scenario_invalid". `file` is only for messages. */
 export function loadScenario(text: string, file: string): Scenario {
@@ -91,7 +89,7 @@ class ScenarioReader {
       output: output.map((item, index) => readDraft(this, item, [...path, "output", index])),
       when,
       status,
-      ...(status === "incomplete" ? { incompleteReason: reason ?? "max_output_tokens" } : {}),
+      incompleteReason: status === "incomplete" ? (reason ?? "max_output_tokens") : undefined,
       ...(status === "failed" ? { error: this.#error(error, [...path, "error"]) } : {}),
       faults: this.#faults(step["faults"], [...path, "faults"]),
     };

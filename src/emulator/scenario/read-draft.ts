@@ -6,7 +6,7 @@
 import { isObject, type JsonObject, type ThroughlineError } from "../../base/support/index.ts";
 import type { Draft } from "../output/draft.ts";
 
-type Path = readonly (string | number)[];
+export type Path = readonly (string | number)[];
 
 /** What this needs of the reader: complaints that know their line. */
 interface Complaints {
@@ -48,12 +48,9 @@ export function readDraft(complaints: Complaints, value: unknown, path: Path): D
 function readReasoning(complaints: Complaints, value: unknown, path: Path): Draft {
   if (typeof value === "string") return { type: "reasoning", summary: [value] };
   if (Array.isArray(value)) return { type: "reasoning", summary: texts(complaints, value, path) };
-  const { summary, notes, text: whole, ciphertext, redacted } = object(complaints, value, path);
-  complaints.onlyKeys(
-    object(complaints, value, path),
-    ["summary", "notes", "text", "ciphertext", "redacted"],
-    path,
-  );
+  const given = object(complaints, value, path);
+  complaints.onlyKeys(given, ["summary", "notes", "text", "ciphertext", "redacted"], path);
+  const { summary, notes, text: whole, ciphertext, redacted } = given;
   if (ciphertext !== undefined && ciphertext !== null && ciphertext !== false) {
     throw complaints.problem(
       [...path, "ciphertext"],
@@ -66,10 +63,10 @@ function readReasoning(complaints: Complaints, value: unknown, path: Path): Draf
   return {
     type: "reasoning",
     summary: summary === undefined ? [] : texts(complaints, summary, [...path, "summary"]),
-    ...(notes === undefined ? {} : { notes: text(complaints, notes, [...path, "notes"]) }),
-    ...(whole === undefined ? {} : { text: text(complaints, whole, [...path, "text"]) }),
-    ...(ciphertext === undefined ? {} : { ciphertext }),
-    ...(redacted === true ? { redacted: true } : {}),
+    notes: optionalText(complaints, notes, [...path, "notes"]),
+    text: optionalText(complaints, whole, [...path, "text"]),
+    ciphertext,
+    redacted: redacted === true ? true : undefined,
   };
 }
 
@@ -95,7 +92,7 @@ function readFunctionCall(complaints: Complaints, value: unknown, path: Path): D
     type: "function_call",
     name: text(complaints, call["name"], [...path, "name"]),
     arguments: typeof given === "string" ? given : JSON.stringify(given),
-    ...callId(complaints, call, path),
+    callId: optionalText(complaints, call["call_id"], [...path, "call_id"]),
   };
 }
 
@@ -106,13 +103,12 @@ function readCustomCall(complaints: Complaints, value: unknown, path: Path): Dra
     type: "custom_tool_call",
     name: text(complaints, call["name"], [...path, "name"]),
     input: text(complaints, call["input"], [...path, "input"]),
-    ...callId(complaints, call, path),
+    callId: optionalText(complaints, call["call_id"], [...path, "call_id"]),
   };
 }
 
-function callId(complaints: Complaints, call: JsonObject, path: Path): { readonly callId?: string } {
-  const given = call["call_id"];
-  return given === undefined ? {} : { callId: text(complaints, given, [...path, "call_id"]) };
+function optionalText(complaints: Complaints, value: unknown, path: Path): string | undefined {
+  return value === undefined ? undefined : text(complaints, value, path);
 }
 
 function text(complaints: Complaints, value: unknown, path: Path): string {

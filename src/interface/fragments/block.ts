@@ -3,7 +3,8 @@
  * viewer's own business and not here (law 9).
  */
 
-import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
+import type { ToolStatus } from "../../base/events/index.ts";
+import type { FragmentOf } from "./fragment.ts";
 
 interface Base {
   readonly id: string;
@@ -73,14 +74,8 @@ export interface NoticeBlock extends Base {
   readonly waitMs: number | undefined;
 }
 
-export interface TurnEndBlock extends Base {
+export interface TurnEndBlock extends Base, Omit<FragmentOf<"turn_end">, "type" | "seq" | "turn"> {
   readonly kind: "turn_end";
-  readonly status: TurnStatus;
-  readonly reason: string | undefined;
-  readonly error: ErrorInfo | undefined;
-  readonly steps: number;
-  readonly usage: Usage;
-  readonly durationMs: number;
 }
 
 export type Block = UserBlock | ReasoningBlock | TextBlock | ToolBlock | NoticeBlock | TurnEndBlock;

@@ -3,13 +3,9 @@
  */
 
 import { readPartTitle } from "../../base/events/index.ts";
+import type { BlockPart } from "./block.ts";
 
-export interface PartText {
-  readonly title: string | undefined;
-  readonly body: string;
-}
-
-export function splitPart(text: string, complete: boolean): PartText {
+export function splitPart(text: string, complete: boolean): BlockPart {
   const found = readPartTitle(text, false);
   if (found.state === "pending") return { title: complete ? brokenOff(text) : undefined, body: "" };
   const body = found.state === "title" ? text.trimStart().replace(/^\*\*[^\n]*?\*\*/, "") : text;

@@ -2,37 +2,20 @@
 
 import type { Usage } from "../../base/events/index.ts";
 import type { Block, BlockPart, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";
-import type { Fragment } from "./fragment.ts";
+import type { Fragment, FragmentOf } from "./fragment.ts";
 import { splitPart } from "./reasoning-text.ts";
 
-interface ReasoningItem {
-  readonly kind: "reasoning";
-  readonly parts: Map<number, string>;
-  seq: number | undefined;
-  startedAt: string | undefined;
-  durationMs: number | undefined;
-}
+type Growing<T> = { -readonly [Key in keyof T]: T[Key] };
 
-interface TextItem {
-  readonly kind: "text";
-  readonly phase: string | undefined;
-  text: string;
-  seq: number | undefined;
-}
+type NewItem =
+  | (Growing<Pick<ReasoningBlock, "kind" | "startedAt" | "durationMs">> & {
+      readonly parts: Map<number, string>;
+    })
+  | Growing<Pick<TextBlock, "kind" | "phase" | "text">>
+  | (Growing<Omit<ToolBlock, "id" | "generating" | "superseded" | "seq" | "cut">> & { running: boolean });
 
-interface ToolItem {
-  readonly kind: "tool";
-  readonly name: string;
-  arguments: string;
-  seq: number | undefined;
-  callId: string | undefined;
-  running: boolean;
-  progress: string;
-  permission: ToolBlock["permission"];
-  result: ToolBlock["result"];
-}
-
-type Item = (ReasoningItem | TextItem | ToolItem) & { readonly final: boolean; done: boolean };
+type Item = NewItem & { readonly final: boolean; done: boolean; seq: number | undefined };
+type ItemOf<Kind extends Item["kind"]> = Extract<Item, { kind: Kind }>;
 
 export interface ViewOptions {
   readonly writerAlive: boolean;
@@ -40,7 +23,13 @@ export interface ViewOptions {
   readonly leftOut: readonly (readonly [from: number, to: number])[];
 }
 
-type Start = Extract<Fragment, { readonly type: "response_start" }>;
+type Start = FragmentOf<"response_start">;
+
+/** Of one response, not of the whole list. */
+export type FragmentOfResponse = Exclude<
+  Fragment,
+  FragmentOf<"user" | "notice" | "branch" | "response_start" | "response_end" | "turn_end">
+>;
 
 export class ResponseBlocks {
   readonly start: Start;
@@ -76,43 +65,30 @@ export class ResponseBlocks {
     this.#superseded = true;
   }
 
-  apply(fragment: Fragment): void {
+  apply(fragment: FragmentOfResponse): void {
     this.#drawn = undefined;
     switch (fragment.type) {
       case "reasoning_start":
-        this.#begin(fragment.item, {
+        this.#begin(fragment, {
           kind: "reasoning",
           parts: new Map(),
-          seq: undefined,
           startedAt: undefined,
           durationMs: undefined,
-          final: fragment.final,
-          done: false,
         });
         break;
       case "text_start":
-        this.#begin(fragment.item, {
-          kind: "text",
-          phase: fragment.phase,
-          text: "",
-          seq: undefined,
-          final: fragment.final,
-          done: false,
-        });
+        this.#begin(fragment, { kind: "text", phase: fragment.phase, text: "" });
         break;
       case "tool_call_start":
-        this.#begin(fragment.item, {
+        this.#begin(fragment, {
           kind: "tool",
           name: fragment.name,
           arguments: "",
-          seq: undefined,
           callId: undefined,
           running: false,
           progress: "",
           permission: undefined,
           result: undefined,
-          final: fragment.final,
-          done: false,
         });
         break;
       case "reasoning_part_start":
@@ -124,14 +100,8 @@ export class ResponseBlocks {
         break;
       }
       case "reasoning_end": {
-        const item = this.#reasoning(fragment.item);
-        if (item !== undefined)
-          Object.assign(item, {
-            done: true,
-            seq: fragment.seq,
-            startedAt: fragment.startedAt,
-            durationMs: fragment.durationMs,
-          });
+        const { seq, startedAt, durationMs } = fragment;
+        this.#end(fragment.item, "reasoning", { seq, startedAt, durationMs });
         break;
       }
       case "text_delta": {
@@ -139,22 +109,17 @@ export class ResponseBlocks {
         if (item?.kind === "text") item.text += fragment.text;
         break;
       }
-      case "text_end": {
-        const item = this.#items.get(fragment.item);
-        if (item?.kind === "text") Object.assign(item, { done: true, seq: fragment.seq });
+      case "text_end":
+        this.#end(fragment.item, "text", { seq: fragment.seq });
         break;
-      }
       case "tool_call_delta": {
         const item = this.#items.get(fragment.item);
         if (item?.kind === "tool") item.arguments += fragment.text;
         break;
       }
-      case "tool_call_end": {
-        const item = this.#items.get(fragment.item);
-        if (item?.kind === "tool")
-          Object.assign(item, { done: true, seq: fragment.seq, callId: fragment.callId });
+      case "tool_call_end":
+        this.#end(fragment.item, "tool", { seq: fragment.seq, callId: fragment.callId });
         break;
-      }
       case "permission_request":
         this.#tool(fragment.callId, { permission: { requestId: fragment.requestId, decision: undefined } });
         break;
@@ -172,13 +137,6 @@ export class ResponseBlocks {
         this.#tool(fragment.callId, { running: false, progress: "", result: { status, text, durationMs } });
         break;
       }
-      case "user":
-      case "notice":
-      case "branch":
-      case "response_start":
-      case "response_end":
-      case "turn_end":
-        break; // of the whole list, not of one response
     }
   }
 
@@ -216,19 +174,26 @@ export class ResponseBlocks {
     return blocks;
   }
 
-  #begin(key: string, item: Item): void {
-    const before = this.#items.get(key);
+  #begin(
+    { item, final }: FragmentOf<"text_start" | "reasoning_start" | "tool_call_start">,
+    made: NewItem,
+  ): void {
     // The finished item takes the place of what was streamed, never the other way round.
-    if (before?.final === true && !item.final) return;
-    this.#items.set(key, item);
+    if (this.#items.get(item)?.final === true && !final) return;
+    this.#items.set(item, { ...made, final, done: false, seq: undefined });
   }
 
-  #reasoning(key: string): (ReasoningItem & { done: boolean }) | undefined {
+  #reasoning(key: string): ItemOf<"reasoning"> | undefined {
     const item = this.#items.get(key);
     return item?.kind === "reasoning" ? item : undefined;
   }
 
-  #tool(callId: string, change: Partial<ToolItem>): void {
+  #end<Kind extends Item["kind"]>(key: string, kind: Kind, facts: Partial<ItemOf<Kind>>): void {
+    const item = this.#items.get(key);
+    if (item?.kind === kind) Object.assign(item, facts, { done: true });
+  }
+
+  #tool(callId: string, change: Partial<ItemOf<"tool">>): void {
     for (const item of this.#items.values()) {
       if (item.kind !== "tool" || item.callId !== callId) continue;
       // The first result counts: a later one is a notice.
@@ -245,18 +210,11 @@ export class ResponseBlocks {
     }
   }
 
-  #base(
-    key: string,
-    generating: boolean,
-  ): { readonly id: string; readonly generating: boolean; readonly superseded: boolean } {
+  #base(key: string, generating: boolean): Pick<Block, "id" | "generating" | "superseded"> {
     return { id: key, generating, superseded: this.#superseded };
   }
 
-  #reasoningBlock(
-    key: string,
-    item: ReasoningItem & { done: boolean },
-    options: ViewOptions,
-  ): ReasoningBlock {
+  #reasoningBlock(key: string, item: ItemOf<"reasoning">, options: ViewOptions): ReasoningBlock {
     const generating = options.writerAlive && this.#open && !item.done;
     const parts = [...item.parts.values()].map((text): BlockPart => splitPart(text, !generating));
     return {
@@ -275,28 +233,16 @@ export class ResponseBlocks {
     };
   }
 
-  #textBlock(key: string, item: TextItem & { done: boolean }, options: ViewOptions): TextBlock {
+  #textBlock(key: string, item: ItemOf<"text">, options: ViewOptions): TextBlock {
     const { text, phase, seq } = item;
     const generating = options.writerAlive && this.#open && !item.done;
     return { ...this.#base(key, generating), kind: "text", seq, text, phase, cut: !item.done && !this.#open };
   }
 
-  #toolBlock(key: string, item: ToolItem & { done: boolean }, options: ViewOptions): ToolBlock {
-    const { seq, callId, name, progress, permission, result } = item;
+  #toolBlock(key: string, item: ItemOf<"tool">, options: ViewOptions): ToolBlock {
+    const { final: _final, done, running: _running, ...call } = item;
     const generating = options.writerAlive && ((this.#open && !item.done) || item.running);
-    const cut = !item.done && !this.#open;
-    return {
-      ...this.#base(key, generating),
-      kind: "tool",
-      seq,
-      callId,
-      name,
-      arguments: item.arguments,
-      progress,
-      permission,
-      result,
-      cut,
-    };
+    return { ...this.#base(key, generating), ...call, cut: !done && !this.#open };
   }
 }
 

@@ -47,7 +47,7 @@ class App {
       now: options.now,
       onChange: () => this.#changed(),
       onBranch: (why) => this.#branch(why),
-      say: (text) => this.#say(text),
+      say: (text) => this.#painter.note(text),
       giveBack: (text) => {
         this.#editor.text = [text, this.#editor.text].filter((part) => part !== "").join("\n\n");
       },
@@ -67,14 +67,14 @@ class App {
       style: options.style,
       height: () => options.terminal.rows,
       onSubmit: (text) => this.#submit(text),
-      onChange: () => this.#schedule(),
+      onChange: () => this.#painter.schedule(),
       complete: createCompletion(COMMANDS, options.files ?? noFiles),
     });
     this.#dialog = new PermissionDialog({
       handle: options.handle,
       asked: () => this.#session.facts.question,
       message: this.#editor,
-      onProblem: (error) => this.#say(problemText(error)),
+      onProblem: (error) => this.#painter.note(problemText(error)),
     });
     this.#keyboard = new Keyboard({
       options,
@@ -115,7 +115,7 @@ class App {
     });
     const leave = (): void => this.#end({ type: "leave" });
     signal?.addEventListener("abort", leave, { once: true });
-    const unhear = this.#options.messages?.((text) => this.#say(text));
+    const unhear = this.#options.messages?.((text) => this.#painter.note(text));
     const following = this.#session.follow(after, this.#stop.signal);
     try {
       if (first !== undefined && first !== "") this.#submit(first);
@@ -151,17 +151,13 @@ class App {
 
   #changed(): void {
     this.#dialog.update();
-    this.#schedule();
+    this.#painter.schedule();
   }
 
   #branch(why: string): void {
     // That it is back from asking for a summary is told by the notice of it.
     const words = why === "compacted" ? undefined : (BRANCH_WORDS[why] ?? "↩ Going on from an earlier point");
     this.#painter.detach(words);
-  }
-
-  #say(text: string): void {
-    this.#painter.note(text);
   }
 
   #submit(text: string): void {
@@ -178,14 +174,14 @@ class App {
     const { handle } = this.#options;
     if (handle.access === "read" && handle.writer === "none") this.#end({ type: "open", id: handle.id });
     this.#session.release();
-    this.#schedule();
+    this.#painter.schedule();
   }
 
   async #handle(text: string): Promise<void> {
     try {
       if (!(await runSlashCommand(text, this.#host))) this.#session.send(text);
     } catch (error) {
-      this.#say(problemText(error));
+      this.#painter.note(problemText(error));
     }
   }
 
@@ -195,11 +191,11 @@ class App {
     return readInput({
       key: (data) => {
         this.#keyboard.key(data);
-        this.#schedule();
+        this.#painter.schedule();
       },
       paste: (text) => {
         this.#keyboard.paste(text);
-        this.#schedule();
+        this.#painter.schedule();
       },
       kitty: () => this.#modes.knowsKitty(),
     });
@@ -227,38 +223,32 @@ class App {
       get lastMessage() {
         return session.facts.lastMessage;
       },
-      say: (text) => this.#say(text),
-      help: () => this.#say(helpText(KEYS, this.#options.terminal.columns - NOTE_MARGIN)),
+      say: (text) => this.#painter.note(text),
+      help: () => this.#painter.note(helpText(KEYS, this.#options.terminal.columns - NOTE_MARGIN)),
       choose: (title, choices, about) =>
         new Promise((resolve) => {
           this.#picker = new Picker({
             title,
             choices,
             about,
-            onChange: () => this.#schedule(),
+            onChange: () => this.#painter.schedule(),
             onEnd: (value) => {
               this.#picker = undefined;
-              this.#schedule();
+              this.#painter.schedule();
               resolve(value);
             },
           });
-          this.#schedule();
+          this.#painter.schedule();
         }),
       started: (turn) => session.started(turn),
       rewrite: ({ seq, text }) => {
         session.rewriting = seq;
         this.#editor.text = text;
         this.#keyboard.hint = "Change the message; Enter sends it on a new branch, Esc makes it a new one.";
-        this.#schedule();
+        this.#painter.schedule();
       },
       leave: (outcome) => this.#end(outcome),
     };
-  }
-
-  // Drawing
-
-  #schedule(): void {
-    this.#painter.schedule();
   }
 
   #inputAreaParts(): InputAreaParts {

@@ -49,18 +49,15 @@ export function answerRows(block: TextBlock, text: string, width: number, { styl
   return block.phase === "commentary" ? rows.map((row) => style.dim(row)) : rows;
 }
 
-export function noticeRows(block: NoticeBlock, width: number, view: View): Rows {
-  const { style } = view;
+function noticeRows(block: NoticeBlock, width: number, view: View): Rows {
   const text = inertLine(block.text, 2000);
-  if (block.waitMs !== undefined) {
-    const left = Math.max(0, block.waitMs - (view.now - view.since(block.id)));
-    const told = left < 1000 ? "trying again" : `trying again in ${formatDuration(left)}`;
-    return withSign("↻", `${text} · ${told}`, width, style.warn);
-  }
-  return withSign("!", text, width, style.warn);
+  if (block.waitMs === undefined) return withSign("!", text, width, view.style.warn);
+  const left = Math.max(0, block.waitMs - (view.now - view.since(block.id)));
+  const told = left < 1000 ? "trying again" : `trying again in ${formatDuration(left)}`;
+  return withSign("↻", `${text} · ${told}`, width, view.style.warn);
 }
 
-export function withSign(sign: string, text: string, width: number, paint: (text: string) => string): Rows {
+function withSign(sign: string, text: string, width: number, paint: (text: string) => string): Rows {
   return wrap(inert(text), width - 2).map((row, at) => paint(`${at === 0 ? `${sign} ` : "  "}${row}`));
 }
 

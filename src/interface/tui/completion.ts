@@ -2,16 +2,14 @@
 
 import { inert, inertLine } from "../../base/support/index.ts";
 
-export interface CompletionItem {
-  readonly value: string;
-  readonly label: string;
-  readonly description?: string;
-}
-
 export interface Completed {
   /** The text before the cursor that is replaced. */
   readonly prefix: string;
-  readonly items: readonly CompletionItem[];
+  readonly items: readonly {
+    readonly value: string;
+    readonly label: string;
+    readonly description?: string;
+  }[];
 }
 
 export type Completion = (

@@ -22,12 +22,7 @@ export interface FooterParts {
   readonly status: Rows;
 }
 
-export interface Footer {
-  readonly rows: Rows;
-  readonly cursor: { readonly row: number; readonly column: number };
-}
-
-export function footer(parts: FooterParts, width: number, height: number, style: Style): Footer {
+export function footer(parts: FooterParts, width: number, height: number, style: Style): EditorView {
   // The only row as wide as the terminal: a terminal that gets narrower breaks such rows in pieces.
   const rule = style.dim("─".repeat(Math.max(1, width)));
   const input = parts.input.rows;

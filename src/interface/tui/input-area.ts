@@ -3,8 +3,8 @@
  * state of the session above it.
  */
 
-import { type Footer, footer } from "./footer.ts";
-import type { LineEditor } from "./line-editor.ts";
+import { footer } from "./footer.ts";
+import type { EditorView, LineEditor } from "./line-editor.ts";
 import type { LiveSession } from "./live-session.ts";
 import type { PermissionDialog } from "./permission-dialog.ts";
 import type { Picker } from "./picker.ts";
@@ -23,7 +23,7 @@ export interface InputAreaParts {
   readonly hint: string | undefined;
 }
 
-export function inputArea(parts: InputAreaParts, width: number, height: number): Footer {
+export function inputArea(parts: InputAreaParts, width: number, height: number): EditorView {
   const { session, editor, dialog, picker, hint } = parts;
   const { style } = parts.options;
   const prompt = dialog.render(width, Math.max(5, height - 3), style);

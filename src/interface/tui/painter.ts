@@ -5,7 +5,7 @@
 
 import type { Block } from "../fragments/index.ts";
 import type { Folds } from "./block-pieces.ts";
-import type { Footer } from "./footer.ts";
+import type { EditorView } from "./line-editor.ts";
 import { PrintedBlocks } from "./printed-blocks.ts";
 import { Screen, type ScreenOutput } from "./screen.ts";
 import type { Style } from "./style.ts";
@@ -29,7 +29,7 @@ export interface PainterOptions {
   readonly now: () => number;
   readonly blocks: () => readonly Block[];
   readonly busy: () => boolean;
-  readonly footer: (width: number, height: number) => Footer;
+  readonly footer: (width: number, height: number) => EditorView;
   /** Does it later, unless the result is called before. */
   readonly after?: (ms: number, work: () => void) => () => void;
 }

@@ -220,18 +220,8 @@ export class PrintedBlocks {
   #push(block: string | undefined, piece: BlockPiece): void {
     const spaced = this.#lastKind !== "" && !(WORK.has(this.#lastKind) && WORK.has(piece.kind));
     this.#lastKind = piece.kind;
-    this.#entries.push({
-      block,
-      piece,
-      spaced,
-      shown: [],
-      shownFinished: false,
-      shownOpen: false,
-      skipped: 0,
-      cache: undefined,
-      pinned: [],
-      detached: false,
-    });
+    const shown = { shown: [], shownFinished: false, shownOpen: false, skipped: 0 };
+    this.#entries.push({ block, piece, spaced, ...shown, cache: undefined, pinned: [], detached: false });
   }
 }
 

@@ -9,10 +9,6 @@ import { fit, wrap } from "./terminal-library.ts";
 
 export type Rows = readonly string[];
 
-export interface Component {
-  render(width: number): Rows;
-}
-
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
 const STYLES = /(\u001B\[(?:(?:0|1|2|3|4|9|2[2349]|3[1-369])(?:;(?=\d)|(?=m)))*m)/;
 

@@ -95,10 +95,7 @@ export class Screen {
     this.#columns = columns;
     this.#height = height;
     this.#output.write(`${BEGIN}\r${up > 0 ? `${ESC}[${up}A` : ""}${ESC}[J${END}`);
-    this.#painted = [];
-    this.#high = -1;
-    this.#cursorRow = 0;
-    this.#cursorColumn = 0;
+    this.#reset();
     let left = all - up;
     let rows = 0;
     for (const count of broken) {
@@ -113,6 +110,11 @@ export class Screen {
   end(): void {
     const last = this.#painted.length - 1;
     this.#output.write(`${last < 0 ? "\r" : `${this.#moveTo(last)}\r\n`}${RESET}${SHOW}`);
+    this.#reset();
+  }
+
+  /** The next frame begins where the cursor stands. */
+  #reset(): void {
     this.#painted = [];
     this.#high = -1;
     this.#cursorRow = 0;
@@ -130,18 +132,18 @@ export class Screen {
 
   #moveTo(row: number): string {
     // Below the last painted row there may be none yet: it is made by a line feed.
-    const last = Math.max(0, this.#painted.length - 1);
-    const target = Math.min(row, last);
-    const step = target - this.#cursorRow;
-    this.#cursorRow = target;
-    this.#cursorColumn = 0;
-    const move = step === 0 ? "" : `${ESC}[${Math.abs(step)}${step < 0 ? "A" : "B"}`;
-    return `\r${move}${row > target && this.#painted.length > 0 ? this.#feed(row) : ""}`;
+    const target = Math.min(row, Math.max(0, this.#painted.length - 1));
+    const move = this.#step(target, 0);
+    if (row === target || this.#painted.length === 0) return move;
+    this.#cursorRow = row;
+    return `${move}\r\n`;
   }
 
-  #feed(row: number): string {
+  #step(row: number, column: number): string {
+    const step = row - this.#cursorRow;
     this.#cursorRow = row;
-    return "\r\n";
+    this.#cursorColumn = column;
+    return `\r${step === 0 ? "" : `${ESC}[${Math.abs(step)}${step < 0 ? "A" : "B"}`}`;
   }
 
   #paint(rows: Rows, from: number): string {
@@ -165,10 +167,6 @@ export class Screen {
   #placeCursor(cursor: Frame["cursor"]): string {
     const { row, column } = cursor ?? { row: Math.max(0, this.#painted.length - 1), column: 0 };
     if (row === this.#cursorRow && column === this.#cursorColumn) return "";
-    const step = row - this.#cursorRow;
-    this.#cursorRow = row;
-    this.#cursorColumn = column;
-    const move = step === 0 ? "" : `${ESC}[${Math.abs(step)}${step < 0 ? "A" : "B"}`;
-    return `\r${move}${column > 0 ? `${ESC}[${column}C` : ""}`;
+    return `${this.#step(row, column)}${column > 0 ? `${ESC}[${column}C` : ""}`;
   }
 }

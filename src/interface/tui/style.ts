@@ -5,19 +5,9 @@
 
 export type Paint = (text: string) => string;
 
-export interface Style {
-  readonly bold: Paint;
-  readonly dim: Paint;
-  readonly italic: Paint;
-  readonly underline: Paint;
-  readonly strike: Paint;
-  readonly accent: Paint;
-  readonly good: Paint;
-  readonly bad: Paint;
-  readonly warn: Paint;
-}
+export type Style = ReturnType<typeof createStyle>;
 
-export function createStyle(colour: boolean): Style {
+export function createStyle(colour: boolean) {
   // Each style ends with its own code, so that styles nest.
   const paint =
     (on: number, off: number): Paint =>
@@ -33,5 +23,5 @@ export function createStyle(colour: boolean): Style {
     good: paint(32, 39),
     bad: paint(31, 39),
     warn: paint(33, 39),
-  };
+  } as const;
 }

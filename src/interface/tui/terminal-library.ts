@@ -6,6 +6,7 @@
  */
 
 import {
+  type KeyId,
   Markdown,
   matchesKey,
   setCapabilities,
@@ -62,29 +63,7 @@ function spaced(text: string): string {
   return text.replaceAll("\t", "    ");
 }
 
-export type KeyName =
-  | "enter"
-  | "escape"
-  | "tab"
-  | "up"
-  | "down"
-  | "pageUp"
-  | "pageDown"
-  | "backspace"
-  | "space"
-  | "alt+up"
-  | "ctrl+c"
-  | "ctrl+d"
-  | "ctrl+j"
-  | "ctrl+l"
-  | "ctrl+n"
-  | "ctrl+o"
-  | "ctrl+p"
-  | "ctrl+t"
-  | "ctrl+u"
-  | "ctrl+z";
-
-export function isKey(data: string, ...names: readonly KeyName[]): boolean {
+export function isKey(data: string, ...names: readonly KeyId[]): boolean {
   return names.some((name) => matchesKey(data, name));
 }
 

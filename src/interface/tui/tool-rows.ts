@@ -4,6 +4,7 @@ import type { ToolStatus } from "../../base/events/index.ts";
 import { inert, inertLine, isObject, stringOf, tryParseJson } from "../../base/support/index.ts";
 import { formatDuration, type ToolBlock } from "../fragments/index.ts";
 import { count, head, indent, type Rows, tail, textRows } from "./rows.ts";
+import type { Paint, Style } from "./style.ts";
 import { fit } from "./terminal-library.ts";
 import { growingRows, type View } from "./view-state.ts";
 
@@ -17,26 +18,27 @@ export function toolRows(block: ToolBlock, width: number, view: View): Rows {
   const space = width - 2 - tailText.length;
   const title = fit(`${name} ${summaryOf(block)}`.trim(), Math.max(8, space));
   const row = fit(`${paint(sign)} ${title}${style.dim(tailText)}`, width);
-  if (view.toolsOpen) return [row, ...indent(detailRows(block, width - MARGIN.length, view), MARGIN)];
-  return [row, ...indent(worthSeeing(block, width - MARGIN.length, view), MARGIN)];
+  const below = view.toolsOpen ? detailRows : worthSeeing;
+  return [row, ...indent(below(block, width - MARGIN.length, view), MARGIN)];
 }
 
-function signOf(block: ToolBlock, { style }: View): readonly [string, (text: string) => string] {
-  if (block.result !== undefined) return RESULT_SIGNS[block.result.status](style);
+function signOf(block: ToolBlock, { style }: View): readonly [string, Paint] {
+  if (block.result !== undefined) {
+    const [sign, paint] = RESULT_SIGNS[block.result.status];
+    return [sign, style[paint]];
+  }
   if (block.permission?.decision === undefined && block.permission !== undefined) return ["?", style.warn];
   return [block.generating ? "▸" : "·", style.accent];
 }
 
-const RESULT_SIGNS: Readonly<
-  Record<ToolStatus, (style: View["style"]) => readonly [string, (text: string) => string]>
-> = {
-  ok: (style) => ["✓", style.good],
-  error: (style) => ["✗", style.bad],
-  denied: (style) => ["✗", style.warn],
-  timeout: (style) => ["✗", style.bad],
-  cancelled: (style) => ["■", style.warn],
-  not_executed: (style) => ["·", style.dim],
-  outcome_unknown: (style) => ["?", style.warn],
+const RESULT_SIGNS: Readonly<Record<ToolStatus, readonly [sign: string, paint: keyof Style]>> = {
+  ok: ["✓", "good"],
+  error: ["✗", "bad"],
+  denied: ["✗", "warn"],
+  timeout: ["✗", "bad"],
+  cancelled: ["■", "warn"],
+  not_executed: ["·", "dim"],
+  outcome_unknown: ["?", "warn"],
 };
 
 /** Of a call that did not simply do what it should. */
@@ -111,25 +113,18 @@ function mostRows(view: View): number {
 }
 
 function detailRows(block: ToolBlock, width: number, view: View): Rows {
-  const { style } = view;
-  const { result, progress } = block;
-  const shown: string[] = [...argumentRows(block.arguments, width, view)];
+  const given = argumentRows(block.arguments, width, view);
+  return [...given, ...outcomeRows(block, width, view).map((row) => view.style.dim(row))];
+}
+
+function outcomeRows({ result, progress }: ToolBlock, width: number, view: View): Rows {
   if (result !== undefined) {
     const rows = textRows(result.text === "" ? "(no output)" : result.text, width);
-    shown.push(
-      ...head(rows, mostRows(view), (more) => style.dim(`… ${count(more, "more row")}`)).map((row) =>
-        style.dim(row),
-      ),
-    );
-  } else if (progress !== "") {
-    const rows = textRows(progress.trimEnd(), width);
-    shown.push(
-      ...tail(rows, growingRows(view), (hidden) => `… ${count(hidden, "row")} above`).map((row) =>
-        style.dim(row),
-      ),
-    );
+    return head(rows, mostRows(view), (more) => view.style.dim(`… ${count(more, "more row")}`));
   }
-  return shown;
+  if (progress === "") return [];
+  const rows = textRows(progress.trimEnd(), width);
+  return tail(rows, growingRows(view), (hidden) => `… ${count(hidden, "row")} above`);
 }
 
 /** An edit as what goes and what comes; anything else one argument a line, exactly. */
@@ -138,18 +133,15 @@ function argumentRows(text: string, width: number, { style }: View): Rows {
   if (!isObject(parsed)) return text === "" ? [] : textRows(text, width);
   const find = stringOf(parsed["find"]);
   const replace = stringOf(parsed["replace"]);
-  if (find !== undefined && replace !== undefined) {
-    const rest = Object.entries(parsed).filter(([name]) => name !== "find" && name !== "replace");
-    return [
-      ...rest.flatMap(([name, value]) => valueRows(name, value, width)),
-      ...textRows(find, width - 2, "").map((row) => style.bad(`- ${row}`)),
-      ...textRows(replace, width - 2, "").map((row) => style.good(`+ ${row}`)),
-    ];
-  }
-  return Object.entries(parsed).flatMap(([name, value]) => valueRows(name, value, width));
-}
-
-function valueRows(name: string, value: unknown, width: number): Rows {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return textRows(`${inert(name)}: ${text}`, width);
+  const isEdit = find !== undefined && replace !== undefined;
+  const rows = Object.entries(parsed).flatMap(([name, value]) => {
+    if (isEdit && (name === "find" || name === "replace")) return [];
+    return textRows(`${inert(name)}: ${typeof value === "string" ? value : JSON.stringify(value)}`, width);
+  });
+  if (!isEdit) return rows;
+  return [
+    ...rows,
+    ...textRows(find, width - 2).map((row) => style.bad(`- ${row}`)),
+    ...textRows(replace, width - 2).map((row) => style.good(`+ ${row}`)),
+  ];
 }

@@ -7,6 +7,7 @@ import { messageOf } from "../../base/support/index.ts";
 import { Announcer } from "./components/announcer.tsx";
 import { Composer } from "./components/composer.tsx";
 import { Inspector } from "./components/inspector.tsx";
+import { Problem } from "./components/problem.tsx";
 import { SessionBlocks } from "./components/session-blocks.tsx";
 import { SessionHeader } from "./components/session-header.tsx";
 import { SessionList } from "./components/session-list.tsx";
@@ -93,11 +94,7 @@ export function App({ agent }: { readonly agent: RemoteAgent }) {
         onNew={() => void open(undefined, true)}
       />
       <main class="conversation-pane" aria-label="Conversation">
-        {problem === undefined ? null : (
-          <p class="problem" role="alert">
-            {problem}
-          </p>
-        )}
+        <Problem text={problem} />
         {view === undefined ? (
           <Welcome onNew={() => void open(undefined, true)} />
         ) : (
@@ -144,9 +141,10 @@ function Session(props: SessionProps) {
   useVersion(view);
   useAddress(view, onSelect);
   useTitle(view);
-  const { turnsEnded } = view;
+  const { turnsEnded } = view.facts;
   const { title } = view.handle;
-  // The list is asked again when a turn has ended, not with every delta.
+  // The list is asked again when a turn has ended, not with every delta. Counted, because a quick turn begins and ends
+  // between two drawings.
   useEffect(() => onChange(), [turnsEnded, title]);
   return (
     <>

@@ -11,6 +11,7 @@ import { type Block, BlockList } from "../fragments/index.ts";
 
 export class SessionView {
   readonly handle: SessionHandle;
+  readonly facts = new SessionFacts();
   readonly #blocks = new BlockList();
   readonly #events: LoggedEvent[] = [];
   readonly #listeners = new Set<() => void>();
@@ -18,7 +19,6 @@ export class SessionView {
   #scheduled = false;
   #problem: string | undefined;
   #version = 0;
-  readonly #facts = new SessionFacts();
 
   constructor(handle: SessionHandle) {
     this.handle = handle;
@@ -34,10 +34,6 @@ export class SessionView {
     return this.#events;
   }
 
-  get facts(): SessionFacts {
-    return this.#facts;
-  }
-
   /** Counts changes: what was computed from an older state is stale. */
   get version(): number {
     return this.#version;
@@ -49,13 +45,7 @@ export class SessionView {
 
   /** The turn under way has not ended yet. */
   get busy(): boolean {
-    if (this.handle.writer !== "live") return false;
-    return this.#facts.openTurn !== undefined;
-  }
-
-  /** Counted, because a quick turn begins and ends between two drawings. */
-  get turnsEnded(): number {
-    return this.#facts.turnsEnded;
+    return this.handle.writer === "live" && this.facts.openTurn !== undefined;
   }
 
   subscribe(listener: () => void): () => void {
@@ -80,7 +70,7 @@ export class SessionView {
   #take(event: SessionEvent): void {
     this.#blocks.add([event]);
     if (!isEphemeral(event)) this.#events.push(event);
-    this.#facts.add([event]);
+    this.facts.add([event]);
     this.#changed();
   }
 

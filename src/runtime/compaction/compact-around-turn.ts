@@ -14,7 +14,7 @@ import {
   type TurnOutcome,
   type TurnPlan,
 } from "../turn/index.ts";
-import { type CompactionOutcome, type CompactionPlan, runCompaction } from "./run-compaction.ts";
+import { type CompactionOutcome, type CompactionPlan, isPersons, runCompaction } from "./run-compaction.ts";
 
 export interface CompactingOptions {
   /** A context for a new turn; each turn has its own. Its limits are those below, unless others are given. */
@@ -56,13 +56,9 @@ export async function runTurnCompacting(
     const left = options.limits.maxSteps - outcome.steps;
     if (left < 1) return { ...outcome, status: "incomplete", reason: "max_steps" };
     context = options.contextFor(options.newTurn(), "turn", { ...options.limits, maxSteps: left });
-    const before = outcome;
+    const { steps, usage } = outcome;
     outcome = await runTurn(context, { ...plan, ...goOn(context.turn) });
-    outcome = {
-      ...outcome,
-      steps: before.steps + outcome.steps,
-      usage: addUsage(before.usage, outcome.usage),
-    };
+    outcome = { ...outcome, steps: steps + outcome.steps, usage: addUsage(usage, outcome.usage) };
   }
   return outcome;
 }
@@ -101,19 +97,13 @@ async function compactAfter(
   options: CompactingOptions,
 ): Promise<CompactionOutcome["status"]> {
   const own = options.contextFor(options.newTurn(), "compaction");
-  const message = context.live.fold.entries.findLast(
-    (entry) => entry.kind === "user" && entry.event.by === "person",
-  );
+  const message = context.live.fold.entries.findLast(isPersons);
   // What did not fit says how much is too much, where nobody knows what the model takes.
   const whole = context.live.fold.entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
   const maxLength = Math.min(summaryLength(options.contextTokens), Math.max(SHORTEST, whole * SUMMARY_SHARE));
   const plans: Readonly<Record<Stage, CompactionPlan>> = {
     gentle: { keep: { share: KEPT_SHARE, wholeTurns: false }, ask: true, maxLength },
-    keep_message: {
-      keep: { from: message?.kind === "user" ? message.event.seq : 0 },
-      ask: true,
-      maxLength,
-    },
+    keep_message: { keep: { from: message?.event.seq ?? 0 }, ask: true, maxLength },
     short: { keep: { turns: 0 }, ask: false, maxLength: Math.min(SHORT, maxLength) },
     shortest: { keep: { turns: 0 }, ask: false, maxLength: Math.min(SHORTEST, maxLength) },
   };
@@ -134,13 +124,9 @@ export function summaryLength(contextTokens: number | undefined): number {
 function goOn(turn: string): Pick<TurnPlan, "opening" | "owed" | "firstStep" | "answered"> {
   const text =
     "The conversation no longer fitted the context: its front was replaced by the summary above. Go on from where it stopped.";
-  const opening: EventDraft = {
-    type: "user_message",
-    turn,
-    by: "runtime",
-    content: [{ type: "text", text }],
-  };
-  return { opening: [opening], owed: [], firstStep: 1, answered: false };
+  const content = [{ type: "text", text }] as const;
+  const opening: readonly EventDraft[] = [{ type: "user_message", turn, by: "runtime", content }];
+  return { opening, owed: [], firstStep: 1, answered: false };
 }
 
 async function endTooLong(

@@ -13,7 +13,6 @@ import {
   type EventDraft,
   type LoggedEvent,
   NO_USAGE,
-  type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
 import {
@@ -47,7 +46,6 @@ export interface CompactionPlan {
 export interface CompactionOutcome {
   /** `nothing`: there was nothing to fold into a summary, and nothing was written. */
   readonly status: "completed" | "nothing" | "cancelled" | "failed";
-  readonly by?: "model" | "log";
   readonly usage: Usage;
   readonly error?: ErrorInfo;
 }
@@ -57,8 +55,8 @@ export async function runCompaction(context: TurnContext, plan: CompactionPlan):
     if (plan.opening !== undefined && plan.opening.length > 0) await context.live.append(plan.opening);
     const entries = [...context.live.fold.entries];
     const first = firstKept(entries, plan.keep);
-    const folded = entries.slice(0, first);
-    if (!folded.some((entry) => entry.kind !== "summary")) return { status: "nothing", usage: NO_USAGE };
+    if (!entries.slice(0, first).some((entry) => entry.kind !== "summary"))
+      return { status: "nothing", usage: NO_USAGE };
     return await new CompactionRun(context, plan, entries, first).run();
   } catch (error) {
     // Only our own ground can fail here: the log.
@@ -114,17 +112,13 @@ class CompactionRun {
     const started = this.#context.clock.monotonic();
     const answer = this.#plan.ask ? await this.#ask() : undefined;
     const cancelled = answer === "cancelled";
-    const by = answer === undefined || answer === "cancelled" ? "log" : "model";
-    const status: TurnStatus = cancelled ? "cancelled" : "completed";
-    const compaction = {
-      type: "compaction",
-      before: this.#before(),
-      summary: this.#summary(answer),
-      by,
-    } as const;
+    const by = answer === undefined || cancelled ? "log" : "model";
+    const status = cancelled ? "cancelled" : "completed";
+    const summary = this.#summary(answer);
+    const compaction = { type: "compaction", before: this.#before(), summary, by } as const;
     if (!this.#plan.ask) {
       await this.#context.live.append([compaction], { durable: true }); // nobody was asked: no turn to end
-      return { status: "completed", by, usage: NO_USAGE };
+      return { status: "completed", usage: NO_USAGE };
     }
     const { turn } = this.#context;
     const durationMs = Math.round(this.#context.clock.monotonic() - started);
@@ -139,11 +133,7 @@ class CompactionRun {
       ],
       { durable: true },
     );
-    return {
-      status: cancelled ? "cancelled" : "completed",
-      usage: this.#usage,
-      ...(cancelled ? {} : { by }),
-    };
+    return { status, usage: this.#usage };
   }
 
   /** Undefined: no model could. */
@@ -220,9 +210,9 @@ class CompactionRun {
 
   /** A task that goes on must not be known by hearsay only. */
   #lastMessage(folded: readonly Entry[]): string | undefined {
-    if (this.#entries.slice(this.#first).some((entry) => isPersons(entry))) return undefined;
-    const last = folded.findLast((entry) => isPersons(entry));
-    return last?.kind === "user" ? contentText(last.event.content) : undefined;
+    if (this.#entries.slice(this.#first).some(isPersons)) return undefined;
+    const last = folded.findLast(isPersons);
+    return last === undefined ? undefined : contentText(last.event.content);
   }
 
   #digestNotice(error: ErrorInfo): EventDraft {
@@ -235,7 +225,7 @@ class CompactionRun {
   }
 }
 
-function isPersons(entry: Entry): boolean {
+export function isPersons(entry: Entry): entry is Entry & { readonly kind: "user" } {
   return entry.kind === "user" && entry.event.by === "person";
 }
 

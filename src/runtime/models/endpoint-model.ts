@@ -50,7 +50,7 @@ export function endpointModel(provider: Provider, model: string, options: ModelO
       baseUrl: async () => baseUrl,
       apiKey: apiKey ?? ((keyVariable === undefined ? undefined : process.env[keyVariable]) || fallback),
       keyName: keyVariable ?? "an API key",
-      ...(keyHeader === undefined ? {} : { keyHeader }),
+      keyHeader,
       headers: { ...provider.headers, ...headers },
     }),
   );

@@ -26,7 +26,7 @@ export interface CreateModelOptions {
   readonly keyName: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Where the key goes, if not where the dialect puts it: `api-key` (Azure). */
-  readonly keyHeader?: string;
+  readonly keyHeader?: string | undefined;
   readonly effort?: string | undefined;
   readonly summary?: string;
   readonly reasoningContext?: string;

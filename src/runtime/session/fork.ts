@@ -5,7 +5,6 @@
 
 import {
   type EventDraft,
-  isItemEvent,
   type LeftOut,
   type LoggedEvent,
   type ResponseStart,
@@ -16,15 +15,16 @@ import { Fold, RUNNING_IN_PARENT, walkPath } from "../fold/index.ts";
 import { type AppendDraft, blobsIn, type Log, type Store } from "../log/index.ts";
 import { closeTurn, findOpenTurn } from "../turn/index.ts";
 
+interface ForkOptions {
+  readonly id: string;
+  /** The last event to take along; default: all. */
+  readonly at?: number | undefined;
+}
+
 /** Writes the child, whole or not at all: its log, and the blobs its events name. */
-export async function forkInto(
-  store: Store,
-  parent: Log,
-  options: { readonly id: string; readonly at?: number | undefined },
-): Promise<void> {
-  const { id } = options;
-  const drafts = forkDrafts({ events: parent.events, parent: parent.session, ...options });
-  await store.create(id, { events: drafts, blobs: await blobsOf(parent, blobsIn(drafts)) });
+export async function forkInto(store: Store, parent: Log, options: ForkOptions): Promise<void> {
+  const drafts = forkDrafts(parent, options);
+  await store.create(options.id, { events: drafts, blobs: await blobsOf(parent, blobsIn(drafts)) });
 }
 
 async function blobsOf(log: Log, names: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
@@ -36,15 +36,7 @@ async function blobsOf(log: Log, names: readonly string[]): Promise<ReadonlyMap<
   return blobs;
 }
 
-export interface ForkOptions {
-  readonly events: readonly LoggedEvent[];
-  readonly id: string;
-  readonly parent: string;
-  /** The last event to take along; default: all. */
-  readonly at?: number | undefined;
-}
-
-function forkDrafts({ events, id, parent, at }: ForkOptions): readonly AppendDraft[] {
+function forkDrafts({ events, session }: Log, { id, at }: ForkOptions): readonly AppendDraft[] {
   const { path: current, aside } = walkPath(events);
   const whole = aside?.path ?? current; // a compaction under way belongs to the parent
   const last = at ?? whole.at(-1)?.seq ?? -1;
@@ -65,13 +57,13 @@ function forkDrafts({ events, id, parent, at }: ForkOptions): readonly AppendDra
   const copied = rest.map((event) => copy(event, newSeq, events));
   return [
     {
-      ...bare(start),
+      at: start.at,
       type: "session_start",
       session: id,
       root: start.root,
       writer: start.writer,
-      parent: { session: parent, seq: last },
-      ...(start.cwd === undefined ? {} : { cwd: start.cwd }),
+      parent: { session, seq: last },
+      cwd: start.cwd,
     },
     ...copied,
     ...closing(path),
@@ -107,7 +99,6 @@ function copy(
   events: readonly LoggedEvent[],
 ): AppendDraft {
   const { v: _v, seq: _seq, epoch: _epoch, ...draft } = event;
-  if (isItemEvent(event)) return draft as AppendDraft;
   if (event.type === "compaction") {
     // Counted, because the event it names may be one that is not copied.
     const before = [...newSeq.keys()].filter((seq) => seq < event.before).length;
@@ -139,8 +130,4 @@ function movedLeftOut(
     }),
   }));
   return { leftOut };
-}
-
-function bare(event: LoggedEvent): { readonly at: string } {
-  return { at: event.at };
 }

@@ -67,15 +67,12 @@ function itemsOf(body: string): readonly PreviewItem[] {
   const parsed = objectOf(tryParseJson(body));
   return [...arrayOf(parsed["input"]), ...arrayOf(parsed["messages"]).flatMap(piecesOf)]
     .filter(isObject)
-    .map((item) => {
-      const role = stringOf(item["role"]);
-      return {
-        type: stringOf(item["type"]) ?? "message",
-        role,
-        bytes: Buffer.byteLength(JSON.stringify(item)),
-        head: headOf(item),
-      };
-    });
+    .map((item) => ({
+      type: stringOf(item["type"]) ?? "message",
+      role: stringOf(item["role"]),
+      bytes: Buffer.byteLength(JSON.stringify(item)),
+      head: headOf(item),
+    }));
 }
 
 /** A message of Claude's is its blocks; one of a chat is its text and its calls. */

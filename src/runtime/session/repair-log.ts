@@ -6,7 +6,7 @@
  * that is wrong. What no override can reach (a setting) is told and left.
  */
 
-import type { EventDraft, LoggedEvent, ReplayOverride, Settings } from "../../base/events/index.ts";
+import type { EventDraft, LoggedEvent, Settings } from "../../base/events/index.ts";
 import { Fold } from "../fold/index.ts";
 import { BlobCache, type Log, rootOf } from "../log/index.ts";
 import {
@@ -144,10 +144,7 @@ class Repairer {
     if (correction === undefined || this.#given.has(key)) return undefined;
     this.#given.add(key);
     const { what, action } = correction;
-    const cause: ReplayOverride["cause"] = {
-      code: "rule_violation",
-      message: `rule ${rule}: ${message}`.slice(0, 500),
-    };
+    const cause = { code: "rule_violation", message: `rule ${rule}: ${message}`.slice(0, 500) };
     return { type: "replay_override", what, action, target: this.#settings.target, cause };
   }
 }
@@ -165,14 +162,7 @@ function stampedAfter(events: readonly LoggedEvent[], drafts: readonly EventDraf
   const last = events.at(-1);
   return drafts.map((draft, index): LoggedEvent => {
     const seq = events.length + index;
-    return {
-      v: 1,
-      seq,
-      id: `next_${seq}`,
-      at: last?.at ?? "",
-      epoch: last?.epoch ?? 1,
-      ...draft,
-    };
+    return { v: 1, seq, id: `next_${seq}`, at: last?.at ?? "", epoch: last?.epoch ?? 1, ...draft };
   });
 }
 

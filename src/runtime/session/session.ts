@@ -47,8 +47,6 @@ export interface LocalSessionParts {
   readonly open: (id: string) => Promise<Session>;
 }
 
-type Prepare = (turn: string) => Promise<TurnPlan> | TurnPlan;
-
 export class LocalSession extends SessionView implements Session {
   readonly #parts: LocalSessionParts;
   readonly #live: LiveLog;
@@ -106,8 +104,8 @@ export class LocalSession extends SessionView implements Session {
       const nothing = this.#nothingToDo(own);
       if (nothing !== undefined) return nothing;
       await compactBeforeTurn(this.#contexts.around(own.signal, overrides), await this.#live.closing());
-      return this.#run(own, id, overrides, (turn) =>
-        this.#opening(async () => [await this.#userMessage(turn, input), ...this.#firstTitle(input)]),
+      return this.#run(own, id, overrides, () =>
+        this.#opening(async () => [await this.#userMessage(id, input), ...this.#firstTitle(input)]),
       );
     });
   }
@@ -141,11 +139,7 @@ export class LocalSession extends SessionView implements Session {
     if (last === undefined) {
       throw codedError("nothing_to_retry", "there is no message to answer again");
     }
-    return this.#turns.add(options, (own, id) =>
-      this.#run(own, id, {}, (turn) =>
-        this.#opening(async () => [{ type: "branch", turn, to: last.seq, why: "retry" }]),
-      ),
-    );
+    return this.#begin(options, async (turn) => [{ type: "branch", turn, to: last.seq, why: "retry" }]);
   }
 
   edit(seq: number, input: Input, options: TurnOptions = {}): Turn {
@@ -155,13 +149,15 @@ export class LocalSession extends SessionView implements Session {
       throw codedError("not_a_message", `event ${seq} is not a user message of the active path`);
     }
     const to = previousOnPath(path, seq);
-    return this.#turns.add(options, (own, id) =>
-      this.#run(own, id, {}, (turn) =>
-        this.#opening(async () => [
-          { type: "branch", turn, to, why: "edit" },
-          await this.#userMessage(turn, input),
-        ]),
-      ),
+    return this.#begin(options, async (turn) => [
+      { type: "branch", turn, to, why: "edit" },
+      await this.#userMessage(turn, input),
+    ]);
+  }
+
+  #begin(options: TurnOptions, drafts: (turn: string) => Promise<readonly EventDraft[]>): Turn {
+    return this.#turns.add(options, (own, turn) =>
+      this.#run(own, turn, {}, () => this.#opening(() => drafts(turn))),
     );
   }
 
@@ -201,13 +197,11 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async undo(): Promise<void> {
-    const to = undoTo(this.#live.path);
-    await this.#change({ type: "branch", to, why: "undo" });
+    await this.#change({ type: "branch", to: undoTo(this.#live.path), why: "undo" });
   }
 
   async truncate(cut: Cut): Promise<void> {
-    const { path } = this.#live;
-    const draft = cutDraft(path, cut);
+    const draft = cutDraft(this.#live.path, cut);
     if (draft !== undefined) await this.#change(draft);
   }
 
@@ -251,32 +245,24 @@ export class LocalSession extends SessionView implements Session {
     handle: TurnHandle,
     turn: string,
     overrides: TurnOverrides,
-    prepare: Prepare,
+    prepare: () => Promise<TurnPlan>,
   ): Promise<TurnResult> {
     const nothing = this.#nothingToDo(handle);
     if (nothing !== undefined) return nothing;
     try {
-      const plan = await prepare(turn);
+      const plan = await prepare();
       const { output } = overrides;
       const opening = [...this.#sessionStart(), ...plan.opening];
-      const whole = {
-        ...plan,
-        opening,
-        ...(output === undefined ? {} : { judge: (text: string) => output.judge(text) }),
-      };
+      const judge = output === undefined ? undefined : (text: string) => output.judge(text);
       const { responses: _responses, ...outcome } = await runTurnCompacting(
         turn,
-        whole,
+        { ...plan, opening, judge },
         this.#contexts.around(handle.signal, overrides),
       );
       if (output === undefined || outcome.status !== "completed") return outcome;
       return { ...outcome, output: output.read(outcome.text) };
     } catch (error) {
-      return {
-        ...NOTHING,
-        status: "failed",
-        error: errorInfoOf(error),
-      };
+      return { ...NOTHING, status: "failed", error: errorInfoOf(error) };
     }
   }
 

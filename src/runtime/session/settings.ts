@@ -3,6 +3,7 @@
  */
 
 import type { Settings } from "../../base/events/index.ts";
+import { withDefaults } from "../../base/support/index.ts";
 import type { Model } from "../providers/index.ts";
 import type { AgentOptions } from "./types.ts";
 
@@ -10,9 +11,7 @@ export function settingsFor(model: Model, options: AgentOptions, output?: Settin
   const { contextTokens } = options.limits ?? {};
   return {
     ...model.settings,
-    ...(contextTokens === undefined
-      ? {}
-      : { capabilities: { ...model.settings.capabilities, contextTokens } }),
+    capabilities: withDefaults(model.settings.capabilities, { contextTokens }),
     system: options.system,
     tools: (options.tools ?? []).map(({ name, description, parameters, strict }) => ({
       name,

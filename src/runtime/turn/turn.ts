@@ -40,7 +40,7 @@ export interface TurnPlan {
   /** An interrupted turn that had its answer: only the end is missing. */
   readonly answered?: boolean;
   /** Judges the final answer; a message is sent to the model as a correction, once. */
-  readonly judge?: (text: string) => string | undefined;
+  readonly judge?: ((text: string) => string | undefined) | undefined;
 }
 
 type Ending = Pick<TurnOutcome, "status" | "reason" | "error">;

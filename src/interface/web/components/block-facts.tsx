@@ -4,11 +4,12 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { Decision, RemoteAgent, RequestSummary } from "../../../access/client/index.ts";
+import type { Decision, RemoteAgent } from "../../../access/client/index.ts";
 import type { LoggedEvent, ResponseStart } from "../../../base/events/index.ts";
 import { messageOf } from "../../../base/support/index.ts";
 import { eventsOf } from "../block-events.ts";
 import type { SessionView } from "../session-view.ts";
+import { Problem } from "./problem.tsx";
 import { Raw } from "./raw.tsx";
 
 interface Props {
@@ -64,11 +65,7 @@ export function BlockFacts({ agent, view, selected }: Props) {
           );
         })}
       </dl>
-      {problem === undefined ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <Raw value={events} label="The events of this block" />
     </section>
   );
@@ -102,13 +99,11 @@ interface Decided {
   readonly problem: string | undefined;
 }
 
+const NOTHING_DECIDED: Decided = { decisions: new Map(), sentIn: new Map(), problem: undefined };
+
 /** Asked anew when the log has grown: the decisions are the server's, not the page's. */
 function useDecisions(agent: RemoteAgent, view: SessionView): Decided {
-  const [decided, setDecided] = useState<Decided>({
-    decisions: new Map(),
-    sentIn: new Map(),
-    problem: undefined,
-  });
+  const [decided, setDecided] = useState(NOTHING_DECIDED);
   const { requests, settings } = view.facts;
   const ended = requests.filter(({ end }) => end !== undefined).length;
   useEffect(() => {
@@ -134,25 +129,16 @@ const MOST_REQUESTS = 20;
 
 async function load(agent: RemoteAgent, view: SessionView): Promise<Decided> {
   const { handle } = view;
-  if (view.facts.settings === undefined) {
-    return { decisions: new Map(), sentIn: new Map(), problem: undefined };
-  }
+  if (view.facts.settings === undefined) return NOTHING_DECIDED;
   const next = await handle.explain();
   const requests = (await agent.requests(handle.id)).slice(-MOST_REQUESTS);
   const sentIn = new Map<number, number[]>();
   const told = await Promise.all(
     requests.map(async (one) => [one, await handle.explain({ request: one.request })] as const),
   );
-  for (const [request, decisions] of told) collect(request, decisions, sentIn);
-  return { decisions: new Map(next.map((one) => [one.seq, one])), sentIn, problem: undefined };
-}
-
-function collect(
-  request: RequestSummary,
-  decisions: readonly Decision[],
-  sentIn: Map<number, number[]>,
-): void {
-  for (const { seq, action } of decisions) {
-    if (action !== "omit") sentIn.set(seq, [...(sentIn.get(seq) ?? []), request.request]);
+  for (const [{ request }, decisions] of told) {
+    for (const { seq, action } of decisions)
+      if (action !== "omit") sentIn.set(seq, [...(sentIn.get(seq) ?? []), request]);
   }
+  return { decisions: new Map(next.map((one) => [one.seq, one])), sentIn, problem: undefined };
 }

@@ -19,6 +19,7 @@ import type { SessionView } from "../session-view.ts";
 import { useNow } from "../use-now.ts";
 import { useToggle } from "../use-toggle.ts";
 import { Markdown } from "./markdown.tsx";
+import { Problem } from "./problem.tsx";
 
 export function BlockItem({ block, view }: { readonly block: Block; readonly view: SessionView }) {
   switch (block.kind) {
@@ -181,11 +182,7 @@ function Permission({ block, requestId, view }: PermissionProps) {
           Allow
         </button>
       </div>
-      {problem === undefined ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../../../base/support/index.ts";
 import type { SessionView } from "../session-view.ts";
 import { useVersion } from "../use-version.ts";
+import { Problem } from "./problem.tsx";
 
 export function Composer({ view }: { readonly view: SessionView }) {
   useVersion(view);
@@ -54,11 +55,7 @@ export function Composer({ view }: { readonly view: SessionView }) {
           </button>
         </p>
       ) : null}
-      {problem === undefined ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <textarea
         ref={field}
         aria-label="Your message"

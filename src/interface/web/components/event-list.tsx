@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 import { messageOf } from "../../../base/support/index.ts";
 import { leftBehind } from "../../../runtime/facts/index.ts";
 import type { SessionView } from "../session-view.ts";
+import { Problem } from "./problem.tsx";
 import { Raw } from "./raw.tsx";
 
 /** Older ones are in the export; a page with all of a long log would not move. */
@@ -32,11 +33,7 @@ export function EventList({ view }: { readonly view: SessionView }) {
         </p>
       ) : null}
       {events.length === 0 ? <p class="empty">No event yet.</p> : null}
-      {problem === undefined ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <ol class="events">
         {shown.map((event) => (
           <li key={event.seq}>

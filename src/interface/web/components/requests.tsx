@@ -8,6 +8,7 @@ import type { RebuiltRequest, RemoteAgent, RequestSummary } from "../../../acces
 import { messageOf } from "../../../base/support/index.ts";
 import { compact } from "../numbers.ts";
 import type { SessionView } from "../session-view.ts";
+import { Problem } from "./problem.tsx";
 import { Raw } from "./raw.tsx";
 
 interface Props {
@@ -46,11 +47,7 @@ export function Requests({ agent, view }: Props) {
           </li>
         ))}
       </ol>
-      {problem === undefined ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {chosen === undefined ? null : <Request key={chosen} view={view} request={chosen} />}
     </section>
   );
@@ -61,8 +58,8 @@ function Request({ view, request }: { readonly view: SessionView; readonly reque
   const [rebuilt, setRebuilt] = useState<RebuiltRequest>();
   const [before, setBefore] = useState<RebuiltRequest>();
   const [problem, setProblem] = useState<string>();
+  const failed = (error: unknown): void => setProblem(messageOf(error));
   useEffect(() => {
-    const failed = (error: unknown): void => setProblem(messageOf(error));
     view.handle.rebuild(request).then(setRebuilt, failed);
   }, [view, request]);
   useEffect(() => {
@@ -71,7 +68,7 @@ function Request({ view, request }: { readonly view: SessionView; readonly reque
     const take = (found: RebuiltRequest): void => {
       if (!stale) setBefore(found);
     };
-    view.handle.rebuild(other).then(take, (error: unknown) => setProblem(messageOf(error)));
+    view.handle.rebuild(other).then(take, failed);
     return () => {
       stale = true;
     };
@@ -133,9 +130,6 @@ function Difference({ from, to }: { readonly from: RebuiltRequest; readonly to: 
 }
 
 function itemsOf(body: string): readonly string[] {
-  const { input, messages } = JSON.parse(body) as {
-    readonly input?: unknown[];
-    readonly messages?: unknown[];
-  };
+  const { input, messages } = JSON.parse(body) as Partial<Record<"input" | "messages", unknown[]>>;
   return (input ?? messages ?? []).map((item) => JSON.stringify(item));
 }

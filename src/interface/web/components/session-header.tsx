@@ -12,6 +12,7 @@ import { compact, dollars } from "../numbers.ts";
 import type { SessionView } from "../session-view.ts";
 import { useVersion } from "../use-version.ts";
 import { ExportPanel } from "./export-panel.tsx";
+import { Problem } from "./problem.tsx";
 
 interface Props {
   readonly agent: RemoteAgent;
@@ -98,11 +99,7 @@ export function SessionHeader({ agent, view, onOpen, onRemoved }: Props) {
           Another process writes this session: it can be watched here.
         </p>
       )}
-      {view.problem === undefined && problem === undefined ? null : (
-        <p class="problem" role="alert">
-          {problem ?? view.problem}
-        </p>
-      )}
+      <Problem text={problem ?? view.problem} />
     </header>
   );
 }

@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { RemoteAgent, SessionListing } from "../../../access/client/index.ts";
 import { messageOf } from "../../../base/support/index.ts";
 import { compact, dollars } from "../numbers.ts";
+import { Problem } from "./problem.tsx";
 
 interface Props {
   readonly agent: RemoteAgent;
@@ -51,11 +52,7 @@ export function SessionList({ agent, version, current, onOpen, onNew }: Props) {
         value={search}
         onInput={(event) => setSearch(event.currentTarget.value)}
       />
-      {problem === undefined ? null : (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       <ul>
         {found.map((session) => (
           <li key={session.id}>
