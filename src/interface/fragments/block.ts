@@ -3,8 +3,7 @@
  * viewer's own business and not here (law 9).
  */
 
-import type { ToolStatus } from "../../base/events/index.ts";
-import type { FragmentOf } from "./fragment.ts";
+import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
 
 interface Base {
   readonly id: string;
@@ -74,8 +73,14 @@ export interface NoticeBlock extends Base {
   readonly waitMs: number | undefined;
 }
 
-export interface TurnEndBlock extends Base, Omit<FragmentOf<"turn_end">, "type" | "seq" | "turn"> {
+export interface TurnEndBlock extends Base {
   readonly kind: "turn_end";
+  readonly status: TurnStatus;
+  readonly reason: string | undefined;
+  readonly error: ErrorInfo | undefined;
+  readonly steps: number;
+  readonly usage: Usage;
+  readonly durationMs: number;
 }
 
 export type Block = UserBlock | ReasoningBlock | TextBlock | ToolBlock | NoticeBlock | TurnEndBlock;

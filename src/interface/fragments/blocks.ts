@@ -6,9 +6,9 @@
 
 import type { SessionEvent } from "../../base/events/index.ts";
 import type { Block, NoticeBlock, TurnEndBlock, UserBlock } from "./block.ts";
-import type { Fragment, FragmentOf } from "./fragment.ts";
+import type { Fragment } from "./fragment.ts";
 import { fragmentsOf } from "./from-event.ts";
-import { type FragmentOfResponse, ResponseBlocks } from "./response-blocks.ts";
+import { ResponseBlocks } from "./response-blocks.ts";
 
 type Slot = { readonly seq: number | undefined } & (
   | { readonly block: UserBlock | NoticeBlock | TurnEndBlock }
@@ -27,21 +27,27 @@ export class BlockList {
   }
 
   apply(fragment: Fragment): void {
-    if ("item" in fragment || "callId" in fragment) {
-      this.#responses.get(responseOf(fragment))?.apply(fragment);
-      return;
-    }
     switch (fragment.type) {
-      case "user": {
-        const { type: kind, seq, text, by } = fragment;
-        this.#slot(seq, { ...STILL, id: `user/${seq}`, kind, seq, text, by });
+      case "user":
+        this.#slot(fragment.seq, {
+          ...STILL,
+          id: `user/${fragment.seq}`,
+          kind: "user",
+          seq: fragment.seq,
+          text: fragment.text,
+          by: fragment.by,
+        });
         break;
-      }
-      case "notice": {
-        const { type: kind, seq, key: id, code, text, waitMs } = fragment;
-        this.#slot(seq, { ...STILL, id, kind, code, text, waitMs });
+      case "notice":
+        this.#slot(fragment.seq, {
+          ...STILL,
+          id: fragment.key,
+          kind: "notice",
+          code: fragment.code,
+          text: fragment.text,
+          waitMs: fragment.waitMs,
+        });
         break;
-      }
       case "branch":
         this.#branch(fragment);
         break;
@@ -54,10 +60,28 @@ export class BlockList {
       case "turn_end":
         this.#endTurn(fragment);
         break;
+      case "reasoning_start":
+      case "reasoning_part_start":
+      case "reasoning_delta":
+      case "reasoning_end":
+      case "text_start":
+      case "text_delta":
+      case "text_end":
+      case "tool_call_start":
+      case "tool_call_delta":
+      case "tool_call_end":
+      case "tool_start":
+      case "tool_progress":
+      case "tool_output":
+      case "permission_request":
+      case "permission_decision":
+        this.#responses.get(responseOf(fragment))?.apply(fragment);
+        break;
     }
   }
 
-  view({ writerAlive }: { readonly writerAlive: boolean }): readonly Block[] {
+  view(options: { readonly writerAlive: boolean }): readonly Block[] {
+    const { writerAlive } = options;
     return this.#slots.flatMap((slot) =>
       "block" in slot ? [slot.block] : slot.blocks.view({ writerAlive, leftOut: this.#leftOut }),
     );
@@ -68,13 +92,13 @@ export class BlockList {
   }
 
   /** `to` may lie on a path that was left before: then that path is what is shown again. */
-  #branch({ seq: at, to }: FragmentOf<"branch">): void {
+  #branch({ seq: at, to }: Extract<Fragment, { readonly type: "branch" }>): void {
     const path = this.#left.find(({ until }) => until > to)?.slots ?? this.#slots;
     this.#left.push({ until: at, slots: this.#slots });
     this.#slots = path.filter(({ seq }) => seq !== undefined && seq <= to);
   }
 
-  #startResponse(start: FragmentOf<"response_start">): void {
+  #startResponse(start: Extract<Fragment, { readonly type: "response_start" }>): void {
     this.#dropRetries();
     for (const earlier of this.#responses.values()) {
       if (earlier.start.turn === start.turn && earlier.start.step === start.step) earlier.supersede();
@@ -85,11 +109,21 @@ export class BlockList {
     this.#leftOut = start.leftOut ?? this.#leftOut;
   }
 
-  #endTurn(end: FragmentOf<"turn_end">): void {
+  #endTurn(end: Extract<Fragment, { readonly type: "turn_end" }>): void {
     this.#dropRetries();
     for (const blocks of this.#responses.values()) if (blocks.start.turn === end.turn) blocks.stop();
-    const { type: kind, seq, turn, ...facts } = end;
-    this.#slot(seq, { ...STILL, id: `turn_end/${turn}`, kind, ...facts });
+    const { seq, turn, status, reason, error, steps, usage, durationMs } = end;
+    this.#slot(seq, {
+      ...STILL,
+      id: `turn_end/${turn}`,
+      kind: "turn_end",
+      status,
+      reason,
+      error,
+      steps,
+      usage,
+      durationMs,
+    });
   }
 
   /** A countdown is over when something follows it; it is live only, and gone after a reload too. */
@@ -112,6 +146,7 @@ export function blocksOf(
 
 const STILL = { generating: false, superseded: false } as const;
 
-function responseOf(fragment: FragmentOfResponse): string {
-  return "response" in fragment ? fragment.response : fragment.item.slice(0, fragment.item.lastIndexOf("/"));
+function responseOf(fragment: Fragment): string {
+  if ("response" in fragment) return fragment.response;
+  return "item" in fragment ? fragment.item.slice(0, fragment.item.lastIndexOf("/")) : "";
 }

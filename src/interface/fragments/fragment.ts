@@ -7,17 +7,6 @@
 
 import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
 
-interface ItemStart {
-  readonly item: string;
-  readonly response: string;
-  readonly final: boolean;
-}
-
-interface OfCall {
-  readonly response: string;
-  readonly callId: string;
-}
-
 export type Fragment =
   | {
       readonly type: "user";
@@ -37,7 +26,12 @@ export type Fragment =
       /** Item events this request left out because another model made them, as ranges of seq; undefined when it is as before. */
       readonly leftOut: readonly (readonly [from: number, to: number])[] | undefined;
     }
-  | (ItemStart & { readonly type: "reasoning_start" })
+  | {
+      readonly type: "reasoning_start";
+      readonly item: string;
+      readonly response: string;
+      readonly final: boolean;
+    }
   | {
       readonly type: "reasoning_part_start";
       readonly item: string;
@@ -52,22 +46,51 @@ export type Fragment =
       readonly startedAt: string | undefined;
       readonly durationMs: number | undefined;
     }
-  | (ItemStart & { readonly type: "text_start"; readonly phase: string | undefined })
+  | {
+      readonly type: "text_start";
+      readonly item: string;
+      readonly response: string;
+      readonly final: boolean;
+      readonly phase: string | undefined;
+    }
   | { readonly type: "text_delta"; readonly item: string; readonly text: string }
   | { readonly type: "text_end"; readonly item: string; readonly seq: number | undefined }
-  | (ItemStart & { readonly type: "tool_call_start"; readonly name: string })
+  | {
+      readonly type: "tool_call_start";
+      readonly item: string;
+      readonly response: string;
+      readonly final: boolean;
+      readonly name: string;
+    }
   | { readonly type: "tool_call_delta"; readonly item: string; readonly text: string }
   | { readonly type: "tool_call_end"; readonly item: string; readonly seq: number; readonly callId: string }
-  | (OfCall & { readonly type: "tool_start"; readonly at: string })
-  | (OfCall & { readonly type: "tool_progress"; readonly text: string })
-  | (OfCall & {
+  | { readonly type: "tool_start"; readonly response: string; readonly callId: string; readonly at: string }
+  | {
+      readonly type: "tool_progress";
+      readonly response: string;
+      readonly callId: string;
+      readonly text: string;
+    }
+  | {
       readonly type: "tool_output";
+      readonly response: string;
+      readonly callId: string;
       readonly status: ToolStatus;
       readonly text: string;
       readonly durationMs: number | undefined;
-    })
-  | (OfCall & { readonly type: "permission_request"; readonly requestId: string })
-  | (OfCall & { readonly type: "permission_decision"; readonly decision: "allow" | "deny" })
+    }
+  | {
+      readonly type: "permission_request";
+      readonly response: string;
+      readonly callId: string;
+      readonly requestId: string;
+    }
+  | {
+      readonly type: "permission_decision";
+      readonly response: string;
+      readonly callId: string;
+      readonly decision: "allow" | "deny";
+    }
   | {
       readonly type: "response_end";
       readonly response: string;
@@ -95,8 +118,6 @@ export type Fragment =
       readonly usage: Usage;
       readonly durationMs: number;
     };
-
-export type FragmentOf<Type extends Fragment["type"]> = Extract<Fragment, { readonly type: Type }>;
 
 export function itemKey(response: string, outputIndex: number): string {
   return `${response}/${outputIndex}`;

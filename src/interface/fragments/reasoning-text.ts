@@ -3,9 +3,13 @@
  */
 
 import { readPartTitle } from "../../base/events/index.ts";
-import type { BlockPart } from "./block.ts";
 
-export function splitPart(text: string, complete: boolean): BlockPart {
+export interface PartText {
+  readonly title: string | undefined;
+  readonly body: string;
+}
+
+export function splitPart(text: string, complete: boolean): PartText {
   const found = readPartTitle(text, false);
   if (found.state === "pending") return { title: complete ? brokenOff(text) : undefined, body: "" };
   const body = found.state === "title" ? text.trimStart().replace(/^\*\*[^\n]*?\*\*/, "") : text;

@@ -2,20 +2,37 @@
 
 import type { Usage } from "../../base/events/index.ts";
 import type { Block, BlockPart, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";
-import type { Fragment, FragmentOf } from "./fragment.ts";
+import type { Fragment } from "./fragment.ts";
 import { splitPart } from "./reasoning-text.ts";
 
-type Growing<T> = { -readonly [Key in keyof T]: T[Key] };
+interface ReasoningItem {
+  readonly kind: "reasoning";
+  readonly parts: Map<number, string>;
+  seq: number | undefined;
+  startedAt: string | undefined;
+  durationMs: number | undefined;
+}
 
-type NewItem =
-  | (Growing<Pick<ReasoningBlock, "kind" | "startedAt" | "durationMs">> & {
-      readonly parts: Map<number, string>;
-    })
-  | Growing<Pick<TextBlock, "kind" | "phase" | "text">>
-  | (Growing<Omit<ToolBlock, "id" | "generating" | "superseded" | "seq" | "cut">> & { running: boolean });
+interface TextItem {
+  readonly kind: "text";
+  readonly phase: string | undefined;
+  text: string;
+  seq: number | undefined;
+}
 
-type Item = NewItem & { readonly final: boolean; done: boolean; seq: number | undefined };
-type ItemOf<Kind extends Item["kind"]> = Extract<Item, { kind: Kind }>;
+interface ToolItem {
+  readonly kind: "tool";
+  readonly name: string;
+  arguments: string;
+  seq: number | undefined;
+  callId: string | undefined;
+  running: boolean;
+  progress: string;
+  permission: ToolBlock["permission"];
+  result: ToolBlock["result"];
+}
+
+type Item = (ReasoningItem | TextItem | ToolItem) & { readonly final: boolean; done: boolean };
 
 export interface ViewOptions {
   readonly writerAlive: boolean;
@@ -23,13 +40,7 @@ export interface ViewOptions {
   readonly leftOut: readonly (readonly [from: number, to: number])[];
 }
 
-type Start = FragmentOf<"response_start">;
-
-/** Of one response, not of the whole list. */
-export type FragmentOfResponse = Exclude<
-  Fragment,
-  FragmentOf<"user" | "notice" | "branch" | "response_start" | "response_end" | "turn_end">
->;
+type Start = Extract<Fragment, { readonly type: "response_start" }>;
 
 export class ResponseBlocks {
   readonly start: Start;
@@ -65,30 +76,43 @@ export class ResponseBlocks {
     this.#superseded = true;
   }
 
-  apply(fragment: FragmentOfResponse): void {
+  apply(fragment: Fragment): void {
     this.#drawn = undefined;
     switch (fragment.type) {
       case "reasoning_start":
-        this.#begin(fragment, {
+        this.#begin(fragment.item, {
           kind: "reasoning",
           parts: new Map(),
+          seq: undefined,
           startedAt: undefined,
           durationMs: undefined,
+          final: fragment.final,
+          done: false,
         });
         break;
       case "text_start":
-        this.#begin(fragment, { kind: "text", phase: fragment.phase, text: "" });
+        this.#begin(fragment.item, {
+          kind: "text",
+          phase: fragment.phase,
+          text: "",
+          seq: undefined,
+          final: fragment.final,
+          done: false,
+        });
         break;
       case "tool_call_start":
-        this.#begin(fragment, {
+        this.#begin(fragment.item, {
           kind: "tool",
           name: fragment.name,
           arguments: "",
+          seq: undefined,
           callId: undefined,
           running: false,
           progress: "",
           permission: undefined,
           result: undefined,
+          final: fragment.final,
+          done: false,
         });
         break;
       case "reasoning_part_start":
@@ -100,8 +124,14 @@ export class ResponseBlocks {
         break;
       }
       case "reasoning_end": {
-        const { seq, startedAt, durationMs } = fragment;
-        this.#end(fragment.item, "reasoning", { seq, startedAt, durationMs });
+        const item = this.#reasoning(fragment.item);
+        if (item !== undefined)
+          Object.assign(item, {
+            done: true,
+            seq: fragment.seq,
+            startedAt: fragment.startedAt,
+            durationMs: fragment.durationMs,
+          });
         break;
       }
       case "text_delta": {
@@ -109,17 +139,22 @@ export class ResponseBlocks {
         if (item?.kind === "text") item.text += fragment.text;
         break;
       }
-      case "text_end":
-        this.#end(fragment.item, "text", { seq: fragment.seq });
+      case "text_end": {
+        const item = this.#items.get(fragment.item);
+        if (item?.kind === "text") Object.assign(item, { done: true, seq: fragment.seq });
         break;
+      }
       case "tool_call_delta": {
         const item = this.#items.get(fragment.item);
         if (item?.kind === "tool") item.arguments += fragment.text;
         break;
       }
-      case "tool_call_end":
-        this.#end(fragment.item, "tool", { seq: fragment.seq, callId: fragment.callId });
+      case "tool_call_end": {
+        const item = this.#items.get(fragment.item);
+        if (item?.kind === "tool")
+          Object.assign(item, { done: true, seq: fragment.seq, callId: fragment.callId });
         break;
+      }
       case "permission_request":
         this.#tool(fragment.callId, { permission: { requestId: fragment.requestId, decision: undefined } });
         break;
@@ -137,6 +172,13 @@ export class ResponseBlocks {
         this.#tool(fragment.callId, { running: false, progress: "", result: { status, text, durationMs } });
         break;
       }
+      case "user":
+      case "notice":
+      case "branch":
+      case "response_start":
+      case "response_end":
+      case "turn_end":
+        break; // of the whole list, not of one response
     }
   }
 
@@ -174,26 +216,19 @@ export class ResponseBlocks {
     return blocks;
   }
 
-  #begin(
-    { item, final }: FragmentOf<"text_start" | "reasoning_start" | "tool_call_start">,
-    made: NewItem,
-  ): void {
+  #begin(key: string, item: Item): void {
+    const before = this.#items.get(key);
     // The finished item takes the place of what was streamed, never the other way round.
-    if (this.#items.get(item)?.final === true && !final) return;
-    this.#items.set(item, { ...made, final, done: false, seq: undefined });
+    if (before?.final === true && !item.final) return;
+    this.#items.set(key, item);
   }
 
-  #reasoning(key: string): ItemOf<"reasoning"> | undefined {
+  #reasoning(key: string): (ReasoningItem & { done: boolean }) | undefined {
     const item = this.#items.get(key);
     return item?.kind === "reasoning" ? item : undefined;
   }
 
-  #end<Kind extends Item["kind"]>(key: string, kind: Kind, facts: Partial<ItemOf<Kind>>): void {
-    const item = this.#items.get(key);
-    if (item?.kind === kind) Object.assign(item, facts, { done: true });
-  }
-
-  #tool(callId: string, change: Partial<ItemOf<"tool">>): void {
+  #tool(callId: string, change: Partial<ToolItem>): void {
     for (const item of this.#items.values()) {
       if (item.kind !== "tool" || item.callId !== callId) continue;
       // The first result counts: a later one is a notice.
@@ -210,11 +245,18 @@ export class ResponseBlocks {
     }
   }
 
-  #base(key: string, generating: boolean): Pick<Block, "id" | "generating" | "superseded"> {
+  #base(
+    key: string,
+    generating: boolean,
+  ): { readonly id: string; readonly generating: boolean; readonly superseded: boolean } {
     return { id: key, generating, superseded: this.#superseded };
   }
 
-  #reasoningBlock(key: string, item: ItemOf<"reasoning">, options: ViewOptions): ReasoningBlock {
+  #reasoningBlock(
+    key: string,
+    item: ReasoningItem & { done: boolean },
+    options: ViewOptions,
+  ): ReasoningBlock {
     const generating = options.writerAlive && this.#open && !item.done;
     const parts = [...item.parts.values()].map((text): BlockPart => splitPart(text, !generating));
     return {
@@ -233,16 +275,28 @@ export class ResponseBlocks {
     };
   }
 
-  #textBlock(key: string, item: ItemOf<"text">, options: ViewOptions): TextBlock {
+  #textBlock(key: string, item: TextItem & { done: boolean }, options: ViewOptions): TextBlock {
     const { text, phase, seq } = item;
     const generating = options.writerAlive && this.#open && !item.done;
     return { ...this.#base(key, generating), kind: "text", seq, text, phase, cut: !item.done && !this.#open };
   }
 
-  #toolBlock(key: string, item: ItemOf<"tool">, options: ViewOptions): ToolBlock {
-    const { final: _final, done, running: _running, ...call } = item;
+  #toolBlock(key: string, item: ToolItem & { done: boolean }, options: ViewOptions): ToolBlock {
+    const { seq, callId, name, progress, permission, result } = item;
     const generating = options.writerAlive && ((this.#open && !item.done) || item.running);
-    return { ...this.#base(key, generating), ...call, cut: !done && !this.#open };
+    const cut = !item.done && !this.#open;
+    return {
+      ...this.#base(key, generating),
+      kind: "tool",
+      seq,
+      callId,
+      name,
+      arguments: item.arguments,
+      progress,
+      permission,
+      result,
+      cut,
+    };
   }
 }
 
