@@ -10,9 +10,9 @@ import { onTerminal } from "./pty.ts";
 
 const CTRL_C = "\u0003";
 
-/** About 24 MiB of pictures. */
+/** About 96 MiB of pictures: far more than is written between a frame and a key. */
 async function bigSession(place: Place): Promise<void> {
-  const pictures = Array.from({ length: 12 }, (_, index) => Buffer.alloc(2 * 1024 * 1024, index + 1));
+  const pictures = Array.from({ length: 48 }, (_, index) => Buffer.alloc(2 * 1024 * 1024, index + 1));
   const blobs = new Map(pictures.map((bytes) => [createHash("sha256").update(bytes).digest("hex"), bytes]));
   const content = [...blobs.keys()].map((blob) => ({ type: "image", mediaType: "image/png", blob }) as const);
   await fileStore(place.sessions).create("big", {
@@ -37,7 +37,7 @@ test("a big session tells on a terminal how far it is, and Ctrl-C in the middle 
 
   expect(await run(place, ["sessions", "export", "big", "-o", "big.jsonl"])).toMatchObject({
     code: 0,
-    err: "exported big: 2 events, 12 blobs\n", // no terminal, no progress
+    err: "exported big: 2 events, 48 blobs\n", // no terminal, no progress
   });
 
   const importing = onTerminal(place, ["sessions", "import", "big.jsonl", "--id", "copy"]);
