@@ -129,7 +129,7 @@ function serverTools(messages: readonly Message[]): Refusal | undefined {
           text(block["id"]),
           `${path}: \`${name}\` tool use with id \`${text(block["id"])}\` was found without a corresponding \`${name}_tool_result\` block`,
         );
-      } else if (/_tool_result$/.test(type) && type !== "tool_result") {
+      } else if (type.endsWith("_tool_result") && type !== "tool_result") {
         const id = text(block["tool_use_id"]);
         if (!open.delete(id)) {
           return refuse(
@@ -164,7 +164,7 @@ function callers(messages: readonly Message[]): Refusal | undefined {
 function thoughts(messages: readonly Message[], { answers }: Issued): Refusal | undefined {
   const known = new Set(answers.flat().map((block) => block["signature"] ?? block["data"]));
   return first(messages, ({ role, blocks }, index) => {
-    if (role === "assistant" && /thinking$/.test(text(blocks.at(-1)?.["type"]))) {
+    if (role === "assistant" && text(blocks.at(-1)?.["type"]).endsWith("thinking")) {
       return refuse(`messages.${index}: The final block in an assistant message cannot be \`thinking\`.`);
     }
     return first(blocks, (block, part) => {

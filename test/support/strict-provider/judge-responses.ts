@@ -123,7 +123,7 @@ function follower(item: Json, next: Json | undefined): Refusal | undefined {
   if (typeOf(item) !== "reasoning") return undefined;
   const type = next === undefined ? "" : typeOf(next);
   const own = next !== undefined && (type !== "message" || next["role"] === "assistant");
-  const answers = /_output$/.test(type) && text(next?.["id"]) === "";
+  const answers = type.endsWith("_output") && text(next?.["id"]) === "";
   return own && !answers
     ? undefined
     : refuse(
