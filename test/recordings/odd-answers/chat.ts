@@ -75,6 +75,57 @@ export const CHAT_ANSWERS: Readonly<Record<string, Chat>> = {
       ],
     ],
   },
+  "thoughts among the content, in pieces": {
+    profile: "mistral",
+    answers: [
+      [
+        chunk({ role: "assistant", content: "" }),
+        ...["Let", " me", " see"].map((text) =>
+          chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text }], closed: true }] }),
+        ),
+        chunk({
+          content: [
+            { type: "thinking", thinking: [{ type: "text", text: "." }], closed: true },
+            { type: "text", text: "3" },
+          ],
+        }),
+        chunk({ content: "91" }, "stop"),
+        DONE,
+      ],
+    ],
+  },
+  "arguments that are not JSON": {
+    profile: "qwen",
+    answers: [
+      thinks(
+        "reasoning_content",
+        "Hm.",
+        {
+          tool_calls: [
+            {
+              index: 0,
+              id: "call_odd1",
+              type: "function",
+              function: { name: "get_weather", arguments: '{"city":' },
+            },
+          ],
+        },
+        "tool_calls",
+      ),
+    ],
+  },
+  "a first chunk without an id": {
+    profile: "generic-chat",
+    answers: [
+      [
+        JSON.stringify({ choices: [], created: 0, id: "", model: "", object: "" }),
+        chunk({ role: "assistant", content: "Copen" }),
+        chunk({ content: "hagen." }),
+        chunk({}, "stop"),
+        DONE,
+      ],
+    ],
+  },
   "an id that carries a signature": {
     profile: "generic-chat",
     answers: [

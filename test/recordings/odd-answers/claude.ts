@@ -99,6 +99,7 @@ const call = (name: string, extra: object = {}): Block => ({
 });
 
 const CODE = "srvtoolu_code1";
+const CALLER = { type: "code_execution_20260120", tool_id: CODE };
 const CONTAINER = { id: "container_odd1", expires_at: "2026-06-01T00:00:00Z" };
 const ran = (id: string): Block => ({
   type: "code_execution_tool_result",
@@ -231,6 +232,65 @@ export const CLAUDE_ANSWERS: Readonly<Record<string, readonly (readonly string[]
     ),
     message([ran(CODE), words("21 °C.")], { container: CONTAINER }),
   ],
+  "code that calls tools round after round": [
+    message(
+      [
+        thinking(),
+        serverCall(CODE, "code_execution", { code: "for (;;) await get_weather()" }),
+        call("get_weather", { caller: CALLER }),
+      ],
+      { stop: "tool_use", container: CONTAINER },
+    ),
+    message([call("get_weather", { id: "toolu_odd2", caller: CALLER })], {
+      stop: "tool_use",
+      container: CONTAINER,
+      usage: { input_tokens: 0, output_tokens: 0 },
+    }),
+    message([call("get_weather", { id: "toolu_odd3", caller: CALLER })], {
+      stop: "tool_use",
+      container: CONTAINER,
+    }),
+    message([ran(CODE), words("All the same.")]),
+  ],
+  "searches inside of code": [
+    message(
+      [
+        thinking(),
+        serverCall(CODE, "code_execution", { code: "await web_search()" }),
+        { ...serverCall("srvtoolu_1"), caller: CALLER },
+        { ...found("srvtoolu_1"), caller: CALLER },
+        ran(CODE),
+        words("Found."),
+      ],
+      { container: CONTAINER },
+    ),
+  ],
+  "searches inside of code that never ended": [
+    message(
+      [
+        thinking(),
+        serverCall(CODE, "code_execution", { code: "await web_search()" }),
+        { ...serverCall("srvtoolu_1"), caller: CALLER },
+        { ...found("srvtoolu_1"), caller: CALLER },
+        words("Well."),
+      ],
+      { container: CONTAINER },
+    ),
+  ],
+  "a search for tools that waits beside a call": [
+    message(
+      [thinking(), serverCall("srvtoolu_t", "tool_search_tool_regex", { pattern: "[" }), call("get_weather")],
+      { stop: "tool_use" },
+    ),
+    message([
+      {
+        type: "tool_search_tool_result",
+        tool_use_id: "srvtoolu_t",
+        content: { type: "tool_search_tool_result_error", error_code: "invalid_pattern" },
+      },
+      words("No such tool."),
+    ]),
+  ],
   "code that waits, and no container is named": [
     message(
       [
@@ -258,6 +318,24 @@ export const CLAUDE_ANSWERS: Readonly<Record<string, readonly (readonly string[]
           container: CONTAINER,
           stop_reason: "end_turn",
           stop_sequence: null,
+          usage: { input_tokens: 0, output_tokens: 0 },
+        },
+      }),
+      JSON.stringify({ type: "message_stop" }),
+    ],
+  ],
+  "a call in the first event": [
+    [
+      JSON.stringify({
+        type: "message_start",
+        message: {
+          id: "msg_pre",
+          type: "message",
+          role: "assistant",
+          model: "claude-odd",
+          content: [ran("srvtoolu_never_seen"), call("get_weather", { caller: CALLER })],
+          container: CONTAINER,
+          stop_reason: "tool_use",
           usage: { input_tokens: 0, output_tokens: 0 },
         },
       }),

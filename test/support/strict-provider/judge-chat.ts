@@ -26,6 +26,13 @@ function shape(message: Json, index: number): Refusal | undefined {
       { param: `messages[${index}].tool_calls[${wrong}].function.name`, code: "invalid_value" },
     );
   }
+  const broken = calls.some((call) => !isObjectText(text(object(call["function"])["arguments"])));
+  if (broken) {
+    return refuse(
+      '<400> InternalError.Algo.InvalidParameter: The "function.arguments" parameter of the code model must be in JSON format.',
+      { code: "invalid_parameter_error" },
+    );
+  }
   const { content } = message;
   const says = Array.isArray(content) ? content.length > 0 : text(content) !== "";
   if (message["role"] === "assistant" && !says && calls.length === 0) {
@@ -57,4 +64,12 @@ function unanswered(open: ReadonlySet<string>): Refusal {
     `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open].join(", ")}`,
     { param: "messages" },
   );
+}
+
+function isObjectText(value: string): boolean {
+  try {
+    return typeof JSON.parse(value) === "object";
+  } catch {
+    return false;
+  }
 }
