@@ -66,6 +66,11 @@ const table = {
   prefill: choice(["refuse", "accept"]),
   /** Messages: `system` as a role inside `messages`: in the types since 2026, refused before. */
   systemMessages: choice(["accept", "refuse"]),
+  /**
+   * Messages: text of white space only. A live table of four shapes accepts it beside other text and refuses it alone
+   * (LibreChat-AI/agents#124); home-assistant/core#175637 says that any is refused.
+   */
+  blankText: choice(["alone", "any"]),
   /** Chat: `reasoning_content: ""` where it must come back: a placeholder that some report as enough (V01, V02). */
   emptyReasoning: choice(["refuse", "accept"]),
   /** Chat: reasoning text this conversation was not given: no vendor can tell, but a test may want to know. */

@@ -73,6 +73,10 @@ export const systemRole = (): ApiRefusal =>
 export const emptyText = (where: "messages" | "system"): ApiRefusal =>
   at("X-empty-text", where, "text content blocks must be non-empty");
 
+/** Blank text is not empty text: it is refused where a message says nothing else (LibreChat-AI/agents#124). */
+export const blankText = (): ApiRefusal =>
+  at("X-blank-text", "messages", "text content blocks must contain non-whitespace text");
+
 export const emptyContent = (message: number): ApiRefusal =>
   at(
     "X-empty",

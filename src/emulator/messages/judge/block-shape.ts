@@ -3,12 +3,13 @@
  * @anthropic-ai/sdk 1.8.0 messages.d.ts, *BlockParam.
  */
 
-import { isObject, stringOf } from "../../../base/support/index.ts";
+import { arrayOf, isObject, stringOf } from "../../../base/support/index.ts";
 import type { ApiRefusal } from "../../api-refusal.ts";
 import { by, ensure, type Row, rows } from "../../shape/shape-rows.ts";
 import type { ValueKind } from "../../shape/value-kind.ts";
 import type { Switches } from "../../switches.ts";
 import {
+  blankText,
   emptyContent,
   emptyText,
   extraInput,
@@ -130,6 +131,19 @@ function* checkMessage(
       if (wrong !== undefined) yield wrong;
     }
   }
+  if (saysNothing(content, options.switches.blankText)) yield blankText();
+}
+
+/** White space is text where the message has other text beside it; `any`: it never is. */
+function saysNothing(content: unknown, rule: Switches["blankText"]): boolean {
+  const texts = typeof content === "string" ? [content] : arrayOf(content).map(textIn);
+  const blank = texts.filter((text) => text !== undefined && text !== "" && text.trim() === "");
+  if (blank.length === 0 || rule === "any") return blank.length > 0;
+  return texts.every((text) => text === undefined || text.trim() === "");
+}
+
+function textIn(block: unknown): string | undefined {
+  return isObject(block) && block["type"] === "text" ? stringOf(block["text"]) : undefined;
 }
 
 const blockOf = (role: string): Row<ApiRefusal> =>
