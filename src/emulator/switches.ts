@@ -71,6 +71,11 @@ const table = {
    * (LibreChat-AI/agents#124); home-assistant/core#175637 says that any is refused.
    */
   blankText: choice(["alone", "any"]),
+  /**
+   * Messages, C17: which waiting code needs its `container` named: any, or only code that has called tools itself
+   * (anthropics/anthropic-sdk-python#1801 saw the rest pass).
+   */
+  pendingContainer: choice(["always", "generated"]),
   /** Chat: `reasoning_content: ""` where it must come back: a placeholder that some report as enough (V01, V02). */
   emptyReasoning: choice(["refuse", "accept"]),
   /** Chat: reasoning text this conversation was not given: no vendor can tell, but a test may want to know. */

@@ -52,3 +52,77 @@ describe("text of white space", () => {
     });
   });
 });
+
+describe("types of blocks", () => {
+  /** ContentBlockParam of the official beta types, with no more than they require. */
+  const known: readonly Json[] = [
+    ...search,
+    { type: "server_tool_use", id: "srvtoolu_02", name: "web_fetch", input: {} },
+    { type: "web_fetch_tool_result", tool_use_id: "srvtoolu_02", content: {} },
+    { type: "server_tool_use", id: "srvtoolu_03", name: "advisor", input: {} },
+    { type: "advisor_tool_result", tool_use_id: "srvtoolu_03", content: {} },
+    { type: "server_tool_use", id: "srvtoolu_04", name: "code_execution", input: {} },
+    { type: "code_execution_tool_result", tool_use_id: "srvtoolu_04", content: {} },
+    { type: "server_tool_use", id: "srvtoolu_05", name: "bash_code_execution", input: {} },
+    { type: "bash_code_execution_tool_result", tool_use_id: "srvtoolu_05", content: {} },
+    { type: "server_tool_use", id: "srvtoolu_06", name: "text_editor_code_execution", input: {} },
+    { type: "text_editor_code_execution_tool_result", tool_use_id: "srvtoolu_06", content: {} },
+    { type: "server_tool_use", id: "srvtoolu_07", name: "tool_search_tool_bm25", input: {} },
+    { type: "tool_search_tool_result", tool_use_id: "srvtoolu_07", content: {} },
+    { type: "mcp_tool_use", id: "mcptoolu_01", name: "find", server_name: "files", input: {} },
+    { type: "mcp_tool_result", tool_use_id: "mcptoolu_01" },
+    { type: "mcp_tool_listing", mcp_server_name: "files", tools: [] },
+    { type: "container_upload", file_id: "file_1" },
+    { type: "compaction" },
+    { type: "fallback", from: { model: "a" }, to: { model: "b" } },
+    text("Done."),
+  ];
+
+  test("all that the official types list are taken back", async () => {
+    await expectTaken(await emulatorFor(), said(known));
+  });
+
+  test.each(known.map((block) => [String(block["type"]), block] as const))(
+    "X-unknown: %s with a field of another",
+    async (type, block) => {
+      const at = known.indexOf(block);
+      const broken = known.map((one) => (one === block ? { ...one, mood: "fine" } : one));
+      await expectRefused(await emulatorFor(), said(broken), {
+        rule: "X-unknown",
+        message: `messages.1.content.${at}.${type}.mood: Extra inputs are not permitted`,
+      });
+    },
+  );
+
+  test("X-value: what nobody knows is refused with the list of what is known", async () => {
+    await expectRefused(await emulatorFor(), said([{ type: "oracle_mood" }, text("Done.")]), {
+      rule: "X-value",
+      message:
+        "messages.1.content.0: Input tag 'oracle_mood' found using 'type' does not match any of the expected tags: 'advisor_tool_result', 'bash_code_execution_tool_result', 'code_execution_tool_result', 'compaction', 'container_upload', 'document', 'fallback', 'image', 'mcp_tool_listing', 'mcp_tool_result', 'mcp_tool_use', 'redacted_thinking', 'search_result', 'server_tool_use', 'text', 'text_editor_code_execution_tool_result', 'thinking', 'tool_search_tool_result', 'tool_use', 'web_fetch_tool_result', 'web_search_tool_result'",
+    });
+  });
+
+  test("a file goes into the container with a person's words; tools come and go in system messages", async () => {
+    const emulator = await emulatorFor();
+    const upload = {
+      role: "user",
+      content: [text("Read it."), { type: "container_upload", file_id: "file_1" }],
+    };
+    const change = { type: "tool_addition", tool: { type: "tool_reference", name: "look" } };
+    const system = { role: "system", content: [change], output_config: { effort: "low" }, clear_at: "never" };
+    await expectTaken(emulator, { ...adaptive, messages: [upload, system] });
+    await expectTaken(emulator, {
+      ...adaptive,
+      messages: [upload, { role: "system", output_config: { effort: "low" } }],
+    });
+    await expectRefused(
+      emulator,
+      { ...adaptive, messages: [{ role: "user", content: [change] }] },
+      {
+        rule: "X-value",
+        message:
+          "messages.0.content.0: Input tag 'tool_addition' found using 'type' does not match any of the expected tags: 'container_upload', 'document', 'image', 'search_result', 'text', 'tool_result'",
+      },
+    );
+  });
+});

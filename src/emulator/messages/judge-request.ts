@@ -12,8 +12,9 @@ import { bodyOf } from "../request-body.ts";
 import { hashText } from "../seal.ts";
 import { conversationClues, cluePositions } from "./clues.ts";
 import { checkMessages } from "./judge/block-shape.ts";
-import { type Context, meaningOf, stripped, toContext } from "./judge/context.ts";
+import { type Context, type LocatedBlock, meaningOf, stripped, toContext } from "./judge/context.ts";
 import { parseMessages, type ParsedMessages } from "./judge/request-shape.ts";
+import { judgeServerTools } from "./judge/server-tools.ts";
 import {
   judgeThinking,
   prefixChange,
@@ -21,6 +22,7 @@ import {
   type ThinkingQuestion,
 } from "./judge/thinking-rules.ts";
 import { checkTools, joined, type JoinedMessage } from "./judge/tool-rules.ts";
+import { ownTypesOf } from "./own-types.ts";
 import {
   malformedJson,
   prefillRefused,
@@ -29,6 +31,7 @@ import {
   versionUnknown,
 } from "./refusals.ts";
 import type { ThinkingPayload } from "./signature.ts";
+import { isServerCall } from "./vocabulary.ts";
 
 export interface JudgedMessages {
   readonly request: ParsedMessages;
@@ -39,6 +42,8 @@ export interface JudgedMessages {
   readonly history: ThinkingAnswer;
   /** What the model may use: nothing while thinking is off. */
   readonly usable: ReadonlyMap<number, ThinkingPayload>;
+  /** Calls of server tools that wait for their result; the answer brings it. */
+  readonly pending: readonly LocatedBlock[];
   readonly refusals: readonly ApiRefusal[];
 }
 
@@ -71,6 +76,7 @@ export function judgeMessages(
   const context = toContext(request.messages, request.messagesText);
   const messages = joined(context.blocks);
   const head = headOf(request);
+  const server = judgeServerTools(messages, { body: request.body, switches });
   const { model, traits, thinking } = request;
   const history = judgeThinking({
     context,
@@ -94,9 +100,11 @@ export function judgeMessages(
     head,
     history,
     usable: thinking.on ? history.usable : new Map(),
+    pending: server.pending,
     refusals: [
-      ...checkMessages(request.messages, switches),
+      ...checkMessages(request.messages, { switches, ownTypes: ownTypesOf(engine) }),
       ...checkTools(messages),
+      ...server.refusals,
       ...checkEnd(messages, engine),
       ...history.refusals,
     ],
@@ -114,11 +122,11 @@ function headOf({ body, tools }: ParsedMessages): JudgedMessages["head"] {
   };
 }
 
-/** C08; a turn that a server tool paused goes on from its own words. */
+/** C08; a turn that a server tool or a compaction paused goes on from its own words. */
 function* checkEnd(messages: readonly JoinedMessage[], engine: Engine): Generator<ApiRefusal> {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return;
-  if (last.blocks.some((block) => block.type === "server_tool_use")) return;
+  if (last.blocks.some(({ type }) => isServerCall(type) || type === "compaction")) return;
   if (engine.switches.prefill === "refuse") yield prefillRefused();
   else if (/\s$/.test(stringOf(last.blocks.at(-1)?.block["text"]) ?? "")) yield trailingWhitespace();
 }

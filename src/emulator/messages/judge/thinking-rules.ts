@@ -62,6 +62,7 @@ export function judgeThinking(question: ThinkingQuestion): ThinkingAnswer {
   }
   const latest = question.messages.findLast((message) => message.role === "assistant");
   refusals.push(...checkUnchanged(latest, opened, question.context.blocks));
+  refusals.push(...checkBoundaries(latest, opened, question.context.blocks));
   return { ...checkBindings(opened, question, refusals), refusals };
 }
 
@@ -140,21 +141,50 @@ function* checkUnchanged(
       continue;
     }
     const start = position - payload.index;
-    const moved = (starts.get(payload.uid) ?? start) !== start;
-    starts.set(payload.uid, start);
-    const indexes = seen.get(payload.uid) ?? [];
-    seen.set(payload.uid, [...indexes, payload.index]);
+    const run = runOf(payload);
+    const moved = (starts.get(run) ?? start) !== start;
+    starts.set(run, start);
+    const indexes = seen.get(run) ?? [];
+    seen.set(run, [...indexes, payload.index]);
     const rule = block.type === "thinking" ? "C01" : "C11";
     if (!same || moved || indexes.includes(payload.index)) yield thinkingModified(block.path, rule);
   }
   for (const [position, payload] of opened) {
     const block = blocks[position];
-    const indexes = seen.get(payload.uid);
+    const indexes = seen.get(runOf(payload));
     if (block === undefined || indexes === undefined) continue;
     if (payload.thinking.all.some((index) => !indexes.includes(index))) {
       yield thinkingModified(block.path);
       return;
     }
+  }
+}
+
+/** What one model thought in one response. */
+function runOf({ uid, thinking }: ThinkingPayload): string {
+  return `${uid} ${thinking.hop ?? 0}`;
+}
+
+/**
+ * Where another model took over, a `fallback` block stands between what the two thought: without it both runs are one
+ * that nobody signed, and inside a run it is a break that nobody made (beta messages.d.ts, BetaFallbackBlockParam).
+ */
+function* checkBoundaries(
+  latest: JoinedMessage | undefined,
+  opened: ReadonlyMap<number, ThinkingPayload>,
+  blocks: readonly LocatedBlock[],
+): Generator<ApiRefusal> {
+  let before: ThinkingPayload | undefined;
+  let parted = false;
+  for (const [position, block] of blocks.entries()) {
+    const payload = opened.get(position);
+    if (payload !== undefined && before?.uid === payload.uid) {
+      const crosses = (before.thinking.hop ?? 0) !== (payload.thinking.hop ?? 0);
+      const isLatest = latest !== undefined && position >= latest.start;
+      if (crosses !== parted) yield isLatest ? thinkingModified(block.path) : invalidSignature(block.path);
+    }
+    parted = block.type === "fallback";
+    if (!parted) before = payload;
   }
 }
 
