@@ -56,8 +56,10 @@ const table = {
   cacheMinimumTokens: { usual: 1024, values: "number" },
   /** An organisation with zero data retention: other words for I02 and I10, and nothing is stored. */
   zeroDataRetention: flag(false),
-  /** Messages: thinking of another model or account: an invalid signature (C03), or dropped in silence (C10). */
-  foreignThinking: choice(["refuse", "drop"]),
+  /** Messages: thinking of another model or account: an invalid signature (C03), or dropped in silence (C10); newer models drop. */
+  foreignThinking: choice(["model", "refuse", "drop"]),
+  /** Messages: thinking of another account: "alike" on all platforms in older pages, account-bound since 5.5. */
+  accountBinding: choice(["exact", "off"]),
   /** Messages, adaptive mode: thinking left out of the open turn. The docs ask for it back; a refusal is not reported (C02). */
   adaptiveMissingThinking: choice(["refuse", "accept"]),
   /** Messages, thinking off: where thinking blocks are refused: the open tool loop, the latest message, nowhere (C06). */

@@ -1,9 +1,9 @@
 /** Blocks by themselves: which texts, types and tools `/v1/messages` takes, in the words of the API. */
 
-import { describe, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
 import { emulatorFor, type Json } from "./emulator-client.ts";
-import { adaptive, assistant, expectRefused, expectTaken, says } from "./messages-client.ts";
+import { adaptive, ask, assistant, expectRefused, expectTaken, says } from "./messages-client.ts";
 
 const text = (words: string): Json => ({ type: "text", text: words });
 
@@ -123,6 +123,64 @@ describe("types of blocks", () => {
         message:
           "messages.0.content.0: Input tag 'tool_addition' found using 'type' does not match any of the expected tags: 'container_upload', 'document', 'image', 'search_result', 'text', 'tool_result'",
       },
+    );
+  });
+});
+
+const asked = (tool: Json): Json => ({ ...adaptive, messages: [says("hello")], tools: [tool] });
+
+describe("tools that Anthropic has defined", () => {
+  const versions: readonly (readonly [string, string, Json])[] = [
+    ["web_search_20250305", "web_search", {}],
+    ["web_search_20260209", "web_search", {}],
+    ["web_search_20260318", "web_search", {}],
+    ["web_fetch_20250910", "web_fetch", {}],
+    ["web_fetch_20260318", "web_fetch", {}],
+    ["code_execution_20250825", "code_execution", {}],
+    ["code_execution_20260521", "code_execution", {}],
+    ["advisor_20260301", "advisor", { model: "emu-claude" }],
+    ["memory_20250818", "memory", {}],
+    ["bash_20250124", "bash", {}],
+    ["text_editor_20250124", "str_replace_editor", {}],
+    ["text_editor_20250728", "str_replace_based_edit_tool", {}],
+    ["computer_20251124", "computer", { display_height_px: 800, display_width_px: 600 }],
+    ["tool_search_tool_regex_20251119", "tool_search_tool_regex", {}],
+    ["tool_search_tool_bm25", "tool_search_tool_bm25", {}],
+  ];
+  test.each(versions)("%s needs its name", async (type, name, more) => {
+    const emulator = await emulatorFor();
+    await expectRefused(emulator, asked({ type, ...more }), {
+      rule: "X-missing",
+      message: `tools.0.${type}.name: Field required`,
+    });
+    await expectRefused(emulator, asked({ type, ...more, name: "mine" }), {
+      rule: "X-value",
+      message: `tools.0.${type}.name: Input should be '${name}'`,
+    });
+    await expectTaken(emulator, asked({ type, ...more, name }));
+  });
+
+  test("toolsets need none; what else they need is asked for; an unknown type is told from the known ones", async () => {
+    const emulator = await emulatorFor();
+    await expectTaken(emulator, asked({ type: "browser_toolset_20260801" }));
+    await expectTaken(emulator, asked({ type: "mcp_toolset", mcp_server_name: "files" }));
+    await expectRefused(emulator, asked({ type: "mcp_toolset" }), {
+      rule: "X-missing",
+      message: "tools.0.mcp_toolset.mcp_server_name: Field required",
+    });
+    await expectRefused(emulator, asked({ type: "advisor_20260301", name: "advisor" }), {
+      rule: "X-missing",
+      message: "tools.0.advisor_20260301.model: Field required",
+    });
+    const reply = await ask(emulator, asked({ type: "web_search", name: "web_search" }));
+    expect((reply.json["error"] as Json)["message"]).toMatch(
+      /^tools\.0: Input tag 'web_search' found using 'type' does not match any of the expected tags: 'advisor_20260301', .*'web_search_20260318'$/,
+    );
+    const twice = { type: "web_search_20250305", name: "web_search" };
+    await expectRefused(
+      emulator,
+      { ...asked(twice), tools: [twice, twice] },
+      { rule: "X-tools", message: "tools: Tool names must be unique." },
     );
   });
 });

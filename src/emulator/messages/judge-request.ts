@@ -10,12 +10,14 @@ import type { Engine } from "../engine.ts";
 import type { IssuedReasoning, Standing } from "../issued-record.ts";
 import { bodyOf } from "../request-body.ts";
 import { hashText } from "../seal.ts";
+import type { Switches } from "../switches.ts";
 import { conversationClues, cluePositions } from "./clues.ts";
 import { checkMessages } from "./judge/block-shape.ts";
 import { type Context, type LocatedBlock, meaningOf, stripped, toContext } from "./judge/context.ts";
 import { parseMessages, type ParsedMessages } from "./judge/request-shape.ts";
 import { judgeServerTools } from "./judge/server-tools.ts";
 import {
+  foreignReason,
   judgeThinking,
   prefixChange,
   type ThinkingAnswer,
@@ -77,12 +79,13 @@ export function judgeMessages(
   const messages = joined(context.blocks);
   const head = headOf(request);
   const server = judgeServerTools(messages, { body: request.body, switches });
-  const { model, traits, thinking } = request;
+  const { model, traits, claude, thinking } = request;
   const history = judgeThinking({
     context,
     messages,
     model,
     traits,
+    claude,
     thinking,
     head,
     switches,
@@ -105,7 +108,7 @@ export function judgeMessages(
       ...checkMessages(request.messages, { switches, ownTypes: ownTypesOf(engine) }),
       ...checkTools(messages),
       ...server.refusals,
-      ...checkEnd(messages, engine),
+      ...checkEnd(messages, claude.prefill ? switches.prefill : "refuse"),
       ...history.refusals,
     ],
   };
@@ -123,11 +126,11 @@ function headOf({ body, tools }: ParsedMessages): JudgedMessages["head"] {
 }
 
 /** C08; a turn that a server tool or a compaction paused goes on from its own words. */
-function* checkEnd(messages: readonly JoinedMessage[], engine: Engine): Generator<ApiRefusal> {
+function* checkEnd(messages: readonly JoinedMessage[], prefill: Switches["prefill"]): Generator<ApiRefusal> {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return;
   if (last.blocks.some(({ type }) => isServerCall(type) || type === "compaction")) return;
-  if (engine.switches.prefill === "refuse") yield prefillRefused();
+  if (prefill === "refuse") yield prefillRefused();
   else if (/\s$/.test(stringOf(last.blocks.at(-1)?.block["text"]) ?? "")) yield trailingWhitespace();
 }
 
@@ -148,14 +151,14 @@ function fitsHere(
 ): (one: IssuedReasoning, positions: readonly number[]) => boolean {
   const { request, account, context, head } = judged;
   const { switches } = engine;
-  const { prefixBinding, modelBinding } = switches;
+  const { prefixBinding } = switches;
   const bound = prefixBinding === "refuse" || (prefixBinding === "model" && request.traits.prefixBound);
   return ({ sealed, followerAt }, positions) => {
     const thinking = sealed?.thinking;
     const follower = positions[followerAt];
     if (sealed === undefined || thinking === undefined || follower === undefined) return false;
-    if (!request.thinking.on || sealed.account !== account) return false;
-    if (modelBinding !== "off" && sealed.model !== request.model) return false;
+    if (!request.thinking.on) return false;
+    if (foreignReason(sealed, { ...request, account, switches }) !== undefined) return false;
     if (!bound) return true;
     const payload = { ...sealed, thinking };
     return prefixChange(payload, follower, thinking.previous, { context, head, switches }) === undefined;

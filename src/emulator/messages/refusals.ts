@@ -95,6 +95,35 @@ export const toolNamesRepeat = (): ApiRefusal => at("X-tools", "tools", "Tool na
 export const thinkingUnsupported = (model: string): ApiRefusal =>
   refuse({ rule: "X-thinking", message: `'${model}' does not support thinking.` });
 
+const alternatives = (modes: readonly string[]): string =>
+  modes.includes("between_tools")
+    ? ' Use "thinking.type.between_tools" for the lowest thinking setting, or "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.'
+    : ' Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
+
+/** `modes`: what the model takes instead. */
+export const modeUnsupported = (mode: string, modes: readonly string[]): ApiRefusal => {
+  const advice = mode === "between_tools" ? "" : alternatives(mode === "disabled" ? modes : []);
+  return refuse({
+    rule: "C18",
+    message: `"thinking.type.${mode}" is not supported for this model.${advice}`,
+  });
+};
+
+export const effortTooHigh = (effort: string): ApiRefusal =>
+  refuse({
+    rule: "C18",
+    message: `output_config.effort '${effort}' is not supported when thinking is disabled on this model. Use effort 'high' or below, or enable thinking.`,
+  });
+
+export const samplingDeprecated = (name: string): ApiRefusal =>
+  refuse({ rule: "X-sampling", message: `\`${name}\` is deprecated for this model.` });
+
+export const forcedToolUnsupported = (): ApiRefusal =>
+  refuse({
+    rule: "C20",
+    message: 'tool_choice: type "tool" and "any" are not supported for this model.',
+  });
+
 export const budgetTooLarge = (): ApiRefusal =>
   refuse({
     rule: "X-budget",

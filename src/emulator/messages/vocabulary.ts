@@ -73,6 +73,9 @@ export const ERROR_TYPES: Readonly<Record<number, string>> = {
 /** The beta that `thinking.block_binding` needs, and with which dropped thinking is reported (failures.md C04). */
 export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 
+/** The beta that `thinking.display: "updates"` needs. */
+export const UPDATES_BETA = "thinking-display-updates-2026-08-18";
+
 /** Ids of tool calls; anything else is refused (failures.md C09). */
 export const TOOL_ID_PATTERN = /^[a-zA-Z0-9_-]+$/;
 

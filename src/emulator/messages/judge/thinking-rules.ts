@@ -8,6 +8,7 @@ import type { ApiRefusal } from "../../api-refusal.ts";
 import { type ModelTraits, readsSealsOf } from "../../model-traits.ts";
 import { hashText, type Seal } from "../../seal.ts";
 import type { Switches } from "../../switches.ts";
+import type { ClaudeTraits } from "../claude-models.ts";
 import {
   finalBlockThinking,
   invalidData,
@@ -28,6 +29,7 @@ export interface ThinkingQuestion {
   readonly messages: readonly JoinedMessage[];
   readonly model: string;
   readonly traits: ModelTraits;
+  readonly claude: ClaudeTraits;
   readonly account: string;
   readonly thinking: Thinking;
   /** Hashes of what stands before the messages. */
@@ -200,7 +202,7 @@ function checkBindings(
   for (const [position, payload] of opened) {
     const path = question.context.blocks[position]?.path ?? "";
     const foreign = foreignReason(payload, question);
-    if (foreign !== undefined && question.switches.foreignThinking === "refuse") {
+    if (foreign !== undefined && unreadableIs(question) === "refuse") {
       refusals.push(unreadable(question.context.blocks[position] as LocatedBlock));
       continue;
     }
@@ -228,14 +230,25 @@ function checkBindings(
   return { usable, dropped, transformations };
 }
 
+function unreadableIs({ switches, claude }: ThinkingQuestion): ClaudeTraits["unreadable"] {
+  return switches.foreignThinking === "model" ? claude.unreadable : switches.foreignThinking;
+}
+
 /** Which check fails first, in the order of the types (beta messages.d.ts 5541). */
-function foreignReason(
-  payload: ThinkingPayload,
-  { account, model, switches, traits }: ThinkingQuestion,
+export function foreignReason(
+  maker: { readonly account: string; readonly model: string },
+  {
+    account,
+    model,
+    switches,
+    traits,
+    claude,
+  }: Pick<ThinkingQuestion, "account" | "model" | "switches" | "traits" | "claude">,
 ): "organization" | "model" | undefined {
-  if (payload.account !== account) return "organization";
+  if (switches.accountBinding === "exact" && maker.account !== account) return "organization";
   if (!traits.reasoning) return "model";
-  return readsSealsOf(model, payload.model, switches.modelBinding) ? undefined : "model";
+  const reads = claude.reads?.test(maker.model) === true;
+  return reads || readsSealsOf(model, maker.model, switches.modelBinding) ? undefined : "model";
 }
 
 /** Older accounts only have it recorded (`prefixBinding: silent`); asking for drop_block makes it drop everywhere. */
