@@ -5,9 +5,11 @@
 import { arrayOf } from "../../base/support/index.ts";
 import type { Fault } from "../faults/fault.ts";
 import { type Draft, halved, type Reply } from "../output/draft.ts";
-import { draftTokens } from "../output/usage.ts";
+import { draftTokens, lettersPerToken } from "../output/usage.ts";
 import { type ApiError, apiError } from "./http-errors.ts";
 import type { JudgedMessages } from "./judge-request.ts";
+import { callsClient } from "./output/server-results.ts";
+import { SURPRISE } from "./own-types.ts";
 import { invalidSignature } from "./refusals.ts";
 import { STOP_REASONS } from "./vocabulary.ts";
 
@@ -15,6 +17,8 @@ export interface Ending {
   readonly drafts: readonly Draft[];
   readonly stopReason: string;
   readonly stopSequence: string | null;
+  /** Where a limit was met: all that the limit allows is spent, seen or not. */
+  readonly tokens?: number | undefined;
   /** The message never ends: an error comes instead. */
   readonly error?: ApiError | undefined;
 }
@@ -26,7 +30,7 @@ export function endingOf(
 ): Ending {
   let drafts = reply.output;
   if (options.faults.some((fault) => fault.type === "unknown-item")) {
-    const surprise: Draft = { type: "raw", item: { type: "emulator_surprise", payload: { depth: 1 } } };
+    const surprise: Draft = { type: "raw", item: { type: SURPRISE, payload: { depth: 1 } } };
     drafts = [...drafts.slice(0, -1), surprise, ...drafts.slice(-1)];
   }
   for (const fault of options.faults) {
@@ -54,8 +58,7 @@ function stopReasonOf(reason: string | undefined): string {
 
 function naturalReason(drafts: readonly Draft[]): string {
   if (drafts.some((draft) => draft.type === "message" && draft.refusal === true)) return "refusal";
-  const called = drafts.some((draft) => draft.type === "function_call" || draft.type === "custom_tool_call");
-  return called ? "tool_use" : "end_turn";
+  return drafts.some(callsClient) ? "tool_use" : "end_turn";
 }
 
 function forcedEnding(fault: Fault, drafts: readonly Draft[], judged: JudgedMessages): Ending | undefined {
@@ -87,13 +90,23 @@ function limited(drafts: readonly Draft[], judged: JudgedMessages, input: number
         return stopped([...drafts.slice(0, index), ...said], "stop_sequence", found.sequence);
       }
     }
+    const room = Math.min(limit, window) - tokens;
     tokens += draftTokens(draft);
-    if (tokens > Math.min(limit, window)) {
+    if (draftTokens(draft) > room) {
       const reason = limit <= window ? "max_tokens" : "model_context_window_exceeded";
-      return stopped(halved(drafts, index), reason);
+      return { ...stopped(cut(drafts, index, room), reason), tokens: Math.min(limit, window) };
     }
   }
   return undefined;
+}
+
+/** Whole up to `index`; of a message that comes there, as much as there is room for. */
+function cut(drafts: readonly Draft[], index: number, room: number): readonly Draft[] {
+  const kept = drafts.slice(0, index);
+  const draft = drafts[index];
+  if (draft?.type !== "message") return kept;
+  const letters = Math.max(1, room - draftTokens({ ...draft, text: "" })) * lettersPerToken;
+  return room < 1 ? kept : [...kept, { ...draft, text: draft.text.slice(0, letters) }];
 }
 
 function firstOf(
