@@ -224,12 +224,12 @@ afterwards: repeat
       mended: ({ first, output, results }) => ask([first, ...withoutIds(output), ...results]),
     },
     {
-      name: "P06: store:true wants the follower's id as well; store:false does not",
-      broken: ({ first, output, results }) =>
-        ask([first, output[0], ...withoutIds(output.slice(1)), ...results], { store: true }),
+      name: "P06: store:true wants the id of the message that follows as well; store:false does not",
+      script: 'steps: [{output: [{reasoning: "**One**"}, {message: Done.}]}]',
+      broken: ({ first, output }) =>
+        ask([first, output[0], without(output[1], "id"), user("more")], { store: true }),
       refused: ({ output }) => noFollower("P06", output[0]),
-      mended: ({ first, output, results }) =>
-        ask([first, output[0], ...withoutIds(output.slice(1)), ...results]),
+      mended: ({ first, output }) => ask([first, output[0], without(output[1], "id"), user("more")]),
     },
     {
       name: "P07: two reasoning items collapsed into one",
