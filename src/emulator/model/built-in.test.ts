@@ -223,6 +223,22 @@ describe("schemas", () => {
     expect(new Validator(schema as object, "2020-12").validate(value)).toMatchObject({ valid: true });
   });
 
+  test("what a tool does not require is left out: a folder nobody spoke of would not exist", () => {
+    const parameters = {
+      type: "object",
+      properties: {
+        command: { type: "string" },
+        workdir: { type: "string" },
+        timeout: { type: "number" },
+        description: { type: "string" },
+      },
+      required: ["command"],
+    };
+    const seen: Seen[] = [{ type: "user", text: "Use bash to run 'ls src'" }];
+    const { output } = answer(view(seen, { tools: [{ type: "function", name: "bash", parameters }] }));
+    expect(output.map(shape)).toEqual(["rs1", 'bash{"command":"ls src"}']);
+  });
+
   test("json_schema answers are JSON and nothing else", () => {
     const schema = {
       type: "object",
