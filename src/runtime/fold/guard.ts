@@ -105,7 +105,9 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
     return omit("override", CALL_REFUSED);
   }
   if (isNameless(event)) return omit("item_not_replayable", NAMELESS);
-  if (event.type === "assistant_message" && isEmpty(event)) return omit("empty", "no text");
+  if (event.type === "assistant_message" && saysNothing(event, group, responseFormOf(profile))) {
+    return omit("empty", "no text");
+  }
   return { event, item, action: "replay", reason: "same_origin", why: "its own origin" };
 }
 
@@ -119,6 +121,17 @@ const NAMELESS = "a call without the name of its tool";
 /** Never sent: some servers answer an empty assistant message with a 500 (failures.md S06). */
 function isEmpty(event: AssistantMessage): boolean {
   return event.text === "" && (event.refusal ?? "") === "";
+}
+
+function isBlank(event: AssistantMessage): boolean {
+  return event.text.trim() === "" && (event.refusal ?? "").trim() === "";
+}
+
+/** Of a message's blocks, one of white space is taken beside one with words and refused without (LibreChat-AI/agents#124). */
+function saysNothing(event: AssistantMessage, group: Group, form: ResponseForm): boolean {
+  if (isEmpty(event)) return true;
+  if (form !== "blocks" || !isBlank(event)) return false;
+  return group.items.every((item) => item.type !== "assistant_message" || isBlank(item));
 }
 
 /** Laid over only where the finished item lacked what came late; equality of payloads means nothing (failures.md E08). */
@@ -236,7 +249,7 @@ function plain(group: Group, context: GuardContext, reason: Reason, why: string)
         : { ...base, action: "translate", reason };
     }
     if (event.type === "assistant_message") {
-      return isEmpty(event)
+      return isBlank(event)
         ? { ...base, action: "omit", reason: "empty", why: "no text" }
         : { ...base, action: "translate", reason };
     }

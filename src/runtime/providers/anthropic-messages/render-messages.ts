@@ -91,10 +91,11 @@ function translated({ event, callId }: PlannedItem): string {
 }
 
 function userMessage(event: UserMessage, plan: Plan, context: RenderContext): RenderedElement {
-  const parts = readyParts(event.content, plan.settings, context)
-    .filter((part) => part.kind !== "text" || part.text !== "")
-    .map(contentBlock);
-  return message(parts.length === 0 ? [{ type: "text", text: "(empty)" }] : parts);
+  const parts = readyParts(event.content, plan.settings, context);
+  // A user's white space is refused like the model's: where nothing else is said (rule M14, home-assistant/core#175637).
+  const speaks = parts.some((part) => part.kind === "text" && part.text.trim() !== "");
+  const sent = parts.filter((part) => part.kind !== "text" || (speaks ? part.text : part.text.trim()) !== "");
+  return message(sent.length === 0 ? [{ type: "text", text: "(empty)" }] : sent.map(contentBlock));
 }
 
 function contentBlock(part: ReadyPart): object {

@@ -196,10 +196,15 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
     breaks: {
       "an empty text": of(user(), answer(text("")), user()),
       blanks: of(user(), answer(text(" \n")), user()),
+      "nothing but blanks": of(user(), answer(text(" "), use(), text("\n")), user(result())),
+      "a person's blanks": of(user(text(" "))),
       "an empty string": of({ role: "user", content: "" }),
       "no text": of(user(), answer({ type: "text" }), user()),
     },
-    keeps: { "a letter": of(user(text("a"))) },
+    keeps: {
+      "a letter": of(user(text("a"))),
+      "blanks beside words": of(user(), answer(text("\n\n"), text("a"), text(" ")), user()),
+    },
   },
   M15: {
     breaks: {
