@@ -8,7 +8,13 @@
 
 import type { UserMessage } from "../../../base/events/index.ts";
 import { sliceObject } from "../../../base/support/index.ts";
-import type { Plan, PlanEntry, PlannedGroup, PlannedItem } from "../../fold/index.ts";
+import {
+  type Plan,
+  type PlanEntry,
+  type PlannedGroup,
+  type PlannedItem,
+  serverBlockOf,
+} from "../../fold/index.ts";
 import type { RenderedElement } from "../growing-request.ts";
 import { fileAsText, type ReadyPart, readyParts } from "../input-parts.ts";
 import { foreignNote, isNote, objectArguments, plainText } from "../plain-meaning.ts";
@@ -38,7 +44,7 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
       path: `.content.${index}`,
       response,
       itemType: item.event.itemType,
-      callId: item.callId,
+      callId: item.callId ?? serverBlockOf(item.event)?.id,
     }));
   const reasoningMade = entry.group.items.filter((item) => item.type === "reasoning").length;
   const foreign = sent.some((item) => item.reason === "foreign_origin");
