@@ -28,6 +28,7 @@ const reasoner: ModelTraits = {
 };
 const plain: ModelTraits = { ...reasoner, reasoning: false, encryptedContent: false, sampling: true };
 const claude: ModelTraits = { ...reasoner, sampling: true, contextTokens: 200_000 };
+const boundClaude: ModelTraits = { ...claude, prefixBound: true };
 const plainClaude: ModelTraits = { ...claude, reasoning: false, encryptedContent: false };
 
 const chat: ModelTraits = { ...reasoner, sampling: true, contextTokens: 128_000 };
@@ -41,7 +42,11 @@ const documented: Readonly<Record<DialectName, Readonly<Record<string, ModelTrai
   },
   "anthropic-messages": {
     "emu-claude": claude,
-    "emu-claude-bound": { ...claude, prefixBound: true },
+    "emu-claude-bound": boundClaude,
+    // How they differ: messages/claude-models.ts.
+    "emu-claude-adaptive": claude,
+    "emu-claude-5.5": boundClaude,
+    "emu-claude-between": boundClaude,
     "emu-claude-plain": plainClaude,
   },
   // How their vendors differ: chat/vendors.ts.
@@ -63,7 +68,8 @@ const others: Readonly<Record<DialectName, (model: string) => ModelTraits | unde
   "openai-responses": (model) => (/^(gpt-4|gpt-3|chatgpt-4)/.test(model) ? plain : reasoner),
   "anthropic-messages": (model) => {
     if (!model.startsWith("claude")) return undefined;
-    return /^claude-(2|instant|3-(?:5|opus|sonnet|haiku))/.test(model) ? plainClaude : claude;
+    if (/^claude-(2|instant|3-(?:5|opus|sonnet|haiku))/.test(model)) return plainClaude;
+    return /^claude-(?:(?:opus|sonnet)-5-5|(?:fable|mythos)-5-[1-9])/.test(model) ? boundClaude : claude;
   },
   "openai-chat": (model) => (/^(gpt-4|gpt-3|chatgpt-4)/.test(model) ? { ...chat, reasoning: false } : chat),
 };

@@ -75,8 +75,10 @@ export interface SealedThinking {
   readonly kind: "thinking" | "redacted_thinking";
   /** Hash of the text as it was sent. */
   readonly text: string;
-  /** Block indexes of all thinking in its response. */
+  /** Block indexes of all thinking in its response, up to where another model took over. */
   readonly all: readonly number[];
+  /** How often another model had taken over before it (`fallback` blocks). Absent: never. */
+  readonly hop?: number | undefined;
   /** Hashes of what stood before the messages. */
   readonly system: string;
   readonly tools: string;

@@ -56,8 +56,10 @@ const table = {
   cacheMinimumTokens: { usual: 1024, values: "number" },
   /** An organisation with zero data retention: other words for I02 and I10, and nothing is stored. */
   zeroDataRetention: flag(false),
-  /** Messages: thinking of another model or account: an invalid signature (C03), or dropped in silence (C10). */
-  foreignThinking: choice(["refuse", "drop"]),
+  /** Messages: thinking of another model or account: an invalid signature (C03), or dropped in silence (C10); newer models drop. */
+  foreignThinking: choice(["model", "refuse", "drop"]),
+  /** Messages: thinking of another account: "alike" on all platforms in older pages, account-bound since 5.5. */
+  accountBinding: choice(["exact", "off"]),
   /** Messages, adaptive mode: thinking left out of the open turn. The docs ask for it back; a refusal is not reported (C02). */
   adaptiveMissingThinking: choice(["refuse", "accept"]),
   /** Messages, thinking off: where thinking blocks are refused: the open tool loop, the latest message, nowhere (C06). */
@@ -66,6 +68,16 @@ const table = {
   prefill: choice(["refuse", "accept"]),
   /** Messages: `system` as a role inside `messages`: in the types since 2026, refused before. */
   systemMessages: choice(["accept", "refuse"]),
+  /**
+   * Messages: text of white space only. A live table of four shapes accepts it beside other text and refuses it alone
+   * (LibreChat-AI/agents#124); home-assistant/core#175637 says that any is refused.
+   */
+  blankText: choice(["alone", "any"]),
+  /**
+   * Messages, C17: which waiting code needs its `container` named: any, or only code that has called tools itself
+   * (anthropics/anthropic-sdk-python#1801 saw the rest pass).
+   */
+  pendingContainer: choice(["always", "generated"]),
   /** Chat: `reasoning_content: ""` where it must come back: a placeholder that some report as enough (V01, V02). */
   emptyReasoning: choice(["refuse", "accept"]),
   /** Chat: reasoning text this conversation was not given: no vendor can tell, but a test may want to know. */

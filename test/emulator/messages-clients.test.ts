@@ -103,7 +103,14 @@ describe("@anthropic-ai/sdk", () => {
     expect(count.input_tokens).toBeGreaterThan(10);
     const listed: string[] = [];
     for await (const model of client.models.list()) listed.push(model.id);
-    expect(listed).toEqual(["emu-claude", "emu-claude-bound", "emu-claude-plain"]);
+    expect(listed).toEqual([
+      "emu-claude",
+      "emu-claude-bound",
+      "emu-claude-adaptive",
+      "emu-claude-5.5",
+      "emu-claude-between",
+      "emu-claude-plain",
+    ]);
     expect((await client.models.retrieve("claude-sonnet-5")).id).toBe("claude-sonnet-5");
     await expect(client.models.retrieve("emu-plain")).rejects.toBeInstanceOf(Anthropic.NotFoundError);
   });

@@ -673,7 +673,7 @@ describe("parameters", () => {
       messages: [{ role: "user", content: [{ type: "input_text" }] }],
     });
     expect((reply.json["error"] as Json)["message"]).toMatch(
-      /^messages\.0\.content\.0: Input tag 'input_text' found using 'type' does not match any of the expected tags: 'document', 'image', .*'tool_result'$/,
+      /^messages\.0\.content\.0: Input tag 'input_text' found using 'type' does not match any of the expected tags: 'container_upload', 'document', 'image', .*'tool_result'$/,
     );
     const thought = { type: "thinking", thinking: "", signature: "" };
     const misplaced = await ask(emulator, { ...ok, messages: [{ role: "user", content: [thought] }] });

@@ -7,12 +7,14 @@ import { isObject, type JsonObject } from "../../base/support/index.ts";
 import { refuse } from "../api-refusal.ts";
 import type { Answer, ComposeOptions } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
+import type { Reply } from "../output/draft.ts";
 import type { StreamEvent } from "../output/stream-event.ts";
 import { issuedThinking, cluesOfMessage } from "./clues.ts";
 import { type Ending, endingOf } from "./ending.ts";
 import type { JudgedMessages } from "./judge-request.ts";
 import { messageEvents, streamForm } from "./output/events.ts";
 import { issueBlocks } from "./output/issue.ts";
+import { resumedResults } from "./output/server-results.ts";
 import { inputTokens, outputUsage, startUsage } from "./output/usage.ts";
 import { toolId } from "./signature.ts";
 import { BINDING_BETA } from "./vocabulary.ts";
@@ -25,7 +27,8 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
   const at = engine.seconds();
   const uid = engine.seal.newUid();
   const id = toolId(engine.seal, { uid, at, index: 127 }, { beganThinking: false, prefix: "msg" });
-  const ending = endingOf(judged, options.reply, { faults: options.faults, input: options.prompt.input });
+  const reply = resumed(judged, options.reply);
+  const ending = endingOf(judged, reply, { faults: options.faults, input: options.prompt.input });
   const blocks = issueBlocks({
     drafts: ending.drafts,
     seal: engine.seal,
@@ -43,6 +46,7 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
     caches: request.caches,
     minimum: engine.switches.cacheMinimumTokens,
   });
+  const container = reply.container === undefined ? {} : { container: reply.container };
   const opening = {
     model: request.model,
     id,
@@ -53,6 +57,9 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
     stop_sequence: null,
     usage: startUsage(input),
     ...transformationsOf(judged),
+    ...(isObject(request.body["container"]) || typeof request.body["container"] === "string"
+      ? container
+      : {}),
   };
   const output = outputUsage(ending.drafts);
   const stop = stopOf(ending);
@@ -62,12 +69,13 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
     ...stop,
     usage: { ...startUsage(input), ...output },
     ...contextManagement(request.body),
+    ...container,
   };
   engine.issued.opened(judged.conversation, cluesOfMessage(uid, blocks));
   const outcome = outcomeOf(ending);
   const end = endEvents(ending, {
     type: "message_delta",
-    delta: stop,
+    delta: { ...stop, ...container },
     usage: { ...input, ...output },
     ...contextManagement(request.body),
   });
@@ -84,6 +92,15 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
         engine.issued.completed(judged.conversation, issuedThinking(blocks, engine.seal.epoch));
     },
   };
+}
+
+/** Calls of server tools that were waiting have run by now: their results come first. */
+function resumed({ pending }: JudgedMessages, reply: Reply): Reply {
+  const results = resumedResults(
+    pending.map(({ block }) => block),
+    reply,
+  );
+  return { ...reply, output: [...results, ...reply.output] };
 }
 
 function stopOf({ stopReason, stopSequence }: Ending): JsonObject {

@@ -8,6 +8,8 @@ import { type Draft, halved, type Reply } from "../output/draft.ts";
 import { draftTokens } from "../output/usage.ts";
 import { type ApiError, apiError } from "./http-errors.ts";
 import type { JudgedMessages } from "./judge-request.ts";
+import { callsClient } from "./output/server-results.ts";
+import { SURPRISE } from "./own-types.ts";
 import { invalidSignature } from "./refusals.ts";
 import { STOP_REASONS } from "./vocabulary.ts";
 
@@ -26,7 +28,7 @@ export function endingOf(
 ): Ending {
   let drafts = reply.output;
   if (options.faults.some((fault) => fault.type === "unknown-item")) {
-    const surprise: Draft = { type: "raw", item: { type: "emulator_surprise", payload: { depth: 1 } } };
+    const surprise: Draft = { type: "raw", item: { type: SURPRISE, payload: { depth: 1 } } };
     drafts = [...drafts.slice(0, -1), surprise, ...drafts.slice(-1)];
   }
   for (const fault of options.faults) {
@@ -54,8 +56,7 @@ function stopReasonOf(reason: string | undefined): string {
 
 function naturalReason(drafts: readonly Draft[]): string {
   if (drafts.some((draft) => draft.type === "message" && draft.refusal === true)) return "refusal";
-  const called = drafts.some((draft) => draft.type === "function_call" || draft.type === "custom_tool_call");
-  return called ? "tool_use" : "end_turn";
+  return drafts.some(callsClient) ? "tool_use" : "end_turn";
 }
 
 function forcedEnding(fault: Fault, drafts: readonly Draft[], judged: JudgedMessages): Ending | undefined {

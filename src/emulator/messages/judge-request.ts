@@ -10,17 +10,21 @@ import type { Engine } from "../engine.ts";
 import type { IssuedReasoning, Standing } from "../issued-record.ts";
 import { bodyOf } from "../request-body.ts";
 import { hashText } from "../seal.ts";
+import type { Switches } from "../switches.ts";
 import { conversationClues, cluePositions } from "./clues.ts";
 import { checkMessages } from "./judge/block-shape.ts";
-import { type Context, meaningOf, stripped, toContext } from "./judge/context.ts";
+import { type Context, type LocatedBlock, meaningOf, stripped, toContext } from "./judge/context.ts";
 import { parseMessages, type ParsedMessages } from "./judge/request-shape.ts";
+import { judgeServerTools } from "./judge/server-tools.ts";
 import {
+  foreignReason,
   judgeThinking,
   prefixChange,
   type ThinkingAnswer,
   type ThinkingQuestion,
 } from "./judge/thinking-rules.ts";
 import { checkTools, joined, type JoinedMessage } from "./judge/tool-rules.ts";
+import { ownTypesOf } from "./own-types.ts";
 import {
   malformedJson,
   prefillRefused,
@@ -29,6 +33,7 @@ import {
   versionUnknown,
 } from "./refusals.ts";
 import type { ThinkingPayload } from "./signature.ts";
+import { isServerCall } from "./vocabulary.ts";
 
 export interface JudgedMessages {
   readonly request: ParsedMessages;
@@ -39,6 +44,8 @@ export interface JudgedMessages {
   readonly history: ThinkingAnswer;
   /** What the model may use: nothing while thinking is off. */
   readonly usable: ReadonlyMap<number, ThinkingPayload>;
+  /** Calls of server tools that wait for their result; the answer brings it. */
+  readonly pending: readonly LocatedBlock[];
   readonly refusals: readonly ApiRefusal[];
 }
 
@@ -71,12 +78,14 @@ export function judgeMessages(
   const context = toContext(request.messages, request.messagesText);
   const messages = joined(context.blocks);
   const head = headOf(request);
-  const { model, traits, thinking } = request;
+  const server = judgeServerTools(messages, { body: request.body, switches });
+  const { model, traits, claude, thinking } = request;
   const history = judgeThinking({
     context,
     messages,
     model,
     traits,
+    claude,
     thinking,
     head,
     switches,
@@ -94,10 +103,12 @@ export function judgeMessages(
     head,
     history,
     usable: thinking.on ? history.usable : new Map(),
+    pending: server.pending,
     refusals: [
-      ...checkMessages(request.messages, switches),
+      ...checkMessages(request.messages, { switches, ownTypes: ownTypesOf(engine) }),
       ...checkTools(messages),
-      ...checkEnd(messages, engine),
+      ...server.refusals,
+      ...checkEnd(messages, claude.prefill ? switches.prefill : "refuse"),
       ...history.refusals,
     ],
   };
@@ -114,12 +125,12 @@ function headOf({ body, tools }: ParsedMessages): JudgedMessages["head"] {
   };
 }
 
-/** C08; a turn that a server tool paused goes on from its own words. */
-function* checkEnd(messages: readonly JoinedMessage[], engine: Engine): Generator<ApiRefusal> {
+/** C08; a turn that a server tool or a compaction paused goes on from its own words. */
+function* checkEnd(messages: readonly JoinedMessage[], prefill: Switches["prefill"]): Generator<ApiRefusal> {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return;
-  if (last.blocks.some((block) => block.type === "server_tool_use")) return;
-  if (engine.switches.prefill === "refuse") yield prefillRefused();
+  if (last.blocks.some(({ type }) => isServerCall(type) || type === "compaction")) return;
+  if (prefill === "refuse") yield prefillRefused();
   else if (/\s$/.test(stringOf(last.blocks.at(-1)?.block["text"]) ?? "")) yield trailingWhitespace();
 }
 
@@ -140,14 +151,14 @@ function fitsHere(
 ): (one: IssuedReasoning, positions: readonly number[]) => boolean {
   const { request, account, context, head } = judged;
   const { switches } = engine;
-  const { prefixBinding, modelBinding } = switches;
+  const { prefixBinding } = switches;
   const bound = prefixBinding === "refuse" || (prefixBinding === "model" && request.traits.prefixBound);
   return ({ sealed, followerAt }, positions) => {
     const thinking = sealed?.thinking;
     const follower = positions[followerAt];
     if (sealed === undefined || thinking === undefined || follower === undefined) return false;
-    if (!request.thinking.on || sealed.account !== account) return false;
-    if (modelBinding !== "off" && sealed.model !== request.model) return false;
+    if (!request.thinking.on) return false;
+    if (foreignReason(sealed, { ...request, account, switches }) !== undefined) return false;
     if (!bound) return true;
     const payload = { ...sealed, thinking };
     return prefixChange(payload, follower, thinking.previous, { context, head, switches }) === undefined;

@@ -7,6 +7,7 @@ import { tokensIn } from "../output/usage.ts";
 import { readMessages } from "./judge-request.ts";
 import { checkMessages } from "./judge/block-shape.ts";
 import { toContext } from "./judge/context.ts";
+import { ownTypesOf } from "./own-types.ts";
 import { unknownModel } from "./refusals.ts";
 
 export const routes: readonly Route[] = [
@@ -18,7 +19,8 @@ export const routes: readonly Route[] = [
 function countTokens(engine: Engine, request: RouteRequest): WireAnswer {
   const parsed = readMessages(engine, request, true);
   if ("rule" in parsed) return refused(parsed, undefined);
-  const [wrong] = checkMessages(parsed.messages, engine.switches);
+  const rules = { switches: engine.switches, ownTypes: ownTypesOf(engine) };
+  const [wrong] = checkMessages(parsed.messages, rules);
   if (wrong !== undefined && engine.strict) return refused(wrong, undefined);
   const { blocks } = toContext(parsed.messages, parsed.messagesText);
   const head = tokensIn(`${parsed.system}\n${parsed.toolsText}`);

@@ -3,6 +3,8 @@
  * parsing is tolerant: what is not listed here is kept and counted, never thrown on.
  */
 
+import type { JsonObject } from "../../base/support/index.ts";
+
 /** Every stream event of the official types; the name on the `event:` line is the `type` of the data. */
 export const MESSAGES_EVENTS: ReadonlySet<string> = new Set([
   "content_block_delta",
@@ -25,18 +27,22 @@ export const MESSAGES_DELTAS: ReadonlySet<string> = new Set([
   "thinking_delta",
 ]);
 
-/** Blocks the provider runs itself: part of the message, sent back with it. */
-export const SERVER_BLOCKS: ReadonlySet<string> = new Set([
-  "bash_code_execution_tool_result",
-  "code_execution_tool_result",
-  "mcp_tool_result",
-  "mcp_tool_use",
-  "server_tool_use",
-  "text_editor_code_execution_tool_result",
-  "tool_search_tool_result",
-  "web_fetch_tool_result",
-  "web_search_tool_result",
-]);
+/** A tool that the API runs itself. */
+export function isServerCall(type: string): boolean {
+  return type === "server_tool_use" || type === "mcp_tool_use";
+}
+
+/** Its result; those of client tools are `tool_result`. */
+export function isServerResult(type: string): boolean {
+  return type.endsWith("_tool_result");
+}
+
+/** Which block answers a call: the tool's name says it, and both tool searches share one. */
+export function resultTypeOf(call: JsonObject): string {
+  if (call["type"] === "mcp_tool_use") return "mcp_tool_result";
+  const name = String(call["name"]);
+  return name.startsWith("tool_search_tool") ? "tool_search_tool_result" : `${name}_tool_result`;
+}
 
 /** `stop_reason`, messages.d.ts 4140. */
 export const STOP_REASONS: ReadonlySet<string> = new Set([
@@ -67,5 +73,11 @@ export const ERROR_TYPES: Readonly<Record<number, string>> = {
 /** The beta that `thinking.block_binding` needs, and with which dropped thinking is reported (failures.md C04). */
 export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 
+/** The beta that `thinking.display: "updates"` needs. */
+export const UPDATES_BETA = "thinking-display-updates-2026-08-18";
+
 /** Ids of tool calls; anything else is refused (failures.md C09). */
 export const TOOL_ID_PATTERN = /^[a-zA-Z0-9_-]+$/;
+
+/** Ids of calls that the API made for itself. */
+export const SERVER_TOOL_ID_PATTERN = /^srvtoolu_[a-zA-Z0-9_]+$/;

@@ -48,6 +48,8 @@ export interface Reply {
   readonly status?: "completed" | "incomplete" | "failed" | undefined;
   readonly incompleteReason?: string | undefined;
   readonly error?: { readonly code: string; readonly message: string };
+  /** Claude: where code runs; a turn that waits for it must name it (C17). */
+  readonly container?: JsonObject | undefined;
 }
 
 /** The first `count` items whole; a message after them comes half. */

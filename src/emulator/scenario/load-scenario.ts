@@ -70,7 +70,7 @@ class ScenarioReader {
 
   #step(step: unknown, path: Path): ScenarioStep {
     if (!isObject(step)) throw this.problem(path, "a step must be an object with `output`");
-    this.onlyKeys(step, ["when", "output", "status", "reason", "error", "faults"], path);
+    this.onlyKeys(step, ["when", "output", "status", "reason", "error", "container", "faults"], path);
     const { when, output, status, reason, error } = step;
     if (when !== undefined && typeof when !== "string") {
       throw this.problem([...path, "when"], "`when` must be text that the user message contains");
@@ -91,6 +91,7 @@ class ScenarioReader {
       status,
       incompleteReason: status === "incomplete" ? (reason ?? "max_output_tokens") : undefined,
       ...(status === "failed" ? { error: this.#error(error, [...path, "error"]) } : {}),
+      container: this.#container(step["container"], [...path, "container"]),
       faults: this.#faults(step["faults"], [...path, "faults"]),
     };
   }
@@ -101,6 +102,14 @@ class ScenarioReader {
       throw this.problem(path, "`error` needs the texts `code` and `message`");
     }
     return { code: error["code"], message: error["message"] };
+  }
+
+  #container(container: unknown, path: Path): JsonObject | undefined {
+    if (container === undefined) return undefined;
+    if (!isObject(container) || typeof container["id"] !== "string") {
+      throw this.problem(path, "`container` needs the text `id`; `expires_at` is a time");
+    }
+    return { expires_at: "2099-01-01T00:00:00Z", ...container };
   }
 
   #faults(faults: unknown, path: Path): readonly Fault[] {

@@ -1,14 +1,15 @@
 /**
  * Each message and block by itself: roles, known types, fields the input takes, ids, empty texts. Field list:
- * @anthropic-ai/sdk 1.8.0 messages.d.ts, *BlockParam.
+ * @anthropic-ai/sdk 1.8.0 beta messages.d.ts, *BlockParam.
  */
 
-import { isObject, stringOf } from "../../../base/support/index.ts";
+import { arrayOf, isObject, stringOf } from "../../../base/support/index.ts";
 import type { ApiRefusal } from "../../api-refusal.ts";
 import { by, ensure, type Row, rows } from "../../shape/shape-rows.ts";
 import type { ValueKind } from "../../shape/value-kind.ts";
 import type { Switches } from "../../switches.ts";
 import {
+  blankText,
   emptyContent,
   emptyText,
   extraInput,
@@ -21,7 +22,7 @@ import {
   unknownTag,
   wrongType,
 } from "../refusals.ts";
-import { SERVER_BLOCKS, TOOL_ID_PATTERN } from "../vocabulary.ts";
+import { SERVER_TOOL_ID_PATTERN, TOOL_ID_PATTERN } from "../vocabulary.ts";
 import { messagesRows } from "./shape-words.ts";
 
 const { each, field, is, mustBe, only, required, under } = messagesRows;
@@ -38,37 +39,43 @@ const toolId = ensure(
   (path) => patternMismatch("C09", path, TOOL_ID_PATTERN.source),
 );
 
+const serverId = ensure(
+  (id: string) => SERVER_TOOL_ID_PATTERN.test(id),
+  (path) => patternMismatch("C09", path, SERVER_TOOL_ID_PATTERN.source),
+);
+
 const filled = ensure(
   (text) => text !== "",
   () => emptyText("messages"),
 );
 
-const toolUse: BlockFields = {
-  required: { id: "string", name: "string", input: "object" },
-  optional: ["cache_control", "caller", "toolset_name"],
+const cached = ["cache_control"];
+
+/** A result of a tool that the API ran; what is in it is the API's own affair. */
+const serverResult: BlockFields = {
+  required: { tool_use_id: "string", content: "any" },
+  optional: [...cached, "caller"],
+  own: field("tool_use_id", serverId),
 };
 
-const blockFields: Readonly<Record<string, BlockFields>> = {
-  text: {
-    required: { text: "string" },
-    optional: ["cache_control", "citations"],
-    own: field("text", filled),
-  },
-  image: { required: { source: "object" }, optional: ["cache_control"] },
-  document: {
-    required: { source: "object" },
-    optional: ["cache_control", "citations", "context", "title"],
-  },
+const call = { id: "string", name: "string", input: "object" } as const;
+
+const both: Readonly<Record<string, BlockFields>> = {
+  text: { required: { text: "string" }, optional: [...cached, "citations"], own: field("text", filled) },
+  container_upload: { required: { file_id: "string" }, optional: cached },
+  image: { required: { source: "object" }, optional: [...cached, "transformations"] },
+  document: { required: { source: "object" }, optional: [...cached, "citations", "context", "title"] },
   search_result: {
     required: { content: "any", source: "string", title: "string" },
-    optional: ["cache_control", "citations"],
+    optional: [...cached, "citations"],
   },
-  thinking: { required: { thinking: "string", signature: "string" }, optional: [] },
-  redacted_thinking: { required: { data: "string" }, optional: [] },
-  tool_use: { ...toolUse, own: field("id", toolId) },
+};
+
+const ofUser: Readonly<Record<string, BlockFields>> = {
+  ...both,
   tool_result: {
     required: { tool_use_id: "string" },
-    optional: ["cache_control", "content", "is_error", "toolset_name"],
+    optional: [...cached, "content", "is_error", "toolset_name"],
     own: rows(
       field("tool_use_id", toolId),
       field("is_error", is("boolean")),
@@ -82,20 +89,51 @@ const blockFields: Readonly<Record<string, BlockFields>> = {
       ),
     ),
   },
-  server_tool_use: toolUse,
 };
 
-/** Types whose fields are not checked: they are not ours to write. `emulator_surprise` comes from a fault. */
-const free = [...SERVER_BLOCKS, "compaction", "container_upload", "emulator_surprise", "fallback"].filter(
-  (type) => !Object.hasOwn(blockFields, type),
-);
+/** Changes of tools inside the conversation come as system messages. */
+const ofSystem: Readonly<Record<string, BlockFields>> = {
+  ...both,
+  tool_addition: { required: { tool: "object" }, optional: cached },
+  tool_removal: { required: { tool: "object" }, optional: cached },
+};
 
-const inAssistant = new Set(["thinking", "redacted_thinking", "tool_use", "server_tool_use", ...free]);
+const ofAssistant: Readonly<Record<string, BlockFields>> = {
+  ...both,
+  thinking: { required: { thinking: "string", signature: "string" }, optional: [] },
+  redacted_thinking: { required: { data: "string" }, optional: [] },
+  tool_use: { required: call, optional: [...cached, "caller", "toolset_name"], own: field("id", toolId) },
+  server_tool_use: { required: call, optional: [...cached, "caller"], own: field("id", serverId) },
+  advisor_tool_result: serverResult,
+  bash_code_execution_tool_result: serverResult,
+  code_execution_tool_result: serverResult,
+  text_editor_code_execution_tool_result: serverResult,
+  tool_search_tool_result: serverResult,
+  web_fetch_tool_result: serverResult,
+  web_search_tool_result: serverResult,
+  mcp_tool_use: { required: { ...call, server_name: "string" }, optional: cached },
+  mcp_tool_result: { required: { tool_use_id: "string" }, optional: [...cached, "content", "is_error"] },
+  mcp_tool_listing: { required: { mcp_server_name: "string", tools: "array" }, optional: [] },
+  compaction: {
+    required: {},
+    optional: [...cached, "content", "encrypted_content", "signature", "tool_changes"],
+  },
+  fallback: { required: { from: "object", to: "object" }, optional: ["trigger"] },
+};
 
-export function* checkMessages(messages: readonly unknown[], switches: Switches): Generator<ApiRefusal> {
+/** What a system message may have beside its text: per-turn effort, and when it goes (beta messages.d.ts). */
+const ofSystemMessage = ["clear_at", "output_config"];
+
+export interface BlockRules {
+  readonly switches: Switches;
+  /** Types nobody has documented and this server has sent: it takes them back. */
+  readonly ownTypes: ReadonlySet<string>;
+}
+
+export function* checkMessages(messages: readonly unknown[], rules: BlockRules): Generator<ApiRefusal> {
   if (messages.length === 0) yield noMessages();
   for (const [index, message] of messages.entries()) {
-    yield* checkMessage(message, index, { switches, last: index === messages.length - 1 });
+    yield* checkMessage(message, index, { ...rules, last: index === messages.length - 1 });
   }
   const [first] = messages;
   if (isObject(first) && first["role"] === "assistant") yield firstNotUser();
@@ -104,7 +142,7 @@ export function* checkMessages(messages: readonly unknown[], switches: Switches)
 function* checkMessage(
   message: unknown,
   index: number,
-  options: { readonly switches: Switches; readonly last: boolean },
+  options: BlockRules & { readonly last: boolean },
 ): Generator<ApiRefusal> {
   const path = `messages.${index}`;
   if (!isObject(message)) {
@@ -112,51 +150,58 @@ function* checkMessage(
     return;
   }
   const { role, content, ...rest } = message;
-  const [extra] = Object.keys(rest);
+  const extra = Object.keys(rest).find((name) => role !== "system" || !ofSystemMessage.includes(name));
   if (extra !== undefined) yield extraInput(`${path}.${extra}`);
   if (role === undefined) yield fieldRequired(`${path}.role`);
   else if (role === "system" && options.switches.systemMessages === "refuse") yield systemRole();
   else if (role !== "user" && role !== "assistant" && role !== "system")
     yield unexpectedValue(`${path}.role`, ["user", "assistant"]);
+  if (content === undefined && role === "system") return;
   if (content === undefined) yield fieldRequired(`${path}.content`);
   else if (typeof content !== "string" && !Array.isArray(content))
     yield wrongType(`${path}.content`, "a valid list");
-  const optional = options.last && role === "assistant";
+  const optional = role === "system" || (options.last && role === "assistant");
   if (content === "" || (Array.isArray(content) && content.length === 0)) {
     if (!optional) yield emptyContent(index);
   } else if (Array.isArray(content)) {
     for (const [at, block] of content.entries()) {
-      const wrong = blockOf(stringOf(role) ?? "user")(block, `${path}.content.${at}`);
+      const wrong = blockOf(stringOf(role) ?? "user", options)(block, `${path}.content.${at}`);
       if (wrong !== undefined) yield wrong;
     }
   }
+  if (saysNothing(content, options.switches.blankText)) yield blankText();
 }
 
-const blockOf = (role: string): Row<ApiRefusal> =>
+/** White space is text where the message has other text beside it; `any`: it never is. */
+function saysNothing(content: unknown, rule: Switches["blankText"]): boolean {
+  const texts = typeof content === "string" ? [content] : arrayOf(content).map(textIn);
+  const blank = texts.filter((text) => text !== undefined && text !== "" && text.trim() === "");
+  if (blank.length === 0 || rule === "any") return blank.length > 0;
+  return texts.every((text) => text === undefined || text.trim() === "");
+}
+
+function textIn(block: unknown): string | undefined {
+  return isObject(block) && block["type"] === "text" ? stringOf(block["text"]) : undefined;
+}
+
+const blockOf = (role: string, { ownTypes }: BlockRules): Row<ApiRefusal> =>
   rows(
     is("object"),
     field("type", mustBe("string")),
-    by(({ type }) => blockShape(String(type), role)),
+    by(({ type }) => {
+      const own = role === "assistant" && ownTypes.has(String(type));
+      return own ? undefined : blockShape(String(type), role);
+    }),
   );
 
 function blockShape(type: string, role: string): Row<ApiRefusal> {
-  if (!isAllowedIn(role, type)) return (_, path) => unknownTag(path, type, allowedIn(role));
-  const table = Object.hasOwn(blockFields, type) ? blockFields[type] : undefined;
-  if (table === undefined) return rows();
+  const tables = role === "assistant" ? ofAssistant : role === "system" ? ofSystem : ofUser;
+  const table = Object.hasOwn(tables, type) ? tables[type] : undefined;
+  if (table === undefined) return (_, path) => unknownTag(path, type, Object.keys(tables).toSorted());
   return under(
     type,
     ...Object.entries(table.required).map(([name, kind]) => field(name, required(), is(kind))),
     only(["type", ...Object.keys(table.required), ...table.optional]),
     table.own ?? rows(),
   );
-}
-
-function isAllowedIn(role: string, type: string): boolean {
-  if (!Object.hasOwn(blockFields, type) && !free.includes(type)) return false;
-  return role === "assistant" ? type !== "tool_result" : !inAssistant.has(type);
-}
-
-function allowedIn(role: string): readonly string[] {
-  const all = [...Object.keys(blockFields), ...free.filter((type) => type !== "emulator_surprise")];
-  return all.filter((type) => isAllowedIn(role, type)).toSorted();
 }

@@ -3,26 +3,20 @@
  * messages are still unjudged. Field list: @anthropic-ai/sdk 1.8.0, MessageCreateParamsBase (also of the beta).
  */
 
-import {
-  arrayOf,
-  isObject,
-  type JsonObject,
-  objectOf,
-  sliceMember,
-  stringOf,
-} from "../../../base/support/index.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, sliceMember } from "../../../base/support/index.ts";
 import type { ApiRefusal } from "../../api-refusal.ts";
 import type { ModelTraits } from "../../model-traits.ts";
 import { by, ensure, orNull, type Row, rows } from "../../shape/shape-rows.ts";
 import { kindTable } from "../../shape/value-kind.ts";
+import { type ClaudeTraits, claudeTraitsOf } from "../claude-models.ts";
 import {
   budgetTooLarge,
   emptyText,
   forcedTool,
-  patternMismatch,
+  forcedToolUnsupported,
+  samplingDeprecated,
   temperatureWhileThinking,
   tooManyBreakpoints,
-  toolNamesRepeat,
   tooSmall,
   unknownModel,
   wrongType,
@@ -30,6 +24,7 @@ import {
 import { withoutCacheControl } from "./context.ts";
 import { messagesRows } from "./shape-words.ts";
 import { parseThinking, type Thinking } from "./thinking-config.ts";
+import { toolRows } from "./tool-shape.ts";
 
 const { each, field, is, mustBe, mustBeOneOf, oneOf, required, sent, under } = messagesRows;
 
@@ -37,6 +32,7 @@ export interface ParsedMessages {
   readonly body: JsonObject;
   readonly model: string;
   readonly traits: ModelTraits;
+  readonly claude: ClaudeTraits;
   readonly messages: readonly JsonObject[];
   readonly messagesText: string;
   readonly tools: readonly JsonObject[];
@@ -91,14 +87,16 @@ export function parseMessages(options: {
   const model = String(body["model"]);
   const traits = options.traitsOf(model);
   if (traits === undefined) return unknownModel(model);
-  const thinking = parseThinking(body, { model, traits, betas });
+  const claude = claudeTraitsOf(model, traits);
+  const thinking = parseThinking(body, { model, traits, claude, betas });
   if ("rule" in thinking) return thinking;
-  const limited = limitsOf(thinking)(body, "") ?? checkBreakpoints(body);
+  const limited = limitsOf(thinking, claude)(body, "") ?? checkBreakpoints(body);
   if (limited !== undefined) return limited;
   return {
     body,
     model,
     traits,
+    claude,
     messages: arrayOf(body["messages"]).map(objectOf),
     messagesText: sliceMember(text, "messages") ?? "[]",
     tools: arrayOf(body["tools"]).map(objectOf),
@@ -124,14 +122,26 @@ function parametersOf(options: {
   );
 }
 
-const toolNamePattern = "^[a-zA-Z0-9_-]{1,128}$";
-const isToolName = (name: unknown): boolean =>
-  typeof name === "string" && new RegExp(toolNamePattern).test(name);
 const choices = ["auto", "any", "tool", "none"];
 
+const forces = (type: unknown): boolean => type === "any" || type === "tool";
+
+const usualSampling = { temperature: 1, top_p: 1, top_k: undefined } as const;
+
+/** Newer models have no such knobs; some take them where they are turned to the default. */
+function sampling(name: string, usual: number | undefined, claude: ClaudeTraits): Row<ApiRefusal> {
+  return ensure(
+    (value) => claude.sampling === "any" || (claude.sampling === "default" && value === usual),
+    () => samplingDeprecated(name),
+  );
+}
+
 /** What the model takes, in the order in which the API looks at it. */
-function limitsOf({ budget = 0, on, mode }: Thinking): Row<ApiRefusal> {
+function limitsOf({ budget = 0, on, mode }: Thinking, claude: ClaudeTraits): Row<ApiRefusal> {
   return rows(
+    ...Object.entries(usualSampling).map(([name, usual]) =>
+      field(name, orNull(sampling(name, usual, claude))),
+    ),
     field(
       "max_tokens",
       ensure(
@@ -156,37 +166,19 @@ function limitsOf({ budget = 0, on, mode }: Thinking): Row<ApiRefusal> {
         ),
       ),
     ),
-    field("tools", each(is("object"), ownTool())),
+    field("tools", each(is("object"), toolRows())),
     field(
       "tool_choice",
       field("type", mustBeOneOf(choices)),
       by(({ type }) => (type === "tool" ? under("tool", field("name", mustBe("string"))) : undefined)),
       field(
         "type",
-        ensure((type) => mode !== "enabled" || (type !== "any" && type !== "tool"), forcedTool),
+        ensure((type) => claude.forcedTool || !forces(type), forcedToolUnsupported),
+        ensure((type) => mode !== "enabled" || !forces(type), forcedTool),
       ),
     ),
     field("output_config", field("effort", orNull(oneOf(efforts)))),
   );
-}
-
-/** Server tools have shapes of their own; of the others no name comes twice. */
-function ownTool(): Row<ApiRefusal> {
-  const names = new Set<unknown>();
-  const shape = under(
-    "custom",
-    field(
-      "name",
-      required(),
-      ensure(isToolName, (path) => patternMismatch("X-tools", path, toolNamePattern)),
-    ),
-    field("input_schema", mustBe("object")),
-    field(
-      "name",
-      ensure((name) => names.size < names.add(name).size, toolNamesRepeat),
-    ),
-  );
-  return by(({ type }) => ((stringOf(type) ?? "custom") === "custom" ? shape : undefined));
 }
 
 function checkBreakpoints(body: JsonObject): ApiRefusal | undefined {

@@ -8,6 +8,7 @@ import type { ApiRefusal } from "../../api-refusal.ts";
 import { type ModelTraits, readsSealsOf } from "../../model-traits.ts";
 import { hashText, type Seal } from "../../seal.ts";
 import type { Switches } from "../../switches.ts";
+import type { ClaudeTraits } from "../claude-models.ts";
 import {
   finalBlockThinking,
   invalidData,
@@ -28,6 +29,7 @@ export interface ThinkingQuestion {
   readonly messages: readonly JoinedMessage[];
   readonly model: string;
   readonly traits: ModelTraits;
+  readonly claude: ClaudeTraits;
   readonly account: string;
   readonly thinking: Thinking;
   /** Hashes of what stands before the messages. */
@@ -62,6 +64,7 @@ export function judgeThinking(question: ThinkingQuestion): ThinkingAnswer {
   }
   const latest = question.messages.findLast((message) => message.role === "assistant");
   refusals.push(...checkUnchanged(latest, opened, question.context.blocks));
+  refusals.push(...checkBoundaries(latest, opened, question.context.blocks));
   return { ...checkBindings(opened, question, refusals), refusals };
 }
 
@@ -140,21 +143,50 @@ function* checkUnchanged(
       continue;
     }
     const start = position - payload.index;
-    const moved = (starts.get(payload.uid) ?? start) !== start;
-    starts.set(payload.uid, start);
-    const indexes = seen.get(payload.uid) ?? [];
-    seen.set(payload.uid, [...indexes, payload.index]);
+    const run = runOf(payload);
+    const moved = (starts.get(run) ?? start) !== start;
+    starts.set(run, start);
+    const indexes = seen.get(run) ?? [];
+    seen.set(run, [...indexes, payload.index]);
     const rule = block.type === "thinking" ? "C01" : "C11";
     if (!same || moved || indexes.includes(payload.index)) yield thinkingModified(block.path, rule);
   }
   for (const [position, payload] of opened) {
     const block = blocks[position];
-    const indexes = seen.get(payload.uid);
+    const indexes = seen.get(runOf(payload));
     if (block === undefined || indexes === undefined) continue;
     if (payload.thinking.all.some((index) => !indexes.includes(index))) {
       yield thinkingModified(block.path);
       return;
     }
+  }
+}
+
+/** What one model thought in one response. */
+function runOf({ uid, thinking }: ThinkingPayload): string {
+  return `${uid} ${thinking.hop ?? 0}`;
+}
+
+/**
+ * Where another model took over, a `fallback` block stands between what the two thought: without it both runs are one
+ * that nobody signed, and inside a run it is a break that nobody made (beta messages.d.ts, BetaFallbackBlockParam).
+ */
+function* checkBoundaries(
+  latest: JoinedMessage | undefined,
+  opened: ReadonlyMap<number, ThinkingPayload>,
+  blocks: readonly LocatedBlock[],
+): Generator<ApiRefusal> {
+  let before: ThinkingPayload | undefined;
+  let parted = false;
+  for (const [position, block] of blocks.entries()) {
+    const payload = opened.get(position);
+    if (payload !== undefined && before?.uid === payload.uid) {
+      const crosses = (before.thinking.hop ?? 0) !== (payload.thinking.hop ?? 0);
+      const isLatest = latest !== undefined && position >= latest.start;
+      if (crosses !== parted) yield isLatest ? thinkingModified(block.path) : invalidSignature(block.path);
+    }
+    parted = block.type === "fallback";
+    if (!parted) before = payload;
   }
 }
 
@@ -170,7 +202,7 @@ function checkBindings(
   for (const [position, payload] of opened) {
     const path = question.context.blocks[position]?.path ?? "";
     const foreign = foreignReason(payload, question);
-    if (foreign !== undefined && question.switches.foreignThinking === "refuse") {
+    if (foreign !== undefined && unreadableIs(question) === "refuse") {
       refusals.push(unreadable(question.context.blocks[position] as LocatedBlock));
       continue;
     }
@@ -198,14 +230,25 @@ function checkBindings(
   return { usable, dropped, transformations };
 }
 
+function unreadableIs({ switches, claude }: ThinkingQuestion): ClaudeTraits["unreadable"] {
+  return switches.foreignThinking === "model" ? claude.unreadable : switches.foreignThinking;
+}
+
 /** Which check fails first, in the order of the types (beta messages.d.ts 5541). */
-function foreignReason(
-  payload: ThinkingPayload,
-  { account, model, switches, traits }: ThinkingQuestion,
+export function foreignReason(
+  maker: { readonly account: string; readonly model: string },
+  {
+    account,
+    model,
+    switches,
+    traits,
+    claude,
+  }: Pick<ThinkingQuestion, "account" | "model" | "switches" | "traits" | "claude">,
 ): "organization" | "model" | undefined {
-  if (payload.account !== account) return "organization";
+  if (switches.accountBinding === "exact" && maker.account !== account) return "organization";
   if (!traits.reasoning) return "model";
-  return readsSealsOf(model, payload.model, switches.modelBinding) ? undefined : "model";
+  const reads = claude.reads?.test(maker.model) === true;
+  return reads || readsSealsOf(model, maker.model, switches.modelBinding) ? undefined : "model";
 }
 
 /** Older accounts only have it recorded (`prefixBinding: silent`); asking for drop_block makes it drop everywhere. */

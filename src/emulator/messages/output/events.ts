@@ -49,7 +49,10 @@ function opened({ final }: IssuedBlock): JsonObject {
       return { type: "thinking", thinking: "", signature: "" };
     case "tool_use":
     case "server_tool_use":
+    case "mcp_tool_use":
       return { ...final, input: {} };
+    case "compaction":
+      return { ...final, content: null };
     default:
       return final;
   }
@@ -68,8 +71,13 @@ function deltasOf(final: JsonObject, one: IssuedBlock): readonly JsonObject[] {
       const last = said.length === 0 ? [] : [{ type: "thinking_delta", thinking: "" }];
       return [...said, ...last, { type: "signature_delta", signature: final["signature"] }];
     }
+    case "compaction": {
+      const { content = null, encrypted_content = null } = final;
+      return [{ type: "compaction_delta", content, encrypted_content }];
+    }
     case "tool_use":
     case "server_tool_use":
+    case "mcp_tool_use":
       return ["", ...deltaTexts(one.inputText ?? "")].map((partial) => ({
         type: "input_json_delta",
         partial_json: partial,

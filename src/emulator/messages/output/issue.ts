@@ -4,6 +4,7 @@
  */
 
 import {
+  arrayOf,
   assertNever,
   isObject,
   type JsonObject,
@@ -14,6 +15,7 @@ import type { Draft } from "../../output/draft.ts";
 import { hashText, type Seal, type SealedThinking } from "../../seal.ts";
 import { isThinking, nextLink } from "../judge/context.ts";
 import { signatureOf, type ThinkingPayload, toolId } from "../signature.ts";
+import { hasId, inputTextOf, resultBlock } from "./server-results.ts";
 
 export interface IssuedBlock {
   readonly index: number;
@@ -54,7 +56,7 @@ interface Plain {
 
 export function issueBlocks(options: IssueOptions): readonly IssuedBlock[] {
   const plain = toPlain(options);
-  const all = plain.flatMap(({ block }, index) => (isThinking(String(block["type"])) ? [index] : []));
+  const hops = hopsOf(plain);
   let link = options.link;
   let role = options.lastRole;
   let previous = options.previous;
@@ -63,7 +65,11 @@ export function issueBlocks(options: IssueOptions): readonly IssuedBlock[] {
     const common = { index, inputText: one.inputText, citations: one.citations ?? [], linkBefore };
     const type = String(one.block["type"]);
     if (isThinking(type)) {
-      const sealed = toSealed(one, { index, all, link, previous }, options);
+      const hop = hops[index] ?? 0;
+      const all = plain.flatMap(({ block }, at) =>
+        isThinking(String(block["type"])) && hops[at] === hop ? [at] : [],
+      );
+      const sealed = toSealed(one, { index, all, hop, link, previous }, options);
       previous = sealed.id;
       const proof = signatureOf(options.seal, sealed, options.at);
       const final =
@@ -77,11 +83,21 @@ export function issueBlocks(options: IssueOptions): readonly IssuedBlock[] {
   });
 }
 
+/** For each block: how many `fallback` blocks stand before it. */
+function hopsOf(plain: readonly Plain[]): readonly number[] {
+  let hop = 0;
+  return plain.map(({ block }) => {
+    if (block["type"] === "fallback") hop += 1;
+    return hop;
+  });
+}
+
 function toSealed(
   one: Plain,
   position: {
     readonly index: number;
     readonly all: readonly number[];
+    readonly hop: number;
     readonly link: string;
     readonly previous: string | null;
   },
@@ -102,6 +118,7 @@ function toSealed(
       kind,
       text: hashText(stringOf(one.block["thinking"]) ?? ""),
       all: position.all,
+      ...(position.hop === 0 ? {} : { hop: position.hop }),
       ...options.head,
       previous: position.previous,
     },
@@ -141,7 +158,7 @@ function blocksOf(draft: Draft, id: (prefix: string) => string, omitted: boolean
     case "web_search_call":
       return searchBlocks(draft.action, id("srvtoolu"));
     case "raw":
-      return [{ block: draft.item }];
+      return [rawBlock(draft.item, id)];
     default:
       return assertNever(draft, "draft");
   }
@@ -169,25 +186,20 @@ function textBlock({ text, annotations }: Extract<Draft, { type: "message" }>): 
 
 function searchBlocks(action: JsonObject, id: string): readonly Plain[] {
   const input = { query: stringOf(action["query"]) ?? "" };
-  return [
-    {
-      block: { type: "server_tool_use", id, name: "web_search", input },
-      inputText: JSON.stringify(input),
-    },
-    {
-      block: {
-        type: "web_search_tool_result",
-        tool_use_id: id,
-        content: [
-          {
-            type: "web_search_result",
-            title: "An emulated page",
-            url: "https://example.com/emulated",
-            encrypted_content: "EqgfCioIARgBIiQ",
-            page_age: null,
-          },
-        ],
-      },
-    },
-  ];
+  const call = { type: "server_tool_use", id, name: "web_search", input };
+  return [{ block: call, inputText: JSON.stringify(input) }, { block: resultBlock(call) }];
+}
+
+const idPrefixes: Readonly<Record<string, string>> = {
+  mcp_tool_use: "mcptoolu",
+  server_tool_use: "srvtoolu",
+  tool_use: "toolu",
+};
+
+/** Sent as it is written, streamed as the API streams its kind; a call without an id gets one. */
+function rawBlock(item: JsonObject, id: (prefix: string) => string): Plain {
+  const prefix = idPrefixes[String(item["type"])];
+  if (prefix !== undefined)
+    return { block: hasId(item) ? item : { ...item, id: id(prefix) }, inputText: inputTextOf(item) };
+  return { block: item, citations: arrayOf(item["citations"]).filter(isObject) };
 }

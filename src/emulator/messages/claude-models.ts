@@ -1,0 +1,85 @@
+/**
+ * How Claude models differ (dialects of one API): which thinking they take, what they refuse, whose thoughts they read.
+ * Data, by generation; docs/emulator.md names the evidence. An id nobody knows takes everything.
+ */
+
+import type { ModelTraits } from "../model-traits.ts";
+
+export type ThinkingMode = "adaptive" | "enabled" | "between_tools" | "disabled";
+
+export interface ClaudeTraits {
+  /** Others are refused (C18). */
+  readonly modes: readonly ThinkingMode[];
+  /** What it does when the request says nothing about thinking. */
+  readonly usual: ThinkingMode;
+  /** Thinking is sent without its text unless `display` asks for it. */
+  readonly omits: boolean;
+  /** `temperature`, `top_p`, `top_k`: any value, the default one only, or none at all. */
+  readonly sampling: "any" | "default" | "none";
+  /** C20: whether `tool_choice` may force a tool. */
+  readonly forcedTool: boolean;
+  /** C08: whether the switch `prefill` has a say. */
+  readonly prefill: boolean;
+  /** Thinking it cannot read: refused (C03), or dropped and listed in `input_transformations` (C10). */
+  readonly unreadable: "refuse" | "drop";
+  /** Other models whose thinking it reads. */
+  readonly reads?: RegExp | undefined;
+}
+
+const amalgam: ClaudeTraits = {
+  modes: ["adaptive", "enabled", "between_tools", "disabled"],
+  usual: "disabled",
+  omits: false,
+  sampling: "any",
+  forcedTool: true,
+  prefill: true,
+  unreadable: "refuse",
+};
+
+/** Opus 4.7, 4.8 and 5, Sonnet 5: no budget, no sampling. */
+const adaptive: ClaudeTraits = {
+  ...amalgam,
+  modes: ["adaptive", "disabled"],
+  omits: true,
+  sampling: "none",
+  prefill: false,
+};
+
+/** Opus 5.5, Fable and Mythos 5: think always. */
+const always: ClaudeTraits = {
+  ...adaptive,
+  modes: ["adaptive"],
+  usual: "adaptive",
+  forcedTool: false,
+  unreadable: "drop",
+};
+
+/** Sonnet 5.5: thinks before its first call, or only between calls. */
+const between: ClaudeTraits = {
+  ...always,
+  modes: ["adaptive", "between_tools"],
+  sampling: "default",
+};
+
+const older = /^claude-(?:3|sonnet-(?:4|5$)|haiku-4|opus-4)/;
+
+/** The first that fits. */
+const rows: readonly (readonly [RegExp, ClaudeTraits])[] = [
+  [/^emu-claude-bound/, { ...amalgam, usual: "adaptive" }],
+  [/^emu-claude-adaptive/, adaptive],
+  [/^emu-claude-5\.5/, { ...always, reads: /^emu-claude-adaptive/ }],
+  [/^emu-claude-between/, { ...between, reads: /^emu-claude$/ }],
+  [/^claude-(?:fable|mythos)-5-[1-9]/, { ...always, reads: /^claude-opus-5/ }],
+  [/^claude-(?:fable|mythos)-5/, { ...always, forcedTool: true }],
+  [/^claude-opus-5-5/, always],
+  [/^claude-sonnet-5-5/, { ...between, reads: older }],
+  [/^claude-(?:opus|sonnet)-5/, { ...adaptive, usual: "adaptive" }],
+  [/^claude-opus-4-[78]/, adaptive],
+];
+
+export function claudeTraitsOf(model: string, traits: ModelTraits): ClaudeTraits {
+  const found = rows.find(([match]) => match.test(model))?.[1] ?? amalgam;
+  // A model that was declared bound thinks as the bound ones do.
+  if (found !== amalgam || !traits.prefixBound || !traits.reasoning) return found;
+  return { ...found, usual: "adaptive" };
+}

@@ -1,0 +1,86 @@
+/**
+ * Tools that the API runs itself (C19, C17). A call and its result stand in one assistant turn: from a person's words to
+ * the next ones, however many results of client tools come between. A call that waits at the very end is resumed.
+ */
+
+import { type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
+import type { ApiRefusal } from "../../api-refusal.ts";
+import type { Switches } from "../../switches.ts";
+import { containerRequired, serverResultMissing, unexpectedServerResult } from "../refusals.ts";
+import { isServerCall, isServerResult, resultTypeOf } from "../vocabulary.ts";
+import type { LocatedBlock } from "./context.ts";
+import type { JoinedMessage } from "./tool-rules.ts";
+
+export interface ServerTools {
+  readonly refusals: readonly ApiRefusal[];
+  /** Calls whose result comes with the answer to this request. */
+  readonly pending: readonly LocatedBlock[];
+}
+
+export function judgeServerTools(
+  messages: readonly JoinedMessage[],
+  options: { readonly body: JsonObject; readonly switches: Switches },
+): ServerTools {
+  const refusals: ApiRefusal[] = [];
+  let calls: LocatedBlock[] = [];
+  let answered = new Set<string>();
+  const unanswered = (): readonly LocatedBlock[] =>
+    calls.filter(({ block, type }) => isServerCall(type) && !answered.has(idOf(block)));
+  for (const message of messages) {
+    if (endsTurn(message)) {
+      for (const { path, block } of unanswered())
+        refusals.push(
+          serverResultMissing(path, { name: nameOf(block), id: idOf(block), type: resultTypeOf(block) }),
+        );
+      calls = [];
+      answered = new Set();
+    } else if (message.role === "assistant") {
+      for (const one of message.blocks) {
+        if (isServerCall(one.type) || one.type === "tool_use") calls.push(one);
+        if (!isServerResult(one.type)) continue;
+        const id = stringOf(one.block["tool_use_id"]) ?? "";
+        if (calls.some(({ block, type }) => isServerCall(type) && idOf(block) === id)) answered.add(id);
+        else refusals.push(unexpectedServerResult(one.path, one.type, id));
+      }
+    }
+  }
+  const pending = unanswered();
+  if (needsContainer(pending, calls, options.switches) && containerOf(options.body) === undefined)
+    refusals.push(containerRequired());
+  return { refusals, pending };
+}
+
+/** Anything but results of client tools: the assistant's turn is over (docs, handling stop reasons). */
+function endsTurn({ role, blocks }: JoinedMessage): boolean {
+  return role === "user" && blocks.some(({ type }) => type !== "tool_result");
+}
+
+/**
+ * C17: code that waits lives in a container. One report saw such a request pass where no call came out of the code
+ * (anthropic-sdk-python#1801): the switch.
+ */
+function needsContainer(
+  pending: readonly LocatedBlock[],
+  calls: readonly LocatedBlock[],
+  { pendingContainer }: Switches,
+): boolean {
+  const runs = pending.some(({ block }) => nameOf(block).endsWith("code_execution") || isGenerated(block));
+  return runs && (pendingContainer === "always" || calls.some(({ block }) => isGenerated(block)));
+}
+
+/** Called by code in the container, not by the model. */
+function isGenerated(block: JsonObject): boolean {
+  return String(objectOf(block["caller"])["type"]).startsWith("code_execution");
+}
+
+function containerOf({ container }: JsonObject): string | undefined {
+  return stringOf(container) ?? stringOf(objectOf(container)["id"]);
+}
+
+function idOf(block: JsonObject): string {
+  return stringOf(block["id"]) ?? "";
+}
+
+function nameOf(block: JsonObject): string {
+  return stringOf(block["name"]) ?? "";
+}
