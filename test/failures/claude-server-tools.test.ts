@@ -199,16 +199,16 @@ test("what was called through a call that is left out goes without its caller", 
   expect(JSON.stringify(log.body())).not.toContain("caller");
 });
 
-describe("a refused pair", () => {
-  const refused = (log: ClaudeLog, callId: string): ClaudeLog =>
-    log.add({
-      type: "replay_override",
-      what: { kind: "call", callId },
-      action: "close_call",
-      target: CLAUDE.target,
-      cause: { code: "invalid_request_error", message: "no" },
-    } satisfies Omit<ReplayOverride, "v" | "seq" | "id" | "at" | "epoch">);
+const refused = (log: ClaudeLog, callId: string): ClaudeLog =>
+  log.add({
+    type: "replay_override",
+    what: { kind: "call", callId },
+    action: "close_call",
+    target: CLAUDE.target,
+    cause: { code: "invalid_request_error", message: "no" },
+  } satisfies Omit<ReplayOverride, "v" | "seq" | "id" | "at" | "epoch">);
 
+describe("a refused pair", () => {
   test("is left out, and keeps the thoughts of its message", () => {
     const log = new ClaudeLog()
       .user()
