@@ -66,8 +66,8 @@ export const breaks = [
     law: 1,
     what: "payloads cross to another model and account",
     file: "src/runtime/fold/guard.ts",
-    find: "  if (!sameOrigin(group.origin, context.settings.target)) {",
-    replace: "  if (group.origin.dialect !== context.settings.target.dialect) {",
+    find: "  if (!sameOrigin(group.origin, settings.target)) {",
+    replace: "  if (group.origin.dialect !== settings.target.dialect) {",
     tests: ["test/laws/law-1-verbatim-at-home.test.ts", conversations, prefixes],
   },
   {
@@ -201,8 +201,8 @@ export const breaks = [
     law: 5,
     what: "a request goes out before its start is durable",
     file: "src/runtime/turn/step.ts",
-    find: "leftOut(context, rendered) }], {\n    durable: true,\n  });",
-    replace: "leftOut(context, rendered) }]);",
+    find: "[...remarks(context, rendered), start()], { durable: true });",
+    replace: "[...remarks(context, rendered), start()]);",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
   },
   {

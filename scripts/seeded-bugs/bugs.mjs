@@ -132,8 +132,8 @@ export const bugs = [
   {
     what: "thoughts go to another model",
     file: "src/runtime/fold/guard.ts",
-    find: "  if (!sameOrigin(group.origin, context.settings.target)) {",
-    replace: "  if (group.origin.dialect !== context.settings.target.dialect) {",
+    find: "  if (!sameOrigin(group.origin, settings.target)) {",
+    replace: "  if (group.origin.dialect !== settings.target.dialect) {",
     tests: ["test/laws/law-1-verbatim-at-home.test.ts", "test/exhaustive/prefix-requests.test.ts"],
   },
   {

@@ -157,7 +157,7 @@ const BREAKS: Readonly<Record<string, Case>> = {
 
 /** Why no log can: docs/reliability.md. */
 const NEVER =
-  "R06 R08 R10 R11 R13 R15 R16 M01 M02 M04 M06 M08 M10 M15 M17 M18 M19 M20 M21 M22 Q04 Q05 Q07 Q09 Q10".split(
+  "R06 R08 R10 R11 R13 R15 R16 M01 M02 M04 M06 M08 M10 M15 M17 M18 M19 M20 M21 M22 M24 Q04 Q05 Q07 Q09 Q10".split(
     " ",
   );
 

@@ -203,6 +203,17 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
       part(2, (block) => ({ ...block, input: '{"at":"three"}' })),
     ),
   ],
+  "C19 a search that nobody finished": [
+    "M24",
+    at(5, (list) => [
+      ...list,
+      { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "x" } },
+    ]),
+  ],
+  "C19 a result of a search that is not there": [
+    "M24",
+    at(5, (list) => [...list, { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] }]),
+  ],
   "T11 arguments that were cut off": [
     "M23",
     at(

@@ -10,16 +10,18 @@ import {
   type Compaction,
   type LoggedEvent,
   type ReplayOverride,
+  responseFormOf,
   sameOrigin,
   type Settings,
   type ToolCall,
 } from "../../base/events/index.ts";
 import { activePath, leavesAside, startsAside } from "./active-path.ts";
 import { type Entry, Group } from "./entries.ts";
-import { guardGroup, isCallId, mappedCallId } from "./guard.ts";
+import { groupForm, guardGroup, type GuardTarget, isCallId, mappedCallId } from "./guard.ts";
 import { resultOfOpenCall } from "./open-ends.ts";
 import type { Plan, PlanEntry, PlannedItem, PlannedResult } from "./plan.ts";
 import { allowedGroups } from "./replay-policy.ts";
+import { type OpenCalls, openCallsOf, serverBlockOf } from "./server-pairs.ts";
 
 export function planOf(events: readonly LoggedEvent[], settings?: Settings): Plan | undefined {
   const fold = new Fold();
@@ -81,12 +83,14 @@ export class Fold {
     let taken = cache.taken;
     let settled = true;
     const open: PlanEntry[] = [];
-    for (const entry of this.#entries.slice(cache.entries.length)) {
-      if (settled && entry.kind === "group" && !entry.settled) {
+    const fresh = this.#entries.slice(cache.entries.length);
+    for (const [index, entry] of fresh.entries()) {
+      const calls = openServerCalls(fresh, index, { settings, overrides });
+      if (settled && entry.kind === "group" && !(entry.settled && calls?.settled !== false)) {
         settled = false;
-        taken = { itemIds: new Set(taken.itemIds), callIds: new Set(taken.callIds) };
+        taken = copyOf(taken);
       }
-      const planned = planEntry(entry, { settings, overrides, allowed, taken });
+      const planned = planEntry(entry, { settings, overrides, allowed, taken, stay: calls?.stay });
       takeIds(planned, taken);
       // Once an open group stands in between, the rest is planned anew next time.
       (settled ? cache.entries : open).push(planned);
@@ -186,22 +190,34 @@ export class Fold {
   }
 }
 
-interface PlanContext {
-  readonly settings: Settings;
-  readonly overrides: readonly ReplayOverride[];
+/** Only where the items of a response are blocks of one message. */
+function openServerCalls(
+  entries: readonly Entry[],
+  index: number,
+  target: GuardTarget,
+): OpenCalls | undefined {
+  const entry = entries[index];
+  if (entry?.kind !== "group" || responseFormOf(target.settings.profile) !== "blocks") return undefined;
+  return openCallsOf(entry, entries, index + 1, (group) => groupForm(group, target));
+}
+
+interface PlanContext extends GuardTarget {
   readonly allowed: ReadonlySet<Group> | undefined;
   readonly taken: TakenIds;
+  readonly stay: ReadonlySet<string> | undefined;
 }
 
 function planEntry(entry: Entry, context: PlanContext): PlanEntry {
   if (entry.kind === "user" || entry.kind === "summary")
     return { kind: entry.kind, event: entry.event } as PlanEntry;
-  const { settings, overrides, allowed, taken } = context;
+  const { settings, overrides, allowed, taken, stay = NO_CALLS } = context;
   const guarded = guardGroup(entry, {
     settings,
     overrides,
     policyAllows: allowed?.has(entry) ?? true,
     sentIds: taken.itemIds,
+    sentCalls: taken.serverCalls,
+    stay,
   });
   const items = guarded.items.map((item) => withCallId(item, settings, taken.callIds));
   return { kind: "group", group: entry, withIds: guarded.withIds, items, results: resultsOf(entry, items) };
@@ -244,14 +260,35 @@ function resultsOf(group: Group, items: readonly PlannedItem[]): readonly Planne
 interface TakenIds {
   readonly itemIds: Set<string>;
   readonly callIds: Set<string>;
+  /** Of calls that the provider runs, since somebody last spoke. */
+  readonly serverCalls: Set<string>;
+}
+
+const NO_CALLS: ReadonlySet<string> = new Set();
+
+function copyOf({ itemIds, callIds, serverCalls }: TakenIds): TakenIds {
+  return {
+    itemIds: new Set(itemIds),
+    callIds: new Set(callIds),
+    serverCalls: new Set(serverCalls),
+  };
+}
+
+function noIds(): TakenIds {
+  return { itemIds: new Set(), callIds: new Set(), serverCalls: new Set() };
 }
 
 function takeIds(planned: PlanEntry, taken: TakenIds): void {
-  if (planned.kind !== "group") return;
+  if (planned.kind !== "group") {
+    taken.serverCalls.clear();
+    return;
+  }
   for (const item of planned.items) {
     if (item.action === "omit") continue;
     if (planned.withIds && item.event.itemId !== undefined) taken.itemIds.add(item.event.itemId);
     if (item.callId !== undefined) taken.callIds.add(item.callId);
+    const server = item.event.itemId === undefined ? serverBlockOf(item.event) : undefined;
+    if (server?.part === "call") taken.serverCalls.add(server.id);
   }
 }
 
@@ -262,7 +299,7 @@ class PlanCache {
   readonly generation: number;
   revision = 0;
   entries: PlanEntry[] = [];
-  taken: TakenIds = { itemIds: new Set(), callIds: new Set() };
+  taken: TakenIds = noIds();
 
   constructor(settings: Settings, generation: number) {
     this.settings = settings;
@@ -273,6 +310,6 @@ class PlanCache {
   reset(): void {
     this.revision = PlanCache.#revisions += 1;
     this.entries = [];
-    this.taken = { itemIds: new Set(), callIds: new Set() };
+    this.taken = noIds();
   }
 }

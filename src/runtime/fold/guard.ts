@@ -17,11 +17,16 @@ import {
 import { type RawJson, shortHash } from "../../base/support/index.ts";
 import type { Group } from "./entries.ts";
 import { needsIds, type PlannedItem } from "./plan.ts";
+import { type GroupForm, type PairContext, serverBlockOf, withWholePairs } from "./server-pairs.ts";
 
-export interface GuardContext {
+/** Whom a group is guarded for. */
+export interface GuardTarget {
   readonly settings: Settings;
   /** Overrides for this target. */
   readonly overrides: readonly ReplayOverride[];
+}
+
+export interface GuardContext extends GuardTarget, PairContext {
   /** The replay policy lets this group's reasoning through. */
   readonly policyAllows: boolean;
   /** Item ids that stand in the request already. */
@@ -34,21 +39,35 @@ export interface GuardedGroup {
 }
 
 export function guardGroup(group: Group, context: GuardContext): GuardedGroup {
-  const closed = closeReason(group);
-  if (closed?.omit === true) return { items: omitAll(group, closed.reason, closed.why), withIds: false };
-  if (closed !== undefined) return plain(group, context, closed.reason, closed.why);
-  if (!sameOrigin(group.origin, context.settings.target)) {
-    return plain(group, context, "foreign_origin", originDifference(group.origin, context.settings.target));
-  }
-  const refused = context.overrides.find((one) => one.action === "translate" && covers(one, group));
-  if (refused !== undefined) return plain(group, context, "override", `refused: ${refused.cause.message}`);
-  return atHome(group, context);
+  const away = reasonToStayAway(group, context);
+  if (away === undefined) return atHome(group, context);
+  const { omit, reason, why } = away;
+  return omit ? { items: omitAll(group, reason, why), withIds: false } : plain(group, context, reason, why);
+}
+
+/** In which form a group goes, before anybody looks at its items. */
+export function groupForm(group: Group, target: GuardTarget): GroupForm {
+  const away = reasonToStayAway(group, target);
+  return away === undefined ? "home" : away.omit ? "none" : "plain";
 }
 
 interface CloseReason {
   readonly omit: boolean;
   readonly reason: Reason;
   readonly why: string;
+}
+
+/** Why a group does not go as it came. */
+function reasonToStayAway(group: Group, { settings, overrides }: GuardTarget): CloseReason | undefined {
+  const closed = closeReason(group);
+  if (closed !== undefined) return closed;
+  if (!sameOrigin(group.origin, settings.target)) {
+    const why = originDifference(group.origin, settings.target);
+    return { omit: false, reason: "foreign_origin", why };
+  }
+  const refused = overrides.find((one) => one.action === "translate" && covers(one, group));
+  if (refused === undefined) return undefined;
+  return { omit: false, reason: "override", why: `refused: ${refused.cause.message}` };
 }
 
 /** The close table: only a completed response is replayed whole (law 3). */
@@ -71,7 +90,9 @@ const CLOSE_TABLE: Readonly<Record<ResponseStatus, CloseReason | undefined>> = {
 };
 
 function atHome(group: Group, context: GuardContext): GuardedGroup {
-  const items = group.items.map((event) => homeItem(event, group, context));
+  const whole = group.items.map((event) => homeItem(event, group, context));
+  const form = responseFormOf(context.settings.profile);
+  const items = form === "blocks" ? withWholePairs(whole, context) : whole;
   const lost = reasonToDropReasoning(group, items, context);
   if (lost === undefined)
     return { items, withIds: context.settings.profile.itemIds === "keep" && hasIds(items) };
@@ -91,13 +112,18 @@ function hasIds(items: readonly PlannedItem[]): boolean {
 function homeItem(event: ItemEvent, group: Group, context: GuardContext): PlannedItem {
   const item = lateItem(event, group) ?? event.item;
   const omit = (reason: Reason, why: string): PlannedItem => ({ event, item, action: "omit", reason, why });
-  if (event.type === "other_item")
+  const { profile } = context.settings;
+  const form = responseFormOf(profile);
+  const server = form === "blocks" ? serverBlockOf(event) : undefined;
+  // A result goes with its call whatever it is called: without it the call is refused.
+  if (event.type === "other_item" && server?.part !== "result")
     return omit("unknown_type", `"${event.itemType}" is not a known item type`);
-  if (event.type === "hosted_item" && context.settings.profile.hostedOmit.includes(event.itemType)) {
+  const hosted = event.type === "hosted_item" || event.type === "other_item";
+  if (hosted && profile.hostedOmit.includes(event.itemType)) {
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without server state`);
   }
-  const { profile } = context.settings;
-  const needsId = event.type === "hosted_item" && responseFormOf(profile) === "items";
+  if (server !== undefined && isClosedCall([server.id], context)) return omit("override", CALL_REFUSED);
+  const needsId = hosted && form === "items";
   if (needsId && (profile.itemIds === "omit" || event.itemId === undefined)) {
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without its id`);
   }
@@ -105,7 +131,9 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
     return omit("override", CALL_REFUSED);
   }
   if (isNameless(event)) return omit("item_not_replayable", NAMELESS);
-  if (event.type === "assistant_message" && isEmpty(event)) return omit("empty", "no text");
+  if (event.type === "assistant_message" && saysNothing(event, group, form)) {
+    return omit("empty", "no text");
+  }
   return { event, item, action: "replay", reason: "same_origin", why: "its own origin" };
 }
 
@@ -119,6 +147,17 @@ const NAMELESS = "a call without the name of its tool";
 /** Never sent: some servers answer an empty assistant message with a 500 (failures.md S06). */
 function isEmpty(event: AssistantMessage): boolean {
   return event.text === "" && (event.refusal ?? "") === "";
+}
+
+function isBlank(event: AssistantMessage): boolean {
+  return event.text.trim() === "" && (event.refusal ?? "").trim() === "";
+}
+
+/** Of a message's blocks, one of white space is taken beside one with words and refused without (LibreChat-AI/agents#124). */
+function saysNothing(event: AssistantMessage, group: Group, form: ResponseForm): boolean {
+  if (isEmpty(event)) return true;
+  if (form !== "blocks" || !isBlank(event)) return false;
+  return group.items.every((item) => item.type !== "assistant_message" || isBlank(item));
 }
 
 /** Laid over only where the finished item lacked what came late; equality of payloads means nothing (failures.md E08). */
@@ -140,10 +179,11 @@ function reasonToDropReasoning(
   const override = context.overrides.find((one) => coversGroup(one, group));
   if (override !== undefined) return { reason: "override", why: `refused: ${override.cause.message}` };
   if (!context.policyAllows) return { reason: "replay_policy", why: "the replay policy leaves it out" };
-  // Where items have ids they belong together; a block without words is nobody's follower and nobody's loss.
   const form = responseFormOf(profile);
-  const counted = form === "items" ? items : items.filter((item) => item.reason !== "empty");
-  const left = counted.find((item) => item.action === "omit");
+  const counted = form === "items" ? items : items.filter((item) => !isNobodysLoss(item, form));
+  const left =
+    counted.find((item) => item.action === "omit") ??
+    (profile.prefixBound && form === "blocks" ? leftOutBefore(items) : undefined);
   if (left !== undefined) return { reason: left.reason, why: left.why };
   if (reasoning.length > 0 && lacksFollower(counted, form)) {
     return { reason: "no_follower", why: "nothing of the same response follows it" };
@@ -152,6 +192,24 @@ function reasonToDropReasoning(
     return { reason: "no_payload", why: "it came without an encrypted payload" };
   }
   return profile.itemIds === "keep" ? idProblem(items, context) : undefined;
+}
+
+/**
+ * Where items have ids they belong together. A piece of a message without words is nobody's follower, and neither is a
+ * block of it that only its maker could read: thoughts are checked by themselves (failures.md C01).
+ */
+function isNobodysLoss({ event, action, reason }: PlannedItem, form: ResponseForm): boolean {
+  if (reason === "empty") return true;
+  const block = event.type === "hosted_item" || event.type === "other_item";
+  return form === "blocks" && block && action === "omit";
+}
+
+/** A block that is left out before a thought of its message: the thought is then bound to other words (failures.md C04). */
+function leftOutBefore(items: readonly PlannedItem[]): PlannedItem | undefined {
+  const last = items.findLastIndex(({ event }) => event.type === "reasoning");
+  return items
+    .slice(0, Math.max(0, last))
+    .find(({ action, reason }) => action === "omit" && reason !== "empty");
 }
 
 /** One message has no order that means anything, and thoughts alone make none. */
@@ -208,8 +266,11 @@ const CALL_REFUSED = "the provider refused this call";
 
 function isClosedByOverride(call: ToolCall, context: GuardContext): boolean {
   if (context.overrides.length === 0) return false; // nearly always; what follows is asked of every call there is
-  const sentAs = [call.callId, mappedCallId(call, context.settings.profile)];
-  return context.overrides.some(
+  return isClosedCall([call.callId, mappedCallId(call, context.settings.profile)], context);
+}
+
+function isClosedCall(sentAs: readonly string[], { overrides }: GuardTarget): boolean {
+  return overrides.some(
     (one) => one.action === "close_call" && one.what.kind === "call" && sentAs.includes(one.what.callId),
   );
 }
@@ -236,7 +297,7 @@ function plain(group: Group, context: GuardContext, reason: Reason, why: string)
         : { ...base, action: "translate", reason };
     }
     if (event.type === "assistant_message") {
-      return isEmpty(event)
+      return isBlank(event)
         ? { ...base, action: "omit", reason: "empty", why: "no text" }
         : { ...base, action: "translate", reason };
     }

@@ -15,3 +15,4 @@ export {
   sendsReasoning,
   withoutReasoning,
 } from "./plan.ts";
+export { serverBlockOf } from "./server-pairs.ts";

@@ -62,6 +62,7 @@ export const MESSAGES_REMEDIES: Remedies = {
     return [strip(found.rule, spotOf(found), field, `the field ${field}`)];
   },
   M23: ({ rule, index, part = 0 }, history) => wholeInput(rule, history, index, part),
+  M24: dropped("half of a call that the provider ran"),
 };
 
 function soundLimits({ rule, message }: Violation, { head = "" }: History): readonly Repair[] {

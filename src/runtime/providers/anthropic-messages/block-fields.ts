@@ -1,6 +1,7 @@
 /**
- * Which fields of an output block the input takes back, per type (@anthropic-ai/sdk 1.8.0 messages.d.ts, *BlockParam).
- * An allow-list: what the API adds tomorrow stays in the log and out of the request until it is listed here.
+ * Which fields of an output block the input takes back, per type (@anthropic-ai/sdk 1.8.0 messages.d.ts and
+ * beta/messages/messages.d.ts, *BlockParam). An allow-list: what the API adds tomorrow stays in the log and out of the
+ * request until it is listed here. The result of a server tool is known by its form instead: its call cannot go without it.
  */
 
 const SERVER_TOOL_RESULT = ["type", "tool_use_id", "content", "caller"];
@@ -17,13 +18,27 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   bash_code_execution_tool_result: SERVER_TOOL_RESULT,
   text_editor_code_execution_tool_result: SERVER_TOOL_RESULT,
   tool_search_tool_result: SERVER_TOOL_RESULT,
+  advisor_tool_result: ["type", "tool_use_id", "content"],
+  mcp_tool_use: ["type", "id", "name", "input", "server_name"],
+  mcp_tool_result: ["type", "tool_use_id", "content", "is_error"],
+  mcp_tool_listing: ["type", "mcp_server_name", "tools"],
+  container_upload: ["type", "file_id"],
+  compaction: ["type", "content", "encrypted_content", "signature", "tool_changes"],
+  fallback: ["type", "from", "to", "trigger"],
 };
 
+const ANY_TOOL_RESULT = [...SERVER_TOOL_RESULT, "is_error"];
+
 export function blockFields(type: string): readonly string[] {
-  return Object.hasOwn(FIELDS, type) ? (FIELDS[type] ?? []) : [];
+  if (Object.hasOwn(FIELDS, type)) return FIELDS[type] ?? [];
+  return isResultType(type) ? ANY_TOOL_RESULT : [];
 }
 
-/** Run by the provider; part of the message, sent back with it. */
-export function isServerBlock(type: string): boolean {
-  return type === "server_tool_use" || (type.endsWith("_tool_result") && Object.hasOwn(FIELDS, type));
+/** Made by the provider beside what the model says: part of the message, sent back with it. */
+export function isServerBlock(type: string, keys: { has(key: string): boolean }): boolean {
+  return Object.hasOwn(FIELDS, type) || (isResultType(type) && keys.has("tool_use_id"));
+}
+
+function isResultType(type: string): boolean {
+  return /._tool_result$/.test(type);
 }

@@ -5,6 +5,8 @@ import type { DialectDriver } from "../provider.ts";
 import { MESSAGES_FORM, RENDERER_VERSION } from "./request.ts";
 import { MessagesDecoder } from "./stream.ts";
 
+export { MessagesDecoder };
+
 /** Lets the server drop a thought whose prefix changed instead of refusing the request (failures.md C04). */
 const BINDING_CONTROLS = "thinking-binding-controls-2026-08-01";
 

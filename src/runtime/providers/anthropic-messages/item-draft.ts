@@ -30,7 +30,7 @@ export function blockDraft(text: string, outputIndex: number): ItemDraft {
         arguments: members.get("input") ?? "{}",
       };
     default:
-      return { ...base, type: isServerBlock(itemType) ? "hosted_item" : "other_item" };
+      return { ...base, type: isServerBlock(itemType, members) ? "hosted_item" : "other_item" };
   }
 }
 

@@ -8,7 +8,13 @@
 
 import type { UserMessage } from "../../../base/events/index.ts";
 import { sliceObject } from "../../../base/support/index.ts";
-import type { Plan, PlanEntry, PlannedGroup, PlannedItem } from "../../fold/index.ts";
+import {
+  type Plan,
+  type PlanEntry,
+  type PlannedGroup,
+  type PlannedItem,
+  serverBlockOf,
+} from "../../fold/index.ts";
 import type { RenderedElement } from "../growing-request.ts";
 import { fileAsText, type ReadyPart, readyParts } from "../input-parts.ts";
 import { foreignNote, isNote, objectArguments, plainText } from "../plain-meaning.ts";
@@ -38,7 +44,7 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
       path: `.content.${index}`,
       response,
       itemType: item.event.itemType,
-      callId: item.callId,
+      callId: item.callId ?? serverBlockOf(item.event)?.id,
     }));
   const reasoningMade = entry.group.items.filter((item) => item.type === "reasoning").length;
   const foreign = sent.some((item) => item.reason === "foreign_origin");
@@ -91,10 +97,11 @@ function translated({ event, callId }: PlannedItem): string {
 }
 
 function userMessage(event: UserMessage, plan: Plan, context: RenderContext): RenderedElement {
-  const parts = readyParts(event.content, plan.settings, context)
-    .filter((part) => part.kind !== "text" || part.text !== "")
-    .map(contentBlock);
-  return message(parts.length === 0 ? [{ type: "text", text: "(empty)" }] : parts);
+  const parts = readyParts(event.content, plan.settings, context);
+  // A user's white space is refused like the model's: where nothing else is said (rule M14, home-assistant/core#175637).
+  const speaks = parts.some((part) => part.kind === "text" && part.text.trim() !== "");
+  const sent = parts.filter((part) => part.kind !== "text" || (speaks ? part.text : part.text.trim()) !== "");
+  return message(sent.length === 0 ? [{ type: "text", text: "(empty)" }] : sent.map(contentBlock));
 }
 
 function contentBlock(part: ReadyPart): object {

@@ -33,7 +33,7 @@ function headOf(plan: Plan): string {
     model: settings.target.model,
     max_tokens: maxTokensOf(settings),
     stream: true,
-    ...(settings.system === undefined || settings.system === ""
+    ...(settings.system === undefined || settings.system.trim() === ""
       ? {}
       : { system: [{ type: "text", text: settings.system, cache_control: CACHED }] }),
     ...(tools.length === 0 ? {} : { tools }),

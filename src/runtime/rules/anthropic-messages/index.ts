@@ -17,6 +17,7 @@ import { oneResultPerCall } from "./one-result-per-call.ts";
 import { openTurnStartsWithThinking } from "./open-turn-starts-with-thinking.ts";
 import { resultsComeFirst } from "./results-come-first.ts";
 import { resultsHaveCalls } from "./results-have-calls.ts";
+import { serverPairsAreWhole } from "./server-pairs-are-whole.ts";
 import { textIsNotEmpty } from "./text-is-not-empty.ts";
 import { thinkingAllOrNone } from "./thinking-all-or-none.ts";
 import { thinkingIsNotLast } from "./thinking-is-not-last.ts";
@@ -52,4 +53,5 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   fewCachedBlocks,
   noExtraFields,
   callsAreWhole,
+  serverPairsAreWhole,
 ];

@@ -46,6 +46,14 @@ const result = (n = 1, more: Block = {}): Block => ({
   content: "",
   ...more,
 });
+const search = (more: Block = {}): Block => ({
+  type: "server_tool_use",
+  id: "srvtoolu_1",
+  name: "web_search",
+  input: {},
+  ...more,
+});
+const found = (type = "web_search_tool_result"): Block => ({ type, tool_use_id: "srvtoolu_1", content: [] });
 const mark = { cache_control: { type: "ephemeral" } };
 const without = (block: Block, key: string): Block =>
   Object.fromEntries(Object.entries(block).filter(([name]) => name !== key));
@@ -196,10 +204,15 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
     breaks: {
       "an empty text": of(user(), answer(text("")), user()),
       blanks: of(user(), answer(text(" \n")), user()),
+      "nothing but blanks": of(user(), answer(text(" "), use(), text("\n")), user(result())),
+      "a person's blanks": of(user(text(" "))),
       "an empty string": of({ role: "user", content: "" }),
       "no text": of(user(), answer({ type: "text" }), user()),
     },
-    keeps: { "a letter": of(user(text("a"))) },
+    keeps: {
+      "a letter": of(user(text("a"))),
+      "blanks beside words": of(user(), answer(text("\n\n"), text("a"), text(" ")), user()),
+    },
   },
   M15: {
     breaks: {
@@ -277,6 +290,43 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
     },
     keeps: { "an object": of(user(), answer(use(1, { input: { a: 1 } })), user(result())) },
   },
+  M24: {
+    breaks: {
+      "a search that nobody finished": of(user(), answer(text(), search()), user()),
+      "a result behind the next message": of(
+        user(),
+        answer(search()),
+        user(),
+        answer(found(), text()),
+        user(),
+      ),
+      "a result alone, of a type nobody knows": of(
+        user(),
+        answer(found("tomorrow_tool_result"), text()),
+        user(),
+      ),
+      "a result before its call": of(user(), answer(found(), search(), text()), user()),
+      "an MCP call alone": of(user(), answer(text(), search({ type: "mcp_tool_use" })), user()),
+    },
+    keeps: {
+      "both in one message": of(user(), answer(search(), found(), text()), user()),
+      "a result of a type nobody knows": of(
+        user(),
+        answer(search(), found("tomorrow_tool_result"), text()),
+        user(),
+      ),
+      "a pause between them": of(user(), answer(search()), answer(found(), text()), user()),
+      "a tool of ours between them": of(
+        user(),
+        answer(search(), use()),
+        user(result()),
+        answer(found(), text()),
+        user(),
+      ),
+      "a call that waits at the end": of(user(), answer(search(), use()), user(result())),
+      "a call that waits at a pause": of(user(), answer(search())),
+    },
+  },
 };
 
 rulesContract(MESSAGES_RULES, CASES, check);
@@ -307,4 +357,18 @@ test("a model that takes a prefill is not told that it does not", () => {
   run.push(JSON.stringify(user()));
   run.push(JSON.stringify(answer(text())));
   expect(run.violations()).toEqual([]);
+});
+
+test("half of a server pair is told in the words of the API", () => {
+  const told = (...messages: readonly Message[]): readonly string[] =>
+    check(of(user(), ...messages)).map(({ message }) => message);
+  expect(told(answer(text(), search()), user())).toEqual([
+    "messages.1.content.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block",
+  ]);
+  expect(told(answer(text(), search({ name: "tool_search_tool_bm25" })), user())).toEqual([
+    "messages.1.content.1: `tool_search_tool_bm25` tool use with id `srvtoolu_1` was found without a corresponding `tool_search_tool_result` block",
+  ]);
+  expect(told(answer(text(), found("advisor_tool_result")), user())).toEqual([
+    "messages.1.content.1: unexpected `tool_use_id` found in `advisor_tool_result` blocks: srvtoolu_1. Each `advisor_tool_result` block must have a corresponding `server_tool_use` block before it.",
+  ]);
 });

@@ -2,16 +2,23 @@ import type { MessagesRule } from "./message-view.ts";
 
 export const textIsNotEmpty: MessagesRule = {
   id: "M14",
-  title: "Text blocks are not empty",
+  title: "Text blocks are not empty, and a message's are not all blank",
   evidence: "S06",
-  todo: "Leave the empty block out, and a message that has no other.",
-  item: ({ index, blocks }) =>
-    blocks.flatMap(({ part, type, text }) => {
-      if (type !== "text" || text === "present") return [];
+  todo: "Leave the block out, and a message that has no other.",
+  item({ index, blocks }) {
+    const texts = blocks.filter(({ type }) => type === "text");
+    // White space is taken beside a block with words (LibreChat-AI/agents#124, a table of live answers).
+    const silent = !texts.some(({ text }) => text === "present");
+    return texts.flatMap(({ part, text }) => {
       if (text === "empty")
         return [{ index, part, message: "messages: text content blocks must be non-empty" }];
       if (text === "blank")
-        return [{ index, part, message: "messages: text content blocks must contain non-whitespace text" }];
-      return [{ index, part, message: `messages.${index}.content.${part}.text.text: Field required` }];
-    }),
+        return silent
+          ? [{ index, part, message: "messages: text content blocks must contain non-whitespace text" }]
+          : [];
+      return text === "present"
+        ? []
+        : [{ index, part, message: `messages.${index}.content.${part}.text.text: Field required` }];
+    });
+  },
 };
