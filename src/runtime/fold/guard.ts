@@ -16,6 +16,7 @@ import {
 } from "../../base/events/index.ts";
 import { type RawJson, shortHash } from "../../base/support/index.ts";
 import type { Group } from "./entries.ts";
+import { type Loss, omitsAlone, withoutFollowers } from "./omissions.ts";
 import { needsIds, type PlannedItem } from "./plan.ts";
 
 export interface GuardContext {
@@ -71,13 +72,13 @@ const CLOSE_TABLE: Readonly<Record<ResponseStatus, CloseReason | undefined>> = {
 };
 
 function atHome(group: Group, context: GuardContext): GuardedGroup {
-  const items = group.items.map((event) => homeItem(event, group, context));
-  const lost = reasonToDropReasoning(group, items, context);
-  if (lost === undefined)
-    return { items, withIds: context.settings.profile.itemIds === "keep" && hasIds(items) };
+  const { profile } = context.settings;
+  const home = group.items.map((event) => homeItem(event, group, context));
+  const { items, lost = reasonToDropReasoning(group, home, context) } = withoutFollowers(home, profile);
+  if (lost === undefined) return { items, withIds: profile.itemIds === "keep" && hasIds(items) };
   return {
-    items: items.map((item) =>
-      needsIds(item) && item.action !== "omit" ? { ...item, action: "omit", ...lost } : item,
+    items: home.map((item) =>
+      needsIds(item, group) && item.action !== "omit" ? { ...item, action: "omit", ...lost } : item,
     ),
     withIds: false,
   };
@@ -97,7 +98,7 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without server state`);
   }
   const { profile } = context.settings;
-  const needsId = event.type === "hosted_item" && responseFormOf(profile) === "items";
+  const needsId = group.ranByProvider(event) && responseFormOf(profile) === "items";
   if (needsId && (profile.itemIds === "omit" || event.itemId === undefined)) {
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without its id`);
   }
@@ -131,7 +132,7 @@ function reasonToDropReasoning(
   group: Group,
   items: readonly PlannedItem[],
   context: GuardContext,
-): { readonly reason: Reason; readonly why: string } | undefined {
+): Loss | undefined {
   const { profile, capabilities } = context.settings;
   const reasoning = items.filter((item) => item.event.type === "reasoning");
   if (!capabilities.reasoning && reasoning.length > 0) {
@@ -142,16 +143,22 @@ function reasonToDropReasoning(
   if (!context.policyAllows) return { reason: "replay_policy", why: "the replay policy leaves it out" };
   // Where items have ids they belong together; a block without words is nobody's follower and nobody's loss.
   const form = responseFormOf(profile);
-  const counted = form === "items" ? items : items.filter((item) => item.reason !== "empty");
-  const left = counted.find((item) => item.action === "omit");
-  if (left !== undefined) return { reason: left.reason, why: left.why };
-  if (reasoning.length > 0 && lacksFollower(counted, form)) {
-    return { reason: "no_follower", why: "nothing of the same response follows it" };
+  if (!omitsAlone(profile)) {
+    const counted = form === "items" ? items : items.filter((item) => item.reason !== "empty");
+    const left = counted.find((item) => item.action === "omit");
+    if (left !== undefined) return { reason: left.reason, why: left.why };
+    if (reasoning.length > 0 && lacksFollower(counted, form)) {
+      return { reason: "no_follower", why: "nothing of the same response follows it" };
+    }
   }
   if (profile.reasoningPayload === "required" && reasoning.some((item) => !hasPayload(item))) {
     return { reason: "no_payload", why: "it came without an encrypted payload" };
   }
-  return profile.itemIds === "keep" ? idProblem(items, context) : undefined;
+  if (profile.itemIds !== "keep") return undefined;
+  return idProblem(
+    items.filter((item) => item.action !== "omit"),
+    context,
+  );
 }
 
 /** One message has no order that means anything, and thoughts alone make none. */
@@ -166,10 +173,7 @@ function hasPayload(item: PlannedItem): boolean {
 }
 
 /** An id the endpoint would refuse; ids are never hashed or rewritten (failures.md I04–I07, E03). */
-function idProblem(
-  items: readonly PlannedItem[],
-  context: GuardContext,
-): { readonly reason: Reason; readonly why: string } | undefined {
+function idProblem(items: readonly PlannedItem[], context: GuardContext): Loss | undefined {
   const seen = new Set<string>();
   const some = items.some((item) => item.event.itemId !== undefined);
   for (const { event } of items) {
@@ -230,7 +234,7 @@ function plain(group: Group, context: GuardContext, reason: Reason, why: string)
   const items = group.items.map((event): PlannedItem => {
     const base = { event, item: event.item, why };
     if (isNameless(event)) return { ...base, action: "omit", reason: "item_not_replayable", why: NAMELESS };
-    if (event.type === "tool_call") {
+    if (event.type === "tool_call" && !group.ranByProvider(event)) {
       return isClosedByOverride(event, context)
         ? { ...base, action: "omit", reason: "override", why: CALL_REFUSED }
         : { ...base, action: "translate", reason };

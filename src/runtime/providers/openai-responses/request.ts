@@ -7,13 +7,14 @@ import type { RequestForm } from "../growing-request.ts";
 import type { RenderContext } from "../provider.ts";
 import { definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
 import { renderEntry } from "./render-items.ts";
+import { wholePairs } from "./whole-pairs.ts";
 
 export const RENDERER_VERSION = 1;
 
 export const RESPONSES_FORM: RequestForm = {
   head: headOf,
   prefixHead: ({ settings }) => JSON.stringify([settings.system ?? null, toolsOf(settings)]),
-  guard: guardIds,
+  guard: (entry, plan, before) => wholePairs(guardIds(entry), plan, before),
   pathOf: (index) => `input[${index}]`,
   opening: () => [],
   render: renderEntry,

@@ -24,6 +24,7 @@ import { streamError } from "../errors.ts";
 import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
+import { clientCall } from "./client-calls.ts";
 import { itemDraft } from "./item-draft.ts";
 import { parseFrame, responseIn } from "./parse-frame.ts";
 import { compareWithTerminal } from "./terminal-items.ts";
@@ -143,9 +144,10 @@ export class ResponsesDecoder implements StreamDecoder {
 
   #added(event: JsonObject, events: StreamEvent[]): void {
     const item = objectOf(event["item"] ?? event["output_item"]);
-    const kind = kindOf(stringOf(item["type"]) ?? "");
-    this.#start(indexOf(event), kind, events, {
-      name: stringOf(item["name"]),
+    const itemType = stringOf(item["type"]) ?? "";
+    const call = clientCall(itemType, { read: (key) => item[key], text: () => undefined });
+    this.#start(indexOf(event), kindOf(itemType, call), events, {
+      name: call?.name || stringOf(item["name"]),
       callId: stringOf(item["call_id"]),
       phase: stringOf(item["phase"]),
     });
@@ -235,7 +237,7 @@ export class ResponsesDecoder implements StreamDecoder {
     }
     const item = this.#start(
       outputIndex,
-      kindOf(draft.itemType),
+      kindOf(draft.itemType, draft.type === "tool_call" ? draft : undefined),
       events,
       draft.type === "tool_call" ? { name: draft.name } : {},
     );

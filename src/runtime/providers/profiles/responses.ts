@@ -18,6 +18,7 @@ const RESPONSES: Profile = {
   sendStore: true,
   sendPromptCacheKey: true,
   hostedOmit: HOSTED_OMIT,
+  omitsAlone: true,
   evidence: {
     responseForm: "§2: items with ids of their own",
     itemIds: "failures.md law 1, R3",
@@ -31,6 +32,7 @@ const RESPONSES: Profile = {
     sendStore: "F8",
     sendPromptCacheKey: "K02",
     hostedOmit: "T14",
+    omitsAlone: "law 1: by id nobody names anything but thoughts; P01, P12",
   },
 };
 
