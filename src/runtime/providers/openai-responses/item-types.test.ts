@@ -297,20 +297,24 @@ describe("what the provider ran goes home whole, and its reasoning with it", () 
   });
 });
 
-describe("a program and the calls it makes", () => {
-  const begun = (): Story =>
-    story()
-      .answers([rs(), program, ofProgram(1)])
-      .result("call_1", "5");
-  const output = (n: number): Json => ({
-    type: "function_call_output",
-    call_id: `call_${n}`,
-    output: "5",
-    caller: { type: "program", caller_id: "call_p" },
-  });
+const begunProgram = (): Story =>
+  story()
+    .answers([rs(), program, ofProgram(1)])
+    .result("call_1", "5");
+const outputOfProgram = (n: number): Json => ({
+  type: "function_call_output",
+  call_id: `call_${n}`,
+  output: "5",
+  caller: { type: "program", caller_id: "call_p" },
+});
+const plainCall = (n: number): readonly Json[] => [
+  { type: "function_call", call_id: `call_${n}`, name: "look", arguments: "{}" },
+  { type: "function_call_output", call_id: `call_${n}`, output: "5" },
+];
 
+describe("a program and the calls it makes", () => {
   test("go on over several responses, the fingerprint as it was", () => {
-    const told = begun()
+    const told = begunProgram()
       .answers([ofProgram(2)])
       .result("call_2", "5")
       .answers([programOutput, rs(2), msg()]);
@@ -318,9 +322,9 @@ describe("a program and the calls it makes", () => {
       rs(),
       program,
       ofProgram(1),
-      output(1),
+      outputOfProgram(1),
       ofProgram(2),
-      output(2),
+      outputOfProgram(2),
       programOutput,
       rs(2),
       msg(),
@@ -328,17 +332,13 @@ describe("a program and the calls it makes", () => {
   });
 
   test("without their program, calls are calls like any other and its output stays out, not the thoughts behind it", () => {
-    const plain = (n: number): readonly Json[] => [
-      { type: "function_call", call_id: `call_${n}`, name: "look", arguments: "{}" },
-      { type: "function_call_output", call_id: `call_${n}`, output: "5" },
-    ];
     const told = story()
       .answers([rs(), program, ofProgram(1)], "incomplete")
       .result("call_1", "5")
       .answers([ofProgram(2)])
       .result("call_2", "5")
       .answers([programOutput, rs(2), msg()]);
-    expect(told.sent()).toEqual([...plain(1), ...plain(2), rs(2), msg()]);
+    expect(told.sent()).toEqual([...plainCall(1), ...plainCall(2), rs(2), msg()]);
   });
 
   test("a program whose response goes without ids takes its calls' callers along", () => {
@@ -351,7 +351,7 @@ describe("a program and the calls it makes", () => {
   });
 
   test("a prefix that changed costs the program, so its calls go plain", () => {
-    const told = begun().says("Go on.");
+    const told = begunProgram().says("Go on.");
     const sent = told.sent(settingsOf({ prefixBound: true }));
     expect(types(sent)).toEqual(["function_call", "function_call_output"]);
     expect(JSON.stringify(sent)).not.toContain("caller");
