@@ -37,6 +37,11 @@ export interface Profile {
    * (failures.md §0, law 1). Absent, as in logs of earlier versions: all thoughts and ids of its response.
    */
   readonly omitsAlone?: boolean | undefined;
+  /**
+   * What `parameters` say of `include` and `reasoning` is added to what is asked for anyway, so that ciphertext is always
+   * asked for. Absent, as in logs of earlier versions: it takes its place.
+   */
+  readonly unitesParameters?: boolean | undefined;
   /** For the `openai-chat` dialect alone. */
   readonly chat?: ChatProfile | undefined;
   /** Per field: the failures.md id it rests on, or "assumed". */

@@ -406,6 +406,56 @@ describe("items abroad", () => {
   });
 });
 
+describe("parameters of the user's are added to what keeps reasoning", () => {
+  const parameters = {
+    include: ["message.output_text.logprobs", "reasoning.encrypted_content"],
+    reasoning: { mode: "pro", summary: "detailed" },
+    store: true,
+  };
+  const head = (settings: Partial<Settings>): Json => {
+    const { include, reasoning, store } = bodyOf(renderLog([user("Hi.")], settings));
+    return { include, reasoning, store };
+  };
+
+  test("lists are united and objects merged", () => {
+    expect(head({ parameters, effort: "high", reasoningContext: "all_turns" })).toEqual({
+      include: ["reasoning.encrypted_content", "message.output_text.logprobs"],
+      reasoning: { effort: "high", summary: "detailed", context: "all_turns", mode: "pro" },
+      store: false,
+    });
+  });
+
+  test.each([{ include: [], reasoning: {} }, { include: null, reasoning: null }, {}])(
+    "%j unsets nothing",
+    (unset) => {
+      expect(head({ parameters: unset, effort: "low" })).toEqual({
+        include: ["reasoning.encrypted_content"],
+        reasoning: { effort: "low", summary: "auto" },
+        store: false,
+      });
+    },
+  );
+
+  test("where ciphertext is not asked for, and for a model without reasoning, they stand alone", () => {
+    const profile = { ...(PROFILES["openai"] as Settings["profile"]), sendInclude: false };
+    const capabilities = { ...base.capabilities, reasoning: false };
+    expect(head({ parameters, profile, capabilities })).toEqual({
+      include: parameters.include,
+      reasoning: parameters.reasoning,
+      store: false,
+    });
+  });
+
+  test("with the settings of an earlier version they take its place, as before", () => {
+    const profile = { ...(PROFILES["openai"] as Settings["profile"]), unitesParameters: undefined };
+    expect(head({ parameters, profile })).toEqual({
+      include: parameters.include,
+      reasoning: parameters.reasoning,
+      store: false,
+    });
+  });
+});
+
 describe("what people and the runtime say", () => {
   test("texts, images and files, by value, by address and from beside the log", () => {
     const content = [
