@@ -3,7 +3,8 @@
  *
  * Correlated by `output_index` only: ids rotate inside one stream on some servers (failures.md I08). An item counts when
  * its `output_item.done` came, or when the terminal event shows one that never got it. Exactly one terminal state: the
- * first terminal event, an error, or "cut" at the end of the bytes. Each frame is parsed once; items are cut out of it as
+ * first terminal event, an error, or "cut" at the end of the bytes. A second `response.created` is the first one repeated, or
+ * another response spliced in: the dead one's items are never paired with the live one's. Each frame is parsed once; items are cut out of it as
  * their exact text.
  */
 
@@ -54,6 +55,7 @@ export class ResponsesDecoder implements StreamDecoder {
   readonly #payloads: string[] = [];
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "reasoningContext"> = {};
   #error: ReturnType<typeof streamError> | undefined;
+  #begun = false;
   #ended = false;
 
   get ended(): boolean {
@@ -115,6 +117,8 @@ export class ResponsesDecoder implements StreamDecoder {
   #known(type: string, value: JsonObject, data: string, events: StreamEvent[]): void {
     switch (type) {
       case "response.created":
+        this.#created(responseIn(value, data), events);
+        break;
       case "response.in_progress":
       case "response.queued":
         this.#takeFacts(responseIn(value, data));
@@ -140,6 +144,21 @@ export class ResponsesDecoder implements StreamDecoder {
         break;
       default: // known, but nothing a person or the log needs before the item is done
     }
+  }
+
+  /** The same id again is the same response; another one is the live answer, and what came before is dead (R13). */
+  #created(response: JsonObject, events: StreamEvent[]): void {
+    if (this.#begun) {
+      const repeated = stringOf(response["id"]) === this.#facts.providerResponseId;
+      this.#unknown.add(repeated ? "repeated response.created" : "spliced response.created");
+      if (repeated) return;
+      if (this.#items.size > 0) events.push({ type: "restart" });
+      this.#items.clear();
+      this.#error = undefined;
+      this.#facts = {};
+    }
+    this.#begun = true;
+    this.#takeFacts(response);
   }
 
   #added(event: JsonObject, events: StreamEvent[]): void {
