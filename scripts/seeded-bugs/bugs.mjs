@@ -138,9 +138,9 @@ export const bugs = [
   },
   {
     what: "a thought that nothing follows is sent",
-    file: "src/runtime/fold/guard.ts",
-    find: "  if (reasoning.length > 0 && lacksFollower(counted, form)) {",
-    replace: "  if (reasoning.length < 0 && lacksFollower(counted, form)) {",
+    file: "src/runtime/fold/omissions.ts",
+    find: 'else if (item.action !== "omit" && follower?.action !== "replay")',
+    replace: 'else if (item.action !== "omit" && follower?.action === "omit")',
     tests: ["src/runtime/fold/guard.test.ts"],
   },
   {

@@ -129,6 +129,8 @@ export interface ToolCall extends ItemEnvelope {
 /** Run by the provider: web search, code interpreter, MCP … */
 export interface HostedItem extends ItemEnvelope {
   readonly type: "hosted_item";
+  /** The call id it is the output of: a call of the same response that has one was run by the provider too. */
+  readonly answers?: string | undefined;
 }
 
 /** A type we do not know: kept, shown, never sent back (law 8). */

@@ -32,6 +32,16 @@ export interface Profile {
   readonly sendPromptCacheKey: boolean;
   /** What to do at home with hosted items that cannot be replayed without server state (failures.md T14). */
   readonly hostedOmit: readonly string[];
+  /**
+   * An item that is left out takes only those thoughts with it whose follower it was, where no id sent names them
+   * (failures.md §0, law 1). Absent, as in logs of earlier versions: all thoughts and ids of its response.
+   */
+  readonly omitsAlone?: boolean | undefined;
+  /**
+   * What `parameters` say of `include` and `reasoning` is added to what is asked for anyway, so that ciphertext is always
+   * asked for. Absent, as in logs of earlier versions: it takes its place.
+   */
+  readonly unitesParameters?: boolean | undefined;
   /** For the `openai-chat` dialect alone. */
   readonly chat?: ChatProfile | undefined;
   /** Per field: the failures.md id it rests on, or "assumed". */

@@ -1,7 +1,7 @@
 /** Edits made on a list of Responses items. */
 
+import { callOutput, isCallType, isOutputType } from "../../runtime/rules/index.ts";
 import { LOST_RESULT, type Edit } from "./history.ts";
-import { isCallType, isOutputType } from "./item-kinds.ts";
 import { textMember } from "./json-text.ts";
 import { editPieces, type PieceList, type PieceWords, type Slot } from "./piece-list.ts";
 
@@ -28,7 +28,6 @@ function behindCalls(list: PieceList, call: number): number {
 }
 
 function outputFor(call: string): string {
-  const type =
-    textMember(call, "type") === "custom_tool_call" ? "custom_tool_call_output" : "function_call_output";
-  return JSON.stringify({ type, call_id: textMember(call, "call_id") ?? "", output: LOST_RESULT });
+  const result = { callId: textMember(call, "call_id") ?? "", text: LOST_RESULT, failed: true };
+  return JSON.stringify(callOutput(textMember(call, "type") ?? "", result));
 }

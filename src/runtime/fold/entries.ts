@@ -9,6 +9,7 @@ import type {
   Origin,
   ResponseEnd,
   ResponseStart,
+  ToolCall,
   ToolResult,
   UserMessage,
 } from "../../base/events/index.ts";
@@ -31,6 +32,7 @@ export class Group {
   /** Made when there is something to keep: a long session has many responses without a call. */
   #startedCalls: Set<string> | undefined;
   #results: Map<string, ToolResult> | undefined;
+  #answered: Set<string> | undefined;
   end: ResponseEnd | undefined;
   /** A later attempt of the same step exists. */
   superseded = false;
@@ -56,7 +58,24 @@ export class Group {
     // The same slot twice is a repeated event of the stream: the first one counts (failures.md I04, H09).
     let at = this.#items.length;
     while (at > 0 && (this.#items[at - 1] as ItemEvent).outputIndex > item.outputIndex) at -= 1;
-    if (this.#items[at - 1]?.outputIndex !== item.outputIndex) this.#items.splice(at, 0, item);
+    if (this.#items[at - 1]?.outputIndex === item.outputIndex) return;
+    this.#items.splice(at, 0, item);
+    if (item.type === "hosted_item" && item.answers !== undefined) {
+      (this.#answered ??= new Set()).add(item.answers);
+    }
+  }
+
+  /** Hosted items, and a call whose output came in the same response: it is not ours to run or to answer. */
+  ranByProvider(item: ItemEvent): boolean {
+    if (item.type === "hosted_item") return true;
+    return item.type === "tool_call" && this.#answered?.has(item.callId) === true;
+  }
+
+  /** The calls that need a result of ours. */
+  get calls(): readonly ToolCall[] {
+    return this.#items.filter(
+      (item): item is ToolCall => item.type === "tool_call" && !this.ranByProvider(item),
+    );
   }
 
   addStart(callId: string): void {
@@ -82,7 +101,10 @@ export class Group {
     if (this.end === undefined) return false;
     // Calls of an incomplete response are answered too: with the constant result that recovery records.
     if (this.end.status !== "completed" && this.end.status !== "incomplete") return true;
-    return this.#items.every((item) => item.type !== "tool_call" || this.resultOf(item.callId) !== undefined);
+    return this.#items.every(
+      (item) =>
+        item.type !== "tool_call" || this.ranByProvider(item) || this.resultOf(item.callId) !== undefined,
+    );
   }
 }
 

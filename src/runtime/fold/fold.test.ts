@@ -46,8 +46,8 @@ describe("groups", () => {
       .result("call_a", "a")
       .result("call_b", "b again");
     expect(groupAt(log)?.results).toEqual([
-      { callId: "call_a", text: "a", failed: false, custom: false, seq: 7 },
-      { callId: "call_b", text: "b", failed: false, custom: false, seq: 6 },
+      { callId: "call_a", text: "a", failed: false, seq: 7 },
+      { callId: "call_b", text: "b", failed: false, seq: 6 },
     ]);
   });
 

@@ -241,6 +241,7 @@ function withCallId(item: PlannedItem, settings: Settings, sent: ReadonlySet<str
 function resultsOf(group: Group, items: readonly PlannedItem[]): readonly PlannedResult[] {
   return items.flatMap((item): readonly PlannedResult[] => {
     if (item.callId === undefined || item.action === "omit") return [];
+    if (group.ranByProvider(item.event)) return [];
     const call = item.event as ToolCall;
     const result = group.resultOf(call.callId);
     const { text, status } = result ?? resultOfOpenCall(group, call);
@@ -249,7 +250,6 @@ function resultsOf(group: Group, items: readonly PlannedItem[]): readonly Planne
         callId: item.callId,
         text,
         failed: status !== "ok",
-        custom: call.custom === true && item.action === "replay",
         seq: result?.seq,
       },
     ];

@@ -216,7 +216,10 @@ describe("all ids of a group or none, and without ids no reasoning", () => {
   test("reasoning that nothing follows", () => {
     const log = start().respond({ items: [answer, { type: "reasoning" }] });
     expect(decisions(log)).toEqual(["assistant_message: replay same_origin", "reasoning: omit no_follower"]);
-    expect(groups(log)[0]?.withIds).toBe(false);
+    expect(groups(log)[0]?.withIds).toBe(true); // no id that is sent names it
+    const before = settingsWith({}, { omitsAlone: undefined });
+    expect(decisions(log, before)).toEqual(decisions(log));
+    expect(groups(log, before)[0]?.withIds).toBe(false);
   });
 
   test("reasoning without a payload, unless the profile takes it", () => {

@@ -16,6 +16,7 @@ import {
 } from "../../base/events/index.ts";
 import { type RawJson, shortHash } from "../../base/support/index.ts";
 import type { Group } from "./entries.ts";
+import { type Loss, omitsAlone, withoutFollowers } from "./omissions.ts";
 import { needsIds, type PlannedItem } from "./plan.ts";
 import { type GroupForm, type PairContext, serverBlockOf, withWholePairs } from "./server-pairs.ts";
 
@@ -90,15 +91,14 @@ const CLOSE_TABLE: Readonly<Record<ResponseStatus, CloseReason | undefined>> = {
 };
 
 function atHome(group: Group, context: GuardContext): GuardedGroup {
-  const whole = group.items.map((event) => homeItem(event, group, context));
-  const form = responseFormOf(context.settings.profile);
-  const items = form === "blocks" ? withWholePairs(whole, context) : whole;
-  const lost = reasonToDropReasoning(group, items, context);
-  if (lost === undefined)
-    return { items, withIds: context.settings.profile.itemIds === "keep" && hasIds(items) };
+  const { profile } = context.settings;
+  const each = group.items.map((event) => homeItem(event, group, context));
+  const home = responseFormOf(profile) === "blocks" ? withWholePairs(each, context) : each;
+  const { items, lost = reasonToDropReasoning(group, home, context) } = withoutFollowers(home, profile);
+  if (lost === undefined) return { items, withIds: profile.itemIds === "keep" && hasIds(items) };
   return {
-    items: items.map((item) =>
-      needsIds(item) && item.action !== "omit" ? { ...item, action: "omit", ...lost } : item,
+    items: home.map((item) =>
+      needsIds(item, group) && item.action !== "omit" ? { ...item, action: "omit", ...lost } : item,
     ),
     withIds: false,
   };
@@ -123,7 +123,7 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without server state`);
   }
   if (server !== undefined && isClosedCall([server.id], context)) return omit("override", CALL_REFUSED);
-  const needsId = hosted && form === "items";
+  const needsId = group.ranByProvider(event) && form === "items";
   if (needsId && (profile.itemIds === "omit" || event.itemId === undefined)) {
     return omit("item_not_replayable", `${event.itemType} cannot be sent back without its id`);
   }
@@ -170,7 +170,7 @@ function reasonToDropReasoning(
   group: Group,
   items: readonly PlannedItem[],
   context: GuardContext,
-): { readonly reason: Reason; readonly why: string } | undefined {
+): Loss | undefined {
   const { profile, capabilities } = context.settings;
   const reasoning = items.filter((item) => item.event.type === "reasoning");
   if (!capabilities.reasoning && reasoning.length > 0) {
@@ -180,18 +180,24 @@ function reasonToDropReasoning(
   if (override !== undefined) return { reason: "override", why: `refused: ${override.cause.message}` };
   if (!context.policyAllows) return { reason: "replay_policy", why: "the replay policy leaves it out" };
   const form = responseFormOf(profile);
-  const counted = form === "items" ? items : items.filter((item) => !isNobodysLoss(item, form));
-  const left =
-    counted.find((item) => item.action === "omit") ??
-    (profile.prefixBound && form === "blocks" ? leftOutBefore(items) : undefined);
-  if (left !== undefined) return { reason: left.reason, why: left.why };
-  if (reasoning.length > 0 && lacksFollower(counted, form)) {
-    return { reason: "no_follower", why: "nothing of the same response follows it" };
+  if (!omitsAlone(profile)) {
+    const counted = form === "items" ? items : items.filter((item) => !isNobodysLoss(item, form));
+    const left =
+      counted.find((item) => item.action === "omit") ??
+      (profile.prefixBound && form === "blocks" ? leftOutBefore(items) : undefined);
+    if (left !== undefined) return { reason: left.reason, why: left.why };
+    if (reasoning.length > 0 && lacksFollower(counted, form)) {
+      return { reason: "no_follower", why: "nothing of the same response follows it" };
+    }
   }
   if (profile.reasoningPayload === "required" && reasoning.some((item) => !hasPayload(item))) {
     return { reason: "no_payload", why: "it came without an encrypted payload" };
   }
-  return profile.itemIds === "keep" ? idProblem(items, context) : undefined;
+  if (profile.itemIds !== "keep") return undefined;
+  return idProblem(
+    items.filter((item) => item.action !== "omit"),
+    context,
+  );
 }
 
 /**
@@ -224,10 +230,7 @@ function hasPayload(item: PlannedItem): boolean {
 }
 
 /** An id the endpoint would refuse; ids are never hashed or rewritten (failures.md I04–I07, E03). */
-function idProblem(
-  items: readonly PlannedItem[],
-  context: GuardContext,
-): { readonly reason: Reason; readonly why: string } | undefined {
+function idProblem(items: readonly PlannedItem[], context: GuardContext): Loss | undefined {
   const seen = new Set<string>();
   const some = items.some((item) => item.event.itemId !== undefined);
   for (const { event } of items) {
@@ -291,7 +294,7 @@ function plain(group: Group, context: GuardContext, reason: Reason, why: string)
   const items = group.items.map((event): PlannedItem => {
     const base = { event, item: event.item, why };
     if (isNameless(event)) return { ...base, action: "omit", reason: "item_not_replayable", why: NAMELESS };
-    if (event.type === "tool_call") {
+    if (event.type === "tool_call" && !group.ranByProvider(event)) {
       return isClosedByOverride(event, context)
         ? { ...base, action: "omit", reason: "override", why: CALL_REFUSED }
         : { ...base, action: "translate", reason };

@@ -7,11 +7,13 @@ export { type Entry, Group } from "./entries.ts";
 export { explain, LeftOutRanges } from "./explain.ts";
 export { Fold, planOf } from "./fold.ts";
 export { CUT_OFF, NEVER_STARTED, resultOfOpenCall, OUTCOME_UNKNOWN, RUNNING_IN_PARENT } from "./open-ends.ts";
+export { withoutFollowers } from "./omissions.ts";
 export {
   type Plan,
   type PlanEntry,
   type PlannedGroup,
   type PlannedItem,
+  type PlannedResult,
   sendsReasoning,
   withoutReasoning,
 } from "./plan.ts";

@@ -31,7 +31,6 @@ export interface PlannedResult {
   readonly text: string;
   /** It did not do what was asked: told where the dialect can tell it. */
   readonly failed: boolean;
-  readonly custom: boolean;
   /** The tool_result event, or none for a call that never got one. */
   readonly seq: number | undefined;
 }
@@ -73,16 +72,14 @@ export function withoutReasoning(entry: PlannedGroup, reason: Reason, why: strin
     ...entry,
     withIds: false,
     items: entry.items.map((item) =>
-      needsIds(item) && item.action !== "omit" ? { ...item, action: "omit", reason, why } : item,
+      needsIds(item, entry.group) && item.action !== "omit" ? { ...item, action: "omit", reason, why } : item,
     ),
   };
 }
 
 /** What cannot stay in a group that goes without ids: thoughts (law 2), and hosted items whose dialect gives them one. */
-export function needsIds(item: PlannedItem): boolean {
-  return (
-    item.event.type === "reasoning" || (item.event.type === "hosted_item" && item.event.itemId !== undefined)
-  );
+export function needsIds({ event }: PlannedItem, group: Group): boolean {
+  return event.type === "reasoning" || (event.itemId !== undefined && group.ranByProvider(event));
 }
 
 export function sendsReasoning(entry: PlannedGroup): boolean {

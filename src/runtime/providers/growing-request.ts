@@ -34,8 +34,8 @@ export interface RequestForm {
   head(plan: Plan, context: RenderContext): string;
   /** What a provider may count as the prefix besides the elements: instructions and tools. */
   prefixHead(plan: Plan): string;
-  /** What only the dialect can see about an entry (ids it would refuse). */
-  guard(entry: PlanEntry, plan: Plan): PlanEntry;
+  /** What only the dialect can see about an entry (ids it would refuse); `before`: the entries as they were rendered. */
+  guard(entry: PlanEntry, plan: Plan, before: readonly PlanEntry[]): PlanEntry;
   /** The path of element n. */
   pathOf(index: number): string;
   /** Elements that stand before the conversation (a system message). */
@@ -118,7 +118,10 @@ class RenderState {
   render(plan: Plan, context: RenderContext): RenderedRequest {
     for (let index = this.#planned.length; index < plan.entries.length; index += 1) {
       const planned = plan.entries[index] as PlanEntry;
-      const entry = this.#guardPrefix(this.#form.guard(planned, plan), plan);
+      const guarded = this.#form.guard(planned, plan, this.#rendered);
+      const bound = this.#guardPrefix(guarded, plan);
+      // What the prefix cost may be half of something.
+      const entry = bound === guarded ? guarded : this.#form.guard(bound, plan, this.#rendered);
       for (const element of this.#form.render(entry, plan, context, this.#last)) {
         this.#push(element);
       }

@@ -12,6 +12,8 @@ export interface PieceContext {
   readonly group?: string | undefined;
   /** Made by another origin than the request goes to. */
   readonly foreign?: boolean;
+  /** Run by the provider itself: a call among these has its output from there, or none. */
+  readonly hosted?: boolean;
   /** How many pieces of reasoning its response made: leaving out some of them is refused where leaving out all is not. */
   readonly reasoningMade?: number;
   /** On a target that binds reasoning to what stands before it: that is not what it was made after (C04). */

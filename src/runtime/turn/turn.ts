@@ -102,7 +102,7 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     const step = nextStep();
     const { response, end } = await runStep(context, step);
     const group = context.live.fold.group(response);
-    const calls = callsOf(group);
+    const calls = group?.calls ?? [];
     const { contextTokens } = context.live.fold.settings?.capabilities ?? {};
     const { turn, compactAt } = context;
     const pressure = pressureNotice(context.live.fold, { turn, contextTokens, compactAt });
@@ -197,10 +197,6 @@ async function stopBefore(
 
 function runtimeMessage(context: TurnContext, text: string): EventDraft {
   return { type: "user_message", turn: context.turn, by: "runtime", content: [{ type: "text", text }] };
-}
-
-function callsOf(group: Group | undefined): readonly ToolCall[] {
-  return (group?.items ?? []).filter((item): item is ToolCall => item.type === "tool_call");
 }
 
 function textOf(group: Group | undefined): string {

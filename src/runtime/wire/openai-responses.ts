@@ -7,6 +7,8 @@
 export const RESPONSES_EVENTS: ReadonlySet<string> = new Set([
   "error",
   "keepalive",
+  "response.apply_patch_call_operation_diff.delta", // recorded, not in the types
+  "response.apply_patch_call_operation_diff.done",
   "response.audio.delta",
   "response.audio.done",
   "response.audio.transcript.delta",
@@ -60,22 +62,37 @@ export const RESPONSES_EVENTS: ReadonlySet<string> = new Set([
   "response.reasoning_text.done",
   "response.refusal.delta",
   "response.refusal.done",
+  "response.shell_call_command.added",
+  "response.shell_call_command.delta",
+  "response.shell_call_command.done",
+  "response.shell_call_output_content.delta",
+  "response.shell_call_output_content.done",
   "response.web_search_call.completed",
   "response.web_search_call.in_progress",
   "response.web_search_call.searching",
 ]);
 
-/** Item types a provider runs itself. */
+/** Item types a provider runs itself. The outputs among them are those of calls that it ran, so the client does not. */
 export const HOSTED_ITEMS: ReadonlySet<string> = new Set([
+  "additional_tools",
+  "apply_patch_call_output",
   "code_interpreter_call",
   "compaction",
   "computer_call",
+  "computer_call_output",
+  "custom_tool_call_output",
   "file_search_call",
+  "function_call_output",
   "image_generation_call",
-  "mcp_approval_request",
+  "local_shell_call_output",
+  "mcp_approval_response",
   "mcp_call",
   "mcp_list_tools",
   "program",
-  "tool_search_call",
+  "program_output",
+  "shell_call", // in a container; any other is a call of the client's
+  "shell_call_output",
+  "tool_search_call", // by the server; any other is a call of the client's
+  "tool_search_output",
   "web_search_call",
 ]);

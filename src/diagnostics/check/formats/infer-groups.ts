@@ -5,8 +5,8 @@
  * refused (P05): only there the rules are told of the group.
  */
 
+import { isOutputType } from "../../../runtime/rules/index.ts";
 import type { Piece } from "../history.ts";
-import { isOutputType } from "../item-kinds.ts";
 import { textMember } from "../json-text.ts";
 
 export function inferGroups(pieces: readonly Piece[]): readonly Piece[] {

@@ -4,8 +4,8 @@
  */
 
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";
+import { isCallType, isOutputType } from "../../../runtime/rules/index.ts";
 import type { History, Spot } from "../history.ts";
-import { isCallType, isOutputType } from "../item-kinds.ts";
 import { textMember } from "../json-text.ts";
 
 /** The outline of a piece. */

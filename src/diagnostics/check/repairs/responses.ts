@@ -2,8 +2,8 @@
 
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";
 import { HEAD } from "../../../runtime/rules/index.ts";
+import { isCallType, isOutputType } from "../../../runtime/rules/index.ts";
 import type { History } from "../history.ts";
-import { isCallType, isOutputType } from "../item-kinds.ts";
 import { arrayText, textMember, withMember } from "../json-text.ts";
 import { lookupOf } from "./lookup.ts";
 import {

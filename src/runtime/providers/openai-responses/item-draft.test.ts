@@ -82,7 +82,8 @@ describe("itemDraft", () => {
   });
 
   test.each([...HOSTED_ITEMS])("%s is run by the provider", (type) => {
-    expect(draftOf({ type, id: "x_1" })).toMatchObject({
+    const environment = { type: "container_reference", container_id: "cntr_1" };
+    expect(draftOf({ type, id: "x_1", environment })).toMatchObject({
       type: "hosted_item",
       itemType: type,
       itemId: "x_1",

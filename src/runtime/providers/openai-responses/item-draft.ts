@@ -13,6 +13,7 @@ import {
 import { HOSTED_ITEMS } from "../../wire/index.ts";
 import { assertItemDepth } from "../item-depth.ts";
 import type { ItemDraft } from "../provider.ts";
+import { clientCall } from "./client-calls.ts";
 
 export function itemDraft(text: string, outputIndex: number): ItemDraft {
   assertItemDepth(text);
@@ -42,18 +43,16 @@ export function itemDraft(text: string, outputIndex: number): ItemDraft {
       ...optional("phase", stringOf(read("phase"))),
     };
   }
-  if (itemType === "function_call" || itemType === "custom_tool_call") {
-    const custom = itemType === "custom_tool_call";
-    return {
-      ...base,
-      type: "tool_call",
-      callId: stringOf(read("call_id")) ?? "",
-      name: stringOf(read("name")) ?? "",
-      arguments: stringOf(read(custom ? "input" : "arguments")) ?? "",
-      ...(custom ? { custom: true as const } : {}),
-    };
-  }
-  return { ...base, type: HOSTED_ITEMS.has(itemType) ? "hosted_item" : "other_item" };
+  const call = clientCall(itemType, { read, text: (key) => members.get(key) });
+  if (call !== undefined) return { ...base, type: "tool_call", ...call };
+  if (!HOSTED_ITEMS.has(itemType)) return { ...base, type: "other_item" };
+  return { ...base, type: "hosted_item", ...optional("answers", answeredBy(itemType, read)) };
+}
+
+/** The call an item is the output of; an approval and an approved call answer the request they name. */
+function answeredBy(itemType: string, read: (key: string) => unknown): string | undefined {
+  if (itemType.startsWith("mcp_")) return stringOf(read("approval_request_id"));
+  return itemType.endsWith("_output") ? stringOf(read("call_id")) : undefined;
 }
 
 /** The text of an `encrypted_content` that holds something; null and "" mean nothing (failures.md S10). */

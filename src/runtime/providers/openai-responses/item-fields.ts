@@ -4,7 +4,8 @@
  */
 
 export interface HostedRule {
-  readonly home: "replay" | "omit";
+  /** `pair`: goes only where the other half goes, the call or the output (whole-pairs.ts). */
+  readonly home: "replay" | "pair" | "omit";
   readonly fields: readonly string[];
   readonly why: string;
 }
@@ -23,6 +24,14 @@ const FUNCTION_CALL = [
   "async",
 ];
 const CUSTOM_CALL = ["id", "type", "status", "call_id", "name", "input", "namespace", "caller"];
+/** Calls to tools that OpenAI defines and the client runs (client-calls.ts). */
+const CLIENT_CALLS: Readonly<Record<string, readonly string[]>> = {
+  function_call: FUNCTION_CALL,
+  custom_tool_call: CUSTOM_CALL,
+  local_shell_call: ["id", "type", "status", "call_id", "action"],
+  apply_patch_call: ["id", "type", "status", "call_id", "operation", "caller"],
+  mcp_approval_request: ["id", "type", "server_label", "name", "arguments"],
+};
 
 /** Hosted types: what happens at home. Abroad they are always left out: no other model can use them. */
 export const HOSTED_RULES: Readonly<Record<string, HostedRule>> = {
@@ -71,10 +80,76 @@ export const HOSTED_RULES: Readonly<Record<string, HostedRule>> = {
     fields: [],
     why: "refused with or without its id under store:false (T14)",
   },
-  computer_call: { home: "omit", fields: [], why: "needs its screenshot output, which we do not make" },
-  mcp_approval_request: { home: "omit", fields: [], why: "needs an approval response, which we do not make" },
-  tool_search_call: { home: "omit", fields: [], why: "needs its output item (I04), which we do not make" },
-  program: { home: "omit", fields: [], why: "needs its output item (§2.2), which we do not make" },
+  program: {
+    home: "replay",
+    fields: ["id", "type", "call_id", "code", "fingerprint"],
+    why: "typed as an input item; the fingerprint must come back as it was",
+  },
+  program_output: {
+    home: "pair",
+    fields: ["id", "type", "status", "call_id", "result"],
+    why: "goes with its program, which may stand in an earlier response",
+  },
+  tool_search_call: {
+    home: "pair",
+    fields: ["id", "type", "status", "call_id", "execution", "arguments"],
+    why: "goes with its output; one that the client runs is a call of ours",
+  },
+  tool_search_output: {
+    home: "pair",
+    fields: ["id", "type", "status", "call_id", "execution", "tools"],
+    why: "goes with its call, whose id it does not share (I04)",
+  },
+  additional_tools: {
+    home: "replay",
+    fields: ["id", "type", "role", "tools"],
+    why: "typed as an input item",
+  },
+  mcp_approval_response: {
+    home: "pair",
+    fields: ["id", "type", "approval_request_id", "approve", "reason"],
+    why: "goes with the request it answers",
+  },
+  computer_call: {
+    home: "pair",
+    fields: ["id", "type", "status", "call_id", "action", "actions", "pending_safety_checks"],
+    why: "goes with its screenshot, and not without: no words can stand for one",
+  },
+  computer_call_output: {
+    home: "pair",
+    fields: ["id", "type", "status", "call_id", "output", "acknowledged_safety_checks"],
+    why: "goes with its call",
+  },
+  shell_call: {
+    home: "pair",
+    fields: ["id", "type", "status", "call_id", "action", "environment", "caller"],
+    why: "goes with its output when it ran in a container; any other is a call of ours",
+  },
+  shell_call_output: {
+    home: "pair",
+    fields: ["id", "type", "status", "call_id", "output", "max_output_length", "caller"],
+    why: "goes with its call",
+  },
+  local_shell_call_output: {
+    home: "pair",
+    fields: ["id", "type", "status", "call_id", "output"],
+    why: "goes with its call",
+  },
+  apply_patch_call_output: {
+    home: "pair",
+    fields: ["id", "type", "status", "call_id", "output", "caller"],
+    why: "goes with its call",
+  },
+  function_call_output: {
+    home: "pair",
+    fields: ["id", "type", "status", "call_id", "output", "name", "namespace", "caller"],
+    why: "goes with its call",
+  },
+  custom_tool_call_output: {
+    home: "pair",
+    fields: ["id", "type", "call_id", "output", "caller"],
+    why: "goes with its call",
+  },
 };
 
 export function inputFields(
@@ -86,12 +161,8 @@ export function inputFields(
       return MESSAGE;
     case "reasoning":
       return reasoningContent === "verbatim" ? [...REASONING, "content"] : REASONING;
-    case "function_call":
-      return FUNCTION_CALL;
-    case "custom_tool_call":
-      return CUSTOM_CALL;
     default:
-      return HOSTED_RULES[itemType]?.fields;
+      return CLIENT_CALLS[itemType] ?? HOSTED_RULES[itemType]?.fields;
   }
 }
 

@@ -4,12 +4,14 @@
 
 import type { ToolCall } from "../../../base/events/index.ts";
 import { type Member, sliceObject } from "../../../base/support/index.ts";
-import type { Plan, PlanEntry, PlannedGroup, PlannedItem } from "../../fold/index.ts";
+import type { Plan, PlanEntry, PlannedGroup, PlannedItem, PlannedResult } from "../../fold/index.ts";
+import { callOutput } from "../../rules/index.ts";
 import type { RenderedElement } from "../growing-request.ts";
 import { type ReadyPart, readyParts } from "../input-parts.ts";
 import { foreignNote, isNote, plainText } from "../plain-meaning.ts";
 import type { ItemSource, RenderContext } from "../provider.ts";
 import { inputFields } from "./item-fields.ts";
+import { callerOf } from "./whole-pairs.ts";
 
 export function renderEntry(
   entry: PlanEntry,
@@ -33,31 +35,38 @@ export function renderEntry(
 
 function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[] {
   const { response } = entry.group.start;
-  const piece = { group: response };
+  const ours = { group: response };
+  const hosted = { group: response, hosted: true };
   const elements: RenderedElement[] = [];
   for (const item of entry.items) {
     if (item.action === "omit" || isNote(item)) continue;
     const { text, members } =
       item.action === "replay" ? verbatim(item, entry, plan) : { text: translated(item, plan) };
+    const piece = entry.group.ranByProvider(item.event) ? hosted : ours;
     elements.push({ text, members, sources: () => [sourceOf(item, response)], piece });
   }
-  for (const { callId, text, custom } of entry.results) {
-    const itemType = custom ? "custom_tool_call_output" : "function_call_output";
-    const type = `"${itemType}"`;
-    const id = JSON.stringify(callId);
-    const output = JSON.stringify(text);
+  for (const result of entry.results) {
+    const call = entry.items.find(({ callId }) => callId === result.callId);
+    const members = outputMembers(call, result);
     elements.push({
-      text: `{"type":${type},"call_id":${id},"output":${output}}`,
-      members: [
-        { key: "type", value: type },
-        { key: "call_id", value: id },
-        { key: "output", value: output },
-      ],
-      sources: () => [{ path: "", itemType, callId }],
+      ...ofMembers(members),
+      sources: () => [{ path: "", itemType: "function_call_output", callId: result.callId }],
       piece: undefined,
     });
   }
   return elements;
+}
+
+/** In the form the call demands, where that went as it came; otherwise both are plain. A program's call says whose it is. */
+function outputMembers(call: PlannedItem | undefined, result: PlannedResult): readonly Member[] {
+  const verbatimCall = call?.action === "replay" ? call : undefined;
+  const itemType = verbatimCall?.event.itemType ?? "function_call";
+  const members = Object.entries(callOutput(itemType, result)).map(([key, value]) => ({
+    key,
+    value: JSON.stringify(value),
+  }));
+  const caller = verbatimCall === undefined ? undefined : callerOf(verbatimCall);
+  return caller === undefined ? members : [...members, { key: "caller", value: caller }];
 }
 
 function sourceOf({ event: { itemId, itemType }, callId }: PlannedItem, response: string): ItemSource {

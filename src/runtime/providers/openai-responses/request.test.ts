@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { EventDraft, LoggedEvent, Origin, Settings } from "../../../base/events/index.ts";
 import { isObject, type RawJson, sliceObject } from "../../../base/support/index.ts";
 import { Fold, type Plan, planOf } from "../../fold/index.ts";
+import { ITEM_ID_PREFIXES } from "../../rules/index.ts";
 import { PROFILES } from "../profiles/index.ts";
 import type { RenderedRequest } from "../provider.ts";
 import { openaiResponses } from "./index.ts";
@@ -299,13 +300,14 @@ describe("items at home", () => {
   });
 
   test("every hosted type has a rule: replayed with listed fields, or left out", () => {
+    const environment = { type: "container_reference", container_id: "cntr_1" };
     for (const [type, { home: action, fields, why }] of Object.entries(HOSTED_RULES)) {
       expect(why).not.toBe("");
       expect(inputFields(type, "empty")).toBe(fields);
-      const rendered = renderLog([user("Hi."), ...group("r1", [{ id: "x_1", type, status: "completed" }])]);
+      const rendered = renderLog([user("Hi."), ...group("r1", [{ id: "x_1", type, environment }])]);
       const sent = inputOf(rendered).some((item) => item["type"] === type);
       // An id with the prefix of another type goes nowhere, and a hosted item goes nowhere without its id.
-      const prefixed = !["web_search_call", "compaction"].includes(type);
+      const prefixed = ITEM_ID_PREFIXES[type] === undefined;
       expect([type, sent]).toEqual([type, action === "replay" && prefixed]);
     }
     expect(inputFields("brand_new", "empty")).toBeUndefined();
@@ -401,6 +403,56 @@ describe("items abroad", () => {
         content: [{ type: "output_text", text: "Hello.", annotations: [] }],
       },
     ]);
+  });
+});
+
+describe("parameters of the user's are added to what keeps reasoning", () => {
+  const parameters = {
+    include: ["message.output_text.logprobs", "reasoning.encrypted_content"],
+    reasoning: { mode: "pro", summary: "detailed" },
+    store: true,
+  };
+  const head = (settings: Partial<Settings>): Json => {
+    const { include, reasoning, store } = bodyOf(renderLog([user("Hi.")], settings));
+    return { include, reasoning, store };
+  };
+
+  test("lists are united and objects merged", () => {
+    expect(head({ parameters, effort: "high", reasoningContext: "all_turns" })).toEqual({
+      include: ["reasoning.encrypted_content", "message.output_text.logprobs"],
+      reasoning: { effort: "high", summary: "detailed", context: "all_turns", mode: "pro" },
+      store: false,
+    });
+  });
+
+  test.each([{ include: [], reasoning: {} }, { include: null, reasoning: null }, {}])(
+    "%j unsets nothing",
+    (unset) => {
+      expect(head({ parameters: unset, effort: "low" })).toEqual({
+        include: ["reasoning.encrypted_content"],
+        reasoning: { effort: "low", summary: "auto" },
+        store: false,
+      });
+    },
+  );
+
+  test("where ciphertext is not asked for, and for a model without reasoning, they stand alone", () => {
+    const profile = { ...(PROFILES["openai"] as Settings["profile"]), sendInclude: false };
+    const capabilities = { ...base.capabilities, reasoning: false };
+    expect(head({ parameters, profile, capabilities })).toEqual({
+      include: parameters.include,
+      reasoning: parameters.reasoning,
+      store: false,
+    });
+  });
+
+  test("with the settings of an earlier version they take its place, as before", () => {
+    const profile = { ...(PROFILES["openai"] as Settings["profile"]), unitesParameters: undefined };
+    expect(head({ parameters, profile })).toEqual({
+      include: parameters.include,
+      reasoning: parameters.reasoning,
+      store: false,
+    });
   });
 });
 

@@ -1,19 +1,21 @@
 /** Plan → request body of the Responses dialect. */
 
 import type { Settings } from "../../../base/events/index.ts";
+import { arrayOf, objectOf } from "../../../base/support/index.ts";
 import { type Plan, type PlanEntry, withoutReasoning } from "../../fold/index.ts";
 import { createRequestCheck, ITEM_ID_PREFIXES } from "../../rules/index.ts";
 import type { RequestForm } from "../growing-request.ts";
 import type { RenderContext } from "../provider.ts";
 import { definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
 import { renderEntry } from "./render-items.ts";
+import { wholePairs } from "./whole-pairs.ts";
 
 export const RENDERER_VERSION = 1;
 
 export const RESPONSES_FORM: RequestForm = {
   head: headOf,
   prefixHead: ({ settings }) => JSON.stringify([settings.system ?? null, toolsOf(settings)]),
-  guard: guardIds,
+  guard: (entry, plan, before) => wholePairs(guardIds(entry), plan, before),
   pathOf: (index) => `input[${index}]`,
   opening: () => [],
   render: renderEntry,
@@ -47,8 +49,8 @@ function headOf(plan: Plan, context: RenderContext): string {
     model: settings.target.model,
     ...(profile.sendStore ? { store: false } : {}),
     stream: true,
-    ...(profile.sendInclude && !refused.has("include") ? { include: ["reasoning.encrypted_content"] } : {}),
-    ...(capabilities.reasoning ? reasoningOf(settings, refused) : {}),
+    ...includeOf(settings),
+    ...reasoningOf(settings, refused),
     ...(settings.system === undefined ? {} : { instructions: settings.system }),
     ...(tools.length === 0 ? {} : { tools, parallel_tool_calls: true }),
     ...(settings.maxOutputTokens === undefined ? {} : { max_output_tokens: settings.maxOutputTokens }),
@@ -57,7 +59,7 @@ function headOf(plan: Plan, context: RenderContext): string {
       : { text: { format: { type: "json_schema", ...settings.output } } }),
     ...(profile.sendPromptCacheKey ? { prompt_cache_key: context.cacheKey } : {}),
     ...(capabilities.sampling ? definedOnly({ temperature, top_p }) : {}),
-    ...freeParameters(settings, FIXED_FIELDS),
+    ...freeParameters(settings, profile.unitesParameters === true ? FIXED_AND_UNITED : FIXED_FIELDS),
   };
   return openBody(body, refused, "input");
 }
@@ -73,12 +75,27 @@ const FIXED_FIELDS: ReadonlySet<string> = new Set([
   "top_p",
 ]);
 
+/** Those that are united with what is asked for anyway. */
+const FIXED_AND_UNITED: ReadonlySet<string> = new Set([...FIXED_FIELDS, "include", "reasoning"]);
+
+/** Ciphertext is always among it: without, the thoughts of this answer could never come back (I01). */
+function includeOf({ parameters, profile }: Settings): { readonly include?: readonly unknown[] } {
+  const ours = profile.sendInclude ? ["reasoning.encrypted_content"] : [];
+  const more = profile.unitesParameters === true ? arrayOf(parameters["include"]) : [];
+  const include = [...new Set([...ours, ...more])];
+  return include.length === 0 ? {} : { include };
+}
+
 function reasoningOf(settings: Settings, refused: ReadonlySet<string>): { readonly reasoning?: object } {
-  const effort = settings.effort === "off" ? "none" : settings.effort;
-  const reasoning = definedOnly({
-    effort,
-    summary: settings.summary === "none" ? undefined : (settings.summary ?? "auto"),
+  const { effort, summary, capabilities, profile, parameters } = settings;
+  const ours = {
+    effort: effort === "off" ? "none" : effort,
+    summary: summary === "none" ? undefined : (summary ?? "auto"),
     context: settings.reasoningContext,
+  };
+  const reasoning = definedOnly({
+    ...(capabilities.reasoning ? ours : {}),
+    ...(profile.unitesParameters === true ? objectOf(parameters["reasoning"]) : {}),
   });
   for (const field of refused) {
     if (field.startsWith("reasoning.")) delete reasoning[field.slice("reasoning.".length)];

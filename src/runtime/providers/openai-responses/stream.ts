@@ -3,7 +3,8 @@
  *
  * Correlated by `output_index` only: ids rotate inside one stream on some servers (failures.md I08). An item counts when
  * its `output_item.done` came, or when the terminal event shows one that never got it. Exactly one terminal state: the
- * first terminal event, an error, or "cut" at the end of the bytes. Each frame is parsed once; items are cut out of it as
+ * first terminal event, an error, or "cut" at the end of the bytes. A second `response.created` is the first one repeated, or
+ * another response spliced in: the dead one's items are never paired with the live one's. Each frame is parsed once; items are cut out of it as
  * their exact text.
  */
 
@@ -24,6 +25,7 @@ import { streamError } from "../errors.ts";
 import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { DeltaChannel, ItemDraft, StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
+import { clientCall } from "./client-calls.ts";
 import { itemDraft } from "./item-draft.ts";
 import { parseFrame, responseIn } from "./parse-frame.ts";
 import { compareWithTerminal } from "./terminal-items.ts";
@@ -53,6 +55,7 @@ export class ResponsesDecoder implements StreamDecoder {
   readonly #payloads: string[] = [];
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "reasoningContext"> = {};
   #error: ReturnType<typeof streamError> | undefined;
+  #begun = false;
   #ended = false;
 
   get ended(): boolean {
@@ -114,6 +117,8 @@ export class ResponsesDecoder implements StreamDecoder {
   #known(type: string, value: JsonObject, data: string, events: StreamEvent[]): void {
     switch (type) {
       case "response.created":
+        this.#created(responseIn(value, data), events);
+        break;
       case "response.in_progress":
       case "response.queued":
         this.#takeFacts(responseIn(value, data));
@@ -141,11 +146,27 @@ export class ResponsesDecoder implements StreamDecoder {
     }
   }
 
+  /** The same id again is the same response; another one is the live answer, and what came before is dead (R13). */
+  #created(response: JsonObject, events: StreamEvent[]): void {
+    if (this.#begun) {
+      const repeated = stringOf(response["id"]) === this.#facts.providerResponseId;
+      this.#unknown.add(repeated ? "repeated response.created" : "spliced response.created");
+      if (repeated) return;
+      if (this.#items.size > 0) events.push({ type: "restart" });
+      this.#items.clear();
+      this.#error = undefined;
+      this.#facts = {};
+    }
+    this.#begun = true;
+    this.#takeFacts(response);
+  }
+
   #added(event: JsonObject, events: StreamEvent[]): void {
     const item = objectOf(event["item"] ?? event["output_item"]);
-    const kind = kindOf(stringOf(item["type"]) ?? "");
-    this.#start(indexOf(event), kind, events, {
-      name: stringOf(item["name"]),
+    const itemType = stringOf(item["type"]) ?? "";
+    const call = clientCall(itemType, { read: (key) => item[key], text: () => undefined });
+    this.#start(indexOf(event), kindOf(itemType, call), events, {
+      name: call?.name || stringOf(item["name"]),
       callId: stringOf(item["call_id"]),
       phase: stringOf(item["phase"]),
     });
@@ -235,7 +256,7 @@ export class ResponsesDecoder implements StreamDecoder {
     }
     const item = this.#start(
       outputIndex,
-      kindOf(draft.itemType),
+      kindOf(draft.itemType, draft.type === "tool_call" ? draft : undefined),
       events,
       draft.type === "tool_call" ? { name: draft.name } : {},
     );

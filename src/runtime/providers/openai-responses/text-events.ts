@@ -1,6 +1,7 @@
 /** Which stream events carry text, of which item, in which member: pieces (`delta`) or the whole (`done`). */
 
 import type { DeltaChannel, StreamEvent } from "../provider.ts";
+import type { ClientCall } from "./client-calls.ts";
 
 export type ItemKind = Extract<StreamEvent, { readonly type: "item_start" }>["kind"];
 
@@ -43,8 +44,8 @@ export const TEXT_EVENTS: ReadonlyMap<string, TextSource> = new Map([
   ["response.custom_tool_call_input.done", source("tool_call", "arguments", "input")],
 ]);
 
-export function kindOf(itemType: string): ItemKind {
+export function kindOf(itemType: string, call: ClientCall | undefined): ItemKind {
   if (itemType === "reasoning") return "reasoning";
   if (itemType === "message") return "message";
-  return itemType === "function_call" || itemType === "custom_tool_call" ? "tool_call" : "other";
+  return call === undefined ? "other" : "tool_call";
 }

@@ -18,6 +18,8 @@ const RESPONSES: Profile = {
   sendStore: true,
   sendPromptCacheKey: true,
   hostedOmit: HOSTED_OMIT,
+  omitsAlone: true,
+  unitesParameters: true,
   evidence: {
     responseForm: "§2: items with ids of their own",
     itemIds: "failures.md law 1, R3",
@@ -31,6 +33,8 @@ const RESPONSES: Profile = {
     sendStore: "F8",
     sendPromptCacheKey: "K02",
     hostedOmit: "T14",
+    omitsAlone: "law 1: by id nobody names anything but thoughts; P01, P12",
+    unitesParameters: "I01, E11: without ciphertext the thoughts cannot come back",
   },
 };
 

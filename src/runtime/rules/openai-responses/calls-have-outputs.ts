@@ -1,4 +1,5 @@
-import { isCall, isOutput, type ResponsesRule } from "./item-view.ts";
+import { nounOf } from "./call-types.ts";
+import { isCall, isOutput, type ItemView, type ResponsesRule } from "./item-view.ts";
 
 export const callsHaveOutputs: ResponsesRule = {
   id: "R06",
@@ -6,18 +7,18 @@ export const callsHaveOutputs: ResponsesRule = {
   evidence: "T01",
   todo: "Add an output that says what became of the call.",
   start() {
-    const open = new Map<string, number>();
+    const open = new Map<string, ItemView>();
     return {
       item(item) {
-        if (item.callId === undefined) return undefined;
-        if (isCall(item)) open.set(item.callId, item.index);
+        if (item.callId === undefined || item.hosted) return undefined;
+        if (isCall(item)) open.set(item.callId, item);
         else if (isOutput(item)) open.delete(item.callId);
         return undefined;
       },
       end: () =>
-        [...open].map(([callId, index]) => ({
-          index,
-          message: `No tool output found for function call ${callId}.`,
+        [...open].map(([callId, call]) => ({
+          index: call.index,
+          message: `No tool output found for ${nounOf(call.type)} ${callId}.`,
         })),
     };
   },

@@ -19,6 +19,7 @@ import { responsesAreContiguous } from "./responses-are-contiguous.ts";
 import { validCallIds } from "./valid-call-ids.ts";
 import { validItemIds } from "./valid-item-ids.ts";
 
+export { callOutput, isCallType, isOutputType } from "./call-types.ts";
 export { ITEM_ID_PREFIXES } from "./valid-item-ids.ts";
 
 export type { ResponsesFacts } from "./facts.ts";

@@ -4,6 +4,7 @@ import { type Member, sliceArray, sliceMember, sliceObject } from "../../../base
 import { textOf } from "../outline.ts";
 import type { PieceContext } from "../rule-set.ts";
 import type { Rule } from "../rule.ts";
+import { isCallType, isOutputType } from "./call-types.ts";
 import type { ResponsesFacts } from "./facts.ts";
 
 export type ResponsesRule = Rule<ItemView, ResponsesFacts>;
@@ -25,6 +26,8 @@ export interface ItemView {
   readonly group: string | undefined;
   /** Made by another origin than the request goes to. */
   readonly foreign: boolean;
+  /** Run by the provider: the request owes it nothing. */
+  readonly hosted: boolean;
 }
 
 export function viewItem(
@@ -52,6 +55,7 @@ export function viewItem(
     hasStatus: values.has("status"),
     group: context.group,
     foreign: context.foreign ?? false,
+    hosted: context.hosted ?? false,
   };
 }
 
@@ -67,14 +71,14 @@ function partTypes(content: string | undefined): readonly string[] | undefined {
 }
 
 export function isCall(item: ItemView): boolean {
-  return item.type === "function_call" || item.type === "custom_tool_call";
+  return isCallType(item.type);
 }
 
 export function isOutput(item: ItemView): boolean {
-  return item.type === "function_call_output" || item.type === "custom_tool_call_output";
+  return isOutputType(item.type);
 }
 
 /** A message to the model, from whomever: a user, a developer, the system. */
 export function isInput(item: ItemView): boolean {
-  return item.role !== undefined && item.role !== "assistant";
+  return item.type === "message" && item.role !== undefined && item.role !== "assistant";
 }

@@ -6,7 +6,7 @@ export const outputsArePresent: ResponsesRule = {
   evidence: "T09",
   todo: 'Send "output": "".',
   item: (item) =>
-    isOutput(item) && !item.hasOutput
+    isOutput(item) && !item.hasOutput && item.type !== "apply_patch_call_output"
       ? `Missing required parameter: 'input[${item.index}].output'.`
       : undefined,
 };

@@ -1,4 +1,5 @@
-import { isCall, isInput, isOutput, type ResponsesRule } from "./item-view.ts";
+import { nounOf } from "./call-types.ts";
+import { isCall, isInput, isOutput, type ItemView, type ResponsesRule } from "./item-view.ts";
 
 export const outputsFollowCalls: ResponsesRule = {
   id: "R08",
@@ -6,14 +7,14 @@ export const outputsFollowCalls: ResponsesRule = {
   evidence: "T03, T04, P10",
   todo: "Move what stands between behind the outputs.",
   start() {
-    const open = new Set<string>();
+    const open = new Map<string, ItemView>();
     return {
       item(item) {
-        if (isCall(item) && item.callId !== undefined) open.add(item.callId);
+        if (isCall(item) && item.callId !== undefined && !item.hosted) open.set(item.callId, item);
         else if (isOutput(item) && item.callId !== undefined) open.delete(item.callId);
-        else if (open.size > 0 && isInput(item))
-          return `No tool output found for function call ${[...open][0]}.`;
-        return undefined;
+        const [first] = open.values();
+        if (first === undefined || !isInput(item)) return undefined;
+        return `No tool output found for ${nounOf(first.type)} ${first.callId ?? ""}.`;
       },
     };
   },

@@ -1,3 +1,4 @@
+import { nounOf } from "./call-types.ts";
 import { isCall, isOutput, type ResponsesRule } from "./item-view.ts";
 
 export const outputsHaveCalls: ResponsesRule = {
@@ -12,7 +13,7 @@ export const outputsHaveCalls: ResponsesRule = {
         if (item.callId === undefined) return undefined;
         if (isCall(item)) open.add(item.callId);
         if (!isOutput(item) || open.delete(item.callId)) return undefined;
-        return `No tool call found for function call output with call_id ${item.callId}.`;
+        return `No tool call found for ${nounOf(item.type)} output with call_id ${item.callId}.`;
       },
     };
   },

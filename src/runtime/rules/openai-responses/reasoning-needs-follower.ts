@@ -13,7 +13,8 @@ export const reasoningNeedsFollower: ResponsesRule = {
         const before = open;
         open = item.type === "reasoning" ? item : undefined;
         if (before === undefined) return undefined;
-        const follows = !isInput(item) && !isOutput(item) && sameGroup(before, item);
+        const answers = isOutput(item) && !item.hosted;
+        const follows = !isInput(item) && !answers && sameGroup(before, item);
         return follows ? undefined : problem(before);
       },
       end: () => (open === undefined ? [] : [problem(open)]),

@@ -260,6 +260,7 @@ describe("viewItem", () => {
       hasStatus: false,
       group: "r1",
       foreign: false,
+      hosted: false,
     });
   });
 

@@ -12,6 +12,8 @@ export const ITEM_ID_PREFIXES: Readonly<Record<string, readonly string[]>> = {
   image_generation_call: ["ig"],
   compaction: ["cmp"],
   tool_search_call: ["tsc"],
+  tool_search_output: ["tso"],
+  local_shell_call: ["lsh"],
   program: ["cm"],
 };
 

@@ -1,0 +1,131 @@
+/**
+ * Hosted calls and their outputs go in pairs or not at all; calls of a program go only with the program.
+ *
+ * A program runs at the provider and calls tools of ours. Its calls name it (`caller`), and they and its output may come in
+ * later responses than the program itself. So it matters what was sent of earlier responses.
+ */
+
+import { objectOf, sliceMember, stringOf, stringValue, tryParseJson } from "../../../base/support/index.ts";
+import {
+  type Plan,
+  type PlanEntry,
+  type PlannedGroup,
+  type PlannedItem,
+  withoutFollowers,
+  withoutReasoning,
+} from "../../fold/index.ts";
+import { CALLS_BY_ID } from "./client-calls.ts";
+import { HOSTED_RULES } from "./item-fields.ts";
+
+export function wholePairs(entry: PlanEntry, plan: Plan, before: readonly PlanEntry[]): PlanEntry {
+  if (entry.kind !== "group" || !entry.items.some(isBound)) return entry;
+  const whole = withoutHalves(entry, plan, before);
+  const orphan = whole.items.some((item) => isOurs(item) && lacksProgram(item, whole, before));
+  const rest = orphan ? withoutReasoning(whole, "item_not_replayable", "its program is not sent") : whole;
+  // Without its program a program's call is a call like any other; so is one that goes nowhere without its id.
+  const isPlain = (item: PlannedItem): boolean =>
+    isOurs(item) &&
+    (lacksProgram(item, rest, before) || (!rest.withIds && CALLS_BY_ID.has(item.event.itemType)));
+  return {
+    ...rest,
+    items: rest.items.map((item) => (isPlain(item) ? { ...item, action: "translate", ...PLAIN } : item)),
+  };
+}
+
+const PLAIN = {
+  reason: "item_not_replayable",
+  why: "as a plain call: what it belongs to is not sent",
+} as const;
+
+function isBound(item: PlannedItem): boolean {
+  const { itemType } = item.event;
+  if (item.action !== "replay") return false;
+  return HOSTED_RULES[itemType]?.home === "pair" || CALLS_BY_ID.has(itemType) || callerOf(item) !== undefined;
+}
+
+function isOurs({ action, event }: PlannedItem): boolean {
+  return action === "replay" && event.type === "tool_call";
+}
+
+/** The exact text of `caller`, where it is a program. */
+export function callerOf({ event, item }: PlannedItem): string | undefined {
+  if (event.type === "reasoning" || !item.includes('"caller"')) return undefined;
+  const caller = sliceMember(item, "caller");
+  return caller !== undefined && programOf(caller) !== undefined ? caller : undefined;
+}
+
+function programOf(caller: string): string | undefined {
+  const { type, caller_id } = objectOf(tryParseJson(caller));
+  return type === "program" ? (stringOf(caller_id) ?? "") : undefined;
+}
+
+function lacksProgram(item: PlannedItem, entry: PlannedGroup, before: readonly PlanEntry[]): boolean {
+  const caller = callerOf(item);
+  return caller !== undefined && !sendsProgram(programOf(caller), entry, before);
+}
+
+function sendsProgram(id: string | undefined, entry: PlannedGroup, before: readonly PlanEntry[]): boolean {
+  const inGroup = ({ items }: PlannedGroup): boolean =>
+    items.some(
+      (item) => item.action === "replay" && item.event.itemType === "program" && callIdOf(item) === id,
+    );
+  return inGroup(entry) || before.findLast((one) => one.kind === "group" && inGroup(one)) !== undefined;
+}
+
+/** The call id an item is known by; tool searches of the server have none. */
+function callIdOf({ event, item }: PlannedItem): string | undefined {
+  if (event.type === "tool_call") return event.callId;
+  return event.type === "hosted_item" && event.answers !== undefined
+    ? event.answers
+    : stringValue(sliceMember(item, "call_id") ?? "");
+}
+
+function withoutHalves(entry: PlannedGroup, plan: Plan, before: readonly PlanEntry[]): PlannedGroup {
+  const halves = entry.items.filter((item) => isHalf(item, entry, before));
+  if (halves.length === 0) return entry;
+  const items = entry.items.map((item) => (halves.includes(item) ? { ...item, ...HALF } : item));
+  const { profile } = plan.settings;
+  const { items: left, lost = profile.omitsAlone === true ? undefined : HALF } = withoutFollowers(
+    items,
+    profile,
+  );
+  const without = { ...entry, items: left };
+  return lost === undefined ? without : withoutReasoning(without, lost.reason, lost.why);
+}
+
+const HALF = {
+  action: "omit",
+  reason: "item_not_replayable",
+  why: "the other half is not sent: the call or its output",
+} as const;
+
+/** A call that the provider ran without its output, an output without its call, what a program did without the program. */
+function isHalf(item: PlannedItem, entry: PlannedGroup, before: readonly PlanEntry[]): boolean {
+  const { event } = item;
+  if (item.action !== "replay" || !entry.group.ranByProvider(event)) return false;
+  if (lacksProgram(item, entry, before)) return true;
+  if (event.itemType === "program_output") return !sendsProgram(callIdOf(item), entry, before);
+  if (event.type === "hosted_item" && HOSTED_RULES[event.itemType]?.home !== "pair") return false;
+  const id = callIdOf(item);
+  const pair = entry.items.filter(
+    (other) =>
+      other.action === "replay" &&
+      familyOf(other.event.itemType) === familyOf(event.itemType) &&
+      callIdOf(other) === id,
+  );
+  const at = pair.indexOf(item);
+  // Searches of the server have no ids to tell them apart: there the output is the next one behind its call.
+  return isOutput(item)
+    ? pair[at - 1] === undefined || isOutput(pair[at - 1] as PlannedItem)
+    : pair[at + 1] === undefined || !isOutput(pair[at + 1] as PlannedItem);
+}
+
+/** What a call and its output have in common in the names of their types. */
+function familyOf(itemType: string): string {
+  if (itemType.startsWith("mcp_")) return "mcp";
+  return itemType.startsWith("tool_search_") ? "tool_search" : itemType.replace(/_output$/, "");
+}
+
+function isOutput({ event: { itemType } }: PlannedItem): boolean {
+  return itemType.endsWith("_output") || itemType === "mcp_approval_response" || itemType === "mcp_call";
+}
