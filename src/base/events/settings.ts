@@ -79,6 +79,14 @@ export interface ChatProfile {
   readonly sendUsageOption: boolean;
   /** Takes `strict` in a tool's definition. */
   readonly sendStrict: boolean;
+  /** Without it the vendor forgets the thoughts of earlier turns, though they come back. Sent while thinking is on. */
+  readonly keepThoughts?: RequestField | undefined;
+}
+
+/** A parameter of the request; `field` is a path with dots: `thinking.keep`. */
+export interface RequestField {
+  readonly field: string;
+  readonly value: string | boolean;
 }
 
 export interface Capabilities {

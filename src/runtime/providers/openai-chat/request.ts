@@ -10,7 +10,7 @@ import type { RenderedElement, RequestForm, Tail } from "../growing-request.ts";
 import { closeBody, definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
 import { chatOf } from "./chat-profile.ts";
 import { renderEntry } from "./render-messages.ts";
-import { thinkingOf } from "./thinking.ts";
+import { mergedParameter, thinkingOf } from "./thinking.ts";
 
 export const RENDERER_VERSION = 1;
 
@@ -74,7 +74,10 @@ function headOf(plan: Plan): string {
     ...(capabilities.sampling ? definedOnly({ temperature, top_p }) : {}),
     ...freeParameters(settings, FIXED_FIELDS),
   };
-  return openBody(body, refusedFields(plan), "messages");
+  const { keepThoughts } = chat;
+  // Named in the tail instead, where the switch stands.
+  const moved = keepThoughts === undefined ? [] : Object.keys(mergedParameter(keepThoughts, settings));
+  return openBody(body, [...refusedFields(plan), ...moved], "messages");
 }
 
 /** Whatever a user sets, these are ours: they decide how the history is read. */

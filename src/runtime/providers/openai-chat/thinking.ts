@@ -3,6 +3,8 @@
  * (failures.md V01, V02): another model wrote it, or it was left out. Nothing is invented then: thinking is off instead.
  */
 
+import type { RequestField, Settings } from "../../../base/events/index.ts";
+import { isObject, type JsonObject, objectOf } from "../../../base/support/index.ts";
 import type { PlanEntry, PlannedGroup, Plan } from "../../fold/index.ts";
 import type { Remark } from "../provider.ts";
 import { chatOf } from "./chat-profile.ts";
@@ -15,6 +17,35 @@ export interface ChatThinking {
 }
 
 export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ChatThinking {
+  const { settings } = plan;
+  const { keepThoughts } = chatOf(settings);
+  const { fields, on, remarks } = switched(entries, plan);
+  if (keepThoughts === undefined) return { fields, on, remarks };
+  const set = mergedParameter(keepThoughts, settings);
+  const merged = Object.fromEntries(
+    Object.entries({ ...set, ...fields }).map(([name, value]) => [name, united(set[name], value)]),
+  );
+  const refused = plan.strip.some(({ field }) => field === keepThoughts.field);
+  return { fields: on && !refused ? placed(merged, keepThoughts) : merged, on, remarks };
+}
+
+/** What a user sets under the same name: it stands where ours stands, because a name may be there once. */
+export function mergedParameter({ field }: RequestField, { parameters }: Settings): JsonObject {
+  const [name = ""] = field.split(".");
+  return Object.hasOwn(parameters, name) ? { [name]: parameters[name] } : {};
+}
+
+function united(theirs: unknown, ours: unknown): unknown {
+  return isObject(theirs) && isObject(ours) ? { ...theirs, ...ours } : ours;
+}
+
+function placed(fields: JsonObject, { field, value }: RequestField): JsonObject {
+  const [name = "", ...rest] = field.split(".");
+  const inner = { field: rest.join("."), value };
+  return { ...fields, [name]: rest.length === 0 ? value : placed(objectOf(fields[name]), inner) };
+}
+
+function switched(entries: readonly PlanEntry[], plan: Plan): ChatThinking {
   const { settings } = plan;
   const { thinkingSwitch, sendEffort } = chatOf(settings);
   const wanted = settings.effort !== "off" && settings.effort !== "none";
