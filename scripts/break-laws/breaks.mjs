@@ -201,8 +201,8 @@ export const breaks = [
     law: 5,
     what: "a request goes out before its start is durable",
     file: "src/runtime/turn/step.ts",
-    find: "leftOut(context, rendered) }], {\n    durable: true,\n  });",
-    replace: "leftOut(context, rendered) }]);",
+    find: "[...remarks(context, rendered), start()], { durable: true });",
+    replace: "[...remarks(context, rendered), start()]);",
     tests: ["test/laws/law-5-log-before-act.test.ts"],
   },
   {

@@ -71,6 +71,8 @@ export type StreamEvent =
       readonly text: string;
     }
   | { readonly type: "item_done"; readonly outputIndex: number; readonly draft: ItemDraft }
+  /** Another answer began in the middle of this one (failures.md R13): what came before is dead, indexes begin at 0 again. */
+  | { readonly type: "restart" }
   | { readonly type: "end"; readonly end: StreamEnd };
 
 /** Frames or a whole answer → stream events; ends with exactly one `end`. */

@@ -1,6 +1,7 @@
 /**
  * Stream events → canonical events in the log and live events for viewers, in the order they arrive.
- * An item is logged when it is done; what never finished becomes a `partial` when its response closes.
+ * An item is logged when it is done; what never finished becomes a `partial` when its response closes. An answer that
+ * another one took the place of in mid-stream is closed as cut, and the other is the next attempt, without a request.
  */
 
 import type { EphemeralEvent, EventDraft, SessionEvent } from "../../base/events/index.ts";
@@ -11,22 +12,40 @@ import type { TurnContext } from "./context.ts";
 import { LiveItem } from "./live-item.ts";
 import { ScratchWriter } from "./scratch-journal.ts";
 
+/** Logs the beginning of the next attempt, with a request that was sent already; its id. */
+export type OpenAgain = () => Promise<string>;
+
+const SPLICED: StreamEnd = {
+  status: "cut",
+  error: {
+    code: "stream_spliced",
+    message: "another answer began in the middle of this one and took its place",
+    class: "TRUNC",
+  },
+};
+
 export class ResponseRecorder {
   readonly #context: TurnContext;
-  readonly #response: string;
-  readonly #startedMonotonic: number;
+  readonly #openAgain: OpenAgain;
+  #response: string;
+  #startedMonotonic = 0;
   readonly #open = new Map<number, LiveItem>();
   /** Live events of one batch, sent together: one wake-up per network chunk, not per token. */
   #live: EphemeralEvent[] = [];
-  readonly #scratch: ScratchWriter;
+  #scratch: ScratchWriter;
   #end: StreamEnd | undefined;
 
-  constructor(context: TurnContext, response: string) {
+  constructor(context: TurnContext, response: string, openAgain: OpenAgain) {
     this.#context = context;
+    this.#openAgain = openAgain;
     this.#response = response;
     this.#scratch = new ScratchWriter(response);
-    this.#startedMonotonic = context.clock.monotonic();
-    context.live.snapshot = () => this.#snapshot();
+    this.#begin();
+  }
+
+  #begin(): void {
+    this.#startedMonotonic = this.#context.clock.monotonic();
+    this.#context.live.snapshot = () => this.#snapshot();
   }
 
   /** Undefined until the stream has ended. */
@@ -54,6 +73,8 @@ export class ResponseRecorder {
         return undefined;
       case "item_done":
         return this.#done(event.draft);
+      case "restart":
+        return this.#restart();
       case "end":
         this.#end = withoutSecrets(event.end, (text) => this.#context.redact(text));
         return undefined;
@@ -88,6 +109,15 @@ export class ResponseRecorder {
         { type: "usage", turn, response: this.#response, usage: end.usage, context },
       ]);
     }
+  }
+
+  /** Items that were logged stay logged; the fold leaves out what a later attempt took the place of. */
+  async #restart(): Promise<void> {
+    this.#flush();
+    await this.close(SPLICED);
+    this.#response = await this.#openAgain();
+    this.#scratch = new ScratchWriter(this.#response);
+    this.#begin();
   }
 
   #start(event: Extract<StreamEvent, { type: "item_start" }>): void {

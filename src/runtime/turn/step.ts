@@ -24,8 +24,9 @@ export async function runStep(context: TurnContext, step: number): Promise<StepO
     const setup = await applySettings(context);
     await context.live.blobs.load();
     const rendered = render(context, setup);
-    const response = context.ids.next("rsp");
-    const end = await sendOnce(context, { setup, rendered, response, step, attempt });
+    const sent = await sendOnce(context, { setup, rendered, step, attempt });
+    const { response, end } = sent;
+    ({ attempt } = sent);
     if (end.status === "completed" || end.status === "incomplete" || end.status === "cancelled")
       return { response, end };
     const error = end.error ?? { code: "unknown", message: "the response failed without saying why" };
@@ -78,18 +79,20 @@ function render({ live }: TurnContext, setup: StepSetup): RenderedRequest {
 interface Attempt {
   readonly setup: StepSetup;
   readonly rendered: RenderedRequest;
-  readonly response: string;
   readonly step: number;
   readonly attempt: number;
 }
 
+/** The attempt that counts: an answer in which another one began is two. */
 async function sendOnce(
   context: TurnContext,
-  { setup, rendered, response, step, attempt }: Attempt,
-): Promise<StreamEnd> {
+  { setup, rendered, step, attempt: first }: Attempt,
+): Promise<StepOutcome & Pick<Attempt, "attempt">> {
   const { bodyHash, prefixHash } = rendered;
   const origin = setup.settings.target;
-  const start = {
+  let attempt = first;
+  let response = context.ids.next("rsp");
+  const start = (): EventDraft => ({
     type: "response_start",
     turn: context.turn,
     response,
@@ -99,19 +102,24 @@ async function sendOnce(
     origin,
     bodyHash,
     prefixHash,
-  } as const;
-  // The sync before the first request byte covers the user's message, or the tools' results, as well.
-  await context.live.append([...remarks(context, rendered), { ...start, ...leftOut(context, rendered) }], {
-    durable: true,
+    ...leftOut(context, rendered),
   });
-  const recorder = new ResponseRecorder(context, response);
+  // The sync before the first request byte covers the user's message, or the tools' results, as well.
+  await context.live.append([...remarks(context, rendered), start()], { durable: true });
+  const recorder = new ResponseRecorder(context, response, async () => {
+    attempt += 1;
+    response = context.ids.next("rsp");
+    await context.live.append([start()]);
+    return response;
+  });
   const broken = ruleViolation(rendered, origin.dialect);
   if (broken !== undefined) {
     const end: StreamEnd = { status: "failed", error: broken };
     await recorder.close(end);
-    return end;
+    return { response, attempt, end };
   }
-  context.onWire?.({ type: "request", response, body: rendered.body });
+  const request = response;
+  context.onWire?.({ type: "request", response: request, body: rendered.body });
   const stream = setup.model.send(rendered.body, {
     signal: context.signal,
     timeouts: {
@@ -122,7 +130,7 @@ async function sendOnce(
     fetch: context.fetch,
     ...(context.onWire === undefined
       ? {}
-      : { onBytes: (bytes) => context.onWire?.({ type: "bytes", response, bytes }) }),
+      : { onBytes: (bytes) => context.onWire?.({ type: "bytes", response: request, bytes }) }),
   });
   for await (const batch of stream) {
     const logged = recorder.take(batch);
@@ -131,7 +139,7 @@ async function sendOnce(
   const end = recorder.end ?? { status: "cut" };
   await recorder.close(end);
   await context.live.append(unread(context, end));
-  return end;
+  return { response, attempt, end };
 }
 
 /** Told before the request is sent, once in a turn. */

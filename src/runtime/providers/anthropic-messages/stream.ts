@@ -2,8 +2,8 @@
  * Frames of a Messages stream → stream events.
  *
  * A block counts when its `content_block_stop` came, the response when `message_stop` came. A second `message_start` is
- * either the first one repeated or another message spliced in: the dead one's blocks are never merged into the live one
- * (failures.md, later additions). Unknown events, blocks and deltas are kept or counted, never thrown on.
+ * either the first one repeated or another message spliced in: the dead one's blocks are never merged into the live one.
+ * Unknown events, blocks and deltas are kept or counted, never thrown on.
  */
 
 import type { ErrorInfo, ResponseStatus } from "../../../base/events/index.ts";
@@ -36,6 +36,7 @@ export class MessagesDecoder implements StreamDecoder {
   readonly #usage: unknown[] = [];
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "unread"> = {};
   #stop: { readonly reason: string; readonly details: JsonObject } | undefined;
+  #begun = false;
   #ended = false;
 
   get ended(): boolean {
@@ -126,17 +127,19 @@ export class MessagesDecoder implements StreamDecoder {
     }
   }
 
+  /** The same id again is the same message; another one is the live message, and what came before is dead (R13). */
   #messageStart(message: JsonObject, events: StreamEvent[]): void {
-    const id = stringOf(message["id"]);
-    const first = this.#facts.providerResponseId;
-    if (first === undefined || this.#seen.size === 0) {
-      if (first !== undefined) this.#unknown.add("repeated message_start");
-      this.#message(message);
-    } else if (id === first) {
-      this.#unknown.add("repeated message_start");
-    } else {
-      this.#fail("stream_cut", "another message began before this one ended", events);
+    if (this.#begun) {
+      const repeated = stringOf(message["id"]) === this.#facts.providerResponseId;
+      this.#unknown.add(repeated ? "repeated message_start" : "spliced message_start");
+      if (repeated) return;
+      if (this.#seen.size > 0) events.push({ type: "restart" });
+      for (const state of [this.#open, this.#seen, this.#callIds]) state.clear();
+      this.#usage.length = 0;
+      this.#stop = undefined;
     }
+    this.#begun = true;
+    this.#message(message);
   }
 
   #message(message: JsonObject): void {
