@@ -63,13 +63,20 @@ export interface ChatProfile {
   readonly reasoningFields: readonly ReasoningField[];
   /**
    * Which assistant messages must carry it while thinking is on: those with calls (V01), all between two user messages
-   * where a tool was called (V02), none. Where one lacks it, thinking is switched off rather than anything invented.
+   * where a tool was called (V02), all of a request that carries tools and those others (V02 as the guide says it today),
+   * none. Where one lacks it, thinking is switched off rather than anything invented.
    */
-  readonly reasoningRequired: "calls" | "tool_rounds" | "never";
+  readonly reasoningRequired: "calls" | "tool_rounds" | "with_tools" | "never";
+  /** What stands in the place of a required thought where there was none: an empty string invents nothing. Absent: nothing. */
+  readonly whenNone?: "omit" | "empty" | undefined;
   /** The parameter that switches thinking; `none`: it cannot be switched. */
   readonly thinkingSwitch: "none" | "thinking" | "enable_thinking" | "reasoning";
+  /** `never`: it thinks whatever the switch says (Kimi K2.7 and later). Absent: the switch holds. */
+  readonly thinkingOff?: "switch" | "never" | undefined;
   /** Takes `reasoning_effort`. */
   readonly sendEffort: boolean;
+  /** In its own words; an effort without one is not sent. Absent: ours are its words. */
+  readonly effortWords?: Readonly<Record<string, string>> | undefined;
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
   /** A user message may stand behind a tool message (Mistral, code 3230: not). */
   readonly userAfterTool: boolean;

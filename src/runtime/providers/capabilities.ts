@@ -48,6 +48,23 @@ const keep = (field: string, value: string | boolean): Partial<ChatProfile> => (
   keepThoughts: { field, value },
 });
 
+const LOW_TO_HIGH = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+};
+
+/** It shows no thoughts and takes none: nothing is asked of it and nothing sent back. */
+const NOT_THINKING: Partial<ChatProfile> = {
+  reasoningFields: [],
+  reasoningRequired: "never",
+  thinkingSwitch: "none",
+  sendEffort: false,
+};
+
 /** Later rows win, field by field. */
 const CHAT_MODELS: readonly ChatModelFacts[] = [
   {
@@ -55,6 +72,62 @@ const CHAT_MODELS: readonly ChatModelFacts[] = [
     match: /^kimi-k2\.6|^emu-kimi$|^emu-kimi-k2\.6/,
     departs: keep("thinking.keep", "all"),
     evidence: "Moonshot's guide to thinking models; @ai-sdk/moonshotai",
+  },
+  {
+    profiles: ["moonshot"],
+    match: /^kimi-k2\.[7-9]|^emu-kimi-k2\.7/,
+    // What it does with another model's calls is not known: they go without, and what it says then decides.
+    departs: { thinkingOff: "never", reasoningRequired: "never" },
+    evidence: "Moonshot's guide as quoted in lemon07r/opencode-kimi-full#11; @ai-sdk/moonshotai",
+  },
+  {
+    profiles: ["moonshot"],
+    match: /^kimi-k[3-9]|^emu-kimi-k3/,
+    departs: {
+      thinkingOff: "never",
+      thinkingSwitch: "none",
+      reasoningRequired: "never",
+      sendEffort: true,
+      // `medium` as its documentation rounds it; asked not to think, it thinks as little as it can.
+      effortWords: {
+        none: "low",
+        minimal: "low",
+        low: "low",
+        medium: "high",
+        high: "high",
+        xhigh: "max",
+        max: "max",
+      },
+      maxTokensField: "max_completion_tokens",
+    },
+    evidence: "Moonshot's guide to reasoning effort (lemon07r/opencode-kimi-full#11, hermes-agent#76427)",
+  },
+  {
+    profiles: ["deepseek"],
+    match: /^deepseek-chat/,
+    departs: NOT_THINKING,
+    evidence: "DeepSeek's list of models: the name of the mode without thinking",
+  },
+  {
+    profiles: ["deepseek"],
+    match: /^deepseek-reasoner/,
+    departs: { ...NOT_THINKING, userAfterUser: false },
+    evidence: "V03",
+  },
+  {
+    profiles: ["groq", "vllm"],
+    match: /gpt-oss|^emu-groq/,
+    departs: { sendEffort: true, effortWords: LOW_TO_HIGH },
+    evidence: "gpt-oss: low, medium, high; Groq's reference of reasoning_effort",
+  },
+  {
+    profiles: ["groq"],
+    match: /qwen/i,
+    departs: {
+      sendEffort: true,
+      effortWords: { none: "none", low: "default", medium: "default", high: "default" },
+    },
+    evidence: "Groq's reference of reasoning_effort: none and default for Qwen",
   },
   {
     profiles: ["zai"],

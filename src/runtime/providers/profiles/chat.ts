@@ -82,13 +82,18 @@ const PROFILES: readonly Profile[] = [
     {
       ...COMPATIBLE,
       reasoningFields: ["reasoning_content"],
-      reasoningRequired: "tool_rounds",
+      reasoningRequired: "with_tools",
       thinkingSwitch: "thinking",
+      sendEffort: true,
+      effortWords: { minimal: "low", low: "low", medium: "high", high: "high", xhigh: "max", max: "max" },
     },
     {
       "chat.reasoningFields": "V02",
-      "chat.reasoningRequired": "V02",
+      "chat.reasoningRequired":
+        "V02; its guide as quoted in bojieli/ai-agent-book#982; openclaw#73417, vercel/ai#14729",
       "chat.thinkingSwitch": "V02, pawwork#250",
+      "chat.sendEffort": "its guide to the thinking mode (Kilo-Org/kilocode#9512)",
+      "chat.effortWords": "the same: high and max, low and medium are taken for high",
     },
   ),
   chatProfile(
@@ -122,9 +127,18 @@ const PROFILES: readonly Profile[] = [
   ),
   chatProfile(
     "mistral",
-    { ...COMPATIBLE, reasoningFields: ["content_thinking"], userAfterTool: false, sendUsageOption: false },
+    {
+      ...COMPATIBLE,
+      reasoningFields: ["content_thinking"],
+      userAfterTool: false,
+      sendUsageOption: false,
+      sendEffort: true,
+      effortWords: { none: "none", low: "high", medium: "high", high: "high", xhigh: "high", max: "high" },
+    },
     {
       "chat.reasoningFields": "V04",
+      "chat.sendEffort": "@mistralai/mistralai 2.7.0",
+      "chat.effortWords": "@mistralai/mistralai 2.7.0: none and high",
       "chat.userAfterTool": "code 3230 (later additions)",
       maxCallIdLength: "T05",
       callIdPattern: "T05: nine letters or digits",

@@ -37,6 +37,8 @@ export interface ChatMessageView extends PieceContext {
 export interface ChatRequest {
   readonly traits: ChatTraits;
   readonly thinking: boolean;
+  /** It carries tools, called or not. */
+  readonly tools: boolean;
 }
 
 export function viewChatMessage(text: string, index: number, context: PieceContext): ChatMessageView {
@@ -86,6 +88,8 @@ function detailKey(text: string): string | undefined {
 }
 
 export function viewChatRequest({ traits, head, thinking }: ChatFacts): ChatRequest {
-  const said = textOf(membersOf(membersOf(head ?? "").get("thinking") ?? "").get("type"));
-  return { traits, thinking: thinking ?? said !== "disabled" };
+  const fields = membersOf(head ?? "");
+  const said = textOf(membersOf(fields.get("thinking") ?? "").get("type"));
+  const tools = sliceArray(fields.get("tools") ?? "").length > 0;
+  return { traits, thinking: thinking ?? said !== "disabled", tools };
 }
