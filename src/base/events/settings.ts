@@ -55,12 +55,23 @@ export function responseFormOf({ responseForm, dialect }: Profile): ResponseForm
 }
 
 /** In which field an assistant message carries its reasoning (failures.md V06). */
-export type ReasoningField = "reasoning_content" | "reasoning" | "reasoning_details" | "content_thinking";
+export type ReasoningField =
+  | "reasoning_content"
+  | "reasoning"
+  | "reasoning_details"
+  | "content_thinking"
+  /** GitHub Copilot's words, and the payload that belongs to them. */
+  | "reasoning_text"
+  | "reasoning_opaque"
+  /** LiteLLM: Claude's blocks with their signatures. */
+  | "thinking_blocks";
 
 /** How one chat-completions endpoint departs from OpenAI's. */
 export interface ChatProfile {
   /** Fields it takes its own reasoning back in; none: it takes none. */
   readonly reasoningFields: readonly ReasoningField[];
+  /** A field it does not take is left out alone. Absent in logs of earlier versions: all thoughts of the answer went with it. */
+  readonly fieldsApart?: boolean | undefined;
   /**
    * Which assistant messages must carry it while thinking is on: those with calls (V01), all between two user messages
    * where a tool was called (V02), all of a request that carries tools and those others (V02 as the guide says it today),
@@ -86,6 +97,8 @@ export interface ChatProfile {
   readonly sendUsageOption: boolean;
   /** Takes `strict` in a tool's definition. */
   readonly sendStrict: boolean;
+  /** Without it the thoughts come among the words of the answer. Sent always. */
+  readonly showThoughts?: RequestField | undefined;
   /** Without it the vendor forgets the thoughts of earlier turns, though they come back. Sent while thinking is on. */
   readonly keepThoughts?: RequestField | undefined;
 }

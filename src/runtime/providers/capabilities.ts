@@ -121,13 +121,21 @@ const CHAT_MODELS: readonly ChatModelFacts[] = [
     evidence: "gpt-oss: low, medium, high; Groq's reference of reasoning_effort",
   },
   {
+    profiles: ["cerebras"],
+    match: /gpt-oss/,
+    // Its template drops the thoughts before the last answer by itself, and it cannot be switched off.
+    departs: { keepThoughts: undefined, effortWords: LOW_TO_HIGH },
+    evidence: "Cerebras' guide to reasoning",
+  },
+  {
     profiles: ["groq"],
     match: /qwen/i,
     departs: {
+      showThoughts: { field: "reasoning_format", value: "parsed" },
       sendEffort: true,
       effortWords: { none: "none", low: "default", medium: "default", high: "default" },
     },
-    evidence: "Groq's reference of reasoning_effort: none and default for Qwen",
+    evidence: "Groq's guide to reasoning: none and default for Qwen, among the words unless parsed",
   },
   {
     profiles: ["zai"],

@@ -37,6 +37,12 @@ describe("thoughts of earlier turns are asked for where the vendor forgets them 
     ["qwen", "qwen3-max", { enable_thinking: true }],
     ["vllm", "Qwen/Qwen3.6-35B-A3B", { chat_template_kwargs: { preserve_thinking: true } }],
     ["vllm", "openai/gpt-oss-120b", {}],
+    ["cerebras", "qwen-3.8-27b", { clear_thinking: false }],
+    ["cerebras", "gpt-oss-120b", {}],
+    ["fireworks", "accounts/fireworks/models/kimi-k2p6", { reasoning_history: "preserved" }],
+    ["minimax", "MiniMax-M2.5", { reasoning_split: true }],
+    ["together", "zai-org/GLM-5", { reasoning: { enabled: true } }],
+    ["litellm", "any", {}],
   ] as const)("%s, %s", ([profile, model, expected]) => {
     expect(asked(profile, model)).toEqual(expected);
   });
@@ -226,5 +232,81 @@ describe("an effort is sent in the vendor's words, or a person is told that it h
     ] as const) {
       expect(told(profile, model, effort)).toEqual([undefined, []]);
     }
+  });
+});
+
+const idsIn = (text: string): readonly string[] => [
+  ...new Set(
+    [...text.matchAll(/"(?:tool_call_id|id|call_id|tool_use_id)":"([^"]+)"/g)].map(([, one]) => one ?? ""),
+  ),
+];
+
+describe("a call id is the vendor's own at home", () => {
+  const id = `call_7f${"a".repeat(20)}__thought__${"QUJD".repeat(40)}`;
+  const signed: Piece = { kind: "call", id, name: "get_weather", arguments: "{}" };
+  const sent = (home: string, target: Settings): string => {
+    const settings = vendorSettings(home, "gemini-3-pro");
+    const spoken = { pieces: [said, signed], ending: "calls" } as const;
+    const log = new SpokenLog().user("Hi.").answer(settings, spoken, { results: false });
+    const rendered = log.render(target.profile.name === home ? settings : target);
+    expect(rendered.violations).toEqual([]);
+    return Buffer.concat(rendered.body).toString();
+  };
+
+  test.for(["litellm", "generic-chat", "local", "vllm"])(
+    "%s: however long it is, with the signature in it",
+    (home) => {
+      expect(idsIn(sent(home, settingsOf(home)))).toEqual([id]);
+    },
+  );
+
+  test.for(["deepseek", "generic-chat", "mistral", "openai-chat", "openai", "anthropic"])(
+    "%s never sees the signature of another",
+    (target) => {
+      const text = sent("litellm", settingsOf(target));
+      expect(text).not.toContain("__thought__");
+      expect(idsIn(text)).toHaveLength(1);
+    },
+  );
+});
+
+/** What goes back of one answer, in every field of thoughts that its message has. */
+function goesBack(profile: string, delta: object): object {
+  const settings = vendorSettings(profile, "any");
+  const log = new SpokenLog()
+    .user("Hi.")
+    .stream(settings, [delta, { content: "Yes." }])
+    .user("So?");
+  const { role: _role, ...rest } = messagesOf(log.render(settings))[1] ?? {};
+  return rest;
+}
+
+describe("thoughts go back in the fields that are taken", () => {
+  const words = { reasoning: "Hm.", reasoning_content: "Hm." };
+  const blocks = [{ type: "thinking", thinking: "Hm.", signature: "sig" }];
+  const part = {
+    type: "thinking",
+    thinking: [{ type: "text", text: "Hm." }],
+    signature: "sig",
+    closed: true,
+  };
+  test.for([
+    ["vllm", words, { content: "Yes.", reasoning: "Hm." }],
+    ["fireworks", words, { content: "Yes.", reasoning_content: "Hm." }],
+    ["together", words, { content: "Yes.", ...words }],
+    ["generic-chat", words, { content: "Yes." }],
+    [
+      "litellm",
+      { reasoning_content: "Hm.", thinking_blocks: blocks },
+      { content: "Yes.", reasoning_content: "Hm.", thinking_blocks: blocks },
+    ],
+    [
+      "copilot-chat",
+      { reasoning_text: "Hm.", reasoning_opaque: "AAAA" },
+      { content: "Yes.", reasoning_text: "Hm.", reasoning_opaque: "AAAA" },
+    ],
+    ["mistral", { content: [part] }, { content: [part, { type: "text", text: "Yes." }] }],
+  ] as const)("%s", ([profile, delta, expected]) => {
+    expect(goesBack(profile, delta)).toEqual(expected);
   });
 });

@@ -108,13 +108,13 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
 function contentField(thoughts: readonly PlannedItem[], text: string): string {
   const parts = thoughts
     .filter(({ event }) => event.itemType === "content_thinking")
-    .map(({ item }) => ({
-      type: "thinking",
-      thinking: [{ type: "text", text: fieldText(item, "content_thinking") }],
-    }));
-  if (parts.length > 0) {
-    return `"content":${JSON.stringify([...parts, ...(text === "" ? [] : [{ type: "text", text }])])}`;
-  }
+    .map(({ item }) => {
+      const part = sliceMember(item, "content_thinking") ?? '""';
+      // Earlier versions kept the words alone.
+      return part.startsWith("{") ? part : `{"type":"thinking","thinking":[{"type":"text","text":${part}}]}`;
+    });
+  const said = text === "" ? [] : [JSON.stringify({ type: "text", text })];
+  if (parts.length > 0) return `"content":[${[...parts, ...said].join(",")}]`;
   return `"content":${text === "" ? "null" : JSON.stringify(text)}`;
 }
 

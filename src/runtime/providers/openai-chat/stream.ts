@@ -93,15 +93,34 @@ export class ChatDecoder implements StreamDecoder {
     }
     for (const key of Object.keys(delta))
       if (!KNOWN.has(key) && delta[key] !== null) this.#unknown.add(`delta ${key}`);
-    const details = arrayOf(delta["reasoning_details"]).filter(isObject);
-    const reasoning = stringOf(delta["reasoning"]) ?? "";
-    if (details.length > 0) this.#pieces.detail(details, reasoning, events);
-    else if (reasoning !== "") this.#pieces.think("reasoning", reasoning, events);
-    this.#pieces.think("reasoning_content", stringOf(delta["reasoning_content"]) ?? "", events);
+    this.#thoughts(delta, events);
     this.#content(delta, events);
     for (const call of arrayOf(delta["tool_calls"]).filter(isObject)) this.#pieces.call(call, events);
     if (isObject(delta["function_call"]))
       this.#pieces.call({ index: 0, function: delta["function_call"] }, events);
+  }
+
+  /** One chunk may say the same in several fields: it is shown once, and each field is kept (failures.md V06). */
+  #thoughts(delta: JsonObject, events: StreamEvent[]): void {
+    const details = arrayOf(delta["reasoning_details"]).filter(isObject);
+    const blocks = arrayOf(delta["thinking_blocks"]).filter(isObject);
+    const words = TEXT_FIELDS.map((field) => [field, stringOf(delta[field]) ?? ""] as const).filter(
+      ([field, text]) => text !== "" || field === "reasoning_content",
+    );
+    const shown = words.find(([, text]) => text !== "")?.[1];
+    if (details.length > 0) this.#pieces.list("reasoning_details", details, shown, events);
+    let told = details.length > 0;
+    for (const [field, text] of words) {
+      // OpenRouter's `reasoning` is a copy for people: its details are what goes back.
+      if (told && field === "reasoning") continue;
+      if (told && text !== "" && text === shown) this.#pieces.repeat(field, text);
+      else this.#pieces.think(field, text, events);
+      told ||= text !== "";
+    }
+    if (blocks.length > 0)
+      this.#pieces.list("thinking_blocks", blocks, shown === undefined ? undefined : "", events);
+    const payload = stringOf(delta["reasoning_opaque"]) ?? "";
+    if (payload !== "") this.#pieces.seal("reasoning_opaque", payload);
   }
 
   /** A string, or parts: Mistral puts its thoughts among them (failures.md V04). */
@@ -112,10 +131,11 @@ export class ChatDecoder implements StreamDecoder {
       this.#pieces.write(stringOf(content) ?? "", refusal, events);
       return;
     }
+    let thoughts = 0;
     for (const part of arrayOf(content).map(objectOf)) {
       if (part["type"] === "thinking") {
-        const texts = arrayOf(part["thinking"]).map((one) => stringOf(objectOf(one)["text"]) ?? "");
-        this.#pieces.think("content_thinking", texts.join(""), events);
+        this.#pieces.thinkPart(part, thoughts > 0, events);
+        thoughts += 1;
       } else if (part["type"] === "text") {
         this.#pieces.write(stringOf(part["text"]) ?? "", "", events);
       } else {
@@ -165,7 +185,12 @@ const KNOWN: ReadonlySet<string> = new Set([
   "reasoning",
   "reasoning_content",
   "reasoning_details",
+  "reasoning_text",
+  "reasoning_opaque",
+  "thinking_blocks",
 ]);
+
+const TEXT_FIELDS = ["reasoning", "reasoning_content", "reasoning_text"] as const;
 
 const FINISHES: Readonly<Record<string, { readonly status: ResponseStatus; readonly reason?: string }>> = {
   stop: { status: "completed" },

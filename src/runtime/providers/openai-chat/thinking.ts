@@ -17,22 +17,30 @@ export interface ChatThinking {
 }
 
 export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ChatThinking {
-  const { settings } = plan;
-  const { keepThoughts } = chatOf(settings);
   const { fields, on, remarks } = switched(entries, plan);
-  if (keepThoughts === undefined) return { fields, on, remarks };
-  const set = mergedParameter(keepThoughts, settings);
+  const asked = askedFields(plan.settings).filter(
+    ({ field }) => !plan.strip.some((one) => one.field === field),
+  );
+  if (askedFields(plan.settings).length === 0) return { fields, on, remarks };
+  const set = movedParameters(plan.settings);
   const merged = Object.fromEntries(
     Object.entries({ ...set, ...fields }).map(([name, value]) => [name, united(set[name], value)]),
   );
-  const refused = plan.strip.some(({ field }) => field === keepThoughts.field);
-  return { fields: on && !refused ? placed(merged, keepThoughts) : merged, on, remarks };
+  const { keepThoughts } = chatOf(plan.settings);
+  const sent = asked.filter((one) => on || one !== keepThoughts);
+  return { fields: sent.reduce(placed, merged), on, remarks };
 }
 
-/** What a user sets under the same name: it stands where ours stands, because a name may be there once. */
-export function mergedParameter({ field }: RequestField, { parameters }: Settings): JsonObject {
-  const [name = ""] = field.split(".");
-  return Object.hasOwn(parameters, name) ? { [name]: parameters[name] } : {};
+function askedFields(settings: Settings): readonly RequestField[] {
+  const { showThoughts, keepThoughts } = chatOf(settings);
+  return [showThoughts, keepThoughts].filter((one) => one !== undefined);
+}
+
+/** What a user sets under the same names: it stands where ours stands, because a name may be there once. */
+export function movedParameters(settings: Settings): JsonObject {
+  const names = askedFields(settings).map(({ field }) => field.split(".")[0] ?? "");
+  const { parameters } = settings;
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => names.includes(name)));
 }
 
 function united(theirs: unknown, ours: unknown): unknown {

@@ -3,8 +3,7 @@
  * says what it rests on in docs/replay-rules.md.
  */
 
-/** The field of an assistant message that carries reasoning back. */
-export type ReasoningField = "reasoning_content" | "reasoning" | "reasoning_details" | "content_thinking";
+import type { ReasoningField } from "../../../base/events/index.ts";
 
 export interface ChatTraits {
   /** Fields an assistant message may carry reasoning in. Any other is answered as `unknownField` says. */
