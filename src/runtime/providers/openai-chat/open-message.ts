@@ -166,6 +166,11 @@ export class OpenMessage {
     for (const call of this.#calls.values()) if (call.name !== "") this.#doneCall(call, taken, events);
   }
 
+  /** Something of it was told. */
+  get begun(): boolean {
+    return this.#next > 0;
+  }
+
   /** The event with a call's id and name was lost: what came of it is no call. */
   get lacksName(): boolean {
     return [...this.#calls.values()].some(({ name }) => name === "");

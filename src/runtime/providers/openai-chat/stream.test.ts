@@ -175,3 +175,68 @@ test("a field that nobody knows is counted", () => {
     unknown: { "delta reasoning_blob": 1, "delta thought": 1 },
   });
 });
+
+/** Chunks of one answer as vendors send them: the role first, or in every chunk. */
+function answer(
+  word: string,
+  idOf: (at: number) => string | undefined,
+  roles: "first" | "every",
+): readonly object[] {
+  const deltas = [
+    { content: "" },
+    { reasoning_content: `${word} one` },
+    { reasoning_content: ` ${word} two` },
+    { content: `${word} three` },
+    { content: ` ${word} four` },
+  ];
+  return deltas.map((delta, at) => ({
+    id: idOf(at),
+    choices: [{ delta: { ...(roles === "every" || at === 0 ? { role: "assistant" } : {}), ...delta } }],
+  }));
+}
+
+const END = { choices: [{ delta: {}, finish_reason: "stop" }] };
+
+/** The items of the last answer that a stream tells of, and how often it began anew. */
+function lastOf(chunks: readonly object[], end: object = END): object {
+  const decoder = new ChatDecoder();
+  const frames = [...chunks, end].map((chunk) => ({ event: "", data: JSON.stringify(chunk) }));
+  const events = [...decoder.feed(frames), ...decoder.close()];
+  const restarts = events.flatMap(({ type }, index) => (type === "restart" ? [index] : []));
+  const { items, text } = told(events.slice((restarts.at(-1) ?? -1) + 1)) as Record<string, unknown>;
+  return { items, text, restarts: restarts.length };
+}
+
+const LIVE = { items: [{ reasoning_content: "live one live two" }], text: "live three live four" };
+
+describe("another answer begins in the middle of the first: it is the answer", () => {
+  for (const roles of ["first", "every"] as const) {
+    test.for([1, 2, 3, 4, 5])(`the role in the ${roles} chunk, after %i chunks`, (count) => {
+      const dead = answer("dead", () => "chatcmpl-dead", roles).slice(0, count);
+      const live = answer("live", () => "chatcmpl-live", roles);
+      expect(lastOf([...dead, ...live], { id: "chatcmpl-live", ...END })).toEqual({
+        ...LIVE,
+        restarts: count === 1 ? 0 : 1,
+      });
+    });
+
+    test.for([
+      ["no ids", () => undefined],
+      ["empty ids", () => ""],
+      ["an id for every chunk", (at: number) => `chatcmpl-${at}`],
+    ] as const)(`the role in the ${roles} chunk and %s: one answer`, ([, idOf]) => {
+      expect(lastOf(answer("live", idOf, roles))).toEqual({ ...LIVE, restarts: 0 });
+    });
+  }
+
+  test("an answer that finished is whole: what comes behind it is not taken for it", () => {
+    const first = answer("live", () => "chatcmpl-1", "first");
+    const second = answer("late", () => "chatcmpl-2", "first");
+    expect(lastOf([...first, { id: "chatcmpl-1", ...END }, ...second])).toEqual({ ...LIVE, restarts: 0 });
+  });
+
+  test("a chunk of usage with an id of its own is no answer", () => {
+    const usage = { id: "usage-1", choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } };
+    expect(lastOf([...answer("live", () => "chatcmpl-1", "first"), usage])).toEqual({ ...LIVE, restarts: 0 });
+  });
+});

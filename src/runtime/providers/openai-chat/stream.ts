@@ -22,10 +22,14 @@ import { NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
 import { OpenMessage } from "./open-message.ts";
+import { SpliceWatch } from "./splice-watch.ts";
 import { usageOf } from "./usage.ts";
 
 export class ChatDecoder implements StreamDecoder {
-  readonly #pieces = new OpenMessage();
+  #pieces = new OpenMessage();
+  readonly #watch = new SpliceWatch();
+  /** The chunk before: whether it began another answer shows later. */
+  #before: JsonObject = {};
   readonly #unknown = new UnknownCounts();
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "usage"> = {};
   #finish: string | undefined;
@@ -70,6 +74,25 @@ export class ChatDecoder implements StreamDecoder {
       this.#stop({ status: "failed", error: streamError(value) }, events);
       return;
     }
+    this.#followAnother(value, events);
+    this.#take(value, events);
+    this.#before = value;
+  }
+
+  /** What a dead answer said is no part of the one that took its place (failures.md R13). */
+  #followAnother(value: JsonObject, events: StreamEvent[]): void {
+    const [choice] = arrayOf(value["choices"]).map(objectOf);
+    const role = stringOf(objectOf(choice?.["delta"])["role"]) ?? "";
+    const told = this.#watch.take(stringOf(value["id"]) ?? "", role !== "");
+    if (told === "goes_on" || this.#finish !== undefined) return;
+    if (this.#pieces.begun) events.push({ type: "restart" });
+    this.#unknown.add("spliced answer");
+    this.#pieces = new OpenMessage();
+    this.#facts = {};
+    if (told === "began") this.#take(this.#before, events);
+  }
+
+  #take(value: JsonObject, events: StreamEvent[]): void {
     this.#takeFacts(value);
     const [choice] = arrayOf(value["choices"]).map(objectOf);
     if (choice === undefined) return;
