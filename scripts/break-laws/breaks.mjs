@@ -233,8 +233,8 @@ export const breaks = [
     law: 6,
     what: "thoughts that an endpoint demands are missing and thinking stays on",
     file: "src/runtime/providers/openai-chat/thinking.ts",
-    find: '  const on = wanted && (!lacking || thinkingSwitch === "none");',
-    replace: "  const on = wanted && (lacking || !lacking);",
+    find: '(!lacking || thinkingSwitch === "none")',
+    replace: "(lacking || !lacking)",
     tests: [crossing, requests, crossings],
   },
   {

@@ -71,7 +71,9 @@ const others: Readonly<Record<DialectName, (model: string) => ModelTraits | unde
     if (/^claude-(2|instant|3-(?:5|opus|sonnet|haiku))/.test(model)) return plainClaude;
     return /^claude-(?:(?:opus|sonnet)-5-5|(?:fable|mythos)-5-[1-9])/.test(model) ? boundClaude : claude;
   },
-  "openai-chat": (model) => (/^(gpt-4|gpt-3|chatgpt-4)/.test(model) ? { ...chat, reasoning: false } : chat),
+  // `deepseek-chat` is the name of the mode without thinking.
+  "openai-chat": (model) =>
+    /^(gpt-4|gpt-3|chatgpt-4|deepseek-chat)/.test(model) ? { ...chat, reasoning: false } : chat,
 };
 
 export const dialectNames = Object.keys(documented) as readonly DialectName[];

@@ -80,7 +80,9 @@ const table = {
   pendingContainer: choice(["always", "generated"]),
   /** Messages: conversations the server holds (`thread`): held as the API does it, or refused as gateways do it. */
   threads: choice(["hold", "refuse"]),
-  /** Chat: `reasoning_content: ""` where it must come back: a placeholder that some report as enough (V01, V02). */
+  /** DeepSeek: "the request carried tools" (its guide in August 2026) or "tools were called" (its guide before; V02). */
+  requires: choice(["tools-carried", "tools-called"]),
+  /** Chat: `reasoning_content: ""` where it must come back: three clients send it to DeepSeek, hermes-agent#17341 saw it refused. */
   emptyReasoning: choice(["refuse", "accept"]),
   /** Chat: reasoning text this conversation was not given: no vendor can tell, but a test may want to know. */
   unknownReasoning: choice(["accept", "refuse"]),

@@ -128,8 +128,9 @@ describe("the model remembers what comes back and is read", () => {
   test("DeepSeek ignores the reasoning of turns without tools, and the report says so", async () => {
     const emulator = await emulatorFor();
     const messages: Json[] = [];
-    await say(emulator, "emu-deepseek", messages, "Think of a number.");
-    const answer = await say(emulator, "emu-deepseek", messages, "Which number was it?");
+    const bare = { tools: undefined };
+    await say(emulator, "emu-deepseek", messages, "Think of a number.", bare);
+    const answer = await say(emulator, "emu-deepseek", messages, "Which number was it?", bare);
     expect(answer).toContain("so I cannot tell you which one it was");
     expect(answer).not.toContain("was not sent back to me");
     expect(lastReport(emulator)).toMatchObject({
@@ -138,6 +139,28 @@ describe("the model remembers what comes back and is read", () => {
       dropped: { length: 1 },
       recall: 1,
     });
+  });
+
+  test("DeepSeek reads and asks for the reasoning of every answer while tools are carried, or only of tool rounds", async () => {
+    const kept = "they came back to me";
+    expect(await remember("emu-deepseek")).toContain(kept);
+    for (const [requires, status] of [
+      ["tools-carried", 400],
+      ["tools-called", 200],
+    ] as const) {
+      const emulator = await emulatorFor({ switches: { requires } });
+      const messages = [user("Hi."), { role: "assistant", content: "Hello." }, user("So?")];
+      const reply = await chat(emulator, { model: "emu-deepseek", messages, tools });
+      expect(reply.status).toBe(status);
+      expect((await chat(emulator, { model: "emu-deepseek", messages })).status).toBe(200);
+    }
+  });
+
+  test("deepseek-chat names the mode without thinking: it shows nothing and asks for nothing", async () => {
+    const emulator = await emulatorFor();
+    const messages: Json[] = [];
+    await say(emulator, "deepseek-chat", messages, "What is the weather in Paris?");
+    expect(JSON.stringify(messages)).not.toContain("reasoning_content");
   });
 
   test("Kimi reads earlier turns with thinking.keep, V09: GLM with clear_thinking false, or by the switch", async () => {

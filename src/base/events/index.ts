@@ -23,6 +23,7 @@ export {
   type Profile,
   type ReasoningField,
   type ReplayPolicy,
+  type RequestField,
   type ResponseForm,
   responseFormOf,
   type Settings,

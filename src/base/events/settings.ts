@@ -65,21 +65,39 @@ export function responseFormOf({ responseForm, dialect }: Profile): ResponseForm
 }
 
 /** In which field an assistant message carries its reasoning (failures.md V06). */
-export type ReasoningField = "reasoning_content" | "reasoning" | "reasoning_details" | "content_thinking";
+export type ReasoningField =
+  | "reasoning_content"
+  | "reasoning"
+  | "reasoning_details"
+  | "content_thinking"
+  /** GitHub Copilot's words, and the payload that belongs to them. */
+  | "reasoning_text"
+  | "reasoning_opaque"
+  /** LiteLLM: Claude's blocks with their signatures. */
+  | "thinking_blocks";
 
 /** How one chat-completions endpoint departs from OpenAI's. */
 export interface ChatProfile {
   /** Fields it takes its own reasoning back in; none: it takes none. */
   readonly reasoningFields: readonly ReasoningField[];
+  /** A field it does not take is left out alone. Absent in logs of earlier versions: all thoughts of the answer went with it. */
+  readonly fieldsApart?: boolean | undefined;
   /**
    * Which assistant messages must carry it while thinking is on: those with calls (V01), all between two user messages
-   * where a tool was called (V02), none. Where one lacks it, thinking is switched off rather than anything invented.
+   * where a tool was called (V02), all of a request that carries tools and those others (V02 as the guide says it today),
+   * none. Where one lacks it, thinking is switched off rather than anything invented.
    */
-  readonly reasoningRequired: "calls" | "tool_rounds" | "never";
+  readonly reasoningRequired: "calls" | "tool_rounds" | "with_tools" | "never";
+  /** What stands in the place of a required thought where there was none: an empty string invents nothing. Absent: nothing. */
+  readonly whenNone?: "omit" | "empty" | undefined;
   /** The parameter that switches thinking; `none`: it cannot be switched. */
   readonly thinkingSwitch: "none" | "thinking" | "enable_thinking" | "reasoning";
+  /** `never`: it thinks whatever the switch says (Kimi K2.7 and later). Absent: the switch holds. */
+  readonly thinkingOff?: "switch" | "never" | undefined;
   /** Takes `reasoning_effort`. */
   readonly sendEffort: boolean;
+  /** In its own words; an effort without one is not sent. Absent: ours are its words. */
+  readonly effortWords?: Readonly<Record<string, string>> | undefined;
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
   /** A user message may stand behind a tool message (Mistral, code 3230: not). */
   readonly userAfterTool: boolean;
@@ -89,6 +107,16 @@ export interface ChatProfile {
   readonly sendUsageOption: boolean;
   /** Takes `strict` in a tool's definition. */
   readonly sendStrict: boolean;
+  /** Without it the thoughts come among the words of the answer. Sent always. */
+  readonly showThoughts?: RequestField | undefined;
+  /** Without it the vendor forgets the thoughts of earlier turns, though they come back. Sent while thinking is on. */
+  readonly keepThoughts?: RequestField | undefined;
+}
+
+/** A parameter of the request; `field` is a path with dots: `thinking.keep`. */
+export interface RequestField {
+  readonly field: string;
+  readonly value: string | boolean;
 }
 
 export interface Capabilities {

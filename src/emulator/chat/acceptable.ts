@@ -21,7 +21,7 @@ export function acceptableIn(options: {
     (one) => one.opaque && one.epoch === engine.seal.epoch && one.sealed?.model === request.model,
   );
   const wanted = request.messages.filter(
-    (one) => one.role === "assistant" && (isNeeded(one, request) || isRead(one, engine, request)),
+    (one) => one.role === "assistant" && (isNeeded(one, engine, request) || isRead(one, engine, request)),
   );
   const thoughtsOf = thoughtsByMessage(mine);
   const claimed = new Set<string>();

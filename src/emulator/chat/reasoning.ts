@@ -67,7 +67,7 @@ export function judgeReasoning(question: ReasoningQuestion): ReasoningAnswer {
     }
     const own = message.reasoning.find(({ field }) => field === chat.shows);
     const empty = own?.text === "" && engine.switches.emptyReasoning === "refuse";
-    if (isNeeded(message, request) && (own === undefined || empty))
+    if (isNeeded(message, engine, request) && (own === undefined || empty))
       findings.refusals.push(reasoningMissing(chat.vendor, message.index));
   }
   return {
@@ -93,14 +93,19 @@ export function thoughtsByMessage(
       .filter(({ members }) => members.every((one) => one.some((clue) => clues.includes(clue))));
 }
 
-/** V01: with calls. V02: every message of a turn in which a tool was called, for ever after. */
-export function isNeeded(message: ChatMessage, request: ChatRequest): boolean {
+/** V01: with calls. V02: every message of a turn in which a tool was called, for ever after; or could have been. */
+export function isNeeded(message: ChatMessage, engine: Engine, request: ChatRequest): boolean {
   const { back } = request.chat;
   if (!request.thinking || message.role !== "assistant") return false;
   return (
     (back === "with-calls" && message.calls.length > 0) ||
-    (back === "in-tool-turns" && request.toolTurns.has(message.turn))
+    (back === "in-tool-turns" && isToolTurn(message, engine, request))
   );
+}
+
+function isToolTurn(message: ChatMessage, engine: Engine, request: ChatRequest): boolean {
+  const carried = engine.switches.requires === "tools-carried" && request.tools.length > 0;
+  return carried || request.toolTurns.has(message.turn);
 }
 
 /** Does the vendor show it to the model again? What it does not read is ignored without a word. */
@@ -113,7 +118,7 @@ export function isRead(message: ChatMessage, engine: Engine, request: ChatReques
   const { clearThinking } = engine.switches;
   if (typeof clear === "boolean" || clearThinking !== "vendor")
     return clear === false || clearThinking === "keep";
-  if (chat.vendor === "deepseek") return request.toolTurns.has(message.turn);
+  if (chat.vendor === "deepseek") return isToolTurn(message, engine, request);
   return chat.vendor !== "kimi" || thinking["keep"] === "all";
 }
 
@@ -140,7 +145,7 @@ function recognise(at: {
   used.add(whole);
   const read = isRead(message, engine, request);
   if (read) findings.usable.set(message.index, whole.sealed?.notes ?? "");
-  if (read || isNeeded(message, request)) findings.sent.push(whole.id);
+  if (read || isNeeded(message, engine, request)) findings.sent.push(whole.id);
   else findings.dropped.push(whole.id);
 }
 

@@ -232,9 +232,17 @@ function withCallId(item: PlannedItem, settings: Settings, sent: ReadonlySet<str
   const { callId } = item.event;
   const { profile } = settings;
   const mayRepeat = item.action === "replay" && !profile.callIdsRepeat;
-  const stays = isCallId(callId, profile) && (mayRepeat || !sent.has(callId));
+  const stays =
+    isCallId(callId, profile) &&
+    (item.action === "replay" || isPlainId(callId)) &&
+    (mayRepeat || !sent.has(callId));
   const { event, item: text, action, reason, why } = item; // by name: a spread costs several times as much
   return { event, item: text, action, reason, why, callId: stays ? callId : mappedCallId(event, profile) };
+}
+
+/** An id that goes abroad: LiteLLM puts Gemini's signature into its own (BerriAI/litellm#16895). */
+function isPlainId(callId: string): boolean {
+  return callId.length <= 64 && !callId.includes("__thought__");
 }
 
 /** All calls first, then all results in call order: nothing stands between (failures.md T03, T04). */

@@ -36,6 +36,10 @@ const HOSTED: readonly (readonly [name: string, url: string, key: string, urlVar
   ["moonshot", "https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"],
   ["zai", "https://api.z.ai/api/paas/v4", "ZAI_API_KEY"],
   ["qwen", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"],
+  ["minimax", "https://api.minimax.io/v1", "MINIMAX_API_KEY"],
+  ["cerebras", "https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"],
+  ["together", "https://api.together.xyz/v1", "TOGETHER_API_KEY"],
+  ["fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"],
 ];
 
 /** Servers of one's own: they want no key. */
@@ -52,6 +56,16 @@ const AZURE: Provider = {
   baseUrlVariable: "AZURE_OPENAI_BASE_URL",
   keyVariable: "AZURE_OPENAI_API_KEY",
   keyHeader: "api-key",
+};
+
+/** A proxy of one's own, which may want a key. */
+const LITELLM: Provider = {
+  name: "litellm",
+  profile: "litellm",
+  baseUrl: "http://127.0.0.1:4000/v1",
+  baseUrlVariable: "LITELLM_BASE_URL",
+  keyVariable: "LITELLM_API_KEY",
+  keyOptional: true,
 };
 
 const hosted = HOSTED.map(([name, baseUrl, keyVariable, baseUrlVariable]): Provider => ({
@@ -72,7 +86,10 @@ const local = LOCAL.map(([name, profile, port, baseUrlVariable]): Provider => ({
 
 /** In the order of the documents: Azure behind those it is like. */
 export const PROVIDERS: Readonly<Record<string, Provider>> = Object.fromEntries(
-  [...hosted.slice(0, 3), AZURE, ...hosted.slice(3), ...local].map((provider) => [provider.name, provider]),
+  [...hosted.slice(0, 3), AZURE, ...hosted.slice(3), ...local, LITELLM].map((provider) => [
+    provider.name,
+    provider,
+  ]),
 );
 
 /** Its key is in the environment. */

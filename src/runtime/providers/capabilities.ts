@@ -2,7 +2,7 @@
  * What models can do, as far as it is known. Data; unknown models work, with the defaults of their dialect.
  */
 
-import type { Capabilities, Dialect, Profile } from "../../base/events/index.ts";
+import type { Capabilities, ChatProfile, Dialect, Profile } from "../../base/events/index.ts";
 
 interface ModelFacts extends Partial<Capabilities> {
   readonly match: RegExp;
@@ -33,6 +33,128 @@ const MESSAGES: readonly ModelFacts[] = [
   { match: /^claude-(?:fable|mythos)-5-[1-9]|^claude-(?:opus|sonnet|haiku)-5-5/, prefixBound: true },
   { match: /^emu-claude-bound/, prefixBound: true },
   { match: /^emu-claude-plain/, thinking: "none" },
+];
+
+/** How a model departs from the profile of its endpoint. A profile of a user's own bears another name and stays as it is. */
+interface ChatModelFacts {
+  readonly profiles: readonly string[];
+  readonly match: RegExp;
+  readonly departs: Partial<ChatProfile>;
+  /** What every field of it rests on. */
+  readonly evidence: string;
+}
+
+const keep = (field: string, value: string | boolean): Partial<ChatProfile> => ({
+  keepThoughts: { field, value },
+});
+
+const LOW_TO_HIGH = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+};
+
+/** It shows no thoughts and takes none: nothing is asked of it and nothing sent back. */
+const NOT_THINKING: Partial<ChatProfile> = {
+  reasoningFields: [],
+  reasoningRequired: "never",
+  thinkingSwitch: "none",
+  sendEffort: false,
+};
+
+/** Later rows win, field by field. */
+const CHAT_MODELS: readonly ChatModelFacts[] = [
+  {
+    profiles: ["moonshot"],
+    match: /^kimi-k2\.6|^emu-kimi$|^emu-kimi-k2\.6/,
+    departs: keep("thinking.keep", "all"),
+    evidence: "Moonshot's guide to thinking models; @ai-sdk/moonshotai",
+  },
+  {
+    profiles: ["moonshot"],
+    match: /^kimi-k2\.[7-9]|^emu-kimi-k2\.7/,
+    // What it does with another model's calls is not known: they go without, and what it says then decides.
+    departs: { thinkingOff: "never", reasoningRequired: "never" },
+    evidence: "Moonshot's guide as quoted in lemon07r/opencode-kimi-full#11; @ai-sdk/moonshotai",
+  },
+  {
+    profiles: ["moonshot"],
+    match: /^kimi-k[3-9]|^emu-kimi-k3/,
+    departs: {
+      thinkingOff: "never",
+      thinkingSwitch: "none",
+      reasoningRequired: "never",
+      sendEffort: true,
+      // `medium` as its documentation rounds it; asked not to think, it thinks as little as it can.
+      effortWords: {
+        none: "low",
+        minimal: "low",
+        low: "low",
+        medium: "high",
+        high: "high",
+        xhigh: "max",
+        max: "max",
+      },
+      maxTokensField: "max_completion_tokens",
+    },
+    evidence: "Moonshot's guide to reasoning effort (lemon07r/opencode-kimi-full#11, hermes-agent#76427)",
+  },
+  {
+    profiles: ["deepseek"],
+    match: /^deepseek-chat/,
+    departs: NOT_THINKING,
+    evidence: "DeepSeek's list of models: the name of the mode without thinking",
+  },
+  {
+    profiles: ["deepseek"],
+    match: /^deepseek-reasoner/,
+    departs: { ...NOT_THINKING, userAfterUser: false },
+    evidence: "V03",
+  },
+  {
+    profiles: ["groq", "vllm"],
+    match: /gpt-oss|^emu-groq/,
+    departs: { sendEffort: true, effortWords: LOW_TO_HIGH },
+    evidence: "gpt-oss: low, medium, high; Groq's reference of reasoning_effort",
+  },
+  {
+    profiles: ["cerebras"],
+    match: /gpt-oss/,
+    // Its template drops the thoughts before the last answer by itself, and it cannot be switched off.
+    departs: { keepThoughts: undefined, effortWords: LOW_TO_HIGH },
+    evidence: "Cerebras' guide to reasoning",
+  },
+  {
+    profiles: ["groq"],
+    match: /qwen/i,
+    departs: {
+      showThoughts: { field: "reasoning_format", value: "parsed" },
+      sendEffort: true,
+      effortWords: { none: "none", low: "default", medium: "default", high: "default" },
+    },
+    evidence: "Groq's guide to reasoning: none and default for Qwen, among the words unless parsed",
+  },
+  {
+    profiles: ["zai"],
+    match: /^glm-(?:4\.[7-9]|[5-9])|^emu-glm/,
+    departs: keep("thinking.clear_thinking", false),
+    evidence: "V09: Z.AI's guide, cleared by default",
+  },
+  {
+    profiles: ["qwen"],
+    match: /^qwen(?:3\.(?:[6-9]|\d\d)|[4-9])|^emu-qwen/,
+    departs: keep("preserve_thinking", true),
+    evidence: "Alibaba's guide to deep thinking, listed models; @ai-sdk/alibaba",
+  },
+  {
+    profiles: ["vllm"],
+    match: /qwen|^emu-vllm/i,
+    departs: keep("chat_template_kwargs.preserve_thinking", true),
+    evidence: "Qwen's chat template: earlier turns lose their thoughts without it",
+  },
 ];
 
 const CHAT: readonly ModelFacts[] = [
@@ -66,12 +188,28 @@ export function profileFor(profile: Profile, model: string): Profile {
     const evidence = { ...profile.evidence, sendInclude: "E11: by model" };
     return { ...profile, sendInclude: false, evidence };
   }
+  if (profile.chat !== undefined) return chatProfileFor(profile, profile.chat, model);
   const bound = FACTS[profile.dialect].some(
     ({ match, prefixBound }) => prefixBound === true && match.test(model),
   );
   return bound && !profile.prefixBound
     ? { ...profile, prefixBound: true, evidence: { ...profile.evidence, prefixBound: "C04: by model" } }
     : profile;
+}
+
+function chatProfileFor(profile: Profile, chat: ChatProfile, model: string): Profile {
+  const facts = CHAT_MODELS.filter(
+    ({ profiles, match }) => profiles.includes(profile.name) && match.test(model),
+  );
+  if (facts.length === 0) return profile;
+  const evidence = facts.flatMap(({ departs, evidence: why }) =>
+    Object.keys(departs).map((field) => [`chat.${field}`, `by model: ${why}`]),
+  );
+  return {
+    ...profile,
+    chat: Object.assign({ ...chat }, ...facts.map(({ departs }) => departs)) as ChatProfile,
+    evidence: { ...profile.evidence, ...Object.fromEntries(evidence) },
+  };
 }
 
 /** Models from before reasoning: asking them for a summary, or for sealed reasoning (E11), is refused. */

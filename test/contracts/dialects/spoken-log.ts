@@ -38,6 +38,9 @@ export function settingsOf(profileName: string, change: Partial<Settings> = {}):
   };
 }
 
+const chunk = (delta: object, finish: string | null): string =>
+  JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] });
+
 export class SpokenLog {
   readonly events: LoggedEvent[] = [];
   #responses = 0;
@@ -65,18 +68,28 @@ export class SpokenLog {
     answer: Answer,
     options: { readonly results?: boolean; readonly field?: string } = {},
   ): this {
+    const { field, results } = options;
+    const frames = speakerOf(settings.target.dialect)
+      .frames(answer)
+      .map((data) =>
+        (field === undefined ? data : data.replaceAll("reasoning_content", field))
+          // No provider gives an id twice.
+          .replaceAll(/"(rs|msg|fc)_(\d)/g, `"$1_${this.#responses + 1}$2`),
+      );
+    return this.#decoded(settings, frames, results);
+  }
+
+  /** An answer of chat completions, delta by delta as its vendor sends it. */
+  stream(settings: Settings, deltas: readonly object[]): this {
+    return this.#decoded(settings, [...deltas.map((delta) => chunk(delta, null)), chunk({}, "stop")]);
+  }
+
+  #decoded(settings: Settings, data: readonly string[], results?: boolean): this {
     const { target } = settings;
     this.#responses += 1;
     const base = { turn: "tn", response: `rsp_${this.#responses}` };
     const decoder = driverOf(target.dialect).createDecoder();
-    const frames = speakerOf(target.dialect)
-      .frames(answer)
-      .map((data) => ({
-        event: "",
-        data: (options.field === undefined ? data : data.replaceAll("reasoning_content", options.field))
-          // No provider gives an id twice.
-          .replaceAll(/"(rs|msg|fc)_(\d)/g, `"$1_${this.#responses}$2`),
-      }));
+    const frames = data.map((text) => ({ event: "", data: text }));
     const events = [...decoder.feed(frames), ...decoder.close()];
     const { prefixHash } = this.render(settings);
     this.add({
@@ -97,7 +110,7 @@ export class SpokenLog {
       } else if (event.type === "end")
         this.add({ type: "response_end", ...base, durationMs: 0, ...event.end });
     }
-    if (options.results === false) return this;
+    if (results === false) return this;
     for (const callId of calls)
       this.add({ type: "tool_result", ...base, callId, status: "ok", text: `result of ${callId}` });
     return this;

@@ -20,7 +20,15 @@ import {
   strip,
 } from "./repair.ts";
 
-export const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details", "content_thinking"];
+export const REASONING_FIELDS = [
+  "reasoning_content",
+  "reasoning",
+  "reasoning_details",
+  "content_thinking",
+  "reasoning_text",
+  "reasoning_opaque",
+  "thinking_blocks",
+];
 
 export const CHAT_REMEDIES: Remedies = {
   Q01: unanswered,
@@ -67,10 +75,10 @@ function unanswered({ rule, index }: Violation, history: History): readonly Repa
 function uniqueDetails(rule: string, { pieces }: History, index: number): readonly Repair[] {
   const seen = new Set<string>();
   const fresh = (detail: string): boolean => {
+    const type = textMember(detail, "type");
     const key =
-      textMember(detail, "id") ??
-      (textMember(detail, "type") === "reasoning.encrypted" ? sliceMember(detail, "data") : undefined);
-    if (key === undefined) return true;
+      textMember(detail, "id") ?? (type === "reasoning.encrypted" ? sliceMember(detail, "data") : undefined);
+    if (key === undefined || type === "reasoning.text") return true;
     const isNew = !seen.has(key);
     seen.add(key);
     return isNew;

@@ -2,7 +2,7 @@
  * The pieces of one assistant message while it streams: thoughts with the field they came in, text, calls by index.
  *
  * A thought is finished when something else begins, so that a person sees how long it took; where more of it follows,
- * that is another piece, and both go back as one field. `reasoning_details` are only whole at the end.
+ * that is another piece, and both go back as one field. Lists of entries are only whole at the end.
  */
 
 import type { ReasoningField } from "../../../base/events/index.ts";
@@ -16,12 +16,25 @@ import {
 } from "../../../base/support/index.ts";
 import type { ItemDraft, StreamEvent } from "../provider.ts";
 import { ReasoningDetails } from "./reasoning-details.ts";
+import { joinedPart, wordsOfPart } from "./thinking-part.ts";
 
+/** Words that stream; a part of Mistral's content keeps what else it came with. */
 interface Thought {
   readonly outputIndex: number;
-  readonly field: ReasoningField;
+  readonly field: TextField;
+  readonly texts: string[];
+  part?: JsonObject;
+}
+
+/** Entries that are whole at the end alone. `outputIndex` is given when there is something to show. */
+interface Entries {
+  outputIndex: number | undefined;
+  readonly entries: ReasoningDetails;
   readonly texts: string[];
 }
+
+type ListField = "reasoning_details" | "thinking_blocks";
+type TextField = Exclude<ReasoningField, ListField | "reasoning_opaque">;
 
 interface Call {
   readonly outputIndex: number;
@@ -35,32 +48,62 @@ interface Call {
 export class OpenMessage {
   #next = 0;
   #thought: Thought | undefined;
-  readonly #details = new ReasoningDetails();
+  readonly #lists = new Map<ListField, Entries>();
+  /** Fields that say again what another one says, and payloads: nothing for people. */
+  readonly #silent = new Map<ReasoningField, string>();
   #text: { readonly outputIndex: number; readonly texts: string[]; readonly refusals: string[] } | undefined;
   readonly #calls = new Map<number, Call>();
   /** Calls begin when their name is known. */
   readonly #told = new Set<Call>();
 
-  think(field: ReasoningField, text: string, events: StreamEvent[]): void {
+  think(field: TextField, text: string, events: StreamEvent[]): void {
     // DeepSeek opens every message with an empty one, and what a chunk does not say is no thought in another field.
     if (text === "" && this.#thought?.field !== field) return;
-    if (this.#thought !== undefined && this.#thought.field !== field) this.#endThought(events);
-    this.#thought ??= this.#beginThought(field, events);
-    this.#thought.texts.push(text);
-    if (text !== "") events.push(deltaOf(this.#thought.outputIndex, "reasoning", text));
+    this.#thoughtOf(field, events).texts.push(text);
+    if (text !== "") events.push(deltaOf(this.#thought?.outputIndex ?? 0, "reasoning", text));
   }
 
-  /** `shown` is what the same chunk says in `reasoning`, if anything: the details repeat it. */
-  detail(pieces: readonly JsonObject[], shown: string, events: StreamEvent[]): void {
-    const before = this.#details.text.length;
-    this.#details.add(pieces);
-    this.think("reasoning_details", shown === "" ? this.#details.text.slice(before) : shown, events);
-    this.#thought ??= this.#beginThought("reasoning_details", events);
+  /** A part of the content; `whole`: it is another one than the last, and not more of it. */
+  thinkPart(piece: JsonObject, whole: boolean, events: StreamEvent[]): void {
+    if (whole || this.#thought?.part?.["closed"] === true) this.#endThought(events);
+    const thought = this.#thoughtOf("content_thinking", events);
+    thought.part = thought.part === undefined ? piece : joinedPart(thought.part, piece);
+    this.think("content_thinking", wordsOfPart(piece), events);
+  }
+
+  /** `shown` is what the same chunk says in a field of words: the entries repeat it. */
+  list(
+    field: ListField,
+    pieces: readonly JsonObject[],
+    shown: string | undefined,
+    events: StreamEvent[],
+  ): void {
+    let list = this.#lists.get(field);
+    if (list === undefined) {
+      list = { outputIndex: undefined, entries: new ReasoningDetails(), texts: [] };
+      this.#lists.set(field, list);
+    }
+    const words = list.entries.add(pieces);
+    const text = shown ?? words;
+    if (text === "") return;
+    list.outputIndex ??= this.#startThought(events);
+    list.texts.push(text);
+    events.push(deltaOf(list.outputIndex, "reasoning", text));
+  }
+
+  /** The same words in a second field: kept, because it may be the one that is taken back. */
+  repeat(field: TextField, text: string): void {
+    this.#silent.set(field, (this.#silent.get(field) ?? "") + text);
+  }
+
+  /** A payload beside the words (GitHub Copilot). It comes once, whole. */
+  seal(field: "reasoning_opaque", payload: string): void {
+    this.#silent.set(field, payload);
   }
 
   write(text: string, refusal: string, events: StreamEvent[]): void {
     if (text === "" && refusal === "") return;
-    this.#leaveThought(events);
+    this.#endThought(events);
     if (this.#text === undefined) {
       this.#text = { outputIndex: this.#index(), texts: [], refusals: [] };
       events.push({ type: "item_start", outputIndex: this.#text.outputIndex, kind: "message" });
@@ -71,7 +114,7 @@ export class OpenMessage {
   }
 
   call(piece: JsonObject, events: StreamEvent[]): void {
-    this.#leaveThought(events);
+    this.#endThought(events);
     const { id, index, function: body, type: _type, ...extra } = piece;
     const { name, arguments: written } = objectOf(body);
     // Some servers send whole calls without an index, one after the other.
@@ -105,6 +148,7 @@ export class OpenMessage {
 
   finish(events: StreamEvent[]): void {
     this.#endThought(events);
+    this.#endLists(events);
     if (this.#text !== undefined) {
       const text = this.#text.texts.join("");
       const refusal = this.#text.refusals.join("");
@@ -120,6 +164,11 @@ export class OpenMessage {
     const taken = new Set<string>();
     // One without a name stays unfinished: see `lacksName`.
     for (const call of this.#calls.values()) if (call.name !== "") this.#doneCall(call, taken, events);
+  }
+
+  /** Something of it was told. */
+  get begun(): boolean {
+    return this.#next > 0;
   }
 
   /** The event with a call's id and name was lost: what came of it is no call. */
@@ -149,29 +198,58 @@ export class OpenMessage {
     });
   }
 
-  #beginThought(field: ReasoningField, events: StreamEvent[]): Thought {
-    const thought = { outputIndex: this.#index(), field, texts: [] };
-    events.push({ type: "item_start", outputIndex: thought.outputIndex, kind: "reasoning" });
-    return thought;
+  #thoughtOf(field: TextField, events: StreamEvent[]): Thought {
+    if (this.#thought !== undefined && this.#thought.field !== field) this.#endThought(events);
+    this.#thought ??= { outputIndex: this.#startThought(events), field, texts: [] };
+    return this.#thought;
   }
 
-  #leaveThought(events: StreamEvent[]): void {
-    if (this.#thought !== undefined && this.#thought.field !== "reasoning_details") this.#endThought(events);
+  #startThought(events: StreamEvent[]): number {
+    const outputIndex = this.#index();
+    events.push({ type: "item_start", outputIndex, kind: "reasoning" });
+    return outputIndex;
   }
 
   #endThought(events: StreamEvent[]): void {
     const thought = this.#thought;
     if (thought === undefined) return;
     this.#thought = undefined;
+    const { outputIndex, field, part } = thought;
     const text = thought.texts.join("");
-    const value = thought.field === "reasoning_details" ? this.#details.toJson() : JSON.stringify(text);
+    const value = JSON.stringify(part ?? text);
+    this.#doneThought(events, { outputIndex, field, value, text, opaque: part?.["signature"] !== undefined });
+  }
+
+  #endLists(events: StreamEvent[]): void {
+    for (const [field, { outputIndex = this.#startThought(events), entries, texts }] of this.#lists) {
+      const text = texts.join("");
+      this.#doneThought(events, { outputIndex, field, value: entries.toJson(), text, opaque: true });
+    }
+    for (const [field, words] of this.#silent) {
+      const outputIndex = this.#startThought(events);
+      const opaque = field === "reasoning_opaque";
+      this.#doneThought(events, { outputIndex, field, value: JSON.stringify(words), text: "", opaque });
+    }
+  }
+
+  /** Readable text is bound to nobody; `opaque`: it holds what only its maker can read. */
+  #doneThought(
+    events: StreamEvent[],
+    done: {
+      readonly outputIndex: number;
+      readonly field: ReasoningField;
+      readonly value: string;
+      readonly text: string;
+      readonly opaque: boolean;
+    },
+  ): void {
+    const { outputIndex, field, value, text, opaque } = done;
     this.#done(events, {
       type: "reasoning",
-      outputIndex: thought.outputIndex,
-      itemType: thought.field,
-      item: toRawJson(`{"${thought.field}":${value}}`),
-      // Readable text is bound to nobody, but some details hold what only their maker can read.
-      opaque: thought.field === "reasoning_details",
+      outputIndex,
+      itemType: field,
+      item: toRawJson(`{"${field}":${value}}`),
+      opaque,
       parts: text === "" ? [] : [{ kind: "text", text }],
     });
   }

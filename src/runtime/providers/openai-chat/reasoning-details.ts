@@ -1,49 +1,65 @@
 /**
- * OpenRouter's `reasoning_details[]`: entries streamed in pieces, sent back as one array, in order and unmodified
- * (failures.md V08). Pieces with the same index and type belong together: their text grows, everything else is set.
+ * Reasoning as a list of entries that a stream brings in pieces: OpenRouter's `reasoning_details[]` (failures.md V08) and
+ * LiteLLM's `thinking_blocks[]`. It goes back as one array, in order and unmodified. Only words grow; a payload is whole
+ * where it stands, so two of them are two entries, and so are entries with ids of their own.
  */
 
 import { type JsonObject, numberOf, stringOf } from "../../../base/support/index.ts";
 
-const GROWING = ["text", "summary", "data"] as const;
+/** Where an entry has its words. */
+const WORDS = ["text", "summary", "thinking"] as const;
 
 export class ReasoningDetails {
   readonly #entries: JsonObject[] = [];
 
-  get length(): number {
-    return this.#entries.length;
-  }
-
-  add(pieces: readonly JsonObject[]): void {
+  /** What they say, as a person may read it. */
+  add(pieces: readonly JsonObject[]): string {
     for (const piece of pieces) {
-      const last = this.#entries.at(-1);
-      if (last === undefined || !continues(last, piece)) this.#entries.push({ ...piece });
-      else this.#entries[this.#entries.length - 1] = joined(last, piece);
+      const at = this.#entries.findLastIndex((entry, index) =>
+        continues(entry, piece, index === this.#entries.length - 1),
+      );
+      const entry = this.#entries[at];
+      if (entry === undefined) this.#entries.push({ ...piece });
+      else this.#entries[at] = joined(entry, piece);
     }
+    return pieces.map(wordsOf).join("");
   }
 
   toJson(): string {
     return JSON.stringify(this.#entries);
   }
-
-  get text(): string {
-    return this.#entries.map((one) => stringOf(one["text"]) ?? stringOf(one["summary"]) ?? "").join("");
-  }
 }
 
-function continues(entry: JsonObject, piece: JsonObject): boolean {
-  // Without an index every piece stands for itself, except that plain text goes on as text.
+function wordsOf(entry: JsonObject): string {
+  return WORDS.map((key) => stringOf(entry[key]) ?? "").join("");
+}
+
+/** By its index; without one, the entry before it while that is not finished. */
+function continues(entry: JsonObject, piece: JsonObject, isLast: boolean): boolean {
   const index = numberOf(piece["index"]);
-  return entry["type"] === piece["type"] && index !== undefined && numberOf(entry["index"]) === index;
+  if (entry["type"] !== piece["type"] || numberOf(entry["index"]) !== index) return false;
+  if (index === undefined && !isLast) return false;
+  if (differ(entry["id"], piece["id"]) || differ(entry["signature"], piece["signature"])) return false;
+  if (has(entry["data"]) && has(piece["data"])) return false;
+  // What is signed has been said: more words are another entry's.
+  return !(has(entry["signature"]) && wordsOf(piece) !== "");
+}
+
+function has(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+function differ(one: unknown, other: unknown): boolean {
+  return has(one) && has(other) && one !== other;
 }
 
 function joined(entry: JsonObject, piece: JsonObject): JsonObject {
   const merged: Record<string, unknown> = { ...entry };
   for (const [key, value] of Object.entries(piece)) {
     const before = stringOf(entry[key]);
-    const grows = (GROWING as readonly string[]).includes(key) && before !== undefined;
+    const grows = (WORDS as readonly string[]).includes(key) && before !== undefined;
     if (grows && typeof value === "string") merged[key] = before + value;
-    else if (value !== null) merged[key] = value;
+    else if (value !== null && !(value === "" && before !== undefined)) merged[key] = value;
   }
   return merged;
 }

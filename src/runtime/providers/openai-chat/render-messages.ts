@@ -11,6 +11,7 @@ import { fileAsText, type ReadyPart, readyParts } from "../input-parts.ts";
 import { foreignNote, isNote, objectArguments, plainText } from "../plain-meaning.ts";
 import type { ItemSource, RenderContext } from "../provider.ts";
 import { chatOf } from "./chat-profile.ts";
+import { askedForBefore, hasThoughts } from "./thinking.ts";
 
 export function renderEntry(
   entry: PlanEntry,
@@ -27,7 +28,37 @@ export function renderEntry(
   }
   const note = foreignNote(entry);
   const noted = note === undefined ? [] : [...bridge(before, plan), element("user", note)];
-  return [...noted, ...groupMessages(entry)];
+  if (goesAsNote(entry, plan)) return [...noted, ...callsAsNote(entry, before, plan)];
+  return [...noted, ...groupMessages(entry, plan)];
+}
+
+/**
+ * A model that always thinks and asked for the thoughts of calls that another model made: neither can be had, so the calls
+ * are told instead of sent.
+ */
+function goesAsNote(entry: PlannedGroup, plan: Plan): boolean {
+  if (chatOf(plan.settings).thinkingOff !== "never" || entry.results.length === 0) return false;
+  return entry.group.start.seq < askedForBefore(plan) && !hasThoughts(entry);
+}
+
+function callsAsNote(
+  entry: PlannedGroup,
+  before: RenderedElement | undefined,
+  plan: Plan,
+): readonly RenderedElement[] {
+  const said = groupMessages({ ...entry, items: entry.items.filter(isNoCall), results: [] }, plan);
+  const told = entry.results.map(({ callId, text }) => {
+    const call = entry.items.find((item) => item.callId === callId)?.event;
+    const asked = call?.type === "tool_call" ? `${call.name} ${objectArguments(call)}` : "a tool";
+    return `${asked}\nanswered: ${text}`;
+  });
+  const note = `Note: tools were called here, by another model or without its thoughts:\n\n${told.join("\n\n")}`;
+  const bridged = said.length > 0 ? [] : bridge(before, plan);
+  return [...said, ...bridged, element("user", note)];
+}
+
+function isNoCall({ event }: PlannedItem): boolean {
+  return event.type !== "tool_call";
 }
 
 /**
@@ -41,7 +72,7 @@ function bridge(before: RenderedElement | undefined, plan: Plan): readonly Rende
   return needed ? [element("assistant", "(interrupted)")] : [];
 }
 
-function groupMessages(entry: PlannedGroup): readonly RenderedElement[] {
+function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElement[] {
   const response = entry.group.start.response;
   const sent = entry.items.filter((item) => item.action !== "omit" && !isNote(item));
   const thoughts = sent.filter((item) => item.event.type === "reasoning");
@@ -53,7 +84,7 @@ function groupMessages(entry: PlannedGroup): readonly RenderedElement[] {
   const fields = [
     `"role":"assistant"`,
     contentField(thoughts, text),
-    ...reasoningFields(thoughts),
+    ...(thoughts.length === 0 ? noThoughts(plan) : reasoningFields(thoughts)),
     ...(calls.length === 0 ? [] : [`"tool_calls":[${calls.map(callText).join(",")}]`]),
   ];
   const sources = (): readonly ItemSource[] =>
@@ -77,14 +108,20 @@ function groupMessages(entry: PlannedGroup): readonly RenderedElement[] {
 function contentField(thoughts: readonly PlannedItem[], text: string): string {
   const parts = thoughts
     .filter(({ event }) => event.itemType === "content_thinking")
-    .map(({ item }) => ({
-      type: "thinking",
-      thinking: [{ type: "text", text: fieldText(item, "content_thinking") }],
-    }));
-  if (parts.length > 0) {
-    return `"content":${JSON.stringify([...parts, ...(text === "" ? [] : [{ type: "text", text }])])}`;
-  }
+    .map(({ item }) => {
+      const part = sliceMember(item, "content_thinking") ?? '""';
+      // Earlier versions kept the words alone.
+      return part.startsWith("{") ? part : `{"type":"thinking","thinking":[{"type":"text","text":${part}}]}`;
+    });
+  const said = text === "" ? [] : [JSON.stringify({ type: "text", text })];
+  if (parts.length > 0) return `"content":[${[...parts, ...said].join(",")}]`;
   return `"content":${text === "" ? "null" : JSON.stringify(text)}`;
+}
+
+/** That there were none, where the endpoint wants to be told. */
+function noThoughts({ settings }: Plan): readonly string[] {
+  const { whenNone, reasoningFields: taken } = chatOf(settings);
+  return whenNone === "empty" && taken[0] !== undefined ? [`"${taken[0]}":""`] : [];
 }
 
 /** Pieces of one field are one field again, as the vendor gave it. */

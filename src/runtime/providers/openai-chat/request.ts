@@ -4,13 +4,19 @@
  */
 
 import type { Settings } from "../../../base/events/index.ts";
-import { type Plan, type PlanEntry, sendsReasoning, withoutReasoning } from "../../fold/index.ts";
+import {
+  type Plan,
+  type PlanEntry,
+  type PlannedItem,
+  sendsReasoning,
+  withoutReasoning,
+} from "../../fold/index.ts";
 import { createRequestCheck } from "../../rules/index.ts";
 import type { RenderedElement, RequestForm, Tail } from "../growing-request.ts";
 import { closeBody, definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
 import { chatOf } from "./chat-profile.ts";
 import { renderEntry } from "./render-messages.ts";
-import { thinkingOf } from "./thinking.ts";
+import { movedParameters, thinkingOf } from "./thinking.ts";
 
 export const RENDERER_VERSION = 1;
 
@@ -41,18 +47,22 @@ function systemMessage(settings: Settings): readonly RenderedElement[] {
 /** A thought goes back only in a field this endpoint takes, and not in one it has refused (failures.md V03–V06). */
 function guardFields(entry: PlanEntry, plan: Plan): PlanEntry {
   if (entry.kind !== "group" || !sendsReasoning(entry)) return entry;
-  const { reasoningFields } = chatOf(plan.settings);
-  const wrong = entry.items.find(({ event, action }) => {
+  const { reasoningFields, fieldsApart } = chatOf(plan.settings);
+  const isWrong = ({ event, action }: PlannedItem): boolean => {
     if (event.type !== "reasoning" || action !== "replay") return false;
     const refused = plan.strip.some((one) => one.field === event.itemType);
     return refused || !(reasoningFields as readonly string[]).includes(event.itemType);
-  });
+  };
+  const wrong = entry.items.find(isWrong);
   if (wrong === undefined) return entry;
-  return withoutReasoning(
-    entry,
-    "item_not_replayable",
-    `the endpoint does not take ${wrong.event.itemType} back`,
-  );
+  const reason = "item_not_replayable";
+  const why = `the endpoint does not take ${wrong.event.itemType} back`;
+  const bare = withoutReasoning(entry, reason, why);
+  if (fieldsApart !== true) return bare;
+  return {
+    ...bare,
+    items: entry.items.map((item) => (isWrong(item) ? { ...item, action: "omit", reason, why } : item)),
+  };
 }
 
 function headOf(plan: Plan): string {
@@ -74,7 +84,9 @@ function headOf(plan: Plan): string {
     ...(capabilities.sampling ? definedOnly({ temperature, top_p }) : {}),
     ...freeParameters(settings, FIXED_FIELDS),
   };
-  return openBody(body, refusedFields(plan), "messages");
+  // Named in the tail instead, where ours stand.
+  const moved = Object.keys(movedParameters(settings));
+  return openBody(body, [...refusedFields(plan), ...moved], "messages");
 }
 
 /** Whatever a user sets, these are ours: they decide how the history is read. */

@@ -22,10 +22,14 @@ import { NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
 import { OpenMessage } from "./open-message.ts";
+import { SpliceWatch } from "./splice-watch.ts";
 import { usageOf } from "./usage.ts";
 
 export class ChatDecoder implements StreamDecoder {
-  readonly #pieces = new OpenMessage();
+  #pieces = new OpenMessage();
+  readonly #watch = new SpliceWatch();
+  /** The chunk before: whether it began another answer shows later. */
+  #before: JsonObject = {};
   readonly #unknown = new UnknownCounts();
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "usage"> = {};
   #finish: string | undefined;
@@ -70,6 +74,25 @@ export class ChatDecoder implements StreamDecoder {
       this.#stop({ status: "failed", error: streamError(value) }, events);
       return;
     }
+    this.#followAnother(value, events);
+    this.#take(value, events);
+    this.#before = value;
+  }
+
+  /** What a dead answer said is no part of the one that took its place (failures.md R13). */
+  #followAnother(value: JsonObject, events: StreamEvent[]): void {
+    const [choice] = arrayOf(value["choices"]).map(objectOf);
+    const role = stringOf(objectOf(choice?.["delta"])["role"]) ?? "";
+    const told = this.#watch.take(stringOf(value["id"]) ?? "", role !== "");
+    if (told === "goes_on" || this.#finish !== undefined) return;
+    if (this.#pieces.begun) events.push({ type: "restart" });
+    this.#unknown.add("spliced answer");
+    this.#pieces = new OpenMessage();
+    this.#facts = {};
+    if (told === "began") this.#take(this.#before, events);
+  }
+
+  #take(value: JsonObject, events: StreamEvent[]): void {
     this.#takeFacts(value);
     const [choice] = arrayOf(value["choices"]).map(objectOf);
     if (choice === undefined) return;
@@ -93,15 +116,34 @@ export class ChatDecoder implements StreamDecoder {
     }
     for (const key of Object.keys(delta))
       if (!KNOWN.has(key) && delta[key] !== null) this.#unknown.add(`delta ${key}`);
-    const details = arrayOf(delta["reasoning_details"]).filter(isObject);
-    const reasoning = stringOf(delta["reasoning"]) ?? "";
-    if (details.length > 0) this.#pieces.detail(details, reasoning, events);
-    else if (reasoning !== "") this.#pieces.think("reasoning", reasoning, events);
-    this.#pieces.think("reasoning_content", stringOf(delta["reasoning_content"]) ?? "", events);
+    this.#thoughts(delta, events);
     this.#content(delta, events);
     for (const call of arrayOf(delta["tool_calls"]).filter(isObject)) this.#pieces.call(call, events);
     if (isObject(delta["function_call"]))
       this.#pieces.call({ index: 0, function: delta["function_call"] }, events);
+  }
+
+  /** One chunk may say the same in several fields: it is shown once, and each field is kept (failures.md V06). */
+  #thoughts(delta: JsonObject, events: StreamEvent[]): void {
+    const details = arrayOf(delta["reasoning_details"]).filter(isObject);
+    const blocks = arrayOf(delta["thinking_blocks"]).filter(isObject);
+    const words = TEXT_FIELDS.map((field) => [field, stringOf(delta[field]) ?? ""] as const).filter(
+      ([field, text]) => text !== "" || field === "reasoning_content",
+    );
+    const shown = words.find(([, text]) => text !== "")?.[1];
+    if (details.length > 0) this.#pieces.list("reasoning_details", details, shown, events);
+    let told = details.length > 0;
+    for (const [field, text] of words) {
+      // OpenRouter's `reasoning` is a copy for people: its details are what goes back.
+      if (told && field === "reasoning") continue;
+      if (told && text !== "" && text === shown) this.#pieces.repeat(field, text);
+      else this.#pieces.think(field, text, events);
+      told ||= text !== "";
+    }
+    if (blocks.length > 0)
+      this.#pieces.list("thinking_blocks", blocks, shown === undefined ? undefined : "", events);
+    const payload = stringOf(delta["reasoning_opaque"]) ?? "";
+    if (payload !== "") this.#pieces.seal("reasoning_opaque", payload);
   }
 
   /** A string, or parts: Mistral puts its thoughts among them (failures.md V04). */
@@ -112,10 +154,11 @@ export class ChatDecoder implements StreamDecoder {
       this.#pieces.write(stringOf(content) ?? "", refusal, events);
       return;
     }
+    let thoughts = 0;
     for (const part of arrayOf(content).map(objectOf)) {
       if (part["type"] === "thinking") {
-        const texts = arrayOf(part["thinking"]).map((one) => stringOf(objectOf(one)["text"]) ?? "");
-        this.#pieces.think("content_thinking", texts.join(""), events);
+        this.#pieces.thinkPart(part, thoughts > 0, events);
+        thoughts += 1;
       } else if (part["type"] === "text") {
         this.#pieces.write(stringOf(part["text"]) ?? "", "", events);
       } else {
@@ -165,7 +208,12 @@ const KNOWN: ReadonlySet<string> = new Set([
   "reasoning",
   "reasoning_content",
   "reasoning_details",
+  "reasoning_text",
+  "reasoning_opaque",
+  "thinking_blocks",
 ]);
+
+const TEXT_FIELDS = ["reasoning", "reasoning_content", "reasoning_text"] as const;
 
 const FINISHES: Readonly<Record<string, { readonly status: ResponseStatus; readonly reason?: string }>> = {
   stop: { status: "completed" },

@@ -3,6 +3,8 @@
  * (failures.md V01, V02): another model wrote it, or it was left out. Nothing is invented then: thinking is off instead.
  */
 
+import type { ChatProfile, RequestField, Settings } from "../../../base/events/index.ts";
+import { isObject, type JsonObject, objectOf } from "../../../base/support/index.ts";
 import type { PlanEntry, PlannedGroup, Plan } from "../../fold/index.ts";
 import type { Remark } from "../provider.ts";
 import { chatOf } from "./chat-profile.ts";
@@ -15,46 +17,143 @@ export interface ChatThinking {
 }
 
 export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ChatThinking {
+  const { fields, on, remarks } = switched(entries, plan);
+  const asked = askedFields(plan.settings).filter(
+    ({ field }) => !plan.strip.some((one) => one.field === field),
+  );
+  if (askedFields(plan.settings).length === 0) return { fields, on, remarks };
+  const set = movedParameters(plan.settings);
+  const merged = Object.fromEntries(
+    Object.entries({ ...set, ...fields }).map(([name, value]) => [name, united(set[name], value)]),
+  );
+  const { keepThoughts } = chatOf(plan.settings);
+  const sent = asked.filter((one) => on || one !== keepThoughts);
+  return { fields: sent.reduce(placed, merged), on, remarks };
+}
+
+function askedFields(settings: Settings): readonly RequestField[] {
+  const { showThoughts, keepThoughts } = chatOf(settings);
+  return [showThoughts, keepThoughts].filter((one) => one !== undefined);
+}
+
+/** What a user sets under the same names: it stands where ours stands, because a name may be there once. */
+export function movedParameters(settings: Settings): JsonObject {
+  const names = askedFields(settings).map(({ field }) => field.split(".")[0] ?? "");
+  const { parameters } = settings;
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => names.includes(name)));
+}
+
+function united(theirs: unknown, ours: unknown): unknown {
+  return isObject(theirs) && isObject(ours) ? { ...theirs, ...ours } : ours;
+}
+
+function placed(fields: JsonObject, { field, value }: RequestField): JsonObject {
+  const [name = "", ...rest] = field.split(".");
+  const inner = { field: rest.join("."), value };
+  return { ...fields, [name]: rest.length === 0 ? value : placed(objectOf(fields[name]), inner) };
+}
+
+function switched(entries: readonly PlanEntry[], plan: Plan): ChatThinking {
   const { settings } = plan;
-  const { thinkingSwitch, sendEffort } = chatOf(settings);
-  const wanted = settings.effort !== "off" && settings.effort !== "none";
+  const chat = chatOf(settings);
+  const { thinkingSwitch } = chat;
+  const asked = settings.effort === "off" ? "none" : settings.effort;
+  const wanted = asked !== "none";
   const lacking = lacksThoughts(entries, plan);
-  const on = wanted && (!lacking || thinkingSwitch === "none");
-  const remarks = wanted && !on ? [OFF] : [];
-  const effort = settings.effort === "off" ? "none" : settings.effort;
+  const refused = chat.thinkingOff !== "never" && thoughtsAskedFor(entries, plan);
+  const staysOn = !refused && !canBeOff(chat);
+  const on = staysOn || (wanted && !refused && (!lacking || thinkingSwitch === "none"));
+  const word = wordOf(asked, chat);
+  const remarks = [
+    ...(wanted && !on ? [OFF] : []),
+    ...(asked !== undefined && hasNoEffect(asked, chat, on) ? [ignored(settings)] : []),
+  ];
+  const effort = word === undefined ? {} : { reasoning_effort: word };
+  const ifOn = on ? effort : {};
   switch (thinkingSwitch) {
     case "thinking":
-      return { fields: { thinking: { type: on ? "enabled" : "disabled" } }, on, remarks };
+      return { fields: { thinking: { type: on ? "enabled" : "disabled" }, ...ifOn }, on, remarks };
     case "enable_thinking":
-      return { fields: { enable_thinking: on }, on, remarks };
+      return { fields: { enable_thinking: on, ...ifOn }, on, remarks };
     case "reasoning": {
-      const reasoning = on ? { enabled: true, effort } : { enabled: false };
-      return { fields: { reasoning: on && effort !== undefined ? { effort } : reasoning }, on, remarks };
+      if (chat.sendEffort) return { fields: { reasoning: { enabled: on }, ...ifOn }, on, remarks };
+      const reasoning = on ? { enabled: true, effort: asked } : { enabled: false };
+      return {
+        fields: { reasoning: on && asked !== undefined ? { effort: asked } : reasoning },
+        on,
+        remarks,
+      };
     }
     case "none":
-      return { fields: sendEffort && effort !== undefined ? { reasoning_effort: effort } : {}, on, remarks };
+      // Whoever asks for thoughts in these words knows this switch, whatever stands between.
+      return { fields: refused ? { thinking: { type: "disabled" } } : effort, on, remarks };
     default:
       return thinkingSwitch satisfies never;
   }
 }
 
+function wordOf(asked: string | undefined, { sendEffort, effortWords }: ChatProfile): string | undefined {
+  if (!sendEffort || asked === undefined) return undefined;
+  return effortWords === undefined ? asked : effortWords[asked];
+}
+
+function canBeOff(chat: ChatProfile): boolean {
+  return (
+    chat.thinkingOff !== "never" && (chat.thinkingSwitch !== "none" || wordOf("none", chat) !== undefined)
+  );
+}
+
+function hasNoEffect(asked: string, chat: ChatProfile, on: boolean): boolean {
+  if (asked === "none") return !canBeOff(chat);
+  const taken =
+    wordOf(asked, chat) !== undefined || (chat.thinkingSwitch === "reasoning" && !chat.sendEffort);
+  return on && !taken;
+}
+
+/** A person asked for it, so a person is told. */
+function ignored({ effort, target }: Settings): Remark {
+  return {
+    code: "effort_ignored",
+    message: `the effort "${effort}" has no effect: ${target.provider}/${target.model} takes none like it`,
+  };
+}
+
 const OFF: Remark = {
   code: "thinking_off",
   message:
-    "thinking is off for this request: the history holds tool calls without the thoughts this endpoint asks for (failures.md V01, V02)",
+    "thinking is off for this request: the history holds answers without the thoughts this endpoint asks for (failures.md V01, V02)",
 };
 
+/** How healing writes it down that the endpoint asked for thoughts that are not there. */
+const THINKING_ON = "thinking.type.enabled";
+
+/** While an answer is in the request that was there when it was asked for. */
+function thoughtsAskedFor(entries: readonly PlanEntry[], plan: Plan): boolean {
+  const seq = askedForBefore(plan);
+  return entries.some((entry) => entry.kind === "group" && entry.group.start.seq < seq);
+}
+
+/** The last such refusal: 0 where there was none. */
+export function askedForBefore({ overrides }: Plan): number {
+  const asked = overrides.findLast(({ what }) => what.kind === "field" && what.field === THINKING_ON);
+  return asked?.seq ?? 0;
+}
+
 function lacksThoughts(entries: readonly PlanEntry[], plan: Plan): boolean {
-  const { reasoningRequired } = chatOf(plan.settings);
-  if (reasoningRequired === "never") return false;
+  const { settings } = plan;
+  const { reasoningRequired, whenNone } = chatOf(settings);
+  if (reasoningRequired === "never" || (whenNone === "empty" && reasoningRequired !== "calls")) return false;
+  const all = reasoningRequired === "with_tools" && settings.tools.length > 0;
   const rounds = roundsOf(entries);
   const asked =
     reasoningRequired === "calls"
       ? rounds.flat().filter(hasCalls)
-      : rounds.filter((round) => round.some(hasCalls)).flat();
-  return asked.some(
-    (entry) => !entry.items.some((item) => item.event.type === "reasoning" && item.action === "replay"),
-  );
+      : rounds.filter((round) => all || round.some(hasCalls)).flat();
+  return asked.some((entry) => !hasThoughts(entry));
+}
+
+export function hasThoughts(entry: PlannedGroup): boolean {
+  return entry.items.some((item) => item.event.type === "reasoning" && item.action === "replay");
 }
 
 /** The groups between two user messages. */

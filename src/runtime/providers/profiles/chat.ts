@@ -2,8 +2,12 @@
 
 import type { ChatProfile, Profile } from "../../../base/events/index.ts";
 
+/** At home an id is mapped only where the endpoint is known to refuse it: LiteLLM's carry a signature (litellm#16895). */
+const ANY_LENGTH = Number.MAX_SAFE_INTEGER;
+
 const OPENAI: ChatProfile = {
   reasoningFields: [],
+  fieldsApart: true,
   reasoningRequired: "never",
   thinkingSwitch: "none",
   sendEffort: true,
@@ -18,7 +22,7 @@ const EVIDENCE: Readonly<Record<string, string>> = {
   responseForm: "§4: one message",
   itemIds: "§4: no items, no ids",
   maxItemIdLength: "§4: not used",
-  maxCallIdLength: "T05",
+  maxCallIdLength: "no report of a limit",
   callIdsRepeat: "assumed",
   reasoningContent: "V06",
   reasoningPayload: "V06: readable text, no payload",
@@ -28,6 +32,7 @@ const EVIDENCE: Readonly<Record<string, string>> = {
   sendPromptCacheKey: "assumed",
   hostedOmit: "§4: no such items",
   "chat.reasoningFields": "§4: OpenAI's types have no reasoning field",
+  "chat.fieldsApart": "V06: one thought may come in several fields",
   "chat.reasoningRequired": "§4",
   "chat.thinkingSwitch": "§4",
   "chat.sendEffort": "S08",
@@ -49,7 +54,7 @@ function chatProfile(
     responseForm: "message",
     itemIds: "omit",
     maxItemIdLength: 64,
-    maxCallIdLength: 64,
+    maxCallIdLength: ANY_LENGTH,
     callIdsRepeat: false,
     reasoningContent: "verbatim",
     reasoningPayload: "optional",
@@ -75,20 +80,34 @@ const COMPATIBLE = {
   sendStrict: false,
 } as const satisfies Partial<ChatProfile>;
 
+const LOW_TO_HIGH = {
+  minimal: "low",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+};
+
 const PROFILES: readonly Profile[] = [
-  chatProfile("openai-chat"),
+  chatProfile("openai-chat", {}, { maxCallIdLength: "T05" }, { maxCallIdLength: 64 }),
   chatProfile(
     "deepseek",
     {
       ...COMPATIBLE,
       reasoningFields: ["reasoning_content"],
-      reasoningRequired: "tool_rounds",
+      reasoningRequired: "with_tools",
       thinkingSwitch: "thinking",
+      sendEffort: true,
+      effortWords: { minimal: "low", low: "low", medium: "high", high: "high", xhigh: "max", max: "max" },
     },
     {
       "chat.reasoningFields": "V02",
-      "chat.reasoningRequired": "V02",
+      "chat.reasoningRequired":
+        "V02; its guide as quoted in bojieli/ai-agent-book#982; openclaw#73417, vercel/ai#14729",
       "chat.thinkingSwitch": "V02, pawwork#250",
+      "chat.sendEffort": "its guide to the thinking mode (Kilo-Org/kilocode#9512)",
+      "chat.effortWords": "the same: high and max, low and medium are taken for high",
     },
   ),
   chatProfile(
@@ -122,9 +141,18 @@ const PROFILES: readonly Profile[] = [
   ),
   chatProfile(
     "mistral",
-    { ...COMPATIBLE, reasoningFields: ["content_thinking"], userAfterTool: false, sendUsageOption: false },
+    {
+      ...COMPATIBLE,
+      reasoningFields: ["content_thinking"],
+      userAfterTool: false,
+      sendUsageOption: false,
+      sendEffort: true,
+      effortWords: { none: "none", low: "high", medium: "high", high: "high", xhigh: "high", max: "high" },
+    },
     {
       "chat.reasoningFields": "V04",
+      "chat.sendEffort": "@mistralai/mistralai 2.7.0",
+      "chat.effortWords": "@mistralai/mistralai 2.7.0: none and high",
       "chat.userAfterTool": "code 3230 (later additions)",
       maxCallIdLength: "T05",
       callIdPattern: "T05: nine letters or digits",
@@ -134,7 +162,8 @@ const PROFILES: readonly Profile[] = [
   chatProfile(
     "openrouter",
     { ...COMPATIBLE, reasoningFields: ["reasoning_details"], thinkingSwitch: "reasoning" },
-    { "chat.reasoningFields": "V08" },
+    { "chat.reasoningFields": "V08", maxCallIdLength: "T05: OpenAI stands behind it" },
+    { maxCallIdLength: 64 },
   ),
   chatProfile(
     "xai-chat",
@@ -158,6 +187,84 @@ const PROFILES: readonly Profile[] = [
     { "chat.reasoningFields": "V06" },
   ),
   chatProfile("vllm", { ...COMPATIBLE, reasoningFields: ["reasoning"] }, { "chat.reasoningFields": "V06" }),
+  chatProfile(
+    "minimax",
+    {
+      ...COMPATIBLE,
+      reasoningFields: ["reasoning_details"],
+      thinkingOff: "never",
+      showThoughts: { field: "reasoning_split", value: true },
+    },
+    {
+      "chat.reasoningFields":
+        "MiniMax's guide to tool use: the whole message goes back; without the split in <think>",
+      "chat.showThoughts": "MiniMax's guide; not probed",
+    },
+  ),
+  chatProfile(
+    "cerebras",
+    {
+      ...COMPATIBLE,
+      reasoningFields: ["reasoning"],
+      keepThoughts: { field: "clear_thinking", value: false },
+      sendEffort: true,
+      effortWords: { none: "none", ...LOW_TO_HIGH },
+      maxTokensField: "max_completion_tokens",
+    },
+    {
+      "chat.reasoningFields": "its guide to reasoning: in reasoning, not in reasoning_content",
+      "chat.keepThoughts": "types of its client: clear_thinking, whose default is not stated",
+      "chat.sendEffort": "its guide to reasoning",
+      "chat.effortWords": "its guide to reasoning: none, low, medium, high",
+      "chat.maxTokensField": "types of its client",
+    },
+  ),
+  chatProfile(
+    "together",
+    {
+      ...COMPATIBLE,
+      reasoningFields: ["reasoning", "reasoning_content"],
+      thinkingSwitch: "reasoning",
+      sendEffort: true,
+      effortWords: LOW_TO_HIGH,
+    },
+    {
+      "chat.reasoningFields": "its guide to reasoning models: some give the one, some the other",
+      "chat.thinkingSwitch": "its guide: reasoning.enabled",
+      "chat.sendEffort": "its guide",
+      "chat.effortWords": "its guide: low, medium, high",
+    },
+  ),
+  chatProfile(
+    "fireworks",
+    {
+      ...COMPATIBLE,
+      reasoningFields: ["reasoning_content"],
+      keepThoughts: { field: "reasoning_history", value: "preserved" },
+      sendEffort: true,
+      effortWords: { none: "none", ...LOW_TO_HIGH },
+    },
+    {
+      "chat.reasoningFields": "docs.fireworks.ai/guides/reasoning",
+      "chat.keepThoughts": "docs.fireworks.ai/guides/reasoning; @ai-sdk/fireworks",
+      "chat.sendEffort": "docs.fireworks.ai/guides/reasoning",
+      "chat.effortWords": "docs.fireworks.ai/guides/reasoning",
+    },
+  ),
+  chatProfile(
+    "litellm",
+    { ...COMPATIBLE, reasoningFields: ["reasoning_content", "thinking_blocks"], sendEffort: true },
+    {
+      "chat.reasoningFields": "its documentation of reasoning_content",
+      "chat.sendEffort": "its documentation of reasoning_content: translated for each provider",
+      maxCallIdLength: "BerriAI/litellm#16895: Gemini's signature stands in the id",
+    },
+  ),
+  chatProfile(
+    "copilot-chat",
+    { ...COMPATIBLE, reasoningFields: ["reasoning_opaque", "reasoning_text"] },
+    { "chat.reasoningFields": "sst/opencode#4468, #8900" },
+  ),
   /** Nothing is known: nothing beyond plain chat is sent. */
   chatProfile("generic-chat", COMPATIBLE),
 ];

@@ -2,11 +2,12 @@
  * What the rules of `openai-chat` look at: the outline of a message. Made from its text without parsing payloads.
  */
 
+import type { ReasoningField } from "../../../base/events/index.ts";
 import { sliceArray } from "../../../base/support/index.ts";
 import { membersOf, textOf, textState, type TextState } from "../outline.ts";
 import type { PieceContext } from "../rule-set.ts";
 import type { Rule } from "../rule.ts";
-import type { ChatFacts, ChatTraits, ReasoningField } from "./facts.ts";
+import type { ChatFacts, ChatTraits } from "./facts.ts";
 
 export type ChatRule = Rule<ChatMessageView, ChatRequest>;
 
@@ -29,7 +30,7 @@ export interface ChatMessageView extends PieceContext {
   readonly toolCallId: string | undefined;
   /** Where it carries reasoning; an empty string counts as carried, null does not. */
   readonly reasoning: ReadonlyMap<ReasoningField, TextState>;
-  /** One key per entry of `reasoning_details` that must not repeat: summary, id and data, or text and signature (V08). */
+  /** One key per entry of `reasoning_details` that must not repeat (V08). Readable text may: MiniMax numbers it per message. */
   readonly detailKeys: readonly string[];
 }
 
@@ -37,7 +38,11 @@ export interface ChatMessageView extends PieceContext {
 export interface ChatRequest {
   readonly traits: ChatTraits;
   readonly thinking: boolean;
+  /** It carries tools, called or not. */
+  readonly tools: boolean;
 }
+
+const TEXT_FIELDS = ["reasoning_content", "reasoning", "reasoning_text", "reasoning_opaque"] as const;
 
 export function viewChatMessage(text: string, index: number, context: PieceContext): ChatMessageView {
   const members = membersOf(text);
@@ -57,10 +62,13 @@ export function viewChatMessage(text: string, index: number, context: PieceConte
     hasCallsField: calls?.startsWith("[") === true,
     toolCallId: textOf(members.get("tool_call_id")),
     reasoning: new Map<ReasoningField, TextState>([
-      ...(["reasoning_content", "reasoning"] as const)
-        .map((field) => [field, textState(members.get(field))] as const)
-        .filter(([, state]) => state !== "absent" && state !== "null"),
+      ...TEXT_FIELDS.map((field) => [field, textState(members.get(field))] as const).filter(
+        ([, state]) => state !== "absent" && state !== "null",
+      ),
       ...(details.length === 0 ? [] : [["reasoning_details", "present"] as const]),
+      ...(sliceArray(members.get("thinking_blocks") ?? "").length === 0
+        ? []
+        : [["thinking_blocks", "present"] as const]),
       ...(partTypes.includes("thinking") ? [["content_thinking", "present"] as const] : []),
     ]),
     detailKeys: details.map(detailKey).filter((key) => key !== undefined),
@@ -82,10 +90,12 @@ function detailKey(text: string): string | undefined {
   const members = membersOf(text);
   const [type, id] = [textOf(members.get("type")), textOf(members.get("id"))];
   if (type === "reasoning.encrypted") return id ?? members.get("data");
-  return id;
+  return type === "reasoning.text" ? undefined : id;
 }
 
 export function viewChatRequest({ traits, head, thinking }: ChatFacts): ChatRequest {
-  const said = textOf(membersOf(membersOf(head ?? "").get("thinking") ?? "").get("type"));
-  return { traits, thinking: thinking ?? said !== "disabled" };
+  const fields = membersOf(head ?? "");
+  const said = textOf(membersOf(fields.get("thinking") ?? "").get("type"));
+  const tools = sliceArray(fields.get("tools") ?? "").length > 0;
+  return { traits, thinking: thinking ?? said !== "disabled", tools };
 }

@@ -3,17 +3,16 @@
  * says what it rests on in docs/replay-rules.md.
  */
 
-/** The field of an assistant message that carries reasoning back. */
-export type ReasoningField = "reasoning_content" | "reasoning" | "reasoning_details" | "content_thinking";
+import type { ReasoningField } from "../../../base/events/index.ts";
 
 export interface ChatTraits {
   /** Fields an assistant message may carry reasoning in. Any other is answered as `unknownField` says. */
   readonly reasoningFields: readonly ReasoningField[];
   /**
    * Which assistant messages must carry it while thinking is on: those with calls (Kimi, V01), all between two user
-   * messages where a tool was called (DeepSeek, V02), none.
+   * messages where a tool was called (DeepSeek, V02), all of a request that carries tools and those others, none.
    */
-  readonly reasoningRequired: "calls" | "tool_rounds" | "never";
+  readonly reasoningRequired: "calls" | "tool_rounds" | "with_tools" | "never";
   /** In whose words a field it does not know is refused; `ignored`, or not said: it is not. */
   readonly unknownField?: "ignored" | "openai" | "deepseek-old" | "mistral" | "groq";
   /** A user message may stand behind a tool message (Mistral: not). */

@@ -6,17 +6,18 @@ export const reasoningComesBack: ChatRule = {
   title: "Where a vendor wants its reasoning back, it comes back",
   evidence: "V01, V02",
   todo: "Send the captured reasoning_content, or switch thinking off; never make one up.",
-  start({ traits, thinking }) {
+  start({ traits, thinking, tools }) {
     if (!thinking || traits.reasoningRequired === "never") return {};
     if (traits.reasoningRequired === "calls") return { item: missingOnCall };
+    const carried = traits.reasoningRequired === "with_tools" && tools;
     /** Assistant messages since the last user message that came without; wrong once a tool was called among them. */
     let bare: number[] = [];
-    let called = false;
+    let called = carried;
     return {
       item(message) {
         if (message.role === "user") {
           bare = [];
-          called = false;
+          called = carried;
         }
         if (message.role !== "assistant") return undefined;
         if (!message.reasoning.has("reasoning_content")) bare.push(message.index);

@@ -20,7 +20,7 @@ const LENIENT: ChatTraits = {
 
 export const CHAT_VENDORS = {
   openai: OPENAI,
-  deepseek: { ...LENIENT, reasoningFields: ["reasoning_content"], reasoningRequired: "tool_rounds" },
+  deepseek: { ...LENIENT, reasoningFields: ["reasoning_content"], reasoningRequired: "with_tools" },
   "deepseek-old": { ...LENIENT, unknownField: "deepseek-old" },
   kimi: { ...LENIENT, reasoningFields: ["reasoning_content"], reasoningRequired: "calls" },
   mistral: {
