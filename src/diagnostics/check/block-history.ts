@@ -69,6 +69,8 @@ export interface BlockFormat {
   /** Gives a call a constant result. */
   close(file: RecordEdits, call: Block): void;
   rename(file: RecordEdits, block: Block, callId: string): void;
+  /** Another name of the tool, in a call or a result that has the old one. */
+  renameTool(file: RecordEdits, block: Block, from: string, to: string): void;
   /** Default: takes the member out of the part. */
   strip?(file: RecordEdits, block: Block, field: string, all: readonly Block[]): void;
   /** What else goes with a part. */
@@ -131,6 +133,7 @@ function rewrite(
         else dropped.add(index);
       } else if (edit.do === "close" && block.kind === "call") source.close(changes, block);
       else if (edit.do === "rename" && block.callId !== undefined) source.rename(changes, block, edit.callId);
+      else if (edit.do === "name") source.renameTool(changes, block, edit.from, edit.to);
       else if (edit.do === "strip" && !isReasoningField(edit.field))
         if (source.strip !== undefined) source.strip(changes, block, edit.field, blocks);
         else if (block.path.length > 0) changes.removeAt(block.element, [...block.path, edit.field]);

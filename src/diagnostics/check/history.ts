@@ -42,6 +42,8 @@ export type Edit =
   | { readonly do: "close"; readonly at: Spot }
   /** Another call id, for a call or a result. */
   | { readonly do: "rename"; readonly at: Spot; readonly callId: string }
+  /** Another name of the tool, for a call or a result that has the old one. */
+  | { readonly do: "name"; readonly at: Spot; readonly from: string; readonly to: string }
   /** A result goes where it belongs: behind the calls, before everything else its message says. */
   | { readonly do: "move"; readonly at: Spot; readonly behind: number }
   | {

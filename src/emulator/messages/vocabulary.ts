@@ -69,3 +69,6 @@ export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 
 /** Ids of tool calls; anything else is refused (failures.md C09). */
 export const TOOL_ID_PATTERN = /^[a-zA-Z0-9_-]+$/;
+
+/** The name of a tool, declared or called. */
+export const TOOL_NAME_PATTERN = /^[a-zA-Z0-9_-]{1,128}$/;

@@ -25,6 +25,7 @@ export function openAgentsSdk(text: string): History {
       edits.addBehind(at, JSON.stringify(result));
     },
     rename: (edits, { element }, callId) => edits.setAt(element, ["callId"], callId),
+    renameTool: (edits, { element }, from, to) => edits.exchangeAt(element, ["name"], from, to),
     strip: (edits, { element }, field) => edits.removeAt(element, [field]),
   });
 }

@@ -44,6 +44,8 @@ export function openAiSdkModel(text: string): History {
         );
     },
     rename: (edits, { element, path }, callId) => edits.setAt(element, [...path, "toolCallId"], callId),
+    renameTool: (edits, { element, path }, from, to) =>
+      edits.exchangeAt(element, [...path, "toolName"], from, to),
     strip: stripAiSdkId,
   });
 }

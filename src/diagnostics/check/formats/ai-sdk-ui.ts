@@ -21,6 +21,11 @@ export function openAiSdkUi(text: string): History {
     partsIn: (value) => partsOf(value).filter(({ type }) => type !== "step-start").length,
     close: (edits, { element, path }) => edits.changeAt(element, path, closed),
     rename: (edits, { element, path }, callId) => edits.setAt(element, [...path, "toolCallId"], callId),
+    renameTool(edits, { element, path }, from, to) {
+      // The name stands in the type, and in a field of its own where the type says no more than "dynamic-tool".
+      edits.exchangeAt(element, [...path, "type"], `tool-${from}`, `tool-${to}`);
+      edits.exchangeAt(element, [...path, "toolName"], from, to);
+    },
     strip: stripAiSdkId,
   });
 }

@@ -20,6 +20,7 @@ import {
   setHead,
   strip,
 } from "./repair.ts";
+import { toolRenamed } from "./tool-names.ts";
 
 const loosened: Repairer = ({ rule, index }, history) => loosen(rule, history, index);
 
@@ -44,6 +45,11 @@ export const RESPONSES_REMEDIES: Remedies = {
   ],
   R16: dropped("reasoning"),
   R17: dropped("a message without content"),
+  R18({ rule, index }, history) {
+    const text = history.pieces[index]?.text ?? "";
+    const named = { name: textMember(text, "name") ?? "", callId: textMember(text, "call_id") };
+    return toolRenamed(rule, history, { index }, named);
+  },
 };
 
 /** A group that cannot go whole goes without its ids, and so without its reasoning and hosted items (law 2). */

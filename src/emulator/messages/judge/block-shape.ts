@@ -19,9 +19,10 @@ import {
   systemRole,
   unexpectedValue,
   unknownTag,
+  wrongLength,
   wrongType,
 } from "../refusals.ts";
-import { SERVER_BLOCKS, TOOL_ID_PATTERN } from "../vocabulary.ts";
+import { SERVER_BLOCKS, TOOL_ID_PATTERN, TOOL_NAME_PATTERN } from "../vocabulary.ts";
 import { messagesRows } from "./shape-words.ts";
 
 const { each, field, is, mustBe, only, required, under } = messagesRows;
@@ -36,6 +37,22 @@ interface BlockFields {
 const toolId = ensure(
   (id: string) => TOOL_ID_PATTERN.test(id),
   (path) => patternMismatch("C09", path, TOOL_ID_PATTERN.source),
+);
+
+/** T15: the length first, which has a limit of its own. */
+const toolName = rows(
+  ensure(
+    (name: string) => name !== "",
+    (path) => wrongLength(path, "at least 1 character"),
+  ),
+  ensure(
+    (name: string) => name.length <= 200,
+    (path) => wrongLength(path, "at most 200 characters"),
+  ),
+  ensure(
+    (name: string) => TOOL_NAME_PATTERN.test(name),
+    (path) => patternMismatch("T15", path, TOOL_NAME_PATTERN.source),
+  ),
 );
 
 const filled = ensure(
@@ -65,7 +82,7 @@ const blockFields: Readonly<Record<string, BlockFields>> = {
   },
   thinking: { required: { thinking: "string", signature: "string" }, optional: [] },
   redacted_thinking: { required: { data: "string" }, optional: [] },
-  tool_use: { ...toolUse, own: field("id", toolId) },
+  tool_use: { ...toolUse, own: rows(field("id", toolId), field("name", toolName)) },
   tool_result: {
     required: { tool_use_id: "string" },
     optional: ["cache_control", "content", "is_error", "toolset_name"],

@@ -27,6 +27,7 @@ import {
   unknownModel,
   wrongType,
 } from "../refusals.ts";
+import { TOOL_NAME_PATTERN } from "../vocabulary.ts";
 import { withoutCacheControl } from "./context.ts";
 import { messagesRows } from "./shape-words.ts";
 import { parseThinking, type Thinking } from "./thinking-config.ts";
@@ -124,9 +125,7 @@ function parametersOf(options: {
   );
 }
 
-const toolNamePattern = "^[a-zA-Z0-9_-]{1,128}$";
-const isToolName = (name: unknown): boolean =>
-  typeof name === "string" && new RegExp(toolNamePattern).test(name);
+const isToolName = (name: unknown): boolean => typeof name === "string" && TOOL_NAME_PATTERN.test(name);
 const choices = ["auto", "any", "tool", "none"];
 
 /** What the model takes, in the order in which the API looks at it. */
@@ -178,7 +177,7 @@ function ownTool(): Row<ApiRefusal> {
     field(
       "name",
       required(),
-      ensure(isToolName, (path) => patternMismatch("X-tools", path, toolNamePattern)),
+      ensure(isToolName, (path) => patternMismatch("X-tools", path, TOOL_NAME_PATTERN.source)),
     ),
     field("input_schema", mustBe("object")),
     field(

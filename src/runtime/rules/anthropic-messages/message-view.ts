@@ -17,6 +17,7 @@ export interface BlockView {
   readonly keys: ReadonlySet<string>;
   /** Of a `tool_use` or a server tool. */
   readonly id: string | undefined;
+  readonly name: string | undefined;
   /** Of a result. */
   readonly toolUseId: string | undefined;
   readonly text: TextState;
@@ -73,6 +74,7 @@ function viewBlock(text: string, part: number): BlockView {
     type: textOf(members.get("type")) ?? "unknown",
     keys: new Set(members.keys()),
     id: textOf(members.get("id")),
+    name: textOf(members.get("name")),
     toolUseId: textOf(members.get("tool_use_id")),
     text: textState(members.get("text")),
     signature: textState(members.get("signature")),

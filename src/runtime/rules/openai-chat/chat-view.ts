@@ -27,6 +27,8 @@ export interface ChatMessageView extends PieceContext {
   readonly calls: readonly CallView[];
   readonly hasCallsField: boolean;
   readonly toolCallId: string | undefined;
+  /** Of whoever speaks; of the tool where that is a tool. */
+  readonly name: string | undefined;
   /** Where it carries reasoning; an empty string counts as carried, null does not. */
   readonly reasoning: ReadonlyMap<ReasoningField, TextState>;
   /** One key per entry of `reasoning_details` that must not repeat: summary, id and data, or text and signature (V08). */
@@ -56,6 +58,7 @@ export function viewChatMessage(text: string, index: number, context: PieceConte
     calls: sliceArray(calls ?? "").map(viewCall),
     hasCallsField: calls?.startsWith("[") === true,
     toolCallId: textOf(members.get("tool_call_id")),
+    name: textOf(members.get("name")),
     reasoning: new Map<ReasoningField, TextState>([
       ...(["reasoning_content", "reasoning"] as const)
         .map((field) => [field, textState(members.get(field))] as const)

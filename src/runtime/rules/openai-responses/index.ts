@@ -18,6 +18,7 @@ import { reasoningNeedsFollower } from "./reasoning-needs-follower.ts";
 import { responsesAreContiguous } from "./responses-are-contiguous.ts";
 import { validCallIds } from "./valid-call-ids.ts";
 import { validItemIds } from "./valid-item-ids.ts";
+import { validToolNames } from "./valid-tool-names.ts";
 
 export { ITEM_ID_PREFIXES } from "./valid-item-ids.ts";
 
@@ -42,4 +43,5 @@ export const RESPONSES_RULES: readonly ResponsesRule[] = [
   responsesAreContiguous,
   noForeignPayload,
   messagesHaveContent,
+  validToolNames,
 ];

@@ -13,6 +13,8 @@ export interface ItemView {
   readonly type: string;
   readonly id: string | undefined;
   readonly callId: string | undefined;
+  /** Of the tool a call is for; some outputs carry it too. */
+  readonly name: string | undefined;
   readonly role: string | undefined;
   readonly payload: "present" | "null" | "empty" | "absent";
   readonly summary: "array" | "missing" | "wrong";
@@ -43,6 +45,7 @@ export function viewItem(
     type: textOf(values.get("type")) ?? (role === undefined ? "unknown" : "message"),
     id: textOf(values.get("id")),
     callId: textOf(values.get("call_id")),
+    name: textOf(values.get("name")),
     role,
     payload: payloadState(values.get("encrypted_content")),
     summary: summary === undefined ? "missing" : summary.startsWith("[") ? "array" : "wrong",

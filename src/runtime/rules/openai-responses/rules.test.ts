@@ -211,6 +211,29 @@ const CASES: Readonly<Record<string, RuleCases<readonly Item[]>>> = {
     breaks: { "no content": [user, without(msg(), "content")] },
     keeps: { "an empty text": [user, { role: "user", content: "" }] },
   },
+  R18: {
+    breaks: {
+      "a dot": [user, fc(1, { name: "functions.f" }), out()],
+      "a space": [user, fc(1, { name: "f f" }), out()],
+      "a line end": [user, fc(1, { name: "f\n" }), out()],
+      nothing: [user, fc(1, { name: "" }), out()],
+      "129 characters": [user, fc(1, { name: "f".repeat(129) }), out()],
+      "a custom call": [
+        user,
+        { type: "custom_tool_call", id: "ctc_1", call_id: "c1", name: "f.f", input: "", $group: "r1" },
+        { type: "custom_tool_call_output", call_id: "c1", output: "" },
+      ],
+      "the name in an output": [user, fc(), out(1, { name: "functions.f" })],
+    },
+    keeps: {
+      "128 characters": [user, fc(1, { name: "f".repeat(128) }), out()],
+      "the same name in the output": [user, fc(), out(1, { name: "f" })],
+      "a hosted item, whose names are the server's": [
+        user,
+        { type: "mcp_call", id: "mcp_1", name: "files.read", $group: "r1" },
+      ],
+    },
+  },
 };
 
 rulesContract(RESPONSES_RULES, CASES, (items) => {
