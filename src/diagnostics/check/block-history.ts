@@ -61,6 +61,8 @@ export interface BlockFormat {
   readonly links?: LinkNames;
   /** The elements that would be sent, in order. Default: all. */
   readonly sent?: readonly number[];
+  /** The tool has the server keep items unless told otherwise. */
+  readonly stored?: true;
   /** A result stands in the part of its call: to drop it is to close the call. */
   readonly resultsInCalls?: true;
   blocksOf(value: JsonObject, element: number): readonly FoundBlock[];
@@ -108,6 +110,7 @@ export function blockHistory(file: RecordFile, source: BlockFormat): History {
     dialect,
     pieces: dialect === "openai-responses" ? inferGroups(pieces) : pieces,
     damage: file.damage,
+    stored: source.stored,
     apply: (edits) =>
       edits.some((edit) => edit.do === "clean")
         ? file.clean()

@@ -65,6 +65,8 @@ export interface History {
   readonly damage: readonly Damage[];
   /** The request without its pieces, as JSON text, where the file is a whole request. */
   readonly head?: string | undefined;
+  /** Where there is no request to say so: the tool that wrote it has the server keep items unless told otherwise. */
+  readonly stored?: true | undefined;
   /** The file with the edits made. An edit this format cannot make is left out. */
   apply(edits: readonly Edit[]): string;
 }

@@ -10,7 +10,7 @@ import { type RequestCheck, RuleSet } from "./rule-set.ts";
 
 export { MESSAGES_RULES } from "./anthropic-messages/index.ts";
 export { CHAT_RULES, CHAT_VENDORS, type ChatTraits } from "./openai-chat/index.ts";
-export { ITEM_ID_PREFIXES, RESPONSES_RULES } from "./openai-responses/index.ts";
+export { ITEM_ID_PREFIXES, type KeptByServer, RESPONSES_RULES } from "./openai-responses/index.ts";
 export { HEAD, type Violation } from "./rule.ts";
 export type { PieceContext, RequestCheck } from "./rule-set.ts";
 

@@ -13,6 +13,7 @@ export function openAgentsSdk(text: string): History {
   const file = messageArray(text);
   return blockHistory(file, {
     format: "agents-sdk",
+    stored: true,
     dialect: "openai-responses",
     blocksOf,
     partsIn: () => 1,

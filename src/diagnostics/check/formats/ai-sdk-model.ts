@@ -16,6 +16,7 @@ export function openAiSdkModel(text: string): History {
   );
   return blockHistory(file, {
     format: "ai-sdk-model",
+    stored: true,
     dialect,
     blocksOf({ role, content }, element) {
       if (role === "system" || content === "") return [];

@@ -15,6 +15,7 @@ export function openAiSdkUi(text: string): History {
   const dialect = aiSdkDialect(file.values.flatMap((value) => partsOf(value).flatMap(metadataOf)));
   return blockHistory(file, {
     format: "ai-sdk-ui",
+    stored: true,
     dialect,
     resultsInCalls: true,
     blocksOf: (value, element) => blocksOf(value, element, file, dialect),

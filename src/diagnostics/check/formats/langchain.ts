@@ -25,6 +25,7 @@ export function openLangchain(text: string): History {
   const dialect = dialectOf(file);
   return blockHistory(file, {
     format: "langchain",
+    stored: true,
     dialect,
     blocksOf: (value, element) => blocksOf(value, file.elements[element] ?? "{}", dialect),
     partsIn: (_, blocks) => blocks,

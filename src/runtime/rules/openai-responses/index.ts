@@ -22,7 +22,7 @@ import { validToolNames } from "./valid-tool-names.ts";
 
 export { ITEM_ID_PREFIXES } from "./valid-item-ids.ts";
 
-export type { ResponsesFacts } from "./facts.ts";
+export type { KeptByServer, ResponsesFacts } from "./facts.ts";
 export { viewItem } from "./item-view.ts";
 
 export const RESPONSES_RULES: readonly ResponsesRule[] = [

@@ -77,6 +77,14 @@ export function isOutput(item: ItemView): boolean {
   return item.type === "function_call_output" || item.type === "custom_tool_call_output";
 }
 
+const REFERRED = { call: /^(?:fc|ctc)_/, output: /^(?:fco|ctco)_/ } as const;
+const KNOWN_PREFIX = /^(?:rs|msg|amsg|fc|fco|ctc|ctco|ws|fs|ci|ig|mcp|mcpl|mcpr|cmp|tsc|cm)_/;
+
+/** An item the server is to put in its place: its id says what it is, if anything does. */
+export function mayReferTo({ type, id = "" }: ItemView, kind: keyof typeof REFERRED): boolean {
+  return type === "item_reference" && (REFERRED[kind].test(id) || !KNOWN_PREFIX.test(id));
+}
+
 /** A message to the model, from whomever: a user, a developer, the system. */
 export function isInput(item: ItemView): boolean {
   return item.role !== undefined && item.role !== "assistant";
