@@ -57,6 +57,23 @@ test("repair writes a copy that check finds sound, once, and never over somethin
   expect(readdirSync(place.work).toSorted()).toEqual(["broken.json", "broken.repaired.json"]);
 });
 
+test("a request that rests on what the server keeps is left alone, and a note says what was not judged", async () => {
+  const place = newPlace();
+  const output = { type: "function_call_output", call_id: "call_1", output: "sunny" };
+  place.write("chain.json", JSON.stringify({ model: "m", previous_response_id: "resp_1", input: [output] }));
+  const note =
+    "note: what comes before is on the server (previous_response_id): not judged is whether its calls are answered here, each by its result (R06, R07)\n";
+  expect(await run(place, ["check", "chain.json"])).toMatchObject({
+    code: 0,
+    out: `${note}chain.json: responses, 1 item: nothing wrong\n`,
+  });
+  expect(await run(place, ["repair", "chain.json"])).toMatchObject({
+    code: 0,
+    out: `${note}chain.json: responses: nothing wrong\n`,
+  });
+  expect(readdirSync(place.work)).toEqual(["chain.json"]);
+});
+
 test("repair takes the words of the API", async () => {
   const place = newPlace();
   const message = {

@@ -5,6 +5,7 @@
 
 import { describe, expect, test } from "vitest";
 
+import { sendableToolName } from "../../src/base/support/index.ts";
 import { openHistory } from "../../src/diagnostics/check/formats/index.ts";
 import { checkHistory, type FormatName, repairHistory } from "../../src/diagnostics/check/index.ts";
 import type { Emulator } from "../../src/emulator/index.ts";
@@ -333,6 +334,27 @@ describe.each(Object.entries(SAMPLES))("%s", (_, { format, dialect, write, versi
     const repaired = repairHistory(text);
     expect([repaired.left, repaired.changes.length > 0]).toEqual([[], true]);
     expect(repairHistory(repaired.text)).toMatchObject({ format, text: repaired.text, changes: [] });
+    expect(await refusalOf(emulator, repaired.text, format)).toBeUndefined();
+  });
+});
+
+const valuesIn = (text: string): unknown =>
+  text.startsWith("[") ? JSON.parse(text) : lines(text).map((line) => JSON.parse(line) as unknown);
+const lines = (text: string): readonly string[] => text.trim().split("\n");
+
+describe.each(Object.entries(SAMPLES))("%s", (_, { dialect, write, format }) => {
+  test("a name no API takes (T15) is mapped wherever it stands, the same in the call and its result", async () => {
+    const { emulator, told: story } = await told(dialect);
+    const good = write(story);
+    const text = good.replaceAll(/\bweather(?=\\*")/g, "functions.weather");
+    expect(text).not.toBe(good);
+    const rules = checkHistory(text).findings.map(({ rule }) => rule);
+    expect([...new Set(rules)]).toEqual([expect.stringMatching(/^(?:R18|M25|Q12)$/)]);
+    expect(await refusalOf(emulator, text, format)).toMatch(/pattern/);
+    const repaired = repairHistory(text);
+    expect(repaired.left).toEqual([]);
+    const sent = sendableToolName("functions.weather", () => false);
+    expect(valuesIn(repaired.text)).toEqual(valuesIn(text.replaceAll("functions.weather", sent)));
     expect(await refusalOf(emulator, repaired.text, format)).toBeUndefined();
   });
 });

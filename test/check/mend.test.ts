@@ -132,6 +132,7 @@ const BREAKS: Readonly<Record<string, Case>> = {
   M14: { model: "emu-claude", groups: [[lying({ text: "Hi." }, { type: "text", text: "" })]] },
   M16: { model: "emu-claude", groups: [honest(TEXT)], first: false },
   M23: { model: "emu-claude", groups: [honest({ ...USE, input: "cut o" })] },
+  M25: { model: "emu-claude", groups: [[lying({ name: "get_weather" }, { ...USE, name: "f.get_weather" })]] },
   Q01: { model: "emu-deepseek", groups: [[lying({ callId: "call_1" }, { ...CALL, id: undefined })]] },
   Q02: { model: "emu-deepseek", groups: [honest(CALL, CALL)] },
   Q03: { model: "emu-kimi", groups: [honest({ reasoning_content: "" }, CALL)] },
@@ -152,6 +153,16 @@ const BREAKS: Readonly<Record<string, Case>> = {
         ),
       ],
     ],
+  },
+  Q12: {
+    model: "emu-deepseek",
+    groups: [
+      [lying({ name: "get_weather" }, { ...CALL, function: { ...CALL.function, name: "f.get_weather" } })],
+    ],
+  },
+  R18: {
+    model: "emu-reasoner",
+    groups: [[lying({ name: "get_weather" }, { ...FC, name: "f.get_weather" })]],
   },
 };
 

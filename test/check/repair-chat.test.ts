@@ -70,6 +70,9 @@ const withCall =
       tool_calls: callsOf(message).map((call, one) => (one === 0 ? change(call) : call)),
     }))(messages);
 
+const called = (name: string): ((messages: readonly Json[]) => readonly Json[]) =>
+  withCall((call) => ({ ...call, function: { ...(call["function"] as Json), name } }));
+
 interface Case {
   readonly rule: string;
   readonly model: Model;
@@ -144,6 +147,19 @@ const VISIBLE: Readonly<Record<string, Case>> = {
     rule: "Q11",
     model: "emu-chat",
     make: withCall((call) => ({ ...call, function: { name: "look", arguments: { at: "one" } } })),
+  },
+  ...Object.fromEntries(
+    MODELS.map((model): [string, Case] => [
+      `T15 a name with a dot on ${model}`,
+      { rule: "Q12", model, make: called("functions.look") },
+    ]),
+  ),
+  "T15 a name that is too long": { rule: "Q12", model: "emu-chat", make: called("x".repeat(65)) },
+  "T15 an empty name": { rule: "Q12", model: "emu-chat", make: called("") },
+  "T15 a name with a dot in the answer": {
+    rule: "Q12",
+    model: "emu-chat",
+    make: at(2, (message) => ({ ...message, name: "functions.look" })),
   },
 };
 

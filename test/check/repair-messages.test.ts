@@ -126,6 +126,20 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
     "M06",
     (messages) => body(messages.slice(0, 3), { ...ADAPTIVE, thinking: { type: "disabled" } }),
   ],
+  ...Object.fromEntries(
+    ["functions.look", "look up", "", "ls -l ".repeat(40), "x".repeat(129)].map(
+      (name): [string, readonly [string, Break]] => [
+        `T15 a call to ${JSON.stringify(name)}`,
+        [
+          "M25",
+          at(
+            1,
+            part(1, (block) => ({ ...block, name })),
+          ),
+        ],
+      ],
+    ),
+  ),
   "C07 a result is missing": ["M07", at(2, (list) => list.slice(1))],
   "C07 all results are missing": ["M07", gone(2)],
   "C07 a text before the results": ["M08", at(2, (list) => [{ type: "text", text: "well" }, ...list])],

@@ -119,6 +119,16 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
     at(11, (item) => ({ role: "assistant", content: [{ type: "input_text", text: "x" }], id: item["id"] })),
   ],
   "S06 a message without content": ["R17", at(11, (item) => without(item, "content"))],
+  "T15 a name with a dot": ["R18", at(2, (item) => ({ ...item, name: "functions.look" }))],
+  "T15 a name that is a whole command": ["R18", at(3, (item) => ({ ...item, name: "ls -l ".repeat(40) }))],
+  "T15 no name to speak of": ["R18", at(2, (item) => ({ ...item, name: "" }))],
+  "T15 a name with a dot, in the output too": [
+    "R18",
+    (input) =>
+      input.map((item) =>
+        item["call_id"] === input[2]?.["call_id"] ? { ...item, name: "functions.look" } : item,
+      ),
+  ],
   "S06 an empty message": [
     "R12",
     (input) => [...input.slice(0, -1), { role: "assistant", content: [] }, user("x")],

@@ -74,6 +74,7 @@ const said =
   () => ({ messages });
 const look = { type: "function", function: { name: "look", parameters: { type: "object" } } };
 const callOf = (id: string): Json => ({ id, type: "function", function: { name: "look", arguments: "{}" } });
+const named = (name: string, id = "call_1"): Json => ({ ...callOf(id), function: { name, arguments: "{}" } });
 const idOf = (history: History, at = 0): string => String(history.results[at]?.["tool_call_id"]);
 const done = assistant("All done.");
 
@@ -342,6 +343,64 @@ const pure: readonly Row[] = [
     body: missingAt("messages[1].tool_calls[0].type"),
   },
   {
+    name: "a name with a dot",
+    rule: "T15",
+    broken: said(
+      user("go"),
+      assistant(null, { tool_calls: [named("functions.look")] }),
+      toolResult("call_1"),
+    ),
+    mended: said(
+      user("go"),
+      assistant(null, { tool_calls: [named("functions_look")] }),
+      toolResult("call_1"),
+    ),
+    body: openai(
+      "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+      "messages[1].tool_calls[0].function.name",
+      "invalid_value",
+    ),
+  },
+  {
+    name: "a name of 65 characters",
+    rule: "T15",
+    broken: said(user("go"), assistant(null, { tool_calls: [named("x".repeat(65))] }), toolResult("call_1")),
+    mended: said(user("go"), assistant(null, { tool_calls: [named("x".repeat(64))] }), toolResult("call_1")),
+    body: openai(
+      "Invalid 'messages[1].tool_calls[0].function.name': string too long. Expected a string with maximum length 64, but got a string with length 65 instead.",
+      "messages[1].tool_calls[0].function.name",
+      "string_above_max_length",
+    ),
+  },
+  {
+    name: "an empty name",
+    rule: "T15",
+    broken: said(user("go"), assistant(null, { tool_calls: [named("")] }), toolResult("call_1")),
+    mended: said(user("go"), assistant(null, { tool_calls: [named("x")] }), toolResult("call_1")),
+    body: openai(
+      "Invalid 'messages[1].tool_calls[0].function.name': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+      "messages[1].tool_calls[0].function.name",
+      "empty_string",
+    ),
+  },
+  {
+    name: "a name with a dot in a tool message",
+    rule: "T15",
+    broken: said(user("go"), assistant(null, { tool_calls: [callOf("call_1")] }), {
+      ...toolResult("call_1"),
+      name: "functions.look",
+    }),
+    mended: said(user("go"), assistant(null, { tool_calls: [callOf("call_1")] }), {
+      ...toolResult("call_1"),
+      name: "look",
+    }),
+    body: openai(
+      "Invalid 'messages[2].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+      "messages[2].name",
+      "invalid_value",
+    ),
+  },
+  {
     name: "a call id of 41 characters",
     rule: "T05",
     broken: said(
@@ -528,6 +587,26 @@ const vendors: readonly Row[] = [
       "Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.",
       "invalid_function_call",
       "3280",
+    ),
+  },
+  {
+    name: "Mistral: a name with a dot",
+    rule: "T15",
+    model: "emu-mistral",
+    broken: said(
+      user("go"),
+      assistant("", { tool_calls: [named("f.look", "Ab3dEf6hI")] }),
+      toolResult("Ab3dEf6hI"),
+    ),
+    mended: said(
+      user("go"),
+      assistant("", { tool_calls: [named("f_look", "Ab3dEf6hI")] }),
+      toolResult("Ab3dEf6hI"),
+    ),
+    body: mistral(
+      "Function name was f.look but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64.",
+      "invalid_request_error",
+      null,
     ),
   },
   {

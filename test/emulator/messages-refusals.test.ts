@@ -178,6 +178,38 @@ describe("the latest answer comes back as it was", () => {
       },
     ],
     [
+      "T15: a name with a dot",
+      (content) => edited(content, 1, { name: "functions.look" }),
+      {
+        rule: "T15",
+        message: "messages.1.content.1.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+      },
+    ],
+    [
+      "T15: a name of 129 characters",
+      (content) => edited(content, 1, { name: "x".repeat(129) }),
+      {
+        rule: "T15",
+        message: "messages.1.content.1.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+      },
+    ],
+    [
+      "T15: a whole command for a name",
+      (content) => edited(content, 1, { name: "ls -l ".repeat(40) }),
+      {
+        rule: "T15",
+        message: "messages.1.content.1.tool_use.name: String should have at most 200 characters",
+      },
+    ],
+    [
+      "T15: an empty name",
+      (content) => edited(content, 1, { name: "" }),
+      {
+        rule: "T15",
+        message: "messages.1.content.1.tool_use.name: String should have at least 1 character",
+      },
+    ],
+    [
       "C07: a tool id twice",
       (content) => edited(content, 3, { id: content[1]?.["id"] }),
       { rule: "C07", message: "messages.1.content.3: `tool_use` ids must be unique" },

@@ -661,6 +661,7 @@ describe("D. calls and outputs", () => {
   const custom = { type: "custom_tool_call", call_id: "call_1", name: "sql", input: "SELECT 1" };
   const customOutput = { type: "custom_tool_call_output", call_id: "call_1", output: "1" };
   const call = { type: "function_call", call_id: "call_1", name: "look", arguments: "{}" };
+  const output = { type: "function_call_output", call_id: "call_1", output: "" };
   const pair = (id: string): Json[] => [
     { ...call, call_id: id },
     { type: "function_call_output", call_id: id, output: "" },
@@ -705,6 +706,49 @@ describe("D. calls and outputs", () => {
       "T06: call_id missing",
       after(call, { type: "function_call_output", output: "" }),
       missingAt("T06", "input[2].call_id"),
+    ],
+    [
+      "T15: a name with other characters",
+      after({ ...call, name: "functions.look" }, output),
+      refusal(
+        "T15",
+        "Invalid 'input[1].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+        "input[1].name",
+        "invalid_value",
+      ),
+      after({ ...call, name: "functions_look" }, output),
+    ],
+    [
+      "T15: a name with other characters in the output",
+      after(call, { ...output, name: "functions.look" }),
+      refusal(
+        "T15",
+        "Invalid 'input[2].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+        "input[2].name",
+        "invalid_value",
+      ),
+      after(call, { ...output, name: "look" }),
+    ],
+    [
+      "T15: a name longer than 128",
+      after({ ...call, name: "x".repeat(129) }, output),
+      refusal(
+        "T15",
+        "Invalid 'input[1].name': string too long. Expected a string with maximum length 128, but got a string with length 129 instead.",
+        "input[1].name",
+        "string_above_max_length",
+      ),
+      after({ ...call, name: "x".repeat(128) }, output),
+    ],
+    [
+      "T15: an empty name",
+      after({ ...call, name: "" }, output),
+      refusal(
+        "T15",
+        "Invalid 'input[1].name': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+        "input[1].name",
+        "empty_string",
+      ),
     ],
     [
       "T09: output missing; an empty one is fine",

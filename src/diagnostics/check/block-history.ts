@@ -61,6 +61,8 @@ export interface BlockFormat {
   readonly links?: LinkNames;
   /** The elements that would be sent, in order. Default: all. */
   readonly sent?: readonly number[];
+  /** The tool has the server keep items unless told otherwise. */
+  readonly stored?: true;
   /** A result stands in the part of its call: to drop it is to close the call. */
   readonly resultsInCalls?: true;
   blocksOf(value: JsonObject, element: number): readonly FoundBlock[];
@@ -69,6 +71,8 @@ export interface BlockFormat {
   /** Gives a call a constant result. */
   close(file: RecordEdits, call: Block): void;
   rename(file: RecordEdits, block: Block, callId: string): void;
+  /** Another name of the tool, in a call or a result that has the old one. */
+  renameTool(file: RecordEdits, block: Block, from: string, to: string): void;
   /** Default: takes the member out of the part. */
   strip?(file: RecordEdits, block: Block, field: string, all: readonly Block[]): void;
   /** What else goes with a part. */
@@ -106,6 +110,7 @@ export function blockHistory(file: RecordFile, source: BlockFormat): History {
     dialect,
     pieces: dialect === "openai-responses" ? inferGroups(pieces) : pieces,
     damage: file.damage,
+    stored: source.stored,
     apply: (edits) =>
       edits.some((edit) => edit.do === "clean")
         ? file.clean()
@@ -131,6 +136,7 @@ function rewrite(
         else dropped.add(index);
       } else if (edit.do === "close" && block.kind === "call") source.close(changes, block);
       else if (edit.do === "rename" && block.callId !== undefined) source.rename(changes, block, edit.callId);
+      else if (edit.do === "name") source.renameTool(changes, block, edit.from, edit.to);
       else if (edit.do === "strip" && !isReasoningField(edit.field))
         if (source.strip !== undefined) source.strip(changes, block, edit.field, blocks);
         else if (block.path.length > 0) changes.removeAt(block.element, [...block.path, edit.field]);

@@ -16,6 +16,7 @@ import { openHistory } from "./formats/index.ts";
 import type { FormatName } from "./formats/names.ts";
 import type { History, HistoryDialect } from "./history.ts";
 import { textMember } from "./json-text.ts";
+import { keptByServer, notJudged } from "./server-state.ts";
 
 export interface HistoryOptions {
   /** Instead of finding out by looking. */
@@ -31,6 +32,8 @@ export interface CheckedHistory {
   /** Items or messages of the request it would become. */
   readonly pieces: number;
   readonly findings: readonly Finding[];
+  /** What could not be judged, because only the server knows it. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 export function checkHistory(content: string | Uint8Array, options: HistoryOptions = {}): CheckedHistory {
@@ -42,7 +45,14 @@ export function checkHistory(content: string | Uint8Array, options: HistoryOptio
     dialect,
     pieces: pieces.length,
     findings: [...damageFindings(history), ...findingsOf(violationsOf(history, options.vendor), pieces)],
+    notes: notesOf(history),
   };
+}
+
+/** Undefined when all was judged. */
+export function notesOf(history: History): readonly string[] | undefined {
+  const notes = notJudged(history);
+  return notes.length === 0 ? undefined : notes;
 }
 
 export function violationsOf(history: History, vendor: string | undefined): readonly Violation[] {
@@ -64,12 +74,16 @@ function endsWithAnswer({ pieces }: History): boolean {
   );
 }
 
-function startCheck({ dialect, head }: History, vendor: string | undefined): RequestCheck {
+function startCheck(history: History, vendor: string | undefined): RequestCheck {
+  const { dialect, head } = history;
   if (dialect === "openai-chat") {
     const traits = traitsOf(vendor, head === undefined ? undefined : textMember(head, "model"));
     return createRequestCheck("openai-chat", { traits, head });
   }
-  return createRequestCheck(dialect, { head });
+  const kept = keptByServer(history);
+  return dialect === "openai-responses"
+    ? createRequestCheck(dialect, { head, kept })
+    : createRequestCheck(dialect, { head, keptFront: kept.front });
 }
 
 /** Without a vendor and a telling name only what all of them refuse counts. */

@@ -13,6 +13,7 @@ const WORDS: PieceWords = {
   parts: "tool_calls",
   message: (role, text) => JSON.stringify({ role, content: text }),
   callIdPath: (_, part) => (part === undefined ? ["tool_call_id"] : ["tool_calls", part, "id"]),
+  toolNamePath: (part) => (part === undefined ? ["name"] : ["tool_calls", part, "function", "name"]),
   stripped: withoutField,
   close(list, { index, part = 0 }) {
     const call = callsOf(list.old(index))[part];

@@ -12,6 +12,7 @@ export function editResponses(slots: readonly Slot[], edits: readonly Edit[]): r
 const WORDS: PieceWords = {
   message: (role, text) => JSON.stringify({ role, content: text }),
   callIdPath: () => ["call_id"],
+  toolNamePath: () => ["name"],
   close(list, { index }) {
     if (list.old(index) !== "") list.add(behindCalls(list, index), outputFor(list.old(index)));
   },

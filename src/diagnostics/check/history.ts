@@ -42,6 +42,8 @@ export type Edit =
   | { readonly do: "close"; readonly at: Spot }
   /** Another call id, for a call or a result. */
   | { readonly do: "rename"; readonly at: Spot; readonly callId: string }
+  /** Another name of the tool, for a call or a result that has the old one. */
+  | { readonly do: "name"; readonly at: Spot; readonly from: string; readonly to: string }
   /** A result goes where it belongs: behind the calls, before everything else its message says. */
   | { readonly do: "move"; readonly at: Spot; readonly behind: number }
   | {
@@ -63,6 +65,8 @@ export interface History {
   readonly damage: readonly Damage[];
   /** The request without its pieces, as JSON text, where the file is a whole request. */
   readonly head?: string | undefined;
+  /** Where there is no request to say so: the tool that wrote it has the server keep items unless told otherwise. */
+  readonly stored?: true | undefined;
   /** The file with the edits made. An edit this format cannot make is left out. */
   apply(edits: readonly Edit[]): string;
 }

@@ -61,6 +61,12 @@ export function textMember(text: string, key: string): string | undefined {
   return value?.startsWith('"') === true ? (JSON.parse(value) as string) : undefined;
 }
 
+/** Another text in the place of this one, and of no other. For `atPath`. */
+export function exchanged(from: string, to: string): (value: string | undefined) => string | undefined {
+  return (value) =>
+    value?.startsWith('"') === true && JSON.parse(value) === from ? JSON.stringify(to) : value;
+}
+
 /** Where the value of a member begins in the text of its object. */
 export function memberStart(text: string, key: string): number {
   let at = text.indexOf("{") + 1;

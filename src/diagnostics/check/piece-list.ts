@@ -4,7 +4,7 @@
  */
 
 import type { Edit, Spot } from "./history.ts";
-import { atPath, type Path, withMember, withoutMember } from "./json-text.ts";
+import { atPath, exchanged, type Path, withMember, withoutMember } from "./json-text.ts";
 
 /** What becomes of a piece: an element of the file, changed or not, or one that was not there before. */
 export interface Slot {
@@ -18,6 +18,8 @@ export interface PieceWords {
   readonly parts?: string;
   readonly message: (role: string, text: string) => string;
   readonly callIdPath: (text: string, part: number | undefined) => Path;
+  /** Where the name of a tool stands, in a call or in a result. */
+  readonly toolNamePath: (part: number | undefined) => Path;
   /** Default: the member goes. */
   readonly stripped?: (text: string, field: string) => string;
   /** Gives the call at the spot a constant result. */
@@ -112,6 +114,8 @@ export function editPieces(
       list.change(index, (text) =>
         atPath(text, words.callIdPath(text, part), () => JSON.stringify(edit.callId)),
       );
+    else if (edit.do === "name")
+      list.change(index, (text) => atPath(text, words.toolNamePath(part), exchanged(edit.from, edit.to)));
     else if (edit.do === "close") words.close(list, edit.at);
     else words.move(list, edit.at, edit.behind);
   }

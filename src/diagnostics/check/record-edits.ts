@@ -5,7 +5,7 @@
 
 import { type JsonObject, stringOf } from "../../base/support/index.ts";
 import type { RecordFile } from "./element-list.ts";
-import { atPath, type Path, withMember } from "./json-text.ts";
+import { atPath, exchanged, type Path, withMember } from "./json-text.ts";
 
 export interface LinkNames {
   readonly id: string;
@@ -38,6 +38,11 @@ export class RecordEdits {
   /** What stands at a path, where there is something. */
   changeAt(index: number, path: Path, make: (text: string) => string): void {
     this.change(index, (text) => atPath(text, path, (old) => (old === undefined ? old : make(old))));
+  }
+
+  /** Where this text stands there, and no other. */
+  exchangeAt(index: number, path: Path, from: string, to: string): void {
+    this.change(index, (text) => atPath(text, path, exchanged(from, to)));
   }
 
   setAt(index: number, path: Path, value: unknown): void {

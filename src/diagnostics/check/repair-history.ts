@@ -4,7 +4,7 @@
  * it is.
  */
 
-import { damageFindings, type HistoryOptions, violationsOf } from "./check-history.ts";
+import { damageFindings, type HistoryOptions, notesOf, violationsOf } from "./check-history.ts";
 import { type Finding, findingsOf } from "./findings.ts";
 import { openHistory } from "./formats/index.ts";
 import type { FormatName } from "./formats/names.ts";
@@ -14,6 +14,7 @@ import { allReasoning, repairsFromError } from "./repairs/from-error.ts";
 import { MESSAGES_REMEDIES } from "./repairs/messages.ts";
 import type { Remedies, Repair } from "./repairs/repair.ts";
 import { RESPONSES_REMEDIES } from "./repairs/responses.ts";
+import { keptByServer } from "./server-state.ts";
 
 export interface RepairOptions extends HistoryOptions {
   /** The error the API answered with: it sees what the rules cannot. */
@@ -39,6 +40,8 @@ export interface RepairedHistory {
   readonly changes: readonly Change[];
   /** What could not be repaired. */
   readonly left: readonly Finding[];
+  /** What could not be judged, because only the server knows it; nothing was changed for its sake. */
+  readonly notes?: readonly string[] | undefined;
 }
 
 const REMEDIES: Readonly<Record<HistoryDialect, Remedies>> = {
@@ -69,10 +72,10 @@ export function repairHistory(content: string | Uint8Array, options: RepairOptio
   if (options.dropReasoning === true) perform(allReasoning(history));
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
     const violations = violationsOf(history, options.vendor);
-    if (
-      !perform(violations.flatMap((found) => REMEDIES[history.dialect][found.rule]?.(found, history) ?? []))
-    )
-      break;
+    const repairs = violations.flatMap(
+      (found) => REMEDIES[history.dialect][found.rule]?.(found, history) ?? [],
+    );
+    if (!perform(keptByServer(history).front ? repairs.filter(isOfThisRequest) : repairs)) break;
   }
   const { version, dialect, pieces } = history;
   return {
@@ -82,7 +85,13 @@ export function repairHistory(content: string | Uint8Array, options: RepairOptio
     text,
     changes,
     left: [...damageFindings(history), ...findingsOf(violationsOf(history, options.vendor), pieces)],
+    notes: notesOf(history),
   };
+}
+
+/** Where a conversation goes on that the server has, its settings stay and nothing is said in anybody's name. */
+function isOfThisRequest({ rule, edit }: Repair): boolean {
+  return edit.do !== "add" && (edit.do !== "head" || rule === "R14");
 }
 
 function cleaned(): readonly Repair[] {

@@ -5,7 +5,7 @@
 
 import { arrayOf, isObject, objectOf } from "../../base/support/index.ts";
 import { invalidType } from "../responses/judge/refusals.ts";
-import { by, orNull, readAs, type Row, rows } from "../shape/shape-rows.ts";
+import { by, ensure, orNull, readAs, type Row, rows } from "../shape/shape-rows.ts";
 import type { Switches } from "../switches.ts";
 import type { ChatMessage } from "./messages.ts";
 import {
@@ -17,6 +17,7 @@ import {
   missingCallId,
   notEmptyList,
   strangeCallId,
+  strangeToolName,
   unknownMessageField,
 } from "./refusals.ts";
 import { chatRows, textOrNothing } from "./shape-words.ts";
@@ -135,11 +136,18 @@ function emptyAssistant(): ChatRefusal {
 function checkCalls(message: ChatMessage, chat: ChatTraits): ChatRefusal | undefined {
   const { role, index, raw } = message;
   const { vendor } = chat;
-  if (role === "tool" && message.callId === undefined) return missingCallId(vendor, index);
-  if (role !== "assistant") return undefined;
   const { each, field, is, mustBe } = chatRows(vendor, "X-call");
+  if (role === "tool") {
+    if (message.callId === undefined) return missingCallId(vendor, index);
+    return field("name", orNull(is("string"), toolName(vendor)))(raw, pathOf(message));
+  }
+  if (role !== "assistant") return undefined;
   const typed = vendor === "openai" || vendor === "groq";
-  const made = readAs(objectOf, field("name", mustBe("string")), field("arguments", text(vendor)));
+  const made = readAs(
+    objectOf,
+    field("name", mustBe("string"), toolName(vendor)),
+    field("arguments", text(vendor)),
+  );
   const call = readAs(
     objectOf,
     field("id", mustBe("string")),
@@ -148,6 +156,13 @@ function checkCalls(message: ChatMessage, chat: ChatTraits): ChatRefusal | undef
   );
   const filled = vendor === "openai" ? notEmptyList(vendor) : rows<ChatRefusal>();
   return field("tool_calls", orNull(is("array"), filled, each(call)))(raw, pathOf(message));
+}
+
+function toolName(vendor: Vendor): Row<ChatRefusal> {
+  return ensure(
+    (name: string) => /^[a-zA-Z0-9_-]{1,64}$/.test(name),
+    (path, name) => strangeToolName(vendor, path, name),
+  );
 }
 
 /** Where nothing at all is of the wrong type as well. */

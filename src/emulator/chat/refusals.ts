@@ -5,6 +5,7 @@
 
 import { assertNever } from "../../base/support/index.ts";
 import { refuse, type ApiRefusal } from "../api-refusal.ts";
+import { badCallName, emptyString, stringTooLong } from "../responses/judge/refusals.ts";
 import { ensure, type Row } from "../shape/shape-rows.ts";
 import type { ChatTraits, Vendor } from "./vendors.ts";
 import { CHAT_REASONING_FIELDS } from "./vocabulary.ts";
@@ -266,6 +267,22 @@ export const strangeCallId = (id: string): ChatRefusal =>
     type: "invalid_function_call",
     code: "3280",
   });
+
+/** T15. */
+export function strangeToolName(vendor: Vendor, param: string, name: string): ChatRefusal {
+  if (vendor === "mistral") {
+    return chatRefusal(vendor, {
+      rule: "T15",
+      message: `Function name was ${name} but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a maximum length of 64.`,
+      type: "invalid_request_error",
+    });
+  }
+  if (name === "") return inWordsOf(vendor, emptyString("T15", param));
+  return inWordsOf(
+    vendor,
+    name.length > 64 ? stringTooLong("T15", param, name.length, 64) : badCallName(param),
+  );
+}
 
 /** V01, V02: the reasoning of a message that needs it is not there, or is empty. */
 export const reasoningMissing = (vendor: Vendor, index: number): ChatRefusal =>

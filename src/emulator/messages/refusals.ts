@@ -35,6 +35,9 @@ export const tooSmall = (path: string, minimum: number): ApiRefusal =>
 export const patternMismatch = (rule: string, path: string, pattern: string): ApiRefusal =>
   at(rule, path, `String should match pattern '${pattern}'`);
 
+export const wrongLength = (path: string, length: string): ApiRefusal =>
+  at("T15", path, `String should have ${length}`);
+
 export const malformedJson = (): ApiRefusal =>
   refuse({ rule: "X-json", message: "The request body is not valid JSON: failed to decode it" });
 

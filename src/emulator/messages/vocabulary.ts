@@ -84,3 +84,6 @@ export const TOOL_ID_PATTERN = /^[a-zA-Z0-9_-]+$/;
 
 /** Ids of calls that the API made for itself. */
 export const SERVER_TOOL_ID_PATTERN = /^srvtoolu_[a-zA-Z0-9_]+$/;
+
+/** The name of a tool, declared or called. */
+export const TOOL_NAME_PATTERN = /^[a-zA-Z0-9_-]{1,128}$/;

@@ -15,6 +15,7 @@ import {
   type Settings,
   type ToolCall,
 } from "../../base/events/index.ts";
+import { sendableToolName } from "../../base/support/index.ts";
 import { activePath, leavesAside, startsAside } from "./active-path.ts";
 import { type Entry, Group } from "./entries.ts";
 import { groupForm, guardGroup, type GuardTarget, isCallId, mappedCallId } from "./guard.ts";
@@ -219,25 +220,38 @@ function planEntry(entry: Entry, context: PlanContext): PlanEntry {
     sentCalls: taken.serverCalls,
     stay,
   });
-  const items = guarded.items.map((item) => withCallId(item, settings, taken.callIds));
+  const items = guarded.items.map((item) => asSent(item, settings, taken.callIds));
   return { kind: "group", group: entry, withIds: guarded.withIds, items, results: resultsOf(entry, items) };
 }
 
 /**
- * Mapped where the profile says that an id is too long, and for ids that repeat abroad or where the profile says that
- * they do; then the same way every time (failures.md T05–T07).
+ * The id of a call is mapped where the profile says that it is too long, and for ids that repeat abroad or where the
+ * profile says that they do; its name, where no API would take it. The same way every time (failures.md T05–T07, T15).
  */
-function withCallId(item: PlannedItem, settings: Settings, sent: ReadonlySet<string>): PlannedItem {
+function asSent(item: PlannedItem, settings: Settings, sent: ReadonlySet<string>): PlannedItem {
   if (item.event.type !== "tool_call" || item.action === "omit") return item;
   const { callId } = item.event;
   const { profile } = settings;
+  const name = sendableToolName(item.event.name, (one) => isDeclared(one, settings));
   const mayRepeat = item.action === "replay" && !profile.callIdsRepeat;
   const stays =
     isCallId(callId, profile) &&
     (item.action === "replay" || isPlainId(callId)) &&
     (mayRepeat || !sent.has(callId));
   const { event, item: text, action, reason, why } = item; // by name: a spread costs several times as much
-  return { event, item: text, action, reason, why, callId: stays ? callId : mappedCallId(event, profile) };
+  return {
+    event,
+    item: text,
+    action,
+    reason,
+    why,
+    callId: stays ? callId : mappedCallId(event, profile),
+    name,
+  };
+}
+
+function isDeclared(name: string, { tools, hosted }: Settings): boolean {
+  return tools.some((tool) => tool.name === name) || hosted.some((tool) => tool["name"] === name);
 }
 
 /** An id that goes abroad: LiteLLM puts Gemini's signature into its own (BerriAI/litellm#16895). */

@@ -24,6 +24,8 @@ export interface PlannedItem {
   readonly why: string;
   /** The call id as sent; differs from the vendor's only abroad or where ids repeat. */
   readonly callId?: string;
+  /** The name of a call's tool as sent; differs from the model's only where no API would take that. */
+  readonly name?: string;
 }
 
 export interface PlannedResult {

@@ -15,6 +15,7 @@ export {
   isCallType,
   isOutputType,
   ITEM_ID_PREFIXES,
+  type KeptByServer,
   RESPONSES_RULES,
 } from "./openai-responses/index.ts";
 export { HEAD, type Violation } from "./rule.ts";

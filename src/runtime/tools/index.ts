@@ -10,7 +10,7 @@ export { renderToolOutput } from "./output.ts";
 export { expandParallelCall } from "./parallel-call.ts";
 export type { PermissionMode } from "../../base/events/index.ts";
 export { permissionFor } from "./permission.ts";
-export { createRegistry } from "./registry.ts";
+export { createRegistry, type ToolRegistry } from "./registry.ts";
 export { type StandardSchema } from "./standard-schema.ts";
 export { isStrictSchema } from "./strict-schema.ts";
 export { type Tool, tool, type ToolAccess, type ToolContext } from "./tool.ts";

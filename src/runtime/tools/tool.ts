@@ -4,7 +4,7 @@
  * any schema library sit in one list. A tool that exists can be sent to every provider.
  */
 
-import type { JsonObject } from "../../base/support/index.ts";
+import { isSendableToolName, type JsonObject } from "../../base/support/index.ts";
 import { type InputVerdict, toInputSchema, toolInvalid } from "./input-schema.ts";
 import type { OutputOf, StandardSchema } from "./standard-schema.ts";
 import { isStrictSchema } from "./strict-schema.ts";
@@ -52,13 +52,12 @@ export interface ToolOptions<Schema extends StandardSchema | JsonObject> {
   readonly run: (input: ToolInput<Schema>, context: ToolContext) => unknown;
 }
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const ACCESSES: readonly unknown[] = ["read", "write", "execute"] satisfies readonly ToolAccess[];
 
 export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOptions<Schema>): Tool {
   // Options may come from JavaScript (a tools file), where no type was checked.
   const { name, description, timeoutMs, access = "execute" } = options;
-  if (typeof name !== "string" || !NAME.test(name)) {
+  if (typeof name !== "string" || !isSendableToolName(name)) {
     throw toolInvalid(name, "a name has 1 to 64 letters, digits, underscores or hyphens");
   }
   if (typeof description !== "string" || description.trim() === "") {

@@ -72,6 +72,21 @@ describe("every call ends in one result the model can read", () => {
     ]);
   });
 
+  test.each(["functions.bump", "bump<|channel|>commentary", "bu mp", "bump ", "Bump", '""', "x".repeat(200)])(
+    "a name that is nearly that of a tool runs nothing: %s",
+    async (name) => {
+      const ran: unknown[] = [];
+      const tools = [anyTool("bump", () => ran.push("bump"))];
+      for (const written of ["{}", '{"by": ']) {
+        expect(await results([{ function_call: { name, arguments: written } }], { tools })).toEqual({
+          texts: [`not executed: there is no tool "${name}"; available are: bump`],
+          statuses: ["error"],
+        });
+      }
+      expect(ran).toEqual([]);
+    },
+  );
+
   test.each([
     ["invalid JSON", '{"city": "Par', /not executed: The arguments were not accepted: .*not valid JSON/],
     ["nothing", "", /they are empty/],
@@ -384,7 +399,7 @@ describe("several calls at once", () => {
     const tools = [anyTool("r", () => ran.push("r")), anyTool("w", () => ran.push("w"), { access: "write" })];
     expect((await results([uses("r", "w")], { tools })).statuses).toEqual(["denied"]);
     expect((await results([uses("r", "nobody")], { tools })).texts).toEqual([
-      'not executed: there is no tool "nobody"',
+      'not executed: there is no tool "nobody"; available are: r, w',
     ]);
     expect(ran).toEqual([]);
   });

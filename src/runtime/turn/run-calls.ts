@@ -19,6 +19,7 @@ import {
   type Tool,
   type ToolAccess,
   type ToolContext,
+  type ToolRegistry,
 } from "../tools/index.ts";
 import type { PermissionAsk, PermissionDecision, TurnContext } from "./context.ts";
 import { settleInTime } from "./settle-in-time.ts";
@@ -103,15 +104,19 @@ async function prepare(context: TurnContext, call: ToolCall): Promise<Prepared> 
     call.custom === true
       ? ({ ok: true, value: { input: call.arguments } } as const)
       : parseArguments(call.arguments);
-  if (!parsed.ok) return failed(call, `not executed: ${parsed.message}`);
   const tool = registry.get(call.name);
   if (tool === undefined) {
-    const several = expandParallelCall(call.name, parsed.value);
+    const several = parsed.ok ? expandParallelCall(call.name, parsed.value) : undefined;
     if (several !== undefined) return prepareSeveral(context, call, several);
-    const known = registry.list.map(({ name }) => name).join(", ") || "none";
-    return failed(call, `not executed: there is no tool "${call.name}"; available are: ${known}`);
+    return noSuchTool(call, call.name, registry);
   }
+  if (!parsed.ok) return failed(call, `not executed: ${parsed.message}`);
   return prepareTool(context, call, tool, parsed.value);
+}
+
+function noSuchTool(call: ToolCall, name: string, { list }: ToolRegistry): Settled {
+  const known = list.map((tool) => tool.name).join(", ") || "none";
+  return failed(call, `not executed: there is no tool "${name}"; available are: ${known}`);
 }
 
 async function prepareTool(
@@ -141,7 +146,7 @@ async function prepareSeveral(
   const inner: Ready[] = [];
   for (const { name, input } of several) {
     const tool = registry.get(name);
-    if (tool === undefined) return failed(call, `not executed: there is no tool "${name}"`);
+    if (tool === undefined) return noSuchTool(call, name, registry);
     const prepared = await prepareTool(context, { ...call, name }, tool, input);
     if (!isReady(prepared)) return prepared;
     inner.push(prepared);

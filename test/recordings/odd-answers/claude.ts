@@ -190,7 +190,7 @@ export const CLAUDE_ANSWERS: Readonly<Record<string, readonly (readonly string[]
   "tools of an MCP server": [
     message([
       thinking(),
-      { type: "mcp_tool_listing", server_name: "odd", tools: [] },
+      { type: "mcp_tool_listing", mcp_server_name: "odd", tools: [] },
       { type: "mcp_tool_use", id: "mcptoolu_1", name: "ask", server_name: "odd", input: { a: 1 } },
       { type: "mcp_tool_result", tool_use_id: "mcptoolu_1", is_error: false, content: [words("42")] },
       words("It is 42."),

@@ -13,6 +13,7 @@ export function openAgentsSdk(text: string): History {
   const file = messageArray(text);
   return blockHistory(file, {
     format: "agents-sdk",
+    stored: true,
     dialect: "openai-responses",
     blocksOf,
     partsIn: () => 1,
@@ -25,6 +26,7 @@ export function openAgentsSdk(text: string): History {
       edits.addBehind(at, JSON.stringify(result));
     },
     rename: (edits, { element }, callId) => edits.setAt(element, ["callId"], callId),
+    renameTool: (edits, { element }, from, to) => edits.exchangeAt(element, ["name"], from, to),
     strip: (edits, { element }, field) => edits.removeAt(element, [field]),
   });
 }

@@ -16,6 +16,7 @@ export function openAiSdkModel(text: string): History {
   );
   return blockHistory(file, {
     format: "ai-sdk-model",
+    stored: true,
     dialect,
     blocksOf({ role, content }, element) {
       if (role === "system" || content === "") return [];
@@ -44,6 +45,8 @@ export function openAiSdkModel(text: string): History {
         );
     },
     rename: (edits, { element, path }, callId) => edits.setAt(element, [...path, "toolCallId"], callId),
+    renameTool: (edits, { element, path }, from, to) =>
+      edits.exchangeAt(element, [...path, "toolName"], from, to),
     strip: stripAiSdkId,
   });
 }

@@ -15,12 +15,18 @@ export function openAiSdkUi(text: string): History {
   const dialect = aiSdkDialect(file.values.flatMap((value) => partsOf(value).flatMap(metadataOf)));
   return blockHistory(file, {
     format: "ai-sdk-ui",
+    stored: true,
     dialect,
     resultsInCalls: true,
     blocksOf: (value, element) => blocksOf(value, element, file, dialect),
     partsIn: (value) => partsOf(value).filter(({ type }) => type !== "step-start").length,
     close: (edits, { element, path }) => edits.changeAt(element, path, closed),
     rename: (edits, { element, path }, callId) => edits.setAt(element, [...path, "toolCallId"], callId),
+    renameTool(edits, { element, path }, from, to) {
+      // The name stands in the type, and in a field of its own where the type says no more than "dynamic-tool".
+      edits.exchangeAt(element, [...path, "type"], `tool-${from}`, `tool-${to}`);
+      edits.exchangeAt(element, [...path, "toolName"], from, to);
+    },
     strip: stripAiSdkId,
   });
 }

@@ -35,6 +35,8 @@ export function openClaudeCode(text: string): History {
     close,
     rename: (edits, { element, path, kind }, callId) =>
       edits.setAt(element, [...path, kind === "result" ? "tool_use_id" : "id"], callId),
+    renameTool: (edits, { element, path }, from, to) =>
+      edits.exchangeAt(element, [...path, "name"], from, to),
   });
 }
 

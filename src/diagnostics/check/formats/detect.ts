@@ -18,7 +18,8 @@ function isLine(value: JsonObject): boolean {
 function ofBody(body: JsonObject): FormatName | undefined {
   if ("input" in body && (Array.isArray(body["input"]) || typeof body["input"] === "string"))
     return "responses";
-  if (!Array.isArray(body["messages"])) return undefined;
+  if (!Array.isArray(body["messages"]))
+    return "previous_response_id" in body || "conversation" in body ? "responses" : undefined;
   const format = ofArray(body["messages"]);
   if (format !== "chat" && format !== "messages") return format;
   const anthropic =

@@ -15,7 +15,7 @@ import {
 import { type Block, blockHistory, type FoundBlock } from "../block-history.ts";
 import type { RecordFile } from "../element-list.ts";
 import { type History, type HistoryDialect, LOST_RESULT } from "../history.ts";
-import { arrayText, textMember, withMember, withoutMember } from "../json-text.ts";
+import { arrayText, atPath, exchanged, textMember, withMember, withoutMember } from "../json-text.ts";
 import { messageArray } from "../message-array.ts";
 import type { RecordEdits } from "../record-edits.ts";
 import { textOf } from "./text-of.ts";
@@ -25,6 +25,7 @@ export function openLangchain(text: string): History {
   const dialect = dialectOf(file);
   return blockHistory(file, {
     format: "langchain",
+    stored: true,
     dialect,
     blocksOf: (value, element) => blocksOf(value, file.elements[element] ?? "{}", dialect),
     partsIn: (_, blocks) => blocks,
@@ -32,6 +33,18 @@ export function openLangchain(text: string): History {
     rename(edits, { element, path }, callId) {
       const own = fieldsPath(file.values[element] ?? {});
       edits.setAt(element, path.length === 0 ? [...own, "tool_call_id"] : [...path, "id"], callId);
+    },
+    renameTool(edits, { element, path, callId }, from, to) {
+      const own = fieldsPath(file.values[element] ?? {});
+      edits.exchangeAt(element, path.length === 0 ? [...own, "name"] : [...path, "name"], from, to);
+      // A call in the content stands in `tool_calls` too.
+      edits.changeAt(element, [...own, "tool_calls"], (calls) =>
+        arrayText(
+          sliceArray(calls).map((call) =>
+            textMember(call, "id") === callId ? atPath(call, ["name"], exchanged(from, to)) : call,
+          ),
+        ),
+      );
     },
     dropped,
   });

@@ -42,6 +42,9 @@ export function openPiSession(text: string): History {
       const itemId = wholeCallId(file, block).split("|")[1];
       setCallId(edits, block, itemId === undefined ? callId : `${callId}|${itemId}`);
     },
+    renameTool(edits, { element, path }, from, to) {
+      edits.exchangeAt(element, path.length === 0 ? ["message", "toolName"] : [...path, "name"], from, to);
+    },
     strip(edits, block, field, all) {
       if (field === "id") withoutId(edits, file, block, all);
     },

@@ -68,10 +68,17 @@ function split(text: string, key: string): { readonly file: ElementFile; readonl
   // A plain string has no history to be wrong.
   if (value?.startsWith('"') === true && key === "input")
     return { file: { elements: [], join: () => text }, head };
+  // Nothing to add to what the server has.
+  if (value === undefined && key === "input" && goesOn(trimmed))
+    return { file: { elements: [], join: () => text }, head: trimmed };
   throw codedError(
     "input_invalid",
     `no history: give an array of ${key === "input" ? "input items" : "messages"}, or a request with \`${key}\``,
   );
+}
+
+function goesOn(body: string): boolean {
+  return ["previous_response_id", "conversation"].some((name) => sliceMember(body, name) !== undefined);
 }
 
 function withHead(body: string, field: string, value: string | undefined): string {

@@ -17,8 +17,10 @@ import {
   type Repair,
   setField,
   setHead,
+  spotOf,
   strip,
 } from "./repair.ts";
+import { toolRenamed } from "./tool-names.ts";
 
 export const REASONING_FIELDS = [
   "reasoning_content",
@@ -53,6 +55,7 @@ export const CHAT_REMEDIES: Remedies = {
   Q09: ({ rule, index }, { pieces }) => withContent(rule, index, pieces[index]?.text ?? ""),
   Q10: ({ rule, index }) => [drop(rule, { index }, "a message of an unknown role")],
   Q11: wholeCall,
+  Q12: namedCall,
 };
 
 function unanswered({ rule, index }: Violation, history: History): readonly Repair[] {
@@ -120,6 +123,15 @@ function withContent(rule: string, index: number, text: string): readonly Repair
   if (textMember(text, "role") === "tool")
     return [setField(rule, at, "content", '""', "added an empty content")];
   return [drop(rule, at, "a message that says nothing")];
+}
+
+function namedCall(found: Violation, history: History): readonly Repair[] {
+  const { rule, index, part } = found;
+  const text = history.pieces[index]?.text ?? "";
+  const call = part === undefined ? text : (lookupOf(history).calls(index)[part] ?? "");
+  const name = textMember(part === undefined ? text : (sliceMember(call, "function") ?? ""), "name") ?? "";
+  const callId = part === undefined ? undefined : textMember(call, "id");
+  return toolRenamed(rule, history, spotOf(found), { name, callId });
 }
 
 function wholeCall({ rule, index, part, message }: Violation, history: History): readonly Repair[] {

@@ -20,6 +20,7 @@ import {
   spotOf,
   strip,
 } from "./repair.ts";
+import { toolRenamed } from "./tool-names.ts";
 
 const unthought: Repairer = ({ rule, index }, history) => allThinking(rule, history, index);
 const THINKING_OFF = '{"type":"disabled"}';
@@ -63,6 +64,11 @@ export const MESSAGES_REMEDIES: Remedies = {
   },
   M23: ({ rule, index, part = 0 }, history) => wholeInput(rule, history, index, part),
   M24: dropped("half of a call that the provider ran"),
+  M25({ rule, index, part = 0 }, history) {
+    const block = blocksAt(history, index)[part] ?? "";
+    const named = { name: textMember(block, "name") ?? "", callId: textMember(block, "id") };
+    return toolRenamed(rule, history, { index, part }, named);
+  },
 };
 
 function soundLimits({ rule, message }: Violation, { head = "" }: History): readonly Repair[] {

@@ -5,6 +5,7 @@ import { HEAD } from "../../../runtime/rules/index.ts";
 import { isCallType, isOutputType } from "../../../runtime/rules/index.ts";
 import type { History } from "../history.ts";
 import { arrayText, textMember, withMember } from "../json-text.ts";
+import { keptByServer } from "../server-state.ts";
 import { lookupOf } from "./lookup.ts";
 import {
   closeCall,
@@ -20,6 +21,7 @@ import {
   setHead,
   strip,
 } from "./repair.ts";
+import { toolRenamed } from "./tool-names.ts";
 
 const loosened: Repairer = ({ rule, index }, history) => loosen(rule, history, index);
 
@@ -37,13 +39,20 @@ export const RESPONSES_REMEDIES: Remedies = {
   R11: ({ rule, index }) => [strip(rule, { index }, "status")],
   R12: ({ rule, index }, { pieces }) => assistantParts(rule, index, pieces[index]?.text ?? ""),
   R13: ({ rule, index }) => [setField(rule, { index }, "output", '""', "added an empty output")],
-  R14: ({ rule, index }) => [
-    index === HEAD
-      ? setHead(rule, "previous_response_id", undefined, "removed previous_response_id")
-      : drop(rule, { index }, "a reference to an item the server would have to remember"),
-  ],
+  R14({ rule, index }, history) {
+    if (index !== HEAD)
+      return [drop(rule, { index }, "a reference to an item the server would have to remember")];
+    return standsAlone(history)
+      ? [setHead(rule, "previous_response_id", undefined, "removed previous_response_id")]
+      : [];
+  },
   R16: dropped("reasoning"),
   R17: dropped("a message without content"),
+  R18({ rule, index }, history) {
+    const text = history.pieces[index]?.text ?? "";
+    const named = { name: textMember(text, "name") ?? "", callId: textMember(text, "call_id") };
+    return toolRenamed(rule, history, { index }, named);
+  },
 };
 
 /** A group that cannot go whole goes without its ids, and so without its reasoning and hosted items (law 2). */
@@ -57,6 +66,16 @@ export function loosen(rule: string, history: History, index: number): readonly 
       return [drop(rule, { index: at }, `${type}, which needs its id`)];
     if (id === undefined) return [];
     return [{ rule, edit: { do: "strip", at: { index: at }, field: "id" }, what: "removed the item id" }];
+  });
+}
+
+/** Without the responses before it: each output has its call here, and somebody says something. */
+function standsAlone(history: History): boolean {
+  const lookup = lookupOf(history);
+  if (history.pieces.length === 0) return false;
+  return history.pieces.every((_, index) => {
+    const { type, callId = "" } = lookup.outline(index);
+    return !isOutputType(type) || lookup.ids(callId).calls.some((call) => call.index < index);
   });
 }
 
@@ -94,6 +113,8 @@ function outputsBack(rule: string, history: History, index: number): readonly Re
 /** Empty ids are told apart by their order: the first call belongs to the first output. */
 function renamed(rule: string, history: History, id: string): readonly Repair[] {
   const { calls, results } = lookupOf(history).ids(id);
+  // An output of a call that only the server has goes by the id the server knows.
+  if (calls.length < results.length && keptByServer(history).front) return [];
   return [calls, results].flatMap((spots) =>
     spots.map((at, nth) => rename(rule, at, mappedCallId(id, id === "" ? String(nth + 1) : ""))),
   );

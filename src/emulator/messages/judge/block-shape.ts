@@ -20,9 +20,10 @@ import {
   systemRole,
   unexpectedValue,
   unknownTag,
+  wrongLength,
   wrongType,
 } from "../refusals.ts";
-import { SERVER_TOOL_ID_PATTERN, TOOL_ID_PATTERN } from "../vocabulary.ts";
+import { SERVER_TOOL_ID_PATTERN, TOOL_ID_PATTERN, TOOL_NAME_PATTERN } from "../vocabulary.ts";
 import { messagesRows } from "./shape-words.ts";
 
 const { each, field, is, mustBe, only, required, under } = messagesRows;
@@ -42,6 +43,22 @@ const toolId = ensure(
 const serverId = ensure(
   (id: string) => SERVER_TOOL_ID_PATTERN.test(id),
   (path) => patternMismatch("C09", path, SERVER_TOOL_ID_PATTERN.source),
+);
+
+/** T15: the length first, which has a limit of its own. */
+const toolName = rows(
+  ensure(
+    (name: string) => name !== "",
+    (path) => wrongLength(path, "at least 1 character"),
+  ),
+  ensure(
+    (name: string) => name.length <= 200,
+    (path) => wrongLength(path, "at most 200 characters"),
+  ),
+  ensure(
+    (name: string) => TOOL_NAME_PATTERN.test(name),
+    (path) => patternMismatch("T15", path, TOOL_NAME_PATTERN.source),
+  ),
 );
 
 const filled = ensure(
@@ -102,7 +119,11 @@ const ofAssistant: Readonly<Record<string, BlockFields>> = {
   ...both,
   thinking: { required: { thinking: "string", signature: "string" }, optional: [] },
   redacted_thinking: { required: { data: "string" }, optional: [] },
-  tool_use: { required: call, optional: [...cached, "caller", "toolset_name"], own: field("id", toolId) },
+  tool_use: {
+    required: call,
+    optional: [...cached, "caller", "toolset_name"],
+    own: rows(field("id", toolId), field("name", toolName)),
+  },
   server_tool_use: { required: call, optional: [...cached, "caller"], own: field("id", serverId) },
   advisor_tool_result: serverResult,
   bash_code_execution_tool_result: serverResult,

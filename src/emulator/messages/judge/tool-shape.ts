@@ -7,12 +7,12 @@ import { stringOf } from "../../../base/support/index.ts";
 import type { ApiRefusal } from "../../api-refusal.ts";
 import { by, ensure, type Row, rows } from "../../shape/shape-rows.ts";
 import { patternMismatch, toolNamesRepeat, unknownTag } from "../refusals.ts";
+import { TOOL_NAME_PATTERN } from "../vocabulary.ts";
 import { messagesRows } from "./shape-words.ts";
 
 const { field, is, mustBe, oneOf, required, under } = messagesRows;
 
-const namePattern = "^[a-zA-Z0-9_-]{1,128}$";
-const isName = (name: unknown): boolean => typeof name === "string" && new RegExp(namePattern).test(name);
+const isName = (name: unknown): boolean => typeof name === "string" && TOOL_NAME_PATTERN.test(name);
 
 /** The name under which a type is known, and the versions it has. */
 const versions: Readonly<Record<string, readonly string[]>> = {
@@ -68,7 +68,7 @@ export function toolRows(): Row<ApiRefusal> {
     field(
       "name",
       required(),
-      ensure(isName, (path) => patternMismatch("X-tools", path, namePattern)),
+      ensure(isName, (path) => patternMismatch("X-tools", path, TOOL_NAME_PATTERN.source)),
     ),
     field("input_schema", mustBe("object")),
   );

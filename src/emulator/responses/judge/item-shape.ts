@@ -10,6 +10,7 @@ import { by, ensure, orNull, readAs, type Row, rows } from "../../shape/shape-ro
 import type { Switches } from "../../switches.ts";
 import { type ItemFields, itemFields } from "./item-fields.ts";
 import {
+  badCallName,
   badIdCharacters,
   badIdPrefix,
   invalidType,
@@ -123,7 +124,15 @@ function parts(allowed: readonly string[], role?: unknown): Row<ApiRefusal> {
 
 const patchStates = ["in_progress", "completed"];
 const phases = ["commentary", "final_answer"];
-const output = (): Row<ApiRefusal> => field("output", parts(["input_text", "input_image", "input_file"]));
+const toolName = field(
+  "name",
+  text,
+  notEmpty("T15"),
+  noLongerThan(128, "T15"),
+  ensure((name: string) => /^[\w-]+$/.test(name), badCallName),
+);
+const output = (): Row<ApiRefusal> =>
+  rows(toolName, field("output", parts(["input_text", "input_image", "input_file"])));
 
 const ownShapes: Readonly<Record<string, (switches: Switches) => Row<ApiRefusal>>> = {
   message: () =>
@@ -149,8 +158,8 @@ const ownShapes: Readonly<Record<string, (switches: Switches) => Row<ApiRefusal>
       ),
       field("encrypted_content", switches.nullCiphertext === "absent" ? orNull(text) : text),
     ),
-  function_call: () => rows(field("name", text), field("arguments", text)),
-  custom_tool_call: () => rows(field("name", text), field("input", text)),
+  function_call: () => rows(toolName, field("arguments", text)),
+  custom_tool_call: () => rows(toolName, field("input", text)),
   function_call_output: output,
   custom_tool_call_output: output,
   compaction: () => field("encrypted_content", text),

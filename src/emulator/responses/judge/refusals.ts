@@ -82,6 +82,9 @@ export const badToolName = (param: string): ApiRefusal =>
     code: "invalid_value",
   });
 
+/** T15: the same of a call in the history. */
+export const badCallName = (param: string): ApiRefusal => ({ ...badToolName(param), rule: "T15" });
+
 export const badIdCharacters = (param: string, id: string): ApiRefusal =>
   refuse({
     rule: "I07",

@@ -83,12 +83,12 @@ async function check(name: string | undefined, flags: CheckFlags): Promise<Repor
 }
 
 function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report {
-  const { format, version, pieces, findings } = checkHistory(content, {
+  const { format, version, pieces, findings, notes } = checkHistory(content, {
     format: parseFormat(flags.format),
     vendor: flags.vendor,
   });
   const said = version === undefined ? "" : `, version ${version}`;
-  return { checked: file, format, what: `${format}${said}, ${amount(pieces, "item")}`, findings };
+  return { checked: file, format, what: `${format}${said}, ${amount(pieces, "item")}`, findings, notes };
 }
 
 function checkStored(opening: Promise<Log>, name: string, model: string | undefined): Promise<Report> {

@@ -63,7 +63,7 @@ interface Report {
   readonly changes: readonly Change[];
   readonly left: readonly Finding[];
   /** What is worth knowing and not wrong. */
-  readonly notes?: readonly string[];
+  readonly notes?: readonly string[] | undefined;
 }
 
 export function repairCommand(terminal: Terminal, finish: (code: number) => void): Command {
@@ -133,13 +133,13 @@ async function repairFile(
   flags: RepairFlags,
   terminal: Terminal,
 ): Promise<Report> {
-  const { format, text, changes, left } = repairHistory(content, {
+  const { format, text, changes, left, notes } = repairHistory(content, {
     format: parseFormat(flags.format),
     vendor: flags.vendor,
     error: flags.error,
     dropReasoning: flags.dropReasoning,
   });
-  const report = { repaired: path, format, changes, left };
+  const report = { repaired: path, format, changes, left, notes };
   if (flags.dryRun === true) return report;
   if (flags.output === "-") {
     terminal.stdout.write(text);

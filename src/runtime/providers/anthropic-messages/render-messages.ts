@@ -81,15 +81,20 @@ function verbatim(item: PlannedItem, plan: Plan): string {
   const refused = plan.strip.filter((one) => one.itemType === itemType).map((one) => one.field);
   const parts = sliceObject(item.item)
     .filter(({ key }) => allowed.includes(key) && !refused.includes(key))
-    .map(({ key, value }) =>
-      key === "id" && item.callId !== undefined ? `"id":${JSON.stringify(item.callId)}` : `"${key}":${value}`,
-    );
+    .map(({ key, value }) => `"${key}":${asSent(key, value, item)}`);
   return `{${parts.join(",")}}`;
 }
 
-function translated({ event, callId }: PlannedItem): string {
+/** What of a call may differ from the provider's own text. */
+function asSent(key: string, value: string, { event, callId, name }: PlannedItem): string {
+  if (event.type !== "tool_call") return value;
+  if (key === "id" && callId !== undefined) return JSON.stringify(callId);
+  return key === "name" && name !== undefined && name !== event.name ? JSON.stringify(name) : value;
+}
+
+function translated({ event, callId, name }: PlannedItem): string {
   if (event.type === "tool_call") {
-    const head = JSON.stringify({ type: "tool_use", id: callId ?? event.callId, name: event.name });
+    const head = JSON.stringify({ type: "tool_use", id: callId ?? event.callId, name: name ?? event.name });
     return `${head.slice(0, -1)},"input":${objectArguments(event)}}`;
   }
   if (event.type !== "assistant_message") throw new Error(`a ${event.type} has no plain form`);

@@ -147,11 +147,22 @@ function callText(item: PlannedItem): string {
   const { event } = item;
   if (event.type !== "tool_call") throw new Error(`a ${event.type} is not a call`);
   const id = JSON.stringify(item.callId ?? event.callId);
+  const name = item.name ?? event.name;
   if (item.action === "replay") {
-    const parts = sliceObject(item.item).map(({ key, value }) => `"${key}":${key === "id" ? id : value}`);
+    const parts = sliceObject(item.item).map(({ key, value }) => {
+      if (key === "id") return `"id":${id}`;
+      return `"${key}":${key === "function" && name !== event.name ? renamed(value, name) : value}`;
+    });
     return `{${parts.join(",")}}`;
   }
-  return `{"id":${id},"type":"function","function":${JSON.stringify({ name: event.name, arguments: objectArguments(event) })}}`;
+  return `{"id":${id},"type":"function","function":${JSON.stringify({ name, arguments: objectArguments(event) })}}`;
+}
+
+function renamed(called: string, name: string): string {
+  const parts = sliceObject(called).map(
+    ({ key, value }) => `${JSON.stringify(key)}:${key === "name" ? JSON.stringify(name) : value}`,
+  );
+  return `{${parts.join(",")}}`;
 }
 
 function userMessage(event: UserMessage, plan: Plan, context: RenderContext): RenderedElement {

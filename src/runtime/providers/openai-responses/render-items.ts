@@ -94,7 +94,7 @@ function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): Text {
       if (itemType === "reasoning" && !value.startsWith("[")) continue;
       hasSummary = true;
     }
-    const text = key === "call_id" && item.callId !== undefined ? JSON.stringify(item.callId) : value;
+    const text = asSent(key, value, item);
     if (text !== value) length = Number.NaN;
     members.push(text === value ? member : { key, value: text });
     length += key.length + value.length + 4;
@@ -104,6 +104,13 @@ function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): Text {
   // Nothing left out, changed or spaced: the text as it came, without a copy.
   else if (length === item.item.length) return { text: item.item, members };
   return ofMembers(members);
+}
+
+/** What of a call may differ from the provider's own text. */
+function asSent(key: string, value: string, { event, callId, name }: PlannedItem): string {
+  if (event.type !== "tool_call") return value;
+  if (key === "call_id" && callId !== undefined) return JSON.stringify(callId);
+  return key === "name" && name !== undefined && name !== event.name ? JSON.stringify(name) : value;
 }
 
 function strippedFrom(itemType: string, plan: Plan): readonly string[] {
@@ -117,7 +124,7 @@ function ofMembers(members: readonly Member[]): Text {
 
 function translated(item: PlannedItem, plan: Plan): string {
   const { event } = item;
-  if (event.type === "tool_call") return JSON.stringify(plainCall(event, item.callId ?? event.callId));
+  if (event.type === "tool_call") return JSON.stringify(plainCall(event, item));
   if (event.type !== "assistant_message") throw new Error(`a ${event.type} has no plain form`);
   const content = [{ type: "output_text", text: plainText(event), annotations: [] }];
   const phaseRefused = plan.strip.some((one) => one.itemType === event.itemType && one.field === "phase");
@@ -130,9 +137,9 @@ function translated(item: PlannedItem, plan: Plan): string {
 }
 
 /** A custom tool's free-form input has no JSON of its own: abroad it becomes an ordinary call. */
-function plainCall(call: ToolCall, callId: string): object {
+function plainCall(call: ToolCall, { callId = call.callId, name = call.name }: PlannedItem): object {
   const text = call.custom === true ? JSON.stringify({ input: call.arguments }) : call.arguments;
-  return { type: "function_call", call_id: callId, name: call.name, arguments: text };
+  return { type: "function_call", call_id: callId, name, arguments: text };
 }
 
 function message(role: string, content: readonly object[]): RenderedElement {

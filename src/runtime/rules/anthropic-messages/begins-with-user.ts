@@ -5,6 +5,10 @@ export const beginsWithUser: MessagesRule = {
   title: "The conversation begins with a user message",
   evidence: "H01",
   todo: "Cut forward to the next user message, or keep the one that began it.",
-  item: ({ index, role }) =>
-    index === 0 && role === "assistant" ? 'messages: first message must use the "user" role' : undefined,
+  start: ({ keptFront }) => ({
+    item: ({ index, role }) =>
+      index === 0 && role === "assistant" && !keptFront
+        ? 'messages: first message must use the "user" role'
+        : undefined,
+  }),
 };

@@ -8,4 +8,6 @@ export interface MessagesFacts {
   readonly head?: string | undefined;
   /** The model takes a conversation that ends with an assistant message (C08). Newer ones do not. */
   readonly prefill?: boolean;
+  /** The server has what was said before the messages. Absent: it has nothing. */
+  readonly keptFront?: boolean | undefined;
 }

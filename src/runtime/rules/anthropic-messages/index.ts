@@ -25,6 +25,7 @@ import { thinkingIsSigned } from "./thinking-is-signed.ts";
 import { thinkingKeepsItsPrefix } from "./thinking-keeps-its-prefix.ts";
 import { uniqueToolIds } from "./unique-tool-ids.ts";
 import { validToolIds } from "./valid-tool-ids.ts";
+import { validToolNames } from "./valid-tool-names.ts";
 
 export type { MessagesFacts } from "./facts.ts";
 export { viewHead, viewMessage } from "./message-view.ts";
@@ -54,4 +55,5 @@ export const MESSAGES_RULES: readonly MessagesRule[] = [
   noExtraFields,
   callsAreWhole,
   serverPairsAreWhole,
+  validToolNames,
 ];

@@ -40,6 +40,7 @@ export interface MessageView extends PieceContext {
 export interface MessagesRequest {
   readonly known: boolean;
   readonly prefill: boolean;
+  readonly keptFront: boolean;
   readonly thinking: string | undefined;
   readonly budgetTokens: number | undefined;
   readonly maxTokens: number | undefined;
@@ -84,12 +85,13 @@ function viewBlock(text: string, part: number): BlockView {
   };
 }
 
-export function viewHead({ head, prefill = false }: MessagesFacts): MessagesRequest {
+export function viewHead({ head, prefill = false, keptFront = false }: MessagesFacts): MessagesRequest {
   const members = membersOf(head ?? "");
   const thinking = membersOf(members.get("thinking") ?? "");
   return {
     known: head !== undefined,
     prefill,
+    keptFront,
     thinking: textOf(thinking.get("type")),
     budgetTokens: numberIn(thinking.get("budget_tokens")),
     maxTokens: numberIn(members.get("max_tokens")),

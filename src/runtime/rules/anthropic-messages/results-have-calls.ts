@@ -5,7 +5,7 @@ export const resultsHaveCalls: MessagesRule = {
   title: "Every tool_result answers a tool_use of the message before it",
   evidence: "C07, T02",
   todo: "Leave the result out, or send its call.",
-  start() {
+  start({ keptFront }) {
     let calls: ReadonlySet<string | undefined> = new Set();
     return {
       item({ index, role, blocks }) {
@@ -13,6 +13,7 @@ export const resultsHaveCalls: MessagesRule = {
         calls = new Set(
           role === "assistant" ? blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id) : [],
         );
+        if (keptFront && index === 0) return undefined; // the server has their calls
         return blocks
           .filter(({ type, toolUseId }) => type === "tool_result" && !open.has(toolUseId))
           .map(({ part, toolUseId }) => ({

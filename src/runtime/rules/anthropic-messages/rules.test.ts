@@ -327,6 +327,18 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
       "a call that waits at a pause": of(user(), answer(search())),
     },
   },
+  M25: {
+    breaks: {
+      "a dot": of(user(), answer(use(1, { name: "functions.f" })), user(result())),
+      "a space": of(user(), answer(use(1, { name: "f f" })), user(result())),
+      nothing: of(user(), answer(use(1, { name: "" })), user(result())),
+      "129 characters": of(user(), answer(use(1, { name: "f".repeat(129) })), user(result())),
+      "a whole command": of(user(), answer(use(1, { name: "ls ".repeat(100) })), user(result())),
+    },
+    keeps: {
+      "128 characters": of(user(), answer(use(1, { name: "f".repeat(128) })), user(result())),
+    },
+  },
 };
 
 rulesContract(MESSAGES_RULES, CASES, check);

@@ -28,6 +28,8 @@ export interface ChatMessageView extends PieceContext {
   readonly calls: readonly CallView[];
   readonly hasCallsField: boolean;
   readonly toolCallId: string | undefined;
+  /** Of whoever speaks; of the tool where that is a tool. */
+  readonly name: string | undefined;
   /** Where it carries reasoning; an empty string counts as carried, null does not. */
   readonly reasoning: ReadonlyMap<ReasoningField, TextState>;
   /** One key per entry of `reasoning_details` that must not repeat (V08). Readable text may: MiniMax numbers it per message. */
@@ -61,6 +63,7 @@ export function viewChatMessage(text: string, index: number, context: PieceConte
     calls: sliceArray(calls ?? "").map(viewCall),
     hasCallsField: calls?.startsWith("[") === true,
     toolCallId: textOf(members.get("tool_call_id")),
+    name: textOf(members.get("name")),
     reasoning: new Map<ReasoningField, TextState>([
       ...TEXT_FIELDS.map((field) => [field, textState(members.get(field))] as const).filter(
         ([, state]) => state !== "absent" && state !== "null",

@@ -12,6 +12,7 @@ import { reasoningComesBack } from "./reasoning-comes-back.ts";
 import { reasoningDetailsAreWhole } from "./reasoning-details-are-whole.ts";
 import { reasoningInItsField } from "./reasoning-in-its-field.ts";
 import { validCallIds } from "./valid-call-ids.ts";
+import { validToolNames } from "./valid-tool-names.ts";
 
 export { viewChatMessage, viewChatRequest } from "./chat-view.ts";
 export type { ChatFacts, ChatTraits } from "./facts.ts";
@@ -29,4 +30,5 @@ export const CHAT_RULES: readonly ChatRule[] = [
   messagesSaySomething,
   knownChatRoles,
   callsAreFunctions,
+  validToolNames,
 ];

@@ -28,6 +28,11 @@ const call = (n = 1, id = `call_${n}`): object => ({
   type: "function",
   function: { name: "f", arguments: "{}" },
 });
+const named = (name: string): object => ({
+  id: "call_1",
+  type: "function",
+  function: { name, arguments: "{}" },
+});
 const says = (more: Message = {}): Message => ({ role: "assistant", content: "Hello.", ...more });
 const calls = (...tool_calls: readonly object[]): Message => ({
   role: "assistant",
@@ -239,6 +244,19 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
         calls({ id: "call_1", type: "function", function: { name: "f", arguments: "{" } }),
         tool(),
       ),
+    },
+  },
+  Q12: {
+    breaks: {
+      "a dot": of(user, calls(named("functions.f")), tool()),
+      "a space": of(user, calls(named("f f")), tool()),
+      nothing: of(user, calls(named("")), tool()),
+      "65 characters": of(user, calls(named("f".repeat(65))), tool()),
+      "the name in a tool message": of(user, calls(named("f")), { ...tool(), name: "functions.f" }),
+    },
+    keeps: {
+      "64 characters": of(user, calls(named("f".repeat(64))), tool()),
+      "the same name in the tool message": of(user, calls(named("f")), { ...tool(), name: "f" }),
     },
   },
 };

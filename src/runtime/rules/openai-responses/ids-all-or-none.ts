@@ -5,7 +5,8 @@ export const idsAllOrNone: ResponsesRule = {
   title: "The item ids of one response are all sent or none is",
   evidence: "P02, P03, P05",
   todo: "Send every item of the response with its id, or none, and then no reasoning.",
-  start() {
+  start({ kept }) {
+    if (kept?.items === true) return {};
     const groups = new Map<string, { readonly withId: boolean; readonly first: ItemView }>();
     return {
       item(item) {
@@ -14,8 +15,8 @@ export const idsAllOrNone: ResponsesRule = {
         const known = groups.get(item.group);
         if (known === undefined) groups.set(item.group, { withId, first: item });
         if (known === undefined || known.withId === withId) return undefined;
-        const kept = withId ? item : known.first;
-        return `Item '${kept.id ?? ""}' of type '${kept.type}' was provided without its required 'reasoning' item.`;
+        const named = withId ? item : known.first;
+        return `Item '${named.id ?? ""}' of type '${named.type}' was provided without its required 'reasoning' item.`;
       },
     };
   },

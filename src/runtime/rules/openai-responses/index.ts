@@ -18,11 +18,12 @@ import { reasoningNeedsFollower } from "./reasoning-needs-follower.ts";
 import { responsesAreContiguous } from "./responses-are-contiguous.ts";
 import { validCallIds } from "./valid-call-ids.ts";
 import { validItemIds } from "./valid-item-ids.ts";
+import { validToolNames } from "./valid-tool-names.ts";
 
 export { callOutput, isCallType, isOutputType } from "./call-types.ts";
 export { ITEM_ID_PREFIXES } from "./valid-item-ids.ts";
 
-export type { ResponsesFacts } from "./facts.ts";
+export type { KeptByServer, ResponsesFacts } from "./facts.ts";
 export { viewItem } from "./item-view.ts";
 
 export const RESPONSES_RULES: readonly ResponsesRule[] = [
@@ -43,4 +44,5 @@ export const RESPONSES_RULES: readonly ResponsesRule[] = [
   responsesAreContiguous,
   noForeignPayload,
   messagesHaveContent,
+  validToolNames,
 ];

@@ -14,6 +14,8 @@ export interface ItemView {
   readonly type: string;
   readonly id: string | undefined;
   readonly callId: string | undefined;
+  /** Of the tool a call is for; some outputs carry it too. */
+  readonly name: string | undefined;
   readonly role: string | undefined;
   readonly payload: "present" | "null" | "empty" | "absent";
   readonly summary: "array" | "missing" | "wrong";
@@ -46,6 +48,7 @@ export function viewItem(
     type: textOf(values.get("type")) ?? (role === undefined ? "unknown" : "message"),
     id: textOf(values.get("id")),
     callId: textOf(values.get("call_id")),
+    name: textOf(values.get("name")),
     role,
     payload: payloadState(values.get("encrypted_content")),
     summary: summary === undefined ? "missing" : summary.startsWith("[") ? "array" : "wrong",
@@ -76,6 +79,14 @@ export function isCall(item: ItemView): boolean {
 
 export function isOutput(item: ItemView): boolean {
   return isOutputType(item.type);
+}
+
+const REFERRED = { call: /^(?:fc|ctc)_/, output: /^(?:fco|ctco)_/ } as const;
+const KNOWN_PREFIX = /^(?:rs|msg|amsg|fc|fco|ctc|ctco|ws|fs|ci|ig|mcp|mcpl|mcpr|cmp|tsc|cm)_/;
+
+/** An item the server is to put in its place: its id says what it is, if anything does. */
+export function mayReferTo({ type, id = "" }: ItemView, kind: keyof typeof REFERRED): boolean {
+  return type === "item_reference" && (REFERRED[kind].test(id) || !KNOWN_PREFIX.test(id));
 }
 
 /** A message to the model, from whomever: a user, a developer, the system. */

@@ -4,10 +4,11 @@ import type { ResponsesRule } from "./item-view.ts";
 
 export const noServerState: ResponsesRule = {
   id: "R14",
-  title: "Nothing refers to items the server would have to remember",
+  title: "Where nothing is stored, nothing refers to items the server would have to remember",
   evidence: "I02, I10",
   todo: "Send the item itself.",
-  start({ head }) {
+  start({ head, kept }) {
+    if (kept?.items === true) return {};
     const previous = head === undefined ? undefined : textOf(membersOf(head).get("previous_response_id"));
     return {
       item: (item) =>

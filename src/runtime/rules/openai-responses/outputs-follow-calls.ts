@@ -1,15 +1,16 @@
 import { nounOf } from "./call-types.ts";
-import { isCall, isInput, isOutput, type ItemView, type ResponsesRule } from "./item-view.ts";
+import { isCall, isInput, isOutput, type ItemView, mayReferTo, type ResponsesRule } from "./item-view.ts";
 
 export const outputsFollowCalls: ResponsesRule = {
   id: "R08",
   title: "Outputs stand directly behind the calls of their response",
   evidence: "T03, T04, P10",
   todo: "Move what stands between behind the outputs.",
-  start() {
+  start({ kept }) {
     const open = new Map<string, ItemView>();
     return {
       item(item) {
+        if (kept?.items === true && mayReferTo(item, "output")) open.clear();
         if (isCall(item) && item.callId !== undefined && !item.hosted) open.set(item.callId, item);
         else if (isOutput(item) && item.callId !== undefined) open.delete(item.callId);
         const [first] = open.values();

@@ -55,6 +55,7 @@ const out = (n = 1, more: Item = {}): Item => ({
   output: "",
   ...more,
 });
+const ref = (id: string): Item => ({ type: "item_reference", id });
 const without = (item: Item, key: string): Item =>
   Object.fromEntries(Object.entries(item).filter(([name]) => name !== key));
 
@@ -211,6 +212,29 @@ const CASES: Readonly<Record<string, RuleCases<readonly Item[]>>> = {
     breaks: { "no content": [user, without(msg(), "content")] },
     keeps: { "an empty text": [user, { role: "user", content: "" }] },
   },
+  R18: {
+    breaks: {
+      "a dot": [user, fc(1, { name: "functions.f" }), out()],
+      "a space": [user, fc(1, { name: "f f" }), out()],
+      "a line end": [user, fc(1, { name: "f\n" }), out()],
+      nothing: [user, fc(1, { name: "" }), out()],
+      "129 characters": [user, fc(1, { name: "f".repeat(129) }), out()],
+      "a custom call": [
+        user,
+        { type: "custom_tool_call", id: "ctc_1", call_id: "c1", name: "f.f", input: "", $group: "r1" },
+        { type: "custom_tool_call_output", call_id: "c1", output: "" },
+      ],
+      "the name in an output": [user, fc(), out(1, { name: "functions.f" })],
+    },
+    keeps: {
+      "128 characters": [user, fc(1, { name: "f".repeat(128) }), out()],
+      "the same name in the output": [user, fc(), out(1, { name: "f" })],
+      "a hosted item, whose names are the server's": [
+        user,
+        { type: "mcp_call", id: "mcp_1", name: "files.read", $group: "r1" },
+      ],
+    },
+  },
 };
 
 rulesContract(RESPONSES_RULES, CASES, (items) => {
@@ -218,6 +242,41 @@ rulesContract(RESPONSES_RULES, CASES, (items) => {
   // The head of these requests is empty, and they all begin with what the user says.
   for (const { index } of found) expect(index).toBeGreaterThan(0);
   return found;
+});
+
+describe("what the server keeps", () => {
+  const rulesOf = (kept: { readonly items: boolean; readonly front: boolean }, ...items: readonly Item[]) => {
+    const run = createRequestCheck("openai-responses", { kept, head: '{"previous_response_id":"resp_1"}' });
+    for (const { $group, $foreign: _, ...item } of items) run.push(JSON.stringify(item), { group: $group });
+    return run.violations().map(({ rule }) => rule);
+  };
+  const nothing = { items: false, front: false };
+  const stored = { items: true, front: false };
+  const front = { items: true, front: true };
+
+  test.each<
+    [string, { readonly items: boolean; readonly front: boolean }, readonly Item[], readonly string[]]
+  >([
+    ["nothing: a reference and a chain are refused", nothing, [user, ref("rs_1")], ["R14", "R14"]],
+    [
+      "nothing: an id alone is refused",
+      nothing,
+      [user, without(rs(), "encrypted_content"), msg()],
+      ["R03", "R14"],
+    ],
+    ["items: an id alone is enough", stored, [user, without(rs(), "encrypted_content"), msg()], []],
+    ["items: some with ids and some without", stored, [user, rs(), without(fc(), "id"), out()], []],
+    ["items: a call by reference has its output", stored, [user, ref("rs_1"), ref("fc_1"), out()], []],
+    ["items: a thought by reference is no call", stored, [user, ref("rs_1"), out()], ["R07"]],
+    ["items: an output by reference answers", stored, [user, fc(), ref("fco_1"), user], []],
+    ["items: a call still needs its output", stored, [user, ref("rs_1"), fc()], ["R06"]],
+    ["the front: its calls are answered", front, [out(1), out(2)], []],
+    ["the front: each call once", front, [out(1), out(1)], ["R07"]],
+    ["the front: a call that is here, once", front, [fc(1), out(1), out(1)], ["R07"]],
+    ["the front: a name no API takes", front, [out(1, { name: "a.b" })], ["R18"]],
+  ])("%s", (_, kept, items, rules) => {
+    expect(rulesOf(kept, ...items)).toEqual(rules);
+  });
 });
 
 describe("createRequestCheck", () => {

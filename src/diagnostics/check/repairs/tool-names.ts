@@ -1,0 +1,35 @@
+/** A name no API takes (T15) is mapped by the function that maps it in our own requests, for a call and its result alike. */
+
+import { sendableToolName, sliceArray, sliceMember } from "../../../base/support/index.ts";
+import type { History, Spot } from "../history.ts";
+import { textMember } from "../json-text.ts";
+import { lookupOf } from "./lookup.ts";
+import type { Repair } from "./repair.ts";
+
+/** `callId`: of the call that stands there; its results may carry the name too. */
+export function toolRenamed(
+  rule: string,
+  history: History,
+  at: Spot,
+  named: { readonly name: string; readonly callId: string | undefined },
+): readonly Repair[] {
+  const from = named.name;
+  const declared = declaredNames(history);
+  const to = sendableToolName(from, (name) => declared.has(name));
+  const results = named.callId === undefined ? [] : lookupOf(history).ids(named.callId).results;
+  return [
+    { rule, edit: { do: "name", at, from, to }, what: `mapped the name of the tool to ${to}` },
+    ...results.map((result): Repair => ({
+      rule,
+      edit: { do: "name", at: result, from, to },
+      what: `mapped the name of the tool to ${to}`,
+    })),
+  ];
+}
+
+function declaredNames({ head }: History): ReadonlySet<string | undefined> {
+  const tools = sliceArray(sliceMember(head ?? "", "tools") ?? "");
+  return new Set(
+    tools.map((tool) => textMember(tool, "name") ?? textMember(sliceMember(tool, "function") ?? "", "name")),
+  );
+}

@@ -1,0 +1,24 @@
+import type { MessagesRule } from "./message-view.ts";
+
+const PATTERN = "^[a-zA-Z0-9_-]{1,128}$";
+const LONGEST = 200;
+
+export const validToolNames: MessagesRule = {
+  id: "M25",
+  title: "Names of tools are 1 to 128 letters, digits, _ or -",
+  evidence: "T15",
+  todo: "Map the name to one that no tool has.",
+  item: ({ index, blocks }) =>
+    blocks.flatMap(({ part, type, name }) => {
+      const wrong = type === "tool_use" && name !== undefined ? problem(name) : undefined;
+      if (wrong === undefined) return [];
+      return [{ index, part, message: `messages.${index}.content.${part}.tool_use.name: ${wrong}` }];
+    }),
+};
+
+/** The length is looked at first, and is another limit than that of the pattern. */
+function problem(name: string): string | undefined {
+  if (name === "") return "String should have at least 1 character";
+  if (name.length > LONGEST) return `String should have at most ${LONGEST} characters`;
+  return new RegExp(PATTERN).test(name) ? undefined : `String should match pattern '${PATTERN}'`;
+}

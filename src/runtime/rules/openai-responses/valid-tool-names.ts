@@ -1,0 +1,23 @@
+import { isCall, isOutput, type ResponsesRule } from "./item-view.ts";
+
+const LONGEST = 128;
+
+export const validToolNames: ResponsesRule = {
+  id: "R18",
+  title: "Names of tools are 1 to 128 letters, digits, _ or -",
+  evidence: "T15",
+  todo: "Map the name, for the call and its output alike, to one that no tool has.",
+  item(item) {
+    const { index, name } = item;
+    if (name === undefined || !(isCall(item) || isOutput(item))) return undefined;
+    const at = `Invalid 'input[${index}].name'`;
+    if (name === "") {
+      return `${at}: empty string. Expected a string with minimum length 1, but got an empty string instead.`;
+    }
+    if (name.length > LONGEST) {
+      return `${at}: string too long. Expected a string with maximum length ${LONGEST}, but got a string with length ${name.length} instead.`;
+    }
+    if (/^[a-zA-Z0-9_-]+$/.test(name)) return undefined;
+    return `${at}: string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`;
+  },
+};
