@@ -5,7 +5,7 @@
 
 import type { ChatProfile, RequestField, Settings } from "../../../base/events/index.ts";
 import { isObject, type JsonObject, objectOf } from "../../../base/support/index.ts";
-import type { PlanEntry, PlannedGroup, Plan } from "../../fold/index.ts";
+import { type Plan, type PlanEntry, type PlannedGroup, sendsReasoning } from "../../fold/index.ts";
 import type { Remark } from "../provider.ts";
 import { chatOf } from "./chat-profile.ts";
 
@@ -127,10 +127,16 @@ const OFF: Remark = {
 /** How healing writes it down that the endpoint asked for thoughts that are not there. */
 const THINKING_ON = "thinking.type.enabled";
 
-/** While an answer is in the request that was there when it was asked for. */
+/** While anything it may have meant is in the request: what was there then, and what has no thoughts since. */
 function thoughtsAskedFor(entries: readonly PlanEntry[], plan: Plan): boolean {
   const seq = askedForBefore(plan);
-  return entries.some((entry) => entry.kind === "group" && entry.group.start.seq < seq);
+  if (seq === 0) return false;
+  return entries.some(
+    (entry) =>
+      entry.kind === "group" &&
+      entry.items.some((item) => item.action !== "omit") &&
+      (entry.group.start.seq < seq || !sendsReasoning(entry)),
+  );
 }
 
 /** The last such refusal: 0 where there was none. */
