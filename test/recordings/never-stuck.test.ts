@@ -129,6 +129,7 @@ const PAYLOAD =
 /** Why a payload may stay behind, by the laws: docs/replay-rules.md says each. */
 const STAYS_BEHIND: Readonly<Record<string, string>> = {
   "Claude: nothing but blank text": "nothing that can be sent follows the thought",
+  "Claude: a search that paused twice and failed": "nothing that can be sent follows the last thought",
   "Claude: a refusal": "a refused answer is not built upon",
   "Claude: another answer in the middle of the first": "the first answer is dead",
   "Responses: another answer in the middle of the first": "the first answer is dead",
@@ -136,6 +137,7 @@ const STAYS_BEHIND: Readonly<Record<string, string>> = {
   "Responses: an item of an invented type": "ids go together, and this one cannot",
   "Responses: an invented call": "ids go together, and this one cannot",
   "Responses: a picture": "it cannot be sent back and stands behind the thought",
+  "Responses: a computer": "it waits for a picture of a screen that nobody has",
   "Responses: a thought and nothing else": "nothing follows it",
   "Responses: an incomplete answer": "only a completed answer is replayed whole",
 };

@@ -8,7 +8,7 @@ import { isObject, tryParseJson } from "../../base/support/index.ts";
 import type { PlannedGroup, PlannedItem } from "../fold/index.ts";
 
 export function plainText(message: AssistantMessage): string {
-  return message.text.trim() === "" ? (message.refusal ?? "") : message.text;
+  return message.text.trim() === "" ? (message.refusal ?? message.text) : message.text;
 }
 
 /** The arguments as the text of a JSON object: what every dialect takes, whatever the model wrote. */
