@@ -261,6 +261,7 @@ describe("viewItem", () => {
       group: "r1",
       foreign: false,
       hosted: false,
+      idsRepeat: false,
     });
   });
 
