@@ -28,9 +28,13 @@ export const idPrefixes: Readonly<Record<string, string>> = {
   tool_search_call: "tsc",
   mcp_call: "mcp",
   compaction: "cmp",
+  tool_search_output: "tso",
+  additional_tools: "at",
+  program: "cm",
 };
 const typeCodes = Object.keys(idPrefixes);
 const unlistedType = 255;
+const maxAdopted = 10_000;
 
 export interface ItemAddress {
   /** 16 hex digits. */
@@ -84,6 +88,12 @@ export interface SealedThinking {
   readonly previous: string | null;
 }
 
+/** What a scenario wrote, with what only memory can tell of it later. */
+export interface AdoptedItem extends SignedId {
+  /** Of a program: it must come back unchanged. */
+  readonly fingerprint?: string | undefined;
+}
+
 export interface SealOptions {
   readonly secret: string;
   /** With a seed every id and ciphertext is the same in each run. */
@@ -99,6 +109,8 @@ export class Seal {
   readonly #seed: string | undefined;
   readonly #idKey: Buffer;
   readonly #contentKeys: Buffer[] = [];
+  /** Ids that a scenario chose: they carry no proof, so they are remembered. Oldest first. */
+  readonly #adopted = new Map<string, AdoptedItem>();
   #epoch = 0;
   #drawn = 0;
 
@@ -136,8 +148,21 @@ export class Seal {
     return `${idPrefixes[type] ?? "item"}_${hex}`;
   }
 
+  /** The id is good from now on, as if this server had made it. */
+  adopt(id: string, item: AdoptedItem): void {
+    this.#adopted.set(id, item);
+    const [oldest] = this.#adopted.keys();
+    if (this.#adopted.size > maxAdopted && oldest !== undefined) this.#adopted.delete(oldest);
+  }
+
+  fingerprintOf(id: string): string | undefined {
+    return this.#adopted.get(id)?.fingerprint;
+  }
+
   /** `undefined`: this server (with this secret) never issued it. */
   readId(id: string): SignedId | undefined {
+    const adopted = this.#adopted.get(id);
+    if (adopted !== undefined) return adopted;
     const match = /^([a-z]+)_([0-9a-f]{50})$/.exec(id);
     if (match?.[2] === undefined) return undefined;
     const bytes = Buffer.from(match[2], "hex");

@@ -993,6 +993,12 @@ describe("X. requests that are wrong in themselves", () => {
   });
 });
 
+test("what codex sends beside the documented parameters is accepted", async () => {
+  const emulator = await emulatorFor();
+  const metadata = { "x-codex-installation-id": "3f1c", "x-codex-turn-metadata": "{}" };
+  await expectAccepted(emulator, ask("hello", { client_metadata: metadata }));
+});
+
 describe("lenient mode", () => {
   test("answers where strict refuses, and says what it tolerated", async () => {
     const { emulator, first, output } = await oneStep({ mode: "lenient" });
@@ -1003,8 +1009,21 @@ describe("lenient mode", () => {
     expect((await post(emulator, ask("hello"), { authorization: "" })).status).toBe(200);
   });
 
+  test("answers parameters nobody knows or of the wrong kind, and ids that lead nowhere", async () => {
+    const emulator = await emulatorFor({ mode: "lenient" });
+    await expectAccepted(emulator, ask("hello", { surprise: 1 }));
+    await expectAccepted(emulator, ask("hello", { reasoning: "much", tools: "none", text: [] }));
+    await expectAccepted(emulator, ask("hello", { tools: [{ type: "function" }] }));
+    await expectAccepted(emulator, ask("hello", { previous_response_id: "resp_gone" }));
+    await expectAccepted(emulator, ask([{ type: "item_reference", id: "rs_gone" }, user("hello")]));
+    const tolerated = emulator.report().requests.map((one) => one.tolerated);
+    expect(tolerated).toEqual([["X-unknown"], ["X-type"], ["S13"], ["I10"], ["I02"]]);
+  });
+
   test("still refuses what cannot be understood", async () => {
     const emulator = await emulatorFor({ mode: "lenient" });
+    expect((await post(emulator, { input: "hello" })).status).toBe(400);
+    expect((await post(emulator, { model: "emu-reasoner", input: 7 })).status).toBe(400);
     expect((await post(emulator, "{")).status).toBe(400);
     expect((await post(emulator, { model: "unknown-1", input: "hello" })).status).toBe(400);
   });

@@ -34,7 +34,8 @@ export function callOf(turn: Turn, tool: JsonObject, why: string): Step {
 function customInput(tool: JsonObject, text: string): string {
   const format = tool["format"];
   const definition = isObject(format) ? (stringOf(format["definition"]) ?? "") : "";
-  return /select/i.test(definition) ? "SELECT 1" : text;
+  // Words in backticks are meant to the letter: a script, a patch.
+  return /select/i.test(definition) ? "SELECT 1" : (/`([^`]+)`/.exec(text)?.[1] ?? text);
 }
 
 /** With `text.format` the final answer is JSON and nothing else; steps that call tools stay as they are. */

@@ -3,7 +3,7 @@
  * notes sealed into the last thought of the step.
  */
 
-import type { JsonObject } from "../../base/support/index.ts";
+import { type JsonObject, stringOf } from "../../base/support/index.ts";
 import type { Draft } from "../output/draft.ts";
 import { argumentsFor } from "./arguments.ts";
 import { type Note, writeNote } from "./notes.ts";
@@ -64,15 +64,23 @@ function toDraft(turn: Turn, part: Part, note: Note): readonly Draft[] {
   }
   if ("call" in part) {
     const value = argumentsFor(turn, part.call, part.with);
-    return [{ type: "function_call", name: part.call, arguments: JSON.stringify(value) }];
+    const namespace = namespaceOf(turn, part.call);
+    return [{ type: "function_call", name: part.call, arguments: JSON.stringify(value), namespace }];
   }
-  if ("custom" in part) return [{ type: "custom_tool_call", name: part.custom, input: part.input }];
+  if ("custom" in part) {
+    const namespace = namespaceOf(turn, part.custom);
+    return [{ type: "custom_tool_call", name: part.custom, input: part.input, namespace }];
+  }
   if ("search" in part) return [{ type: "web_search_call", action: { type: "search", query: part.search } }];
   if ("comment" in part) return [{ type: "message", text: part.comment, phase: "commentary" }];
   if ("refuse" in part) return [{ type: "message", text: part.refuse, refusal: true, phase: "final_answer" }];
   if ("exactly" in part) return [{ type: "message", text: part.exactly, phase: "final_answer" }];
   const text = (turn.first ? introduction : "") + part.say + lossOf(turn);
   return [{ type: "message", text, phase: "final_answer", annotations: part.annotations }];
+}
+
+function namespaceOf({ view }: Turn, name: string): string | undefined {
+  return stringOf(view.tools.find((tool) => tool["name"] === name)?.["namespace"]);
 }
 
 /** The loss made visible: what the model wrote down and did not get back. */

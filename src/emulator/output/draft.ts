@@ -32,12 +32,15 @@ export type Draft =
       readonly name: string;
       readonly arguments: string;
       readonly callId?: string | undefined;
+      /** Responses: the group of tools it was declared in. */
+      readonly namespace?: string | undefined;
     }
   | {
       readonly type: "custom_tool_call";
       readonly name: string;
       readonly input: string;
       readonly callId?: string | undefined;
+      readonly namespace?: string | undefined;
     }
   | { readonly type: "web_search_call"; readonly action: JsonObject }
   /** Any other item, sent as it is: `added` and `done`, an id only if it has none. */

@@ -31,7 +31,13 @@ export interface Judged {
 export function readRequest(engine: Engine, text: string): ParsedRequest | ApiRefusal {
   const body = bodyOf(text);
   if (body === undefined) return malformedJson();
-  return parseRequest({ body, text, traitsOf: (model) => engine.traitsOf(model, "openai-responses") });
+  const { strict } = engine;
+  return parseRequest({
+    body,
+    text,
+    strict,
+    traitsOf: (model) => engine.traitsOf(model, "openai-responses"),
+  });
 }
 
 export function judgeRequest(
@@ -41,21 +47,27 @@ export function judgeRequest(
 ): Judged | ApiRefusal {
   const { switches, seal, store } = engine;
   const { account } = options;
-  const refusals: ApiRefusal[] = [];
+  const refusals: ApiRefusal[] = [...request.tolerated];
   for (const [index, { item }] of request.input.entries()) {
     const wrong = checkItemShape(item, index, { switches, isOurs: (id) => seal.readId(id) !== undefined });
     if (wrong !== undefined) refusals.push(wrong);
   }
   const before = previousItems(engine, request, account);
-  if ("rule" in before) return before;
+  if ("rule" in before) {
+    if (engine.strict) return before;
+    refusals.push(before);
+  }
   const own = store.resolve(request.input, {
     account,
     seal,
     store: request.store,
     retained: !switches.zeroDataRetention,
   });
-  if ("rule" in own) return refusals[0] ?? own;
-  const context = [...before, ...own];
+  if (own.lost !== undefined) {
+    if (engine.strict) return refusals[0] ?? own.lost;
+    refusals.push(own.lost);
+  }
+  const context = [...("rule" in before ? [] : before), ...own.items];
   const head = switches.prefixCovers === "input" ? "" : request.head;
   const chain = prefixChain(
     head,

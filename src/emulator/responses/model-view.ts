@@ -1,6 +1,6 @@
 /** A Responses request as the model sees it. */
 
-import { isObject, objectOf, stringOf } from "../../base/support/index.ts";
+import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
 import { coveredBy } from "../model/notes.ts";
 import type { ModelView, Seen } from "../model/view.ts";
@@ -12,12 +12,19 @@ export function viewOf(engine: Engine, judged: Judged): ModelView {
   const { request, history } = judged;
   const { body } = request;
   const reasoning = objectOf(body["reasoning"]);
-  const effort = stringOf(reasoning["effort"]) ?? "medium";
+  const updates = judged.context.filter(({ type }) => type === "configuration_update");
+  const lastOf = (of: (item: JsonObject) => unknown): unknown =>
+    updates.map(({ item }) => of(item)).findLast((value) => value !== undefined && value !== null);
+  const effort =
+    stringOf(lastOf((item) => objectOf(item["reasoning"])["effort"])) ??
+    stringOf(reasoning["effort"]) ??
+    "medium";
   // What a compaction item covers is not lost: its notes are in there.
   const known = new Set(
     [...history.usable.values()].flatMap((sealed) => [sealed.id, ...coveredBy(sealed.notes)]),
   );
-  const format = formatOf(body);
+  const updated = lastOf((item) => objectOf(item["text"])["format"]);
+  const format = isObject(updated) ? updated : formatOf(body);
   return {
     seen: judged.context.map((one, position): Seen => {
       const { item, type } = one;
@@ -50,7 +57,7 @@ export function viewOf(engine: Engine, judged: Judged): ModelView {
       }
     }),
     instructions: stringOf(body["instructions"]) ?? "",
-    tools: request.tools,
+    tools: visibleTools(judged),
     toolChoice: isObject(body["tool_choice"]) ? body["tool_choice"] : (body["tool_choice"] ?? "auto"),
     parallel: body["parallel_tool_calls"] !== false,
     reasons: request.traits.reasoning && effort !== "none",
@@ -62,4 +69,20 @@ export function viewOf(engine: Engine, judged: Judged): ModelView {
       .filter((one) => !known.has(one.id)).length,
     model: request.model,
   };
+}
+
+/** Declared, added by items, or found by a search; a group's tools stand under its name. Deferred ones wait for a search. */
+function visibleTools({ request, context }: Judged): readonly JsonObject[] {
+  const declared = flat(request.tools).filter((tool) => tool["defer_loading"] !== true);
+  const later = context
+    .filter(({ type }) => type === "additional_tools" || type === "tool_search_output")
+    .flatMap(({ item }) => flat(arrayOf(item["tools"]).map(objectOf)));
+  return [...declared, ...later];
+}
+
+function flat(tools: readonly JsonObject[]): readonly JsonObject[] {
+  return tools.flatMap((tool) => {
+    if (tool["type"] !== "namespace") return [tool];
+    return arrayOf(tool["tools"]).map((inner) => ({ ...objectOf(inner), namespace: tool["name"] }));
+  });
 }

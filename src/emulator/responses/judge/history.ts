@@ -11,6 +11,7 @@ import { checkFollower, checkNeeded } from "./pairing.ts";
 import {
   ciphertextRefused,
   duplicateItem,
+  fingerprintChanged,
   itemNotFound,
   itemNotPersisted,
   missingParameter,
@@ -38,7 +39,13 @@ const outputTypes = new Set([
   "computer_call",
   "mcp_call",
   "local_shell_call",
+  "shell_call",
+  "apply_patch_call",
   "tool_search_call",
+  "mcp_list_tools",
+  "mcp_approval_request",
+  "program",
+  "program_output",
 ]);
 
 export function judgeHistory(question: HistoryQuestion): HistoryAnswer {
@@ -51,7 +58,10 @@ export function judgeHistory(question: HistoryQuestion): HistoryAnswer {
   if (!question.traits.reasoning && context.some((one) => one.type === "reasoning"))
     note(notAReasoningModel());
   note(checkDuplicates(context));
-  for (const one of context) note(checkKnownId(one, question));
+  for (const one of context) {
+    note(checkKnownId(one, question));
+    note(checkFingerprint(one, question));
+  }
 
   const usable = new Map<number, Sealed>();
   const dropped: string[] = [];
@@ -78,8 +88,9 @@ export function judgeHistory(question: HistoryQuestion): HistoryAnswer {
 
 function checkDuplicates(context: readonly ContextItem[]): ApiRefusal | undefined {
   const seen = new Set<string>();
-  for (const { id } of context) {
-    if (id === undefined) continue;
+  for (const { id, type } of context) {
+    // The id of a local shell output may be that of its call.
+    if (id === undefined || type === "local_shell_call_output") continue;
     if (seen.has(id)) return duplicateItem(id);
     seen.add(id);
   }
@@ -93,6 +104,12 @@ function checkKnownId(one: ContextItem, question: HistoryQuestion): ApiRefusal |
   if (!made || question.switches.unknownItemIds === "accept") return undefined;
   if (one.signed !== undefined) return undefined;
   return question.store ? itemNotFound("X-unknown-id", one.id) : itemNotPersisted("X-unknown-id", one.id);
+}
+
+function checkFingerprint(one: ContextItem, question: HistoryQuestion): ApiRefusal | undefined {
+  const issued = one.id === undefined ? undefined : question.seal.fingerprintOf(one.id);
+  if (one.id === undefined || issued === undefined || one.item["fingerprint"] === issued) return undefined;
+  return fingerprintChanged(`input[${one.index}].fingerprint`, one.id);
 }
 
 /** What the server has stored needs no ciphertext; a ciphertext that was sent all the same is judged. */

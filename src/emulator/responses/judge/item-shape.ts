@@ -8,6 +8,7 @@ import type { ApiRefusal } from "../../api-refusal.ts";
 import { idPrefixes } from "../../seal.ts";
 import { by, ensure, orNull, readAs, type Row, rows } from "../../shape/shape-rows.ts";
 import type { Switches } from "../../switches.ts";
+import { type ItemFields, itemFields } from "./item-fields.ts";
 import {
   badIdCharacters,
   badIdPrefix,
@@ -19,56 +20,6 @@ import {
 import { noLongerThan, notEmpty, responsesRows } from "./shape-words.ts";
 
 const { each, field, is, mustBe, mustBeOneOf, oneOf, only, required } = responsesRows;
-
-interface ItemFields {
-  readonly required: readonly string[];
-  readonly optional: readonly string[];
-}
-
-const callOutput: ItemFields = {
-  required: ["call_id", "output"],
-  optional: ["id", "status", "name", "namespace", "caller"],
-};
-
-/** Fields each type takes on input. Hosted items are accepted as they came, so their lists are those of the output. */
-const itemFields: Readonly<Record<string, ItemFields>> = {
-  message: { required: ["role", "content"], optional: ["id", "status", "phase"] },
-  reasoning: { required: ["summary"], optional: ["id", "content", "encrypted_content", "status"] },
-  function_call: {
-    required: ["call_id", "name", "arguments"],
-    optional: ["id", "status", "namespace", "caller", "async"],
-  },
-  function_call_output: callOutput,
-  custom_tool_call: {
-    required: ["call_id", "name", "input"],
-    optional: ["id", "status", "namespace", "caller"],
-  },
-  custom_tool_call_output: callOutput,
-  web_search_call: { required: ["id"], optional: ["status", "action", "results"] },
-  file_search_call: { required: ["id", "queries"], optional: ["status", "results"] },
-  code_interpreter_call: { required: ["id"], optional: ["status", "code", "container_id", "outputs"] },
-  image_generation_call: { required: ["id"], optional: ["status", "result"] },
-  computer_call: { required: ["id", "call_id"], optional: ["status", "action", "pending_safety_checks"] },
-  computer_call_output: {
-    required: ["call_id", "output"],
-    optional: ["id", "status", "acknowledged_safety_checks"],
-  },
-  local_shell_call: { required: ["id", "call_id", "action"], optional: ["status"] },
-  local_shell_call_output: { required: ["id", "output"], optional: ["status"] },
-  mcp_call: {
-    required: ["id", "name", "arguments", "server_label"],
-    optional: ["status", "output", "error", "approval_request_id"],
-  },
-  mcp_list_tools: { required: ["id", "server_label", "tools"], optional: ["error"] },
-  mcp_approval_request: { required: ["id", "name", "arguments", "server_label"], optional: [] },
-  mcp_approval_response: { required: ["approval_request_id", "approve"], optional: ["id", "reason"] },
-  tool_search_call: { required: ["id"], optional: ["status", "call_id", "arguments", "execution"] },
-  tool_search_output: { required: ["tools"], optional: ["id", "status", "call_id", "execution"] },
-  item_reference: { required: ["id"], optional: [] },
-  compaction: { required: ["encrypted_content"], optional: ["id"] },
-  compaction_trigger: { required: [], optional: [] },
-  configuration_update: { required: [], optional: ["id", "reasoning", "tools", "instructions"] },
-};
 
 const roles = ["assistant", "system", "developer", "user"];
 const userParts = [
@@ -100,14 +51,19 @@ export function checkItemShape(
   const type = typeOfItem(item);
   if (type === "") return missingParameter("X-missing", `${at}.type`);
   const fields = Object.hasOwn(itemFields, type) ? itemFields[type] : undefined;
-  if (fields !== undefined) return shapeOf(type, fields, options.switches)(item, at);
-  // A type nobody knows is accepted back by the server that issued it.
-  if (typeof item["id"] === "string" && options.isOurs(item["id"])) return undefined;
+  // What this server issued it takes back: also a type nobody knows, also an id with a prefix of its own.
+  const ours = typeof item["id"] === "string" && options.isOurs(item["id"]);
+  if (fields !== undefined) return shapeOf(type, fields, { ...options, ours })(item, at);
+  if (ours) return undefined;
   return invalidValue("X-value", `${at}.type`, type, Object.keys(itemFields));
 }
 
 /** What must be there, what may be there, then each field by itself. */
-function shapeOf(type: string, fields: ItemFields, switches: Switches): Row<ApiRefusal> {
+function shapeOf(
+  type: string,
+  fields: ItemFields,
+  { switches, ours }: { readonly switches: Switches; readonly ours: boolean },
+): Row<ApiRefusal> {
   const known = ["type", ...fields.required, ...fields.optional];
   const noStatus = type === "reasoning" && switches.reasoningStatus === "refuse";
   return rows(
@@ -122,7 +78,7 @@ function shapeOf(type: string, fields: ItemFields, switches: Switches): Row<ApiR
         : rows(),
     ),
     switches.unknownFields === "refuse" ? only(known, "T14") : rows(),
-    field("id", orNull(text, noLongerThan(64, "I05"), idCharacters, idPrefix(type))),
+    field("id", orNull(text, noLongerThan(64, "I05"), idCharacters, ours ? rows() : idPrefix(type))),
     field("call_id", orNull(text, notEmpty("T06"), noLongerThan(64, "T05"))),
     ownShapes[type]?.(switches) ?? rows(),
   );
@@ -130,7 +86,7 @@ function shapeOf(type: string, fields: ItemFields, switches: Switches): Row<ApiR
 
 function missingRule(type: string, name: string): string {
   if (type === "reasoning") return "S01";
-  return name === "output" ? "T09" : name === "call_id" ? "T06" : "X-missing";
+  return name === "output" || name === "result" ? "T09" : name === "call_id" ? "T06" : "X-missing";
 }
 
 const text = is("string");
@@ -165,6 +121,7 @@ function parts(allowed: readonly string[], role?: unknown): Row<ApiRefusal> {
   );
 }
 
+const patchStates = ["in_progress", "completed"];
 const phases = ["commentary", "final_answer"];
 const output = (): Row<ApiRefusal> => field("output", parts(["input_text", "input_image", "input_file"]));
 
@@ -197,6 +154,14 @@ const ownShapes: Readonly<Record<string, (switches: Switches) => Row<ApiRefusal>
   function_call_output: output,
   custom_tool_call_output: output,
   compaction: () => field("encrypted_content", text),
+  shell_call_output: () => field("output", is("array", "an array of objects")),
+  apply_patch_call: () => rows(field("operation", is("object")), field("status", oneOf(patchStates))),
+  apply_patch_call_output: () =>
+    rows(field("status", oneOf(["completed", "failed"])), field("output", orNull(text))),
+  mcp_approval_response: () => rows(field("approval_request_id", text), field("approve", is("boolean"))),
+  program: () => rows(field("code", text), field("fingerprint", text)),
+  program_output: () => rows(field("result", text), field("status", oneOf(["completed", "incomplete"]))),
+  additional_tools: () => rows(field("role", oneOf(["developer"])), field("tools", is("array"))),
 };
 
 function textOrJson(value: unknown): unknown {

@@ -201,6 +201,12 @@ export const prefixChanged = (id: string): ApiRefusal =>
 const callNouns: Readonly<Record<string, string>> = {
   function_call: "function call",
   custom_tool_call: "custom tool call",
+  computer_call: "computer call",
+  local_shell_call: "local shell call",
+  shell_call: "shell call",
+  apply_patch_call: "apply patch call",
+  tool_search_call: "tool search call",
+  tool_search: "tool search call", // its output is not named after the call
 };
 
 export const noToolOutput = (type: string, callId: string): ApiRefusal =>
@@ -215,6 +221,21 @@ export const noToolCall = (rule: string, outputType: string, callId: string): Ap
     rule,
     message: `No tool call found for ${callNouns[outputType.replace(/_output$/, "")] ?? "tool call"} output with call_id ${callId}.`,
     param: "input",
+  });
+
+export const noProgram = (type: string, callId: string, program: string): ApiRefusal =>
+  refuse({
+    rule: "X-caller",
+    message: `No program found for ${callNouns[type] ?? "tool call"} ${callId} with caller_id ${program}.`,
+    param: "input",
+  });
+
+export const fingerprintChanged = (param: string, id: string): ApiRefusal =>
+  refuse({
+    rule: "X-fingerprint",
+    message: `Invalid '${param}': the fingerprint of program ${id} could not be verified. It must be sent back unchanged.`,
+    param,
+    code: "invalid_value",
   });
 
 export const unsupportedParameter = (param: string): ApiRefusal =>

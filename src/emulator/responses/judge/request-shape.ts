@@ -44,17 +44,21 @@ export interface ParsedRequest {
   readonly store: boolean;
   readonly stream: boolean;
   readonly include: readonly string[];
+  /** What a strict server would have refused of it; empty where the judge is strict. */
+  readonly tolerated: readonly ApiRefusal[];
 }
 
 const parameters = kindTable({
   boolean: "background parallel_tool_calls store stream",
-  array: "context_management include tools",
+  array: "access_programs context_management include tools",
   any: "conversation input tool_choice",
   string:
     "instructions model previous_response_id prompt_cache_key prompt_cache_retention safety_identifier " +
     "service_tier truncation user",
   integer: "max_output_tokens max_tool_calls top_logprobs",
-  object: "metadata moderation prompt prompt_cache_options reasoning stream_options text",
+  // `client_metadata` is in no type of the official client; codex sends it with every request (0.166).
+  object:
+    "client_metadata image metadata moderation prompt prompt_cache_options reasoning stream_options text",
   number: "temperature top_p",
 });
 
@@ -82,25 +86,30 @@ const parameterShape = rows(
       ),
     ),
   ),
-  field("model", mustBe("string")),
 );
 
+const namesModel = field("model", mustBe("string"));
+
+/** A lenient judge goes on after a wrong parameter; without a model or an input nobody can answer. */
 export function parseRequest(options: {
   readonly body: unknown;
   readonly text: string;
+  readonly strict: boolean;
   readonly traitsOf: (model: string) => ModelTraits | undefined;
 }): ParsedRequest | ApiRefusal {
-  const { body, text } = options;
+  const { body, text, strict } = options;
   if (!isObject(body)) return invalidType("body", "an object", body);
   const wrong = parameterShape(body, "");
-  if (wrong !== undefined) return wrong;
+  if (strict && wrong !== undefined) return wrong;
+  const nameless = namesModel(body, "");
+  if (nameless !== undefined) return nameless;
   const model = body["model"] as string;
   const traits = options.traitsOf(model);
   if (traits === undefined) return unknownModel(model);
   const input = parseInput(body, text);
   if ("rule" in input) return input;
   const limited = limitsOf(traits)(body, "");
-  if (limited !== undefined) return limited;
+  if (strict && limited !== undefined) return limited;
   return {
     body,
     model,
@@ -111,6 +120,7 @@ export function parseRequest(options: {
     store: body["store"] !== false,
     stream: body["stream"] === true,
     include: arrayOf(body["include"]) as readonly string[],
+    tolerated: [wrong, limited].filter((one) => one !== undefined),
   };
 }
 

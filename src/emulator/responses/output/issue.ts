@@ -43,14 +43,11 @@ export function issueItems(options: IssueOptions): readonly IssuedItem[] {
     const type = draft.type === "raw" ? (stringOf(draft.item["type"]) ?? "unknown") : draft.type;
     const needs = draft.type === "reasoning" ? [] : reasoningBefore(drafts, index);
     const given = draft.type === "raw" ? stringOf(draft.item["id"]) : undefined;
-    const isCall = draft.type === "function_call" || draft.type === "custom_tool_call";
-    return {
-      draft,
-      index,
-      type,
-      id: given ?? seal.itemId(address, type, needs),
-      callId: isCall ? (draft.callId ?? seal.callId(address)) : undefined,
-    };
+    const id = given ?? seal.itemId(address, type, needs);
+    if (draft.type === "raw") {
+      seal.adopt(id, { ...address, type, needs, fingerprint: stringOf(draft.item["fingerprint"]) });
+    }
+    return { draft, index, type, id, callId: callIdOf(draft, address, seal) };
   });
   const items: IssuedItem[] = [];
   let link = options.prefix;
@@ -61,6 +58,12 @@ export function issueItems(options: IssueOptions): readonly IssuedItem[] {
     items.push(item);
   }
   return items;
+}
+
+function callIdOf(draft: Draft, address: ItemAddress, seal: Seal): string | undefined {
+  if (draft.type === "raw") return stringOf(draft.item["call_id"]);
+  const isCall = draft.type === "function_call" || draft.type === "custom_tool_call";
+  return isCall ? (draft.callId ?? seal.callId(address)) : undefined;
 }
 
 type Base = Omit<IssuedItem, "sealed" | "view">;
@@ -124,6 +127,7 @@ function viewOf(
         arguments: open ? "" : draft.arguments,
         call_id: one.callId,
         name: draft.name,
+        ...(draft.namespace === undefined ? {} : { namespace: draft.namespace }),
       };
     case "custom_tool_call":
       return {
@@ -133,6 +137,7 @@ function viewOf(
         call_id: one.callId,
         input: open ? "" : draft.input,
         name: draft.name,
+        ...(draft.namespace === undefined ? {} : { namespace: draft.namespace }),
       };
     case "web_search_call":
       return { id, type: "web_search_call", status, ...(open ? {} : { action: draft.action }) };

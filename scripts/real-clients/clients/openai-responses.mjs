@@ -1,0 +1,99 @@
+/** The official client on the Responses API, with the loop written by hand: state kept by the server, and by us. */
+import assert from "node:assert/strict";
+
+import { weather } from "../weather.mjs";
+
+export const client = {
+  name: "openai-responses",
+  packages: ["openai@latest"],
+
+  async run({ baseUrl, key }) {
+    const { default: OpenAI } = await import("openai");
+    const openai = new OpenAI({ baseURL: baseUrl, apiKey: key });
+    await stateless(openai);
+    await stored(openai);
+    await streamed(openai);
+  },
+};
+
+const tools = [
+  {
+    type: "function",
+    name: weather.name,
+    description: weather.description,
+    parameters: weather.parameters,
+    strict: true,
+  },
+];
+
+/** Answers every call of a response. */
+function resultsOf(response) {
+  return response.output
+    .filter(({ type }) => type === "function_call")
+    .map((call) => ({
+      type: "function_call_output",
+      call_id: call.call_id,
+      output: weather.run(JSON.parse(call.arguments)),
+    }));
+}
+
+async function stateless(openai) {
+  const input = [];
+  const ask = async (text) => {
+    input.push({ role: "user", content: text });
+    for (;;) {
+      const response = await openai.responses.create({
+        model: "emu-reasoner",
+        input,
+        tools,
+        store: false,
+        include: ["reasoning.encrypted_content"],
+      });
+      input.push(...response.output);
+      const results = resultsOf(response);
+      if (results.length === 0) return response.output_text;
+      input.push(...results);
+    }
+  };
+  assert.match(await ask("Compare the weather in Paris and Rome."), /Rome: Sunny in Rome/);
+  await ask("Think of a number.");
+  assert.match(await ask("Which number was it?"), /I thought of \d+/);
+}
+
+async function stored(openai) {
+  let previous;
+  const ask = async (text) => {
+    let input = [{ role: "user", content: text }];
+    for (;;) {
+      const response = await openai.responses.create({
+        model: "emu-reasoner",
+        input,
+        tools,
+        previous_response_id: previous,
+      });
+      previous = response.id;
+      input = resultsOf(response);
+      if (input.length === 0) return response.output_text;
+    }
+  };
+  assert.match(await ask("What is the weather in Oslo?"), /Sunny in Oslo/);
+  await ask("Think of a number.");
+  assert.match(await ask("Which number was it?"), /I thought of \d+/);
+}
+
+/** The stream helper adds a field that the API does not know. */
+function asIssued(item) {
+  const issued = { ...item };
+  delete issued.parsed_arguments;
+  return issued;
+}
+
+async function streamed(openai) {
+  const input = [{ role: "user", content: "What is the weather in Lima?" }];
+  for (let step = 0; step < 2; step += 1) {
+    const stream = openai.responses.stream({ model: "emu-reasoner", input, tools, store: false });
+    const response = await stream.finalResponse();
+    input.push(...response.output.map(asIssued), ...resultsOf(response));
+    if (step === 1) assert.match(response.output_text, /Sunny in Lima/);
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Real clients, as their makers publish them, hold a conversation with tools on the strict emulator. Each is installed
+ * into a folder of its own under the temporary folder (kept for the next run), runs in a process of its own, and fails
+ * if it throws, if a request is refused, or if its own check says so. Ends with 1 if a client failed.
+ *
+ *   npm run test:clients                        all of them; needs a network to install them, and loopback to run
+ *   npm run test:clients -- --only codex,pi     those whose name contains one of these
+ *   npm run test:clients -- --show              and what each of them printed
+ */
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+
+import { endAll, runToEnd } from "../../bench/processes.mjs";
+import { peerNode } from "../../bench/setup.mjs";
+import { startEmulator } from "../../src/emulator/index.ts";
+import { environmentOf, installed, versionsIn } from "./folders.mjs";
+
+const HERE = import.meta.dirname;
+const CACHE = join(tmpdir(), "throughline-real-clients");
+const RUN_MS = 180_000;
+
+const print = (text) => process.stdout.write(`${text}\n`);
+
+const { values: flags } = parseArgs({
+  options: { only: { type: "string" }, show: { type: "boolean", default: false } },
+});
+const wanted = flags.only?.split(",").map((word) => word.trim());
+
+process.once("SIGINT", () => {
+  endAll();
+  process.exit(130);
+});
+process.exitCode = await main();
+
+async function main() {
+  const clients = await clientsIn(join(HERE, "clients"));
+  const chosen = clients.filter(({ name }) => wanted?.some((word) => name.includes(word)) ?? true);
+  if (chosen.length === 0) {
+    print(`No client has such a name; there are: ${clients.map(({ name }) => name).join(", ")}.`);
+    return 2;
+  }
+  const node = await peerNode((text) => process.stderr.write(`${text}\n`));
+  const counts = { ok: 0, failed: 0, "not installed": 0 };
+  for (const client of chosen) {
+    // One after the other: a client that is slow beside others would look broken.
+    const { verdict, words } = await tryClient(client, node);
+    counts[verdict] += 1;
+    print(`${verdict.padEnd(13)} ${client.name}: ${words}`);
+  }
+  const told = Object.entries(counts).map(([verdict, count]) => `${count} ${verdict}`);
+  print(`\n${chosen.length} clients: ${told.join(", ")}.`);
+  return counts.failed === 0 ? 0 : 1;
+}
+
+async function clientsIn(folder) {
+  const files = readdirSync(folder).filter((file) => file.endsWith(".mjs"));
+  return Promise.all(
+    files.toSorted().map(async (file) => ({ ...(await import(join(folder, file))).client, file })),
+  );
+}
+
+async function tryClient(client, node) {
+  let dir;
+  try {
+    dir = await installed({ client, node, cache: CACHE });
+  } catch (error) {
+    return { verdict: "not installed", words: shortly(error) };
+  }
+  const versions = versionsIn(dir, client.packages);
+  // The client's file stands beside its packages: so its imports find them.
+  cpSync(HERE, join(dir, "real-clients"), { recursive: true });
+  const work = mkdtempSync(join(tmpdir(), `client-${client.name}-`));
+  const emulator = await startEmulator();
+  try {
+    const order = { dir, work, url: emulator.url, baseUrl: emulator.baseUrl, key: "sk-emulator-any-key" };
+    const { stdout } = await runToEnd(
+      node,
+      [join(dir, "real-clients/run-client.mjs"), client.file, JSON.stringify(order)],
+      { cwd: work, env: environmentOf({ ...order, node }), timeoutMs: client.timeoutMs ?? RUN_MS },
+    );
+    if (flags.show) print(stdout.trimEnd().replaceAll(/^/gm, "    "));
+    const words = judge(client, emulator);
+    return { verdict: "ok", words: `${words} (${versions})` };
+  } catch (error) {
+    const refused = emulator.report().requests.filter(({ verdict }) => verdict === "refused");
+    const why = refused.map(({ rule, message }) => `\n      refused ${rule}: ${message}`).join("");
+    return { verdict: "failed", words: `${shortly(error)}${why} (${versions})` };
+  } finally {
+    await emulator.close();
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+/** What every client must hold, then what this one must. */
+function judge(client, emulator) {
+  const { requests, totals } = emulator.report();
+  if (totals.requests === 0) throw new Error("it never asked the emulator");
+  const refused = requests.filter(({ verdict }) => verdict === "refused");
+  const allowed = client.refusals ?? 0;
+  if (refused.length > allowed) throw new Error(`${refused.length} requests were refused`);
+  const more = client.check?.({ report: emulator.report(), exchanges: emulator.exchanges });
+  return [
+    `${totals.requests} requests`,
+    `recall ${totals.recall.toFixed(2)}`,
+    ...(totals.prefixBreaks === 0 ? [] : [`${totals.prefixBreaks} prefix breaks`]),
+    ...(more === undefined ? [] : [more]),
+  ].join(", ");
+}
+
+function shortly(error) {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.length > 1500 ? `${text.slice(0, 1500)} …` : text;
+}
