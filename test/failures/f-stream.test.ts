@@ -392,15 +392,18 @@ test("R15 a call that is done counts as done, whatever its status says", async (
   const b = await scriptedBench(
     (_, request) =>
       request === 1
-        ? completed([fcItem("a", { status: "in_progress", caller: { type: "program", caller_id: "cm_1" } })])
+        ? completed([
+            { id: "cm_1", type: "program", call_id: "call_p", code: "text(1)", fingerprint: "gAAA" },
+            fcItem("a", { status: "in_progress", caller: { type: "program", caller_id: "call_p" } }),
+          ])
         : completed([msgItem("Fine.")]),
     { tools: [look] },
   );
   await b.ask("Look.");
   expect(look.runs).toEqual(["a"]);
-  expect(inputOf(b.server.bodies[1])[1]).toMatchObject({
+  expect(inputOf(b.server.bodies[1])[2]).toMatchObject({
     status: "in_progress",
-    caller: { type: "program", caller_id: "cm_1" },
+    caller: { type: "program", caller_id: "call_p" },
   });
 });
 

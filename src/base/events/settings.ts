@@ -42,6 +42,12 @@ export interface Profile {
    * asked for. Absent, as in logs of earlier versions: it takes its place.
    */
   readonly unitesParameters?: boolean | undefined;
+  /** A custom call whose name is none of the declared tools was run by the provider: it is logged as a hosted item. */
+  readonly serverCustomCalls?: boolean | undefined;
+  /** Its item ids repeat inside a response, and go back as they came (failures.md I13). */
+  readonly itemIdsRepeat?: boolean | undefined;
+  /** How long its first byte, and any next one, may take where the user sets no limit, in milliseconds. */
+  readonly patienceMs?: number | undefined;
   /** For the `openai-chat` dialect alone. */
   readonly chat?: ChatProfile | undefined;
   /** Per field: the failures.md id it rests on, or "assumed". */

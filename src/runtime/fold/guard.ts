@@ -231,6 +231,7 @@ function hasPayload(item: PlannedItem): boolean {
 
 /** An id the endpoint would refuse; ids are never hashed or rewritten (failures.md I04–I07, E03). */
 function idProblem(items: readonly PlannedItem[], context: GuardContext): Loss | undefined {
+  const { maxItemIdLength, itemIdsRepeat } = context.settings.profile;
   const seen = new Set<string>();
   const some = items.some((item) => item.event.itemId !== undefined);
   for (const { event } of items) {
@@ -239,13 +240,13 @@ function idProblem(items: readonly PlannedItem[], context: GuardContext): Loss |
       if (some) return { reason: "id_invalid", why: "an item of its response came without an id" };
       continue;
     }
-    if (id.length > context.settings.profile.maxItemIdLength || !/^[A-Za-z0-9_-]+$/.test(id)) {
+    if (id.length > maxItemIdLength || !/^[A-Za-z0-9_-]+$/.test(id)) {
       return {
         reason: "id_invalid",
         why: `the id of an item of its response cannot be sent back (${id.length} characters)`,
       };
     }
-    if (seen.has(id) || context.sentIds.has(id)) {
+    if ((seen.has(id) && itemIdsRepeat !== true) || context.sentIds.has(id)) {
       return { reason: "id_repeated", why: `the id ${id} stands in the request already` };
     }
     seen.add(id);

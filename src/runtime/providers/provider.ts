@@ -62,6 +62,8 @@ export type StreamEvent =
       readonly name?: string | undefined;
       readonly callId?: string | undefined;
       readonly phase?: string | undefined;
+      /** A call with free-form input. */
+      readonly custom?: true | undefined;
     }
   | {
       readonly type: "delta";

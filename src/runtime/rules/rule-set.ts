@@ -14,6 +14,8 @@ export interface PieceContext {
   readonly foreign?: boolean;
   /** Run by the provider itself: a call among these has its output from there, or none. */
   readonly hosted?: boolean;
+  /** Where it comes from, the ids of one response repeat (I13). */
+  readonly idsRepeat?: boolean | undefined;
   /** How many pieces of reasoning its response made: leaving out some of them is refused where leaving out all is not. */
   readonly reasoningMade?: number;
   /** On a target that binds reasoning to what stands before it: that is not what it was made after (C04). */

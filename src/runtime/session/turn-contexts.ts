@@ -30,30 +30,34 @@ export class TurnContexts {
   readonly permissions = new PendingPermissions();
   readonly #parts: TurnContextParts;
   readonly #setup: SetupCache;
-  readonly #limits: TurnLimits;
+  /** What the user set of them. */
+  readonly #limits: AgentOptions["limits"];
   readonly #compactAt: number | undefined;
 
   constructor(parts: TurnContextParts) {
     const { limits, compaction } = parts.options;
     this.#parts = parts;
     this.#setup = new SetupCache(parts.options);
-    this.#limits = withDefaults(DEFAULT_LIMITS, limits);
+    this.#limits = limits;
     this.#compactAt = compaction?.automatic === false ? undefined : (compaction?.at ?? COMPACT_AT);
   }
 
   /** For what one call of a person's begins, until `signal` stops it. */
   around(signal: AbortSignal, overrides: TurnOverrides): CompactingOptions {
     const { ids, model } = this.#parts;
-    const { capabilities } = this.#setup.get(model(), overrides).settings;
+    const { capabilities, profile } = this.#setup.get(model(), overrides).settings;
+    const { patienceMs } = profile;
+    const patience = { firstByteTimeoutMs: patienceMs, idleTimeoutMs: patienceMs };
+    const usual = withDefaults(DEFAULT_LIMITS, patience, this.#limits);
     return {
-      contextFor: (turn, kind, limits = this.#limits) =>
+      contextFor: (turn, kind, limits = usual) =>
         kind === "turn"
           ? this.#conversation(this.#base(turn, signal, overrides), limits)
           : // A summary is prose, whatever the turn has to deliver.
             { ...this.#base(turn, signal, { model: overrides.model }), limits, purpose: "compaction" },
       signal,
       newTurn: () => ids.next("tn"),
-      limits: this.#limits,
+      limits: usual,
       compactAt: this.#compactAt,
       contextTokens: capabilities.contextTokens,
     };

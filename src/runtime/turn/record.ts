@@ -11,6 +11,7 @@ import { contextUse } from "./context-use.ts";
 import type { TurnContext } from "./context.ts";
 import { LiveItem } from "./live-item.ts";
 import { ScratchWriter } from "./scratch-journal.ts";
+import { withServerCalls } from "./server-calls.ts";
 
 /** Logs the beginning of the next attempt, with a request that was sent already; its id. */
 export type OpenAgain = () => Promise<string>;
@@ -56,7 +57,8 @@ export class ResponseRecorder {
   /** There is something to wait for only when an item was logged: most batches are pieces of text. */
   take(batch: readonly StreamEvent[], from = 0): Promise<void> | undefined {
     for (let index = from; index < batch.length; index += 1) {
-      const logged = this.#event(batch[index] as StreamEvent);
+      const { settings } = this.#context.live.fold;
+      const logged = this.#event(withServerCalls(batch[index] as StreamEvent, settings));
       if (logged !== undefined) return logged.then(() => this.take(batch, index + 1));
     }
     this.#flush();
@@ -131,10 +133,9 @@ export class ResponseRecorder {
 
   #delta(event: Extract<StreamEvent, { type: "delta" }>): void {
     const item = this.#open.get(event.outputIndex);
-    if (item === undefined) return;
+    if (item === undefined || item.kind === "other") return;
     item.delta(event.channel, event.part, event.text, this.#live);
-    if (item.kind === "other" || event.text === "") return;
-    this.#scratch.add(event, item);
+    if (event.text !== "") this.#scratch.add(event, item);
   }
 
   async #done(draft: ItemDraft): Promise<void> {

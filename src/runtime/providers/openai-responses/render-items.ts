@@ -35,8 +35,8 @@ export function renderEntry(
 
 function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[] {
   const { response } = entry.group.start;
-  const ours = { group: response };
-  const hosted = { group: response, hosted: true };
+  const ours = { group: response, idsRepeat: plan.settings.profile.itemIdsRepeat };
+  const hosted = { ...ours, hosted: true };
   const elements: RenderedElement[] = [];
   for (const item of entry.items) {
     if (item.action === "omit" || isNote(item)) continue;

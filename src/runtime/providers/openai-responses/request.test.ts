@@ -406,17 +406,17 @@ describe("items abroad", () => {
   });
 });
 
+const head = (settings: Partial<Settings>): Json => {
+  const { include, reasoning, store } = bodyOf(renderLog([user("Hi.")], settings));
+  return { include, reasoning, store };
+};
+
 describe("parameters of the user's are added to what keeps reasoning", () => {
   const parameters = {
     include: ["message.output_text.logprobs", "reasoning.encrypted_content"],
     reasoning: { mode: "pro", summary: "detailed" },
     store: true,
   };
-  const head = (settings: Partial<Settings>): Json => {
-    const { include, reasoning, store } = bodyOf(renderLog([user("Hi.")], settings));
-    return { include, reasoning, store };
-  };
-
   test("lists are united and objects merged", () => {
     expect(head({ parameters, effort: "high", reasoningContext: "all_turns" })).toEqual({
       include: ["reasoning.encrypted_content", "message.output_text.logprobs"],

@@ -169,6 +169,7 @@ export class ResponsesDecoder implements StreamDecoder {
       name: call?.name || stringOf(item["name"]),
       callId: stringOf(item["call_id"]),
       phase: stringOf(item["phase"]),
+      ...(call?.custom === true ? { custom: true } : {}),
     });
   }
 
@@ -180,6 +181,7 @@ export class ResponsesDecoder implements StreamDecoder {
       readonly name?: string | undefined;
       readonly callId?: string | undefined;
       readonly phase?: string | undefined;
+      readonly custom?: true | undefined;
     } = {},
   ): OpenItem {
     const known = this.#items.get(outputIndex);
@@ -258,7 +260,7 @@ export class ResponsesDecoder implements StreamDecoder {
       outputIndex,
       kindOf(draft.itemType, draft.type === "tool_call" ? draft : undefined),
       events,
-      draft.type === "tool_call" ? { name: draft.name } : {},
+      draft.type === "tool_call" ? { name: draft.name, custom: draft.custom } : {},
     );
     if (item.done !== undefined) {
       this.#unknown.add("repeated output_item.done");

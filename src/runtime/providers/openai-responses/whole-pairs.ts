@@ -18,6 +18,8 @@ import { CALLS_BY_ID } from "./client-calls.ts";
 import { HOSTED_RULES } from "./item-fields.ts";
 
 export function wholePairs(entry: PlanEntry, plan: Plan, before: readonly PlanEntry[]): PlanEntry {
+  // Settings of an earlier version know no such items, and their requests stay what they were.
+  if (plan.settings.profile.omitsAlone !== true) return entry;
   if (entry.kind !== "group" || !entry.items.some(isBound)) return entry;
   const whole = withoutHalves(entry, plan, before);
   const orphan = whole.items.some((item) => isOurs(item) && lacksProgram(item, whole, before));
@@ -84,11 +86,7 @@ function withoutHalves(entry: PlannedGroup, plan: Plan, before: readonly PlanEnt
   const halves = entry.items.filter((item) => isHalf(item, entry, before));
   if (halves.length === 0) return entry;
   const items = entry.items.map((item) => (halves.includes(item) ? { ...item, ...HALF } : item));
-  const { profile } = plan.settings;
-  const { items: left, lost = profile.omitsAlone === true ? undefined : HALF } = withoutFollowers(
-    items,
-    profile,
-  );
+  const { items: left, lost } = withoutFollowers(items, plan.settings.profile);
   const without = { ...entry, items: left };
   return lost === undefined ? without : withoutReasoning(without, lost.reason, lost.why);
 }

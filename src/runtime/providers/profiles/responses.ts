@@ -76,12 +76,21 @@ export const RESPONSES_PROFILES: Readonly<Record<string, Profile>> = {
     name: "azure",
     evidence: { ...RESPONSES.evidence, itemIds: "§6: only the exact pair of id and payload works" },
   },
-  /** Gives ciphertext, takes reasoning back with or without ids; errors are plain strings (E10). */
+  /** Gives ciphertext; errors are plain strings (E10). Its own searches come as custom calls that it has run. */
   xai: {
     ...RESPONSES,
     name: "xai",
-    sendPromptCacheKey: false,
-    evidence: { ...RESPONSES.evidence, itemIds: "assumed", sendPromptCacheKey: "assumed" },
+    serverCustomCalls: true,
+    itemIdsRepeat: true,
+    patienceMs: 900_000,
+    evidence: {
+      ...RESPONSES.evidence,
+      itemIds: "assumed",
+      sendPromptCacheKey: "xAI's guide: one per conversation, and a history that only grows",
+      serverCustomCalls: "recorded answers with x_search: calls that ended before the answer, and no outputs",
+      itemIdsRepeat: "I13",
+      patienceMs: "xAI's guide asks for a limit of 15 minutes for reasoning models",
+    },
   },
   /** Readable reasoning that must come back as `reasoning_text` (V02). */
   "deepseek-responses": {

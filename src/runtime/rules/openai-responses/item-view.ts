@@ -30,6 +30,8 @@ export interface ItemView {
   readonly foreign: boolean;
   /** Run by the provider: the request owes it nothing. */
   readonly hosted: boolean;
+  /** Its server repeats ids inside a response, and takes them so. */
+  readonly idsRepeat: boolean;
 }
 
 export function viewItem(
@@ -59,6 +61,7 @@ export function viewItem(
     group: context.group,
     foreign: context.foreign ?? false,
     hosted: context.hosted ?? false,
+    idsRepeat: context.idsRepeat ?? false,
   };
 }
 

@@ -320,6 +320,7 @@ describe("viewItem", () => {
       group: "r1",
       foreign: false,
       hosted: false,
+      idsRepeat: false,
     });
   });
 

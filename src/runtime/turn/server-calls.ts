@@ -1,0 +1,26 @@
+/**
+ * Custom calls that the provider ran itself. They look like calls to a tool of ours; that they are none is seen by their
+ * name, which only the settings can tell (`profile.serverCustomCalls`). From here on they are hosted items: logged, shown
+ * and sent back as such, never run and never answered.
+ */
+
+import type { Settings } from "../../base/events/index.ts";
+import type { ItemDraft, StreamEvent } from "../providers/index.ts";
+
+/** The event as it is recorded. */
+export function withServerCalls(event: StreamEvent, settings: Settings | undefined): StreamEvent {
+  if (settings?.profile.serverCustomCalls !== true) return event;
+  if (event.type === "item_start" && event.custom === true && isTheirs(event.name, settings))
+    return { ...event, kind: "other" };
+  if (event.type !== "item_done" || event.draft.type !== "tool_call") return event;
+  const { custom, name } = event.draft;
+  return custom === true && isTheirs(name, settings) ? { ...event, draft: hosted(event.draft) } : event;
+}
+
+function isTheirs(name: string | undefined, { tools, hosted: declared }: Settings): boolean {
+  return !tools.some((tool) => tool.name === name) && !declared.some((tool) => tool["name"] === name);
+}
+
+function hosted({ outputIndex, itemType, itemId, item }: ItemDraft): ItemDraft {
+  return { type: "hosted_item", outputIndex, itemType, itemId, item };
+}

@@ -1,0 +1,172 @@
+/** Answers with items of OpenAI's own tools, in a session: nothing is stuck, and the thoughts come home. */
+
+import { describe, expect, test } from "vitest";
+
+import { bench, echoTool, expectSound, type Json, lastInput, ofType, says, thought } from "./harness.ts";
+
+const item = (one: Json): Json => ({ item: one });
+
+describe("calls to tools that this program does not have are answered, and the model goes on", () => {
+  const action = { commands: ["ls"], max_output_length: null, timeout_ms: null };
+  test.each<[string, Json, string]>([
+    [
+      "shell",
+      { type: "shell_call", call_id: "call_1", status: "completed", action, environment: null },
+      "shell_call_output",
+    ],
+    [
+      "local_shell",
+      {
+        type: "local_shell_call",
+        call_id: "call_1",
+        status: "completed",
+        action: { type: "exec", command: ["ls"], env: {} },
+      },
+      "local_shell_call_output",
+    ],
+    [
+      "apply_patch",
+      {
+        type: "apply_patch_call",
+        call_id: "call_1",
+        status: "completed",
+        operation: { type: "delete_file", path: "a" },
+      },
+      "apply_patch_call_output",
+    ],
+    [
+      "tool_search",
+      {
+        type: "tool_search_call",
+        call_id: "call_1",
+        status: "completed",
+        execution: "client",
+        arguments: {},
+      },
+      "tool_search_output",
+    ],
+    [
+      "mcp_approval_request",
+      { type: "mcp_approval_request", name: "look_up", arguments: "{}", server_label: "s" },
+      "mcp_approval_response",
+    ],
+  ])("%s", async (name, call, output) => {
+    const look = echoTool();
+    const b = await bench({
+      steps: [{ output: [thought(), item(call)] }, { output: [thought(), says("Then not.")] }],
+      tools: [look],
+    });
+    expect(await b.ask("Go.")).toBe("Then not.");
+    await b.ask("And now?");
+    expect(look.runs).toEqual([]);
+    const [result] = ofType(await b.log(), "tool_result");
+    expect(result).toMatchObject({ status: "error" });
+    expect(result?.text).toContain(`there is no tool "${name}"`);
+    const types = lastInput(b.emulator).map(({ type }) => type);
+    expect(types).toEqual(["message", "reasoning", call["type"], output, "reasoning", "message", "message"]);
+    expectSound(b.emulator);
+  });
+});
+
+const callOfProgram = (n: number): Json => ({
+  type: "function_call",
+  call_id: `call_${n}`,
+  name: "look_up",
+  arguments: JSON.stringify({ q: `q${n}` }),
+  status: "in_progress",
+  caller: { type: "program", caller_id: "call_p" },
+});
+
+test("a program calls a tool of ours over two responses, and all thoughts come home", async () => {
+  const look = echoTool();
+  const program = { type: "program", call_id: "call_p", code: "await look_up()", fingerprint: "gAAA==" };
+  const b = await bench({
+    steps: [
+      { output: [thought(), item({ ...program, id: "cm_1" }), item(callOfProgram(1))] },
+      { output: [item(callOfProgram(2))] },
+      {
+        output: [
+          item({ type: "program_output", call_id: "call_p", result: "1", status: "completed" }),
+          thought(),
+          says("Done."),
+        ],
+      },
+    ],
+    tools: [look],
+  });
+  expect(await b.ask("Go.")).toBe("Done.");
+  await b.ask("And now?");
+  expect(look.runs).toEqual(["q1", "q2"]);
+  expectSound(b.emulator);
+});
+
+test("what the server ran itself goes home in pairs, and is not answered", async () => {
+  const environment = { type: "container_reference", container_id: "cntr_1" };
+  const b = await bench({
+    steps: [
+      {
+        output: [
+          thought(),
+          item({
+            type: "tool_search_call",
+            call_id: null,
+            status: "completed",
+            execution: "server",
+            arguments: {},
+          }),
+          item({
+            type: "tool_search_output",
+            call_id: null,
+            status: "completed",
+            execution: "server",
+            tools: [],
+          }),
+          thought(),
+          item({
+            type: "shell_call",
+            call_id: "call_s",
+            status: "completed",
+            action: { commands: ["ls"] },
+            environment,
+          }),
+          item({
+            type: "shell_call_output",
+            call_id: "call_s",
+            status: "completed",
+            output: [],
+            max_output_length: null,
+          }),
+          thought(),
+          says("Done."),
+        ],
+      },
+    ],
+  });
+  expect(await b.ask("Go.")).toBe("Done.");
+  await b.ask("And now?");
+  expect(lastInput(b.emulator)).toHaveLength(10);
+  expectSound(b.emulator);
+});
+
+test("an image at the end costs no thought before it", async () => {
+  const b = await bench({
+    steps: [
+      {
+        output: [
+          thought(),
+          says("Here it is."),
+          item({ type: "image_generation_call", status: "completed", result: "AAAA" }),
+        ],
+      },
+    ],
+  });
+  await b.ask("Draw.");
+  await b.ask("And now?");
+  expect(lastInput(b.emulator).map(({ type }) => type)).toEqual([
+    "message",
+    "reasoning",
+    "message",
+    "message",
+  ]);
+  expectSound(b.emulator);
+});

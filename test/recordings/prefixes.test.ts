@@ -1,0 +1,51 @@
+/**
+ * Every recorded stream of the Responses dialect and every prefix of it, cut behind an event, plus one more message: the
+ * request breaks no rule, carries every thought of the responses that were completed, and none of the one that was cut.
+ */
+
+import { describe, expect, test } from "vitest";
+
+import { logOf, render, settingsOf } from "./re-encode.ts";
+import {
+  decode,
+  type Decoded,
+  framed,
+  present,
+  readRecording,
+  recordingNames,
+  responsesOf,
+} from "./recordings.ts";
+
+const ENDING = ".chunks.txt";
+const names = recordingNames(ENDING);
+
+if (!present) process.stderr.write("prefixes: skipped, THROUGHLINE_FIXTURES is not set\n");
+
+/** The ciphertexts of finished thoughts. */
+function payloads({ items }: Decoded): readonly string[] {
+  return items.flatMap(({ type, item }) => {
+    if (type !== "reasoning") return [];
+    const { encrypted_content } = JSON.parse(item) as { readonly encrypted_content?: string | null };
+    return encrypted_content ? [encrypted_content] : [];
+  });
+}
+
+async function expectSound(responses: readonly Decoded[], profile: string): Promise<void> {
+  const rendered = render(await logOf(responses, settingsOf(profile)));
+  expect(rendered.violations).toEqual([]);
+  const body = Buffer.concat(rendered.body).toString("utf8");
+  for (const one of responses)
+    for (const payload of payloads(one)) expect(body.includes(payload)).toBe(one.end?.status === "completed");
+}
+
+describe.skipIf(!present)("every prefix of a recorded stream can go on", () => {
+  test.each(names)("%s", async (name) => {
+    const profile = name.startsWith("xai") ? "xai" : "openai";
+    const responses = responsesOf(readRecording(name));
+    for (const [index, lines] of responses.entries()) {
+      const before = responses.slice(0, index).map((one) => decode(framed(one)));
+      for (let count = 1; count <= lines.length; count += 1)
+        await expectSound([...before, decode(framed(lines.slice(0, count)))], profile);
+    }
+  });
+});
