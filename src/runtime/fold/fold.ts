@@ -219,7 +219,8 @@ function asSent(item: PlannedItem, settings: Settings, sent: ReadonlySet<string>
   const name = sendableToolName(item.event.name, (one) => isDeclared(one, settings));
   const mayRepeat = item.action === "replay" && !profile.callIdsRepeat;
   const stays = isCallId(callId, profile) && (mayRepeat || !sent.has(callId));
-  const { event, item: text, action, reason, why } = item; // by name: a spread costs several times as much
+  const { event, item: text, action, reason } = item; // by name: a spread costs several times as much
+  const why = name === event.name ? item.why : `${item.why}; its tool's name goes as ${name}`;
   return {
     event,
     item: text,
