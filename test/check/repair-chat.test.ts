@@ -154,6 +154,11 @@ const VISIBLE: Readonly<Record<string, Case>> = {
       { rule: "Q12", model, make: called("functions.look") },
     ]),
   ),
+  "T15 the name of a custom tool with a dot": {
+    rule: "Q12",
+    model: "emu-chat",
+    make: withCall(({ id }) => ({ id, type: "custom", custom: { name: "functions.look", input: "x" } })),
+  },
   "T15 a name that is too long": { rule: "Q12", model: "emu-chat", make: called("x".repeat(65)) },
   "T15 an empty name": { rule: "Q12", model: "emu-chat", make: called("") },
   "T15 a name with a dot in the answer": {

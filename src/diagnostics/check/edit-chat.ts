@@ -13,7 +13,8 @@ const WORDS: PieceWords = {
   parts: "tool_calls",
   message: (role, text) => JSON.stringify({ role, content: text }),
   callIdPath: (_, part) => (part === undefined ? ["tool_call_id"] : ["tool_calls", part, "id"]),
-  toolNamePath: (part) => (part === undefined ? ["name"] : ["tool_calls", part, "function", "name"]),
+  toolNamePath: (text, part) =>
+    part === undefined ? ["name"] : ["tool_calls", part, calledMember(callsOf(text)[part] ?? ""), "name"],
   stripped: withoutField,
   close(list, { index, part = 0 }) {
     const call = callsOf(list.old(index))[part];
@@ -24,6 +25,11 @@ const WORDS: PieceWords = {
   move: (list, { index }, behind) => list.move(index, behindAnswers(list, behind)),
   finished: (text, _, dropped) => (dropped.size === 0 ? text : withoutCalls(text, dropped)),
 };
+
+/** The member of a call that says what is called. */
+export function calledMember(call: string): "function" | "custom" {
+  return textMember(call, "type") === "custom" ? "custom" : "function";
+}
 
 function callsOf(text: string): readonly string[] {
   return sliceArray(sliceMember(text, "tool_calls") ?? "");

@@ -16,7 +16,7 @@ export function editMessages(slots: readonly Slot[], edits: readonly Edit[]): re
       const isResult = textMember(blocksOf(text)[part] ?? "", "type") === "tool_result";
       return ["content", part, isResult ? "tool_use_id" : "id"];
     },
-    toolNamePath: (part = 0) => ["content", part, "name"],
+    toolNamePath: (_, part = 0) => ["content", part, "name"],
     close(list, { index, part = 0 }) {
       const call = blocksOf(list.old(index))[part];
       if (call === undefined) return;

@@ -19,7 +19,7 @@ export interface PieceWords {
   readonly message: (role: string, text: string) => string;
   readonly callIdPath: (text: string, part: number | undefined) => Path;
   /** Where the name of a tool stands, in a call or in a result. */
-  readonly toolNamePath: (part: number | undefined) => Path;
+  readonly toolNamePath: (text: string, part: number | undefined) => Path;
   /** Default: the member goes. */
   readonly stripped?: (text: string, field: string) => string;
   /** Gives the call at the spot a constant result. */
@@ -115,7 +115,9 @@ export function editPieces(
         atPath(text, words.callIdPath(text, part), () => JSON.stringify(edit.callId)),
       );
     else if (edit.do === "name")
-      list.change(index, (text) => atPath(text, words.toolNamePath(part), exchanged(edit.from, edit.to)));
+      list.change(index, (text) =>
+        atPath(text, words.toolNamePath(text, part), exchanged(edit.from, edit.to)),
+      );
     else if (edit.do === "close") words.close(list, edit.at);
     else words.move(list, edit.at, edit.behind);
   }

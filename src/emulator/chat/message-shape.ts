@@ -143,16 +143,15 @@ function checkCalls(message: ChatMessage, chat: ChatTraits): ChatRefusal | undef
   }
   if (role !== "assistant") return undefined;
   const typed = vendor === "openai" || vendor === "groq";
-  const made = readAs(
-    objectOf,
-    field("name", mustBe("string"), toolName(vendor)),
-    field("arguments", text(vendor)),
-  );
+  const called = field("name", mustBe("string"), toolName(vendor));
+  const made = readAs(objectOf, called, field("arguments", text(vendor)));
   const call = readAs(
     objectOf,
     field("id", mustBe("string")),
     typed ? field("type", mustBe("string")) : rows(),
-    by(({ type }) => (type === "custom" ? undefined : field("function", made))),
+    by(({ type }) =>
+      type === "custom" ? field("custom", readAs(objectOf, called)) : field("function", made),
+    ),
   );
   const filled = vendor === "openai" ? notEmptyList(vendor) : rows<ChatRefusal>();
   return field("tool_calls", orNull(is("array"), filled, each(call)))(raw, pathOf(message));

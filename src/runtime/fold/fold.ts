@@ -238,7 +238,8 @@ function asSent(item: PlannedItem, settings: Settings, sent: ReadonlySet<string>
     isCallId(callId, profile) &&
     (item.action === "replay" || isPlainId(callId)) &&
     (mayRepeat || !sent.has(callId));
-  const { event, item: text, action, reason, why } = item; // by name: a spread costs several times as much
+  const { event, item: text, action, reason } = item; // by name: a spread costs several times as much
+  const why = name === event.name ? item.why : `${item.why}; its tool's name goes as ${name}`;
   return {
     event,
     item: text,

@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
+
 import { expect, test } from "vitest";
 
 import { weatherTool } from "../../../test/support/weather-tool.ts";
-import { startEmulator } from "../../emulator/index.ts";
+import { loadScenario, startEmulator } from "../../emulator/index.ts";
 import { memoryStore } from "../log/index.ts";
 import { openai } from "../models/index.ts";
 import { createAgent, rebuildRequest } from "./index.ts";
@@ -48,5 +50,39 @@ test("a log that does not give the bytes that were sent says so", async () => {
       : event,
   );
   expect((await rebuildRequest({ ...log, events: changed }, 1)).proof).toBe("differs");
+  await emulator.close();
+});
+
+test("a request of an earlier version, with a name as the model wrote it, is rebuilt as it was sent", async () => {
+  const name = "functions.look";
+  const steps = [
+    { output: [{ function_call: { name, arguments: {} } }] },
+    { output: [{ message: "Sorry." }] },
+  ];
+  const scenario = loadScenario(JSON.stringify({ steps }), "test.json");
+  const emulator = await startEmulator({ scenario });
+  const store = memoryStore();
+  const agent = createAgent({
+    model: openai("emu-reasoner", { apiKey: "key-for-tests", baseUrl: emulator.baseUrl }),
+  });
+  const session = await agent.open({ id: "past", store });
+  await session.send("Look.").result();
+  await session.close();
+  const now = emulator.exchanges.at(-1)?.requestText ?? "";
+  const then = now.replace(/functions_look_[a-z0-9]+/, name);
+  expect(then).not.toBe(now);
+  const log = await store.open("past", { mode: "read" });
+  const asOf = (body: string): typeof log.events =>
+    log.events.map((event) =>
+      event.type === "response_start" && event.step === 2
+        ? { ...event, bodyHash: createHash("sha256").update(body).digest("hex") }
+        : event,
+    );
+  for (const body of [now, then])
+    expect(await rebuildRequest({ ...log, events: asOf(body) }, 2)).toMatchObject({ proof: "same", body });
+  expect(await rebuildRequest({ ...log, events: asOf("other") }, 2)).toMatchObject({
+    proof: "differs",
+    body: now,
+  });
   await emulator.close();
 });

@@ -7,9 +7,9 @@ import type { RebuiltRequest } from "../../base/api/index.ts";
 import type { Settings } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import { factsOf } from "../facts/index.ts";
-import { explain, planOf } from "../fold/index.ts";
+import { explain, type Plan, planOf } from "../fold/index.ts";
 import { BlobCache, type Log, rootOf } from "../log/index.ts";
-import { createRenderer, rendererVersionOf } from "../providers/index.ts";
+import { createRenderer, type RenderedRequest, rendererVersionOf } from "../providers/index.ts";
 
 export async function rebuildRequest(log: Log, request: number): Promise<RebuiltRequest> {
   const { requests } = factsOf(log.events);
@@ -25,10 +25,14 @@ export async function rebuildRequest(log: Log, request: number): Promise<Rebuilt
   if (plan === undefined) throw codedError("no_settings", "the log has no settings yet");
   const blobs = new BlobCache(log);
   await blobs.load();
-  const rendered = createRenderer(plan.settings.profile.dialect).render(plan, {
-    cacheKey: rootOf(log),
-    blob: (name) => blobs.get(name),
-  });
+  const context = { cacheKey: rootOf(log), blob: (name: string) => blobs.get(name) };
+  const render = (one: Plan): RenderedRequest =>
+    createRenderer(plan.settings.profile.dialect).render(one, context);
+  let rendered = render(plan);
+  if (rendered.bodyHash !== start.bodyHash && mapsNames(plan)) {
+    const earlier = render(namesAsWritten(plan));
+    if (earlier.bodyHash === start.bodyHash) rendered = earlier;
+  }
   const same = rendered.bodyHash === start.bodyHash;
   return {
     request,
@@ -37,6 +41,28 @@ export async function rebuildRequest(log: Log, request: number): Promise<Rebuilt
     body: Buffer.concat(rendered.body).toString("utf8"),
     proof: same ? "same" : isOurs(plan.settings) ? "differs" : "other_renderer",
     decisions: explain(before, rendered.entries),
+  };
+}
+
+function mapsNames({ entries }: Plan): boolean {
+  return entries.some(
+    (entry) =>
+      entry.kind === "group" &&
+      entry.items.some(
+        ({ event, name }) => event.type === "tool_call" && name !== undefined && name !== event.name,
+      ),
+  );
+}
+
+/** Earlier versions sent every name of a tool as the model wrote it. */
+function namesAsWritten(plan: Plan): Plan {
+  return {
+    ...plan,
+    entries: plan.entries.map((entry) =>
+      entry.kind === "group"
+        ? { ...entry, items: entry.items.map(({ name: _name, ...item }) => item) }
+        : entry,
+    ),
   };
 }
 

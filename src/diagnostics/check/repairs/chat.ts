@@ -2,6 +2,7 @@
 
 import { sliceArray, sliceMember } from "../../../base/support/index.ts";
 import type { Violation } from "../../../runtime/rules/index.ts";
+import { calledMember } from "../edit-chat.ts";
 import type { History } from "../history.ts";
 import { arrayText, textMember } from "../json-text.ts";
 import { lookupOf } from "./lookup.ts";
@@ -129,7 +130,8 @@ function namedCall(found: Violation, history: History): readonly Repair[] {
   const { rule, index, part } = found;
   const text = history.pieces[index]?.text ?? "";
   const call = part === undefined ? text : (lookupOf(history).calls(index)[part] ?? "");
-  const name = textMember(part === undefined ? text : (sliceMember(call, "function") ?? ""), "name") ?? "";
+  const named = part === undefined ? text : (sliceMember(call, calledMember(call)) ?? "");
+  const name = textMember(named, "name") ?? "";
   const callId = part === undefined ? undefined : textMember(call, "id");
   return toolRenamed(rule, history, spotOf(found), { name, callId });
 }
@@ -141,7 +143,10 @@ function wholeCall({ rule, index, part, message }: Violation, history: History):
       .slice(128)
       .map((_, one) => drop(rule, { index, part: 128 + one }, "a call beyond the 128th"));
   if (message.includes(".name'")) return [drop(rule, { index, part }, "a call without a name")];
-  const given = sliceMember(sliceMember(calls[part] ?? "", "function") ?? "", "arguments");
-  const value = given === undefined || given === "null" ? '"{}"' : JSON.stringify(given);
-  return [setField(rule, { index, part }, "function.arguments", value, "put the arguments in as text")];
+  const call = calls[part] ?? "";
+  const member = calledMember(call);
+  const [field, empty] = member === "custom" ? ["input", '""'] : ["arguments", '"{}"'];
+  const given = sliceMember(sliceMember(call, member) ?? "", field);
+  const value = given === undefined || given === "null" ? empty : JSON.stringify(given);
+  return [setField(rule, { index, part }, `${member}.${field}`, value, "put the arguments in as text")];
 }

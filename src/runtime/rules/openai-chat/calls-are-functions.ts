@@ -8,13 +8,14 @@ export const callsAreFunctions: ChatRule = {
   evidence: "S12, T11",
   todo: 'Send "function": {"name": …, "arguments": "…"} as it came.',
   item({ index, calls }) {
-    const wrong = calls.flatMap(({ part, name, arguments: text }) => {
-      const at = `messages[${index}].tool_calls[${part}].function`;
+    const wrong = calls.flatMap(({ part, member, name, arguments: text }) => {
+      const at = `messages[${index}].tool_calls[${part}].${member}`;
+      const written = `${at}.${member === "custom" ? "input" : "arguments"}`;
       if (name === undefined) return [{ index, part, message: `Missing required parameter: '${at}.name'.` }];
       if (text === "absent" || text === "null")
-        return [{ index, part, message: `Missing required parameter: '${at}.arguments'.` }];
+        return [{ index, part, message: `Missing required parameter: '${written}'.` }];
       if (text !== "other") return [];
-      const message = `Invalid type for '${at}.arguments': expected a string, but got an object instead.`;
+      const message = `Invalid type for '${written}': expected a string, but got an object instead.`;
       return [{ index, part, message }];
     });
     if (calls.length <= MOST) return wrong;

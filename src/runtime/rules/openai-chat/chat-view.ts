@@ -14,6 +14,8 @@ export type ChatRule = Rule<ChatMessageView, ChatRequest>;
 export interface CallView {
   readonly part: number;
   readonly id: string | undefined;
+  /** The member that says what is called: a custom tool takes a text as it is. */
+  readonly member: "function" | "custom";
   readonly name: string | undefined;
   readonly arguments: TextState;
 }
@@ -78,14 +80,18 @@ export function viewChatMessage(text: string, index: number, context: PieceConte
   };
 }
 
+const ARGUMENTS = { function: "arguments", custom: "input" } as const;
+
 function viewCall(text: string, part: number): CallView {
   const members = membersOf(text);
-  const called = membersOf(members.get("function") ?? "");
+  const member = textOf(members.get("type")) === "custom" ? "custom" : "function";
+  const called = membersOf(members.get(member) ?? "");
   return {
     part,
     id: textOf(members.get("id")),
+    member,
     name: textOf(called.get("name")),
-    arguments: textState(called.get("arguments")),
+    arguments: textState(called.get(ARGUMENTS[member])),
   };
 }
 

@@ -239,6 +239,11 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
       ),
     },
     keeps: {
+      "a call to a custom tool": of(
+        user,
+        calls({ id: "call_1", type: "custom", custom: { name: "f", input: "as it is" } }),
+        tool(),
+      ),
       "arguments that are no JSON": of(
         user,
         calls({ id: "call_1", type: "function", function: { name: "f", arguments: "{" } }),
@@ -253,6 +258,11 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
       nothing: of(user, calls(named("")), tool()),
       "65 characters": of(user, calls(named("f".repeat(65))), tool()),
       "the name in a tool message": of(user, calls(named("f")), { ...tool(), name: "functions.f" }),
+      "the name of a custom tool": of(
+        user,
+        calls({ id: "call_1", type: "custom", custom: { name: "functions.f", input: "" } }),
+        tool(),
+      ),
     },
     keeps: {
       "64 characters": of(user, calls(named("f".repeat(64))), tool()),

@@ -28,7 +28,7 @@ function namesOf({ index, role, name, calls }: ChatMessageView): readonly {
   if (role === "tool") return [{ at: `messages[${index}].name`, name }];
   return calls.map((call) => ({
     part: call.part,
-    at: `messages[${index}].tool_calls[${call.part}].function.name`,
+    at: `messages[${index}].tool_calls[${call.part}].${call.member}.name`,
     name: call.name,
   }));
 }
