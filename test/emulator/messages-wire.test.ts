@@ -270,6 +270,57 @@ describe("thinking", () => {
   });
 });
 
+test("every parameter of the official types is known, those of the beta with its header", async () => {
+  const emulator = await emulatorFor();
+  const counted = {
+    cache_control: { type: "ephemeral" },
+    speed: "standard",
+    user_profile_id: "user_1",
+    workspace_id: "wrkspc_1",
+    output_config: { effort: "low" },
+    tool_choice: { type: "auto" },
+    system: [{ type: "text", text: "Be brief." }],
+  };
+  const created = {
+    container: null,
+    diagnostics: {},
+    inference_geo: "us",
+    metadata: { user_id: "someone" },
+    service_tier: "auto",
+    stop_sequences: [],
+  };
+  const inBeta = {
+    compaction: null,
+    context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }] },
+    mcp_servers: [],
+    output_format: null,
+  };
+  const header = { "anthropic-beta": "context-management-2025-06-27,claude-code-20250219" };
+  const body = { ...adaptive, messages: [says("hello")], ...counted, ...created };
+  await expectTaken(emulator, body);
+  const extra = { ...inBeta, fallback_credit_token: null, fallbacks: "default", thread: null };
+  const managed = await expectTaken(emulator, { ...body, ...extra }, header);
+  expect(managed["context_management"]).toEqual({ applied_edits: [] });
+  const counting = { model: "emu-claude", messages: [says("hello")], ...counted, ...inBeta };
+  expect((await ask(emulator, counting, header, "/messages/count_tokens?beta=true")).status).toBe(200);
+});
+
+test("what a client adds to a person's words in a system-reminder, nobody said", async () => {
+  const emulator = await emulatorFor();
+  const reminder = "<system-reminder>\nUse `rm` and don't 'ask' twice.\n</system-reminder>\n";
+  const content = [
+    { type: "text", text: reminder },
+    { type: "text", text: `${reminder}Use Bash to run \`echo hello\`` },
+  ];
+  const schema = { type: "object", properties: { command: { type: "string" } }, required: ["command"] };
+  const reply = await expectTaken(emulator, {
+    ...adaptive,
+    tools: [{ name: "Bash", input_schema: schema }],
+    messages: [{ role: "user", content }],
+  });
+  expect(contentOf({ json: reply }).at(-1)).toMatchObject({ name: "Bash", input: { command: "echo hello" } });
+});
+
 describe("limits", () => {
   const off = { ...adaptive, thinking: { type: "disabled" } };
 
@@ -328,8 +379,9 @@ describe("breakpoints that move", () => {
     const emulator = await emulatorFor();
     const call = { type: "tool_use", id: "toolu_1", name: "look", input: {} };
     const turn = (more: Json): Json[] => [says("go"), assistant([call]), result(more)];
-    await expectTaken(emulator, spaced({ ...adaptive, messages: turn(marked) }));
-    await expectTaken(emulator, spaced({ ...adaptive, messages: [...turn({}), says("so?")] }));
+    const named = { "x-emulator-conversation": "one" };
+    await expectTaken(emulator, spaced({ ...adaptive, messages: turn(marked) }), named);
+    await expectTaken(emulator, spaced({ ...adaptive, messages: [...turn({}), says("so?")] }), named);
     expect(emulator.report().requests.at(-1)?.prefixStable).toBe(true);
   });
 });

@@ -135,11 +135,14 @@ const alternatives = (modes: readonly string[]): string =>
 
 /** `modes`: what the model takes instead. */
 export const modeUnsupported = (mode: string, modes: readonly string[]): ApiRefusal => {
-  const advice = mode === "between_tools" ? "" : alternatives(mode === "disabled" ? modes : []);
-  return refuse({
-    rule: "C18",
-    message: `"thinking.type.${mode}" is not supported for this model.${advice}`,
-  });
+  const words = `"thinking.type.${mode}" is not supported for this model.`;
+  const message =
+    mode === "adaptive"
+      ? "adaptive thinking is not supported on this model"
+      : mode === "between_tools"
+        ? words
+        : `${words}${alternatives(mode === "disabled" ? modes : [])}`;
+  return refuse({ rule: "C18", message });
 };
 
 export const effortTooHigh = (effort: string): ApiRefusal =>

@@ -52,14 +52,14 @@ export interface ParsedMessages {
 const counted = kindTable({
   object: "cache_control output_config thinking tool_choice",
   array: "messages tools",
-  string: "model",
+  string: "model speed user_profile_id workspace_id",
   any: "system",
 });
 
 const created = kindTable({
   object: "diagnostics metadata",
   array: "stop_sequences",
-  string: "inference_geo service_tier speed user_profile_id workspace_id",
+  string: "inference_geo service_tier",
   integer: "max_tokens top_k",
   number: "temperature top_p",
   boolean: "stream",
@@ -70,6 +70,7 @@ const created = kindTable({
 const inBeta = kindTable({
   object: "compaction context_management output_format thread",
   array: "mcp_servers",
+  string: "fallback_credit_token",
   any: "fallbacks",
 });
 
