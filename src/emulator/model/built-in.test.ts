@@ -239,6 +239,16 @@ describe("schemas", () => {
     expect(output.map(shape)).toEqual(["rs1", 'bash{"command":"ls src"}']);
   });
 
+  test("words in backticks are meant to the letter, whatever quotes a client puts around them", () => {
+    const mine = [tool("bash", "command"), { type: "custom", name: "script" }];
+    const called = (text: string): readonly string[] => {
+      const { output } = answer(view([{ type: "user", text }], { tools: mine }));
+      return output.map((draft) => (draft.type === "custom_tool_call" ? draft.input : shape(draft)));
+    };
+    expect(called("\"Use bash to run `echo 'a b'`\"")).toEqual(["rs1", `bash{"command":"echo 'a b'"}`]);
+    expect(called("Use script: `text('a')`")).toEqual(["rs1", "text('a')"]);
+  });
+
   test("json_schema answers are JSON and nothing else", () => {
     const schema = {
       type: "object",
