@@ -45,6 +45,7 @@ export function everything({ error, rendered }: Refused): readonly Correction[] 
   const { field, path } = namedInError(error);
   if (remedyFor(error).names === "thinking") return undefined; // it asks for thoughts
   if (field !== undefined && path === undefined) return undefined; // a parameter such as `tools`: no thought is lost for it
+  if (error.class === "CAP" && !/reason|thinking|encrypted/i.test(error.message)) return undefined; // nor for a picture
   const at = sourcesAt(rendered, path);
   if (at.length > 0 && at.every(({ itemType, response }) => itemType === "message" && response === undefined))
     return undefined; // what a person said: no thought is lost for it either
