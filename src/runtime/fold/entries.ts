@@ -9,6 +9,7 @@ import type {
   Origin,
   ResponseEnd,
   ResponseStart,
+  ToolCall,
   ToolResult,
   UserMessage,
 } from "../../base/events/index.ts";
@@ -48,6 +49,17 @@ export class Group {
     return this.#items;
   }
 
+  /**
+   * Those that are to be run and answered. Where Claude declined in mid-answer and another model went on, a `fallback`
+   * block says so, and what was called before it is void (code-yeongyu/senpi#113).
+   */
+  get calls(): readonly ToolCall[] {
+    const from = this.#items.findLastIndex(
+      (item) => item.type === "hosted_item" && item.itemType === "fallback",
+    );
+    return this.#items.filter((item, index): item is ToolCall => item.type === "tool_call" && index > from);
+  }
+
   get late(): readonly LateItem[] {
     return this.end?.late ?? [];
   }
@@ -69,6 +81,12 @@ export class Group {
     if (!this.#results.has(result.callId)) this.#results.set(result.callId, result);
   }
 
+  /** When the last thing came that a request is made of. */
+  get newestAt(): string {
+    const times = [...(this.#results?.values() ?? [])].map(({ at }) => at);
+    return [this.end?.at ?? this.start.at, ...times].reduce((a, b) => (b > a ? b : a));
+  }
+
   wasStarted(callId: string): boolean {
     return this.#startedCalls?.has(callId) ?? false;
   }
@@ -82,7 +100,7 @@ export class Group {
     if (this.end === undefined) return false;
     // Calls of an incomplete response are answered too: with the constant result that recovery records.
     if (this.end.status !== "completed" && this.end.status !== "incomplete") return true;
-    return this.#items.every((item) => item.type !== "tool_call" || this.resultOf(item.callId) !== undefined);
+    return this.calls.every(({ callId }) => this.resultOf(callId) !== undefined);
   }
 }
 

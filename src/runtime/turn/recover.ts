@@ -92,10 +92,8 @@ export function openCalls(open: OpenTurn): readonly { readonly group: Group; rea
   return open.groups
     .filter((group) => group.end?.status === "completed" || group.end?.status === "incomplete")
     .flatMap((group) =>
-      group.items
-        .filter(
-          (item): item is ToolCall => item.type === "tool_call" && group.resultOf(item.callId) === undefined,
-        )
+      group.calls
+        .filter(({ callId }) => group.resultOf(callId) === undefined)
         .map((call) => ({ group, call })),
     );
 }
