@@ -11,6 +11,8 @@ export interface ApiRefusal {
   readonly param: string | null;
   readonly code: string | null;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What a client is meant to read instead of the message (Messages: `error.details`). */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /** HTTP 400, invalid_request_error, param null, code null, unless said otherwise. */

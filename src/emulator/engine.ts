@@ -3,6 +3,7 @@
 import { type Clock, type Given, withDefaults } from "../base/support/index.ts";
 import type { Fault } from "./faults/fault.ts";
 import { IssuedRecord } from "./issued-record.ts";
+import { ThreadStore } from "./messages/threads.ts";
 import { type DialectName, type ModelTraits, traitsOf } from "./model-traits.ts";
 import { PromptCache } from "./output/usage.ts";
 import { ResponseStore } from "./responses/store.ts";
@@ -27,6 +28,7 @@ export class Engine {
   readonly seal: Seal;
   readonly issued = new IssuedRecord();
   readonly store = new ResponseStore();
+  readonly threads = new ThreadStore();
   readonly cache: PromptCache;
   readonly strict: boolean;
   /** The step of the scenario that comes next. */

@@ -78,6 +78,8 @@ const table = {
    * (anthropics/anthropic-sdk-python#1801 saw the rest pass).
    */
   pendingContainer: choice(["always", "generated"]),
+  /** Messages: conversations the server holds (`thread`): held as the API does it, or refused as gateways do it. */
+  threads: choice(["hold", "refuse"]),
   /** Chat: `reasoning_content: ""` where it must come back: a placeholder that some report as enough (V01, V02). */
   emptyReasoning: choice(["refuse", "accept"]),
   /** Chat: reasoning text this conversation was not given: no vendor can tell, but a test may want to know. */

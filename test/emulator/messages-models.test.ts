@@ -70,12 +70,25 @@ describe("C18: ways of thinking", () => {
     ["claude-opus-5", budget, adaptiveOnly],
     ["claude-opus-4-8", budget, adaptiveOnly],
     ["claude-opus-4-6", budget, undefined],
+    ["claude-opus-4-6", { type: "adaptive" }, undefined],
+    ["claude-opus-4-6", { type: "between_tools" }, ""],
+    ["claude-haiku-4-5", budget, undefined],
+    ["claude-sonnet-4-20250514", budget, undefined],
   ];
   test.each(rows)("%s %j", async (model, thinking, advice) => {
     const emulator = await emulatorFor();
     const body = asked(model, { thinking });
     if (advice === undefined) await expectTaken(emulator, body);
     else await expectRefused(emulator, body, refused(String(thinking["type"]), advice));
+  });
+
+  test("models of a budget do not know adaptive thinking", async () => {
+    const emulator = await emulatorFor();
+    for (const model of ["claude-haiku-4-5", "claude-sonnet-4-5-20250929", "claude-3-7-sonnet-20250219"])
+      await expectRefused(emulator, asked(model, { thinking: { type: "adaptive" } }), {
+        rule: "C18",
+        message: "adaptive thinking is not supported on this model",
+      });
   });
 
   test("between_tools takes no high effort and no other field", async () => {
@@ -183,7 +196,8 @@ describe("C10: readable sets", () => {
   async function crossed(maker: string, reader: string, key = "sk-ant-test", switches: object = {}) {
     const emulator = await scripted(script, { switches });
     const first = says("go");
-    const made = await expectTaken(emulator, asked(maker, { thinking, messages: [first] }));
+    const own = maker.includes("-4-5") ? budget : thinking;
+    const made = await expectTaken(emulator, asked(maker, { thinking: own, messages: [first] }));
     const content = contentOf({ json: made });
     const messages = [first, assistant(content), resultsFor(content)];
     const reply = await ask(emulator, asked(reader, { thinking, messages }), { "x-api-key": key });

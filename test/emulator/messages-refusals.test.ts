@@ -302,6 +302,10 @@ describe("thinking and the tool loop", () => {
     const bare = content.filter((block) => !isThought(block));
     await expectTaken(emulator, { ...off, messages: [first, assistant(bare), results] });
     await expectTaken(emulator, { ...off, messages: [...messages, says("stop")] });
+    // A system message behind the results does not end the turn.
+    const told = [...messages, { role: "system", content: "Be quick." }];
+    expect((await ask(emulator, { ...off, messages: told })).status).toBe(400);
+    await expectTaken(emulator, { ...adaptive, messages: told });
   });
 
   test("C06: switch thinkingWhileOff", async () => {

@@ -270,6 +270,122 @@ describe("thinking", () => {
   });
 });
 
+test("every parameter of the official types is known, those of the beta with its header", async () => {
+  const emulator = await emulatorFor();
+  const counted = {
+    cache_control: { type: "ephemeral" },
+    speed: "standard",
+    user_profile_id: "user_1",
+    workspace_id: "wrkspc_1",
+    output_config: { effort: "low" },
+    tool_choice: { type: "auto" },
+    system: [{ type: "text", text: "Be brief." }],
+  };
+  const created = {
+    container: null,
+    diagnostics: {},
+    inference_geo: "us",
+    metadata: { user_id: "someone" },
+    service_tier: "auto",
+    stop_sequences: [],
+  };
+  const inBeta = {
+    compaction: null,
+    context_management: { edits: [{ type: "clear_thinking_20251015", keep: "all" }] },
+    mcp_servers: [],
+    output_format: null,
+  };
+  const header = { "anthropic-beta": "context-management-2025-06-27,claude-code-20250219" };
+  const body = { ...adaptive, messages: [says("hello")], ...counted, ...created };
+  await expectTaken(emulator, body);
+  const extra = { ...inBeta, fallback_credit_token: null, fallbacks: "default", thread: null };
+  const managed = await expectTaken(emulator, { ...body, ...extra }, header);
+  expect(managed["context_management"]).toEqual({ applied_edits: [] });
+  const counting = { model: "emu-claude", messages: [says("hello")], ...counted, ...inBeta };
+  expect((await ask(emulator, counting, header, "/messages/count_tokens?beta=true")).status).toBe(200);
+});
+
+test("what a client adds to a person's words in a system-reminder, nobody said", async () => {
+  const emulator = await emulatorFor();
+  const reminder = "<system-reminder>\nUse `rm` and don't 'ask' twice.\n</system-reminder>\n";
+  const content = [
+    { type: "text", text: reminder },
+    { type: "text", text: `${reminder}Use Bash to run \`echo hello\`` },
+  ];
+  const schema = { type: "object", properties: { command: { type: "string" } }, required: ["command"] };
+  const reply = await expectTaken(emulator, {
+    ...adaptive,
+    tools: [{ name: "Bash", input_schema: schema }],
+    messages: [{ role: "user", content }],
+  });
+  expect(contentOf({ json: reply }).at(-1)).toMatchObject({ name: "Bash", input: { command: "echo hello" } });
+});
+
+describe("limits", () => {
+  const off = { ...adaptive, thinking: { type: "disabled" } };
+
+  test.each([1, 4, 8, 40])("max_tokens %i: the answer ends there, and says so", async (limit) => {
+    const emulator = await emulatorFor();
+    const body = { ...off, max_tokens: limit, messages: [says("Write a long answer.")] };
+    const reply = await expectTaken(emulator, body);
+    const text = contentOf({ json: reply })
+      .map((block) => String(block["text"]))
+      .join("");
+    expect(reply).toMatchObject({ stop_reason: "max_tokens", usage: { output_tokens: limit } });
+    expect(text.length).toBeGreaterThan(0);
+    expect(text.length).toBeLessThanOrEqual(limit * 4);
+    const { events } = await streamed(emulator, body);
+    const end = events.find((event) => event["type"] === "message_delta");
+    expect(end).toMatchObject({ delta: { stop_reason: "max_tokens" }, usage: { output_tokens: limit } });
+    expect(assembled(events).content).toEqual(contentOf({ json: reply }));
+  });
+
+  test("max_tokens: thinking counts as well, and may use it all up", async () => {
+    const emulator = await emulatorFor();
+    const reply = await expectTaken(emulator, { ...adaptive, max_tokens: 8, messages: [says("hello")] });
+    expect(reply).toMatchObject({ content: [], stop_reason: "max_tokens", usage: { output_tokens: 8 } });
+  });
+});
+
+const text = (words: string, more: Json = {}): Json => ({ type: "text", text: words, ...more });
+
+const result = (more: Json): Json => ({
+  role: "user",
+  content: [{ type: "tool_result", tool_use_id: "toolu_1", content: [text("done", more)] }],
+});
+
+const spaced = (body: Json): string => JSON.stringify(body, null, 1);
+
+describe("breakpoints that move", () => {
+  const marked = { cache_control: { type: "ephemeral" } };
+
+  test("break no prefix: a text is written out to be marked, and short again once it is not", async () => {
+    const emulator = await emulatorFor();
+    const first = { role: "user", content: "go" };
+    const long = "word ".repeat(1000);
+    const one = await expectTaken(emulator, {
+      ...adaptive,
+      system: long,
+      messages: [{ ...first, content: [text("go", marked)] }],
+    });
+    const said = contentOf({ json: one });
+    const messages = [first, assistant(said), { role: "user", content: [text("and now?", marked)] }];
+    const two = await expectTaken(emulator, { ...adaptive, system: [text(long, marked)], messages });
+    expect(emulator.report().requests.at(-1)).toMatchObject({ prefixStable: true, prefixDiffersAt: null });
+    expect((two["usage"] as Json)["cache_read_input_tokens"]).toBeGreaterThan(1000);
+  });
+
+  test("nor does white space in the JSON, with a marker on a result inside", async () => {
+    const emulator = await emulatorFor();
+    const call = { type: "tool_use", id: "toolu_1", name: "look", input: {} };
+    const turn = (more: Json): Json[] => [says("go"), assistant([call]), result(more)];
+    const named = { "x-emulator-conversation": "one" };
+    await expectTaken(emulator, spaced({ ...adaptive, messages: turn(marked) }), named);
+    await expectTaken(emulator, spaced({ ...adaptive, messages: [...turn({}), says("so?")] }), named);
+    expect(emulator.report().requests.at(-1)?.prefixStable).toBe(true);
+  });
+});
+
 describe("the report", () => {
   test("tells which thinking came back and which is missed; the model says so too", async () => {
     const emulator = await emulatorFor();

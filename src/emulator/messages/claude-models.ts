@@ -36,6 +36,12 @@ const amalgam: ClaudeTraits = {
   unreadable: "refuse",
 };
 
+/** 4.5 and older, back to 3.7: a budget or nothing. */
+const budgeted: ClaudeTraits = { ...amalgam, modes: ["enabled", "disabled"] };
+
+/** 4.6: the budget is on its way out. */
+const transitional: ClaudeTraits = { ...amalgam, modes: ["adaptive", "enabled", "disabled"], prefill: false };
+
 /** Opus 4.7, 4.8 and 5, Sonnet 5: no budget, no sampling. */
 const adaptive: ClaudeTraits = {
   ...amalgam,
@@ -75,6 +81,8 @@ const rows: readonly (readonly [RegExp, ClaudeTraits])[] = [
   [/^claude-sonnet-5-5/, { ...between, reads: older }],
   [/^claude-(?:opus|sonnet)-5/, { ...adaptive, usual: "adaptive" }],
   [/^claude-opus-4-[78]/, adaptive],
+  [/^claude-(?:opus|sonnet)-4-6/, transitional],
+  [/^claude-3-7|^claude-(?:opus|sonnet|haiku)-4(?:$|-[0-5](?:$|-)|-\d{8})/, budgeted],
 ];
 
 export function claudeTraitsOf(model: string, traits: ModelTraits): ClaudeTraits {

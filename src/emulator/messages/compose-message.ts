@@ -61,7 +61,7 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
       ? container
       : {}),
   };
-  const output = outputUsage(ending.drafts);
+  const output = outputUsage(ending.drafts, ending.tokens);
   const stop = stopOf(ending);
   const object: JsonObject = {
     ...opening,
@@ -90,6 +90,10 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
     ended(how) {
       if (how === "completed")
         engine.issued.completed(judged.conversation, issuedThinking(blocks, engine.seal.epoch));
+      if (isObject(request.body["thread"]) && (how === "completed" || how === "incomplete")) {
+        const content = blocks.map((block) => block.final);
+        engine.threads.hold(id, judged.account, request.text, content);
+      }
     },
   };
 }

@@ -5,7 +5,7 @@
 import { arrayOf } from "../../base/support/index.ts";
 import type { Fault } from "../faults/fault.ts";
 import { type Draft, halved, type Reply } from "../output/draft.ts";
-import { draftTokens } from "../output/usage.ts";
+import { draftTokens, lettersPerToken } from "../output/usage.ts";
 import { type ApiError, apiError } from "./http-errors.ts";
 import type { JudgedMessages } from "./judge-request.ts";
 import { callsClient } from "./output/server-results.ts";
@@ -17,6 +17,8 @@ export interface Ending {
   readonly drafts: readonly Draft[];
   readonly stopReason: string;
   readonly stopSequence: string | null;
+  /** Where a limit was met: all that the limit allows is spent, seen or not. */
+  readonly tokens?: number | undefined;
   /** The message never ends: an error comes instead. */
   readonly error?: ApiError | undefined;
 }
@@ -88,13 +90,23 @@ function limited(drafts: readonly Draft[], judged: JudgedMessages, input: number
         return stopped([...drafts.slice(0, index), ...said], "stop_sequence", found.sequence);
       }
     }
+    const room = Math.min(limit, window) - tokens;
     tokens += draftTokens(draft);
-    if (tokens > Math.min(limit, window)) {
+    if (draftTokens(draft) > room) {
       const reason = limit <= window ? "max_tokens" : "model_context_window_exceeded";
-      return stopped(halved(drafts, index), reason);
+      return { ...stopped(cut(drafts, index, room), reason), tokens: Math.min(limit, window) };
     }
   }
   return undefined;
+}
+
+/** Whole up to `index`; of a message that comes there, as much as there is room for. */
+function cut(drafts: readonly Draft[], index: number, room: number): readonly Draft[] {
+  const kept = drafts.slice(0, index);
+  const draft = drafts[index];
+  if (draft?.type !== "message") return kept;
+  const letters = Math.max(1, room - draftTokens({ ...draft, text: "" })) * lettersPerToken;
+  return room < 1 ? kept : [...kept, { ...draft, text: draft.text.slice(0, letters) }];
 }
 
 function firstOf(

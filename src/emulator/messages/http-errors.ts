@@ -59,5 +59,7 @@ export function errorBody(refusal: ApiRefusal, requestId: string): unknown {
   // Refusals of the shared parts know only a status; those of faults name their type.
   const named = Object.values(ERROR_TYPES).includes(refusal.type) && refusal.rule === "X-fault";
   const type = named ? refusal.type : typeOf(refusal.status);
-  return { type: "error", error: { type, message: refusal.message }, request_id: requestId };
+  const { message, details } = refusal;
+  const error = details === undefined ? { type, message } : { type, message, details };
+  return { type: "error", error, request_id: requestId };
 }

@@ -3,7 +3,7 @@
  * the issued record can say about it.
  */
 
-import { arrayOf, objectOf, stringOf } from "../../base/support/index.ts";
+import { arrayOf, isObject, objectOf, stringOf } from "../../base/support/index.ts";
 import type { ApiRefusal } from "../api-refusal.ts";
 import type { Headers } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
@@ -51,7 +51,7 @@ export interface JudgedMessages {
 
 export function readMessages(
   engine: Engine,
-  call: { readonly text: string; readonly headers: Headers },
+  call: { readonly text: string; readonly headers: Headers; readonly account: string },
   counting = false,
 ): ParsedMessages | ApiRefusal {
   const version = call.headers["anthropic-version"];
@@ -59,14 +59,24 @@ export function readMessages(
   if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) return versionUnknown(version);
   const body = bodyOf(call.text);
   if (body === undefined) return malformedJson();
-  const betas = (call.headers["anthropic-beta"] ?? "").split(",").map((one) => one.trim());
+  const betas = betasOf(call.headers);
+  const { account } = call;
+  const text = isObject(body)
+    ? engine.threads.whole(call.text, body, { account, betas, switches: engine.switches })
+    : call.text;
+  if (typeof text !== "string") return text;
   return parseMessages({
-    body,
-    text: call.text,
-    betas: betas.filter((one) => one !== ""),
+    body: text === call.text ? body : bodyOf(text),
+    text,
+    betas,
     counting,
     traitsOf: (model) => engine.traitsOf(model, "anthropic-messages"),
   });
+}
+
+function betasOf(headers: Headers): readonly string[] {
+  const betas = (headers["anthropic-beta"] ?? "").split(",").map((one) => one.trim());
+  return betas.filter((one) => one !== "");
 }
 
 export function judgeMessages(

@@ -15,7 +15,7 @@ export function viewOf(engine: Engine, judged: JudgedMessages): ModelView {
   const { body, thinking } = request;
   const choice = objectOf(body["tool_choice"]);
   const known = new Set([...usable.values()].map((payload) => payload.id));
-  const results = context.blocks.at(-1)?.type === "tool_result";
+  const results = context.blocks.findLast(({ role }) => role !== "system")?.type === "tool_result";
   return {
     seen: joined(context.blocks).flatMap((message) => seenOf(message, usable)),
     instructions: textOf(body["system"]),
@@ -42,7 +42,7 @@ function seenOf(message: JoinedMessage, usable: ReadonlyMap<number, ThinkingPayl
   for (const [at, { block, type, role }] of message.blocks.entries()) {
     const payload = usable.get(message.start + at);
     if (payload !== undefined) seen.push({ type: "notes", text: payload.notes });
-    else if (type === "text") addText(seen, role, stringOf(block["text"]) ?? "");
+    else if (type === "text") addText(seen, role, spokenIn(stringOf(block["text"]) ?? ""));
     else if (type === "tool_use") seen.push(callOf(block));
     else if (type === "tool_result") seen.push(resultOf(block));
     else seen.push({ type: "other", itemType: type });
@@ -50,8 +50,14 @@ function seenOf(message: JoinedMessage, usable: ReadonlyMap<number, ThinkingPayl
   return seen;
 }
 
+/** Claude Code puts notes of its own into a person's message, in this tag: nobody said them. */
+function spokenIn(text: string): string {
+  return text.replaceAll(/<system-reminder>[^]*?<\/system-reminder>\s*/g, "");
+}
+
 /** Neighbouring texts of a person are one message to the model. */
 function addText(seen: Seen[], role: string, text: string): void {
+  if (text === "") return;
   const type = role === "assistant" ? "assistant" : role === "system" ? "system" : "user";
   const last = seen.at(-1);
   if (type === "user" && last?.type === "user")

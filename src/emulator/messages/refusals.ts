@@ -90,6 +90,36 @@ export const tooManyBreakpoints = (found: number): ApiRefusal =>
     message: `A maximum of 4 blocks with cache_control may be provided. Found ${found}.`,
   });
 
+/** A thread counts on one marker of its own. */
+export const tooManyInThread = (found: number): ApiRefusal =>
+  refuse({
+    rule: "X-cache",
+    message: `thread: a maximum of 3 blocks with cache_control may be provided when thread is set -- the fourth marker slot is reserved for the marker the server places on the conversation's last cache-eligible block. Found ${found}.`,
+    details: { error_code: "thread_unsupported_request", unsupported: ["cache_control"] },
+  });
+
+/** Clients read the code and send the whole conversation instead. */
+export const threadUnsupported = (): ApiRefusal =>
+  refuse({
+    rule: "X-thread",
+    message: "thread: Threads are not supported for this request.",
+    details: { error_code: "thread_unsupported_request", unsupported: ["thread"] },
+  });
+
+export const threadNotFound = (id: string): ApiRefusal =>
+  refuse({
+    rule: "X-thread",
+    status: 404,
+    message: `thread.previous_message_id: No thread state was found for ${id}.`,
+    details: { error_code: "thread_not_found" },
+  });
+
+export const threadSettings = (): ApiRefusal =>
+  refuse({
+    rule: "X-thread",
+    message: "thread: `system` and `tools` cannot be set when a thread is continued.",
+  });
+
 export const toolNamesRepeat = (): ApiRefusal => at("X-tools", "tools", "Tool names must be unique.");
 
 export const thinkingUnsupported = (model: string): ApiRefusal =>
@@ -102,11 +132,14 @@ const alternatives = (modes: readonly string[]): string =>
 
 /** `modes`: what the model takes instead. */
 export const modeUnsupported = (mode: string, modes: readonly string[]): ApiRefusal => {
-  const advice = mode === "between_tools" ? "" : alternatives(mode === "disabled" ? modes : []);
-  return refuse({
-    rule: "C18",
-    message: `"thinking.type.${mode}" is not supported for this model.${advice}`,
-  });
+  const words = `"thinking.type.${mode}" is not supported for this model.`;
+  const message =
+    mode === "adaptive"
+      ? "adaptive thinking is not supported on this model"
+      : mode === "between_tools"
+        ? words
+        : `${words}${alternatives(mode === "disabled" ? modes : [])}`;
+  return refuse({ rule: "C18", message });
 };
 
 export const effortTooHigh = (effort: string): ApiRefusal =>

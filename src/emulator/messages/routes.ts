@@ -16,8 +16,8 @@ export const routes: readonly Route[] = [
   ["GET", /^\/models\/([^/]+)$/, getModel],
 ];
 
-function countTokens(engine: Engine, request: RouteRequest): WireAnswer {
-  const parsed = readMessages(engine, request, true);
+function countTokens(engine: Engine, request: RouteRequest, account: string): WireAnswer {
+  const parsed = readMessages(engine, { ...request, account }, true);
   if ("rule" in parsed) return refused(parsed, undefined);
   const rules = { switches: engine.switches, ownTypes: ownTypesOf(engine) };
   const [wrong] = checkMessages(parsed.messages, rules);

@@ -76,6 +76,9 @@ export const BINDING_BETA = "thinking-binding-controls-2026-08-01";
 /** The beta that `thinking.display: "updates"` needs. */
 export const UPDATES_BETA = "thinking-display-updates-2026-08-18";
 
+/** The beta of `thread`. */
+export const THREADS_BETA = "message-threads-2026-08-12";
+
 /** Ids of tool calls; anything else is refused (failures.md C09). */
 export const TOOL_ID_PATTERN = /^[a-zA-Z0-9_-]+$/;
 

@@ -52,8 +52,10 @@ export class PromptCache {
   }
 }
 
+export const lettersPerToken = 4;
+
 export function tokensIn(text: string): number {
-  return Math.ceil(text.length / 4);
+  return Math.ceil(text.length / lettersPerToken);
 }
 
 export function draftTokens(draft: Draft): number {

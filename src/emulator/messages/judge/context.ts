@@ -84,7 +84,7 @@ function blocksOf(message: JsonObject, index: number, text: string): readonly Lo
     path: `messages.${index}.content.${at}`,
     text: `${role} ${withoutCacheControl(blockText)}`,
   });
-  if (typeof content === "string") return [located({ type: "text", text: content }, 0, raw)];
+  if (typeof content === "string") return [located({ type: "text", text: content }, 0, textBlockOf(raw))];
   if (!Array.isArray(content)) return [];
   const texts = sliceArray(raw);
   return content.map((block: unknown, at) => located(objectOf(block), at, texts[at] ?? ""));
@@ -125,13 +125,22 @@ export function stripped(value: unknown): unknown {
   );
 }
 
+/** A string is short for one text block: a client that marks it writes it out. */
+export function textBlockOf(raw: string): string {
+  return `{"type":"text","text":${raw}}`;
+}
+
 /** The same for the exact text: breakpoints move from request to request, the rest must not. */
 export function withoutCacheControl(text: string): string {
+  return unmarked(text.replaceAll(/("(?:[^"\\]|\\.)*")|\s+/g, "$1"));
+}
+
+function unmarked(text: string): string {
   if (!text.includes('"cache_control"')) return text;
-  if (text.trimStart().startsWith("[")) return `[${sliceArray(text).map(withoutCacheControl).join(",")}]`;
-  if (!text.trimStart().startsWith("{")) return text;
+  if (text.startsWith("[")) return `[${sliceArray(text).map(unmarked).join(",")}]`;
+  if (!text.startsWith("{")) return text;
   const members = sliceObject(text).filter(({ key }) => key !== "cache_control");
-  return `{${members.map(({ key, value }) => `${JSON.stringify(key)}:${withoutCacheControl(value)}`).join(",")}}`;
+  return `{${members.map(({ key, value }) => `${JSON.stringify(key)}:${unmarked(value)}`).join(",")}}`;
 }
 
 export function textOf(content: unknown): string {

@@ -17,11 +17,12 @@ import {
   samplingDeprecated,
   temperatureWhileThinking,
   tooManyBreakpoints,
+  tooManyInThread,
   tooSmall,
   unknownModel,
   wrongType,
 } from "../refusals.ts";
-import { withoutCacheControl } from "./context.ts";
+import { textBlockOf, withoutCacheControl } from "./context.ts";
 import { messagesRows } from "./shape-words.ts";
 import { parseThinking, type Thinking } from "./thinking-config.ts";
 import { toolRows } from "./tool-shape.ts";
@@ -30,6 +31,8 @@ const { each, field, is, mustBe, mustBeOneOf, oneOf, required, sent, under } = m
 
 export interface ParsedMessages {
   readonly body: JsonObject;
+  /** As sent, with what a thread held of it. */
+  readonly text: string;
   readonly model: string;
   readonly traits: ModelTraits;
   readonly claude: ClaudeTraits;
@@ -49,14 +52,14 @@ export interface ParsedMessages {
 const counted = kindTable({
   object: "cache_control output_config thinking tool_choice",
   array: "messages tools",
-  string: "model",
+  string: "model speed user_profile_id workspace_id",
   any: "system",
 });
 
 const created = kindTable({
   object: "diagnostics metadata",
   array: "stop_sequences",
-  string: "inference_geo service_tier speed user_profile_id workspace_id",
+  string: "inference_geo service_tier",
   integer: "max_tokens top_k",
   number: "temperature top_p",
   boolean: "stream",
@@ -67,6 +70,7 @@ const created = kindTable({
 const inBeta = kindTable({
   object: "compaction context_management output_format thread",
   array: "mcp_servers",
+  string: "fallback_credit_token",
   any: "fallbacks",
 });
 
@@ -94,19 +98,24 @@ export function parseMessages(options: {
   if (limited !== undefined) return limited;
   return {
     body,
+    text,
     model,
     traits,
     claude,
     messages: arrayOf(body["messages"]).map(objectOf),
     messagesText: sliceMember(text, "messages") ?? "[]",
     tools: arrayOf(body["tools"]).map(objectOf),
-    system: withoutCacheControl(sliceMember(text, "system") ?? "null"),
+    system: systemText(sliceMember(text, "system")?.trim() ?? "null"),
     toolsText: withoutCacheControl(sliceMember(text, "tools") ?? "[]"),
     stream: body["stream"] === true,
     thinking,
     betas,
     caches: text.includes('"cache_control"'),
   };
+}
+
+function systemText(raw: string): string {
+  return withoutCacheControl(raw.startsWith('"') ? `[${textBlockOf(raw)}]` : raw);
 }
 
 function parametersOf(options: {
@@ -184,6 +193,7 @@ function limitsOf({ budget = 0, on, mode }: Thinking, claude: ClaudeTraits): Row
 function checkBreakpoints(body: JsonObject): ApiRefusal | undefined {
   const { tools, system, messages } = body;
   const found = breakpointsIn([tools, system, messages]) + (isObject(body["cache_control"]) ? 1 : 0);
+  if (isObject(body["thread"]) && found > 3) return tooManyInThread(found);
   return found > 4 ? tooManyBreakpoints(found) : undefined;
 }
 

@@ -88,8 +88,9 @@ function* checkFinalBlocks({ context }: ThinkingQuestion): Generator<ApiRefusal>
   }
 }
 
-/** Results and nothing else after the last answer: the tool loop, one assistant turn, goes on. */
-function openTurn(messages: readonly JoinedMessage[]): JoinedMessage | undefined {
+/** Results and nothing else after the last answer: the tool loop, one assistant turn, goes on. System messages end nothing. */
+function openTurn(all: readonly JoinedMessage[]): JoinedMessage | undefined {
+  const messages = all.filter(({ role }) => role !== "system");
   const last = messages.at(-1);
   if (last?.role === "assistant") return last;
   const before = messages.at(-2);

@@ -40,7 +40,9 @@ export function startUsage(input: InputTokens): JsonObject {
   };
 }
 
-export function outputUsage(drafts: readonly Draft[]): JsonObject {
+/** `limit`: what a shortened message has cost, whatever can be seen of it. */
+export function outputUsage(drafts: readonly Draft[], limit: number | undefined): JsonObject {
   const { all, reasoning } = outputTokens(drafts);
-  return { output_tokens: all, output_tokens_details: { thinking_tokens: reasoning } };
+  const thinking = Math.min(reasoning, limit ?? reasoning);
+  return { output_tokens: limit ?? all, output_tokens_details: { thinking_tokens: thinking } };
 }
