@@ -25,6 +25,8 @@ export interface Usage {
   readonly cachedTokens: number;
   readonly outputTokens: number;
   readonly reasoningTokens: number;
+  /** What the context really held in the end, where the counts above are sums over several passes of a server's own. */
+  readonly contextTokens?: number | undefined;
 }
 
 export type InputPart =
@@ -163,6 +165,21 @@ export interface UnreadThought {
   readonly reason: string;
 }
 
+/** Where the provider runs the code of an answer (failures.md C17). */
+export interface Container {
+  readonly id: string;
+  /** ISO 8601, in UTC. */
+  readonly expiresAt?: string | undefined;
+}
+
+/** What the provider cleared of a request before the model read it; the log still has it. */
+export interface AppliedEdit {
+  readonly type: string;
+  readonly clearedTokens?: number | undefined;
+  readonly clearedThinkingTurns?: number | undefined;
+  readonly clearedToolUses?: number | undefined;
+}
+
 export interface ResponseEnd extends Envelope {
   readonly type: "response_end";
   readonly response: string;
@@ -181,6 +198,8 @@ export interface ResponseEnd extends Envelope {
   readonly unknown?: Readonly<Record<string, number>> | undefined;
   readonly late?: readonly LateItem[] | undefined;
   readonly unread?: readonly UnreadThought[] | undefined;
+  readonly container?: Container | undefined;
+  readonly appliedEdits?: readonly AppliedEdit[] | undefined;
 }
 
 export interface PermissionRequest extends Envelope {

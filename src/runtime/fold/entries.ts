@@ -50,6 +50,17 @@ export class Group {
     return this.#items;
   }
 
+  /**
+   * Those that are to be run and answered. Where Claude declined in mid-answer and another model went on, a `fallback`
+   * block says so, and what was called before it is void (code-yeongyu/senpi#113).
+   */
+  get calls(): readonly ToolCall[] {
+    const from = this.#items.findLastIndex(
+      (item) => item.type === "hosted_item" && item.itemType === "fallback",
+    );
+    return this.#items.filter((item, index): item is ToolCall => item.type === "tool_call" && index > from);
+  }
+
   get late(): readonly LateItem[] {
     return this.end?.late ?? [];
   }
@@ -88,6 +99,12 @@ export class Group {
     if (!this.#results.has(result.callId)) this.#results.set(result.callId, result);
   }
 
+  /** When the last thing came that a request is made of. */
+  get newestAt(): string {
+    const times = [...(this.#results?.values() ?? [])].map(({ at }) => at);
+    return [this.end?.at ?? this.start.at, ...times].reduce((a, b) => (b > a ? b : a));
+  }
+
   wasStarted(callId: string): boolean {
     return this.#startedCalls?.has(callId) ?? false;
   }
@@ -101,10 +118,7 @@ export class Group {
     if (this.end === undefined) return false;
     // Calls of an incomplete response are answered too: with the constant result that recovery records.
     if (this.end.status !== "completed" && this.end.status !== "incomplete") return true;
-    return this.#items.every(
-      (item) =>
-        item.type !== "tool_call" || this.ranByProvider(item) || this.resultOf(item.callId) !== undefined,
-    );
+    return this.calls.every(({ callId }) => this.resultOf(callId) !== undefined);
   }
 }
 

@@ -17,12 +17,13 @@ import {
 } from "../../base/events/index.ts";
 import { sendableToolName } from "../../base/support/index.ts";
 import { activePath, leavesAside, startsAside } from "./active-path.ts";
+import { containerOf, givesContainer } from "./container.ts";
 import { type Entry, Group } from "./entries.ts";
 import { groupForm, guardGroup, type GuardTarget, isCallId, mappedCallId } from "./guard.ts";
 import { resultOfOpenCall } from "./open-ends.ts";
 import type { Plan, PlanEntry, PlannedItem, PlannedResult } from "./plan.ts";
 import { allowedGroups } from "./replay-policy.ts";
-import { type OpenCalls, openCallsOf, serverBlockOf } from "./server-pairs.ts";
+import { type GroupForm, openCallsOf, serverBlockOf } from "./server-pairs.ts";
 
 export function planOf(events: readonly LoggedEvent[], settings?: Settings): Plan | undefined {
   const fold = new Fold();
@@ -85,8 +86,17 @@ export class Fold {
     let settled = true;
     const open: PlanEntry[] = [];
     const fresh = this.#entries.slice(cache.entries.length);
+    const blocks = responseFormOf(settings.profile) === "blocks";
+    const formOf = (group: Group): GroupForm => groupForm(group, { settings, overrides });
+    const container = blocks ? containerOf(this.#entries, formOf) : undefined;
+    const hasContainer = container !== undefined || givesContainer(settings);
+    let codeLost = false;
     for (const [index, entry] of fresh.entries()) {
-      const calls = openServerCalls(fresh, index, { settings, overrides });
+      const calls =
+        blocks && entry.kind === "group"
+          ? openCallsOf(entry, fresh, index + 1, { formOf, hasContainer })
+          : undefined;
+      codeLost ||= calls?.lost === true;
       if (settled && entry.kind === "group" && !(entry.settled && calls?.settled !== false)) {
         settled = false;
         taken = copyOf(taken);
@@ -97,7 +107,8 @@ export class Fold {
       (settled ? cache.entries : open).push(planned);
     }
     const strip = overrides.flatMap((one) => (one.what.kind === "field" ? [one.what] : []));
-    return { settings, entries: cache.entries.concat(open), revision: cache.revision, strip, overrides };
+    const entries = cache.entries.concat(open);
+    return { settings, entries, revision: cache.revision, strip, overrides, container, codeLost };
   }
 
   #cacheFor(settings: Settings): PlanCache {
@@ -189,17 +200,6 @@ export class Fold {
       if (entry.end?.status === "incomplete" || entry.end?.status === "completed") this.#generation += 1;
     }
   }
-}
-
-/** Only where the items of a response are blocks of one message. */
-function openServerCalls(
-  entries: readonly Entry[],
-  index: number,
-  target: GuardTarget,
-): OpenCalls | undefined {
-  const entry = entries[index];
-  if (entry?.kind !== "group" || responseFormOf(target.settings.profile) !== "blocks") return undefined;
-  return openCallsOf(entry, entries, index + 1, (group) => groupForm(group, target));
 }
 
 interface PlanContext extends GuardTarget {

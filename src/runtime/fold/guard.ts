@@ -130,12 +130,19 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
   if (event.type === "tool_call" && isClosedByOverride(event, context)) {
     return omit("override", CALL_REFUSED);
   }
+  if (isVoid(event, group)) return omit("superseded", VOID);
   if (isNameless(event)) return omit("item_not_replayable", NAMELESS);
   if (event.type === "assistant_message" && saysNothing(event, group, form)) {
     return omit("empty", "no text");
   }
   return { event, item, action: "replay", reason: "same_origin", why: "its own origin" };
 }
+
+function isVoid(event: ItemEvent, group: Group): boolean {
+  return event.type === "tool_call" && !group.calls.includes(event);
+}
+
+const VOID = "the model that called it declined, and another one went on";
 
 /** Of a log that another program wrote: here an answer with such a call counts as cut. */
 function isNameless(event: ItemEvent): boolean {
@@ -205,7 +212,7 @@ function reasonToDropReasoning(
  * block of it that only its maker could read: thoughts are checked by themselves (failures.md C01).
  */
 function isNobodysLoss({ event, action, reason }: PlannedItem, form: ResponseForm): boolean {
-  if (reason === "empty") return true;
+  if (reason === "empty" || reason === "superseded") return true;
   const block = event.type === "hosted_item" || event.type === "other_item";
   return form === "blocks" && block && action === "omit";
 }
@@ -295,6 +302,7 @@ function plain(group: Group, context: GuardContext, reason: Reason, why: string)
   const items = group.items.map((event): PlannedItem => {
     const base = { event, item: event.item, why };
     if (isNameless(event)) return { ...base, action: "omit", reason: "item_not_replayable", why: NAMELESS };
+    if (isVoid(event, group)) return { ...base, action: "omit", reason: "superseded", why: VOID };
     if (event.type === "tool_call" && !group.ranByProvider(event)) {
       return isClosedByOverride(event, context)
         ? { ...base, action: "omit", reason: "override", why: CALL_REFUSED }

@@ -66,6 +66,10 @@ export interface Plan {
   /** Fields this origin has refused; `itemType` absent means a field of the request itself. */
   readonly strip: readonly { readonly itemType?: string | undefined; readonly field: string }[];
   readonly overrides: readonly ReplayOverride[];
+  /** Where the provider runs the code of this conversation (failures.md C17). */
+  readonly container?: string | undefined;
+  /** Code waits at the provider and no answer said where: it is left out. */
+  readonly codeLost?: boolean | undefined;
 }
 
 /** The group with its reasoning and ids left out, because of something only the renderer can see. */

@@ -44,9 +44,18 @@ export interface OpenCalls {
   readonly stay: ReadonlySet<string>;
   /** Nothing that is still to come can change that. */
   readonly settled: boolean;
+  /** Code waits, and nobody knows where: it cannot go on, and its calls are left out. */
+  readonly lost?: boolean | undefined;
 }
 
 const NONE: OpenCalls = { stay: new Set(), settled: true };
+
+/** What is known of the rest of the request. */
+export interface Surroundings {
+  readonly formOf: (group: Group) => GroupForm;
+  /** The request names the container that code runs in (failures.md C17). */
+  readonly hasContainer: boolean;
+}
 
 /** `home`: goes as it came; `plain`: as plain meaning; `none`: not at all. */
 export type GroupForm = "home" | "plain" | "none";
@@ -56,7 +65,7 @@ export function openCallsOf(
   group: Group,
   entries: readonly Entry[],
   next: number,
-  formOf: (group: Group) => GroupForm,
+  { formOf, hasContainer }: Surroundings,
 ): OpenCalls {
   const open = unanswered(group);
   if (open.size === 0) return NONE;
@@ -72,7 +81,16 @@ export function openCallsOf(
     }
     if (open.size === 0) return { stay, settled: true };
   }
-  return { stay: new Set([...stay, ...open]), settled: false };
+  const waiting = [...open].filter((id) => hasContainer || !isCode(group, id));
+  return { stay: new Set([...stay, ...waiting]), settled: false, lost: waiting.length < open.size };
+}
+
+/** Code, or what code has called: it lives in a container. */
+function isCode(group: Group, id: string): boolean {
+  const call = group.items.find((item) => serverBlockOf(item)?.id === id);
+  if (call === undefined) return false;
+  const name = textMember(call.item, "name") ?? "";
+  return name.endsWith("code_execution") || callerOf(call.item) !== undefined;
 }
 
 function unanswered(group: Group): Set<string> {

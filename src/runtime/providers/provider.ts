@@ -4,8 +4,10 @@
  */
 
 import type {
+  AppliedEdit,
   AssistantMessage,
   Capabilities,
+  Container,
   ErrorInfo,
   HostedItem,
   LateItem,
@@ -52,6 +54,9 @@ export interface StreamEnd {
   readonly reasoningContext?: string | undefined;
   /** Thoughts the provider says it did not read, and why (failures.md C10). */
   readonly unread?: readonly UnreadThought[] | undefined;
+  /** Where the provider runs code (failures.md C17). */
+  readonly container?: Container | undefined;
+  readonly appliedEdits?: readonly AppliedEdit[] | undefined;
 }
 
 export type StreamEvent =

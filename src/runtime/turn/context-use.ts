@@ -13,28 +13,38 @@ export const COMPACT_AT = 0.85;
 
 /** Undefined before the first response that counted its tokens, and after a cut until there is another. */
 export function contextUse(fold: Fold, contextTokens: number | undefined): ContextUse | undefined {
-  const [last] = lastCounted(fold, 1);
+  const [last] = lastCounted(fold, 1, contextTokens);
   return last?.end?.usage === undefined ? undefined : useOf(last.end.usage, contextTokens);
 }
 
+function heldBy(usage: Usage): number {
+  return usage.contextTokens ?? usage.inputTokens + usage.outputTokens;
+}
+
 function useOf(usage: Usage, contextTokens: number | undefined): ContextUse {
-  const usedTokens = usage.inputTokens + usage.outputTokens;
+  const usedTokens = heldBy(usage);
   if (contextTokens === undefined) return { usedTokens };
   return { usedTokens, contextTokens, fraction: usedTokens / contextTokens };
 }
 
-/** It counted the context as it is now: what was counted before a cut says nothing about what is left. */
-function isCounted(entry: Entry, cut: number): entry is Group {
-  return entry.kind === "group" && entry.start.seq > cut && (entry.end?.usage?.inputTokens ?? 0) > 0;
+/**
+ * It counted the context as it is now: what was counted before a cut says nothing about what is left, and neither does a
+ * sum over the passes of a server that ran tools of its own, where it is more than any context holds.
+ */
+function isCounted(entry: Entry, cut: number, contextTokens = Number.POSITIVE_INFINITY): entry is Group {
+  if (entry.kind !== "group" || entry.start.seq <= cut) return false;
+  const usage = entry.end?.usage;
+  if (usage === undefined || usage.inputTokens <= 0) return false;
+  return heldBy(usage) <= contextTokens || !entry.items.some(({ type }) => type === "hosted_item");
 }
 
 /** The last ones, the last one first. Looked for from the end: a long session must not cost more with every step. */
-function lastCounted(fold: Fold, count: number): readonly Group[] {
+function lastCounted(fold: Fold, count: number, contextTokens: number | undefined): readonly Group[] {
   const cut = fold.compaction?.seq ?? -1;
   const found: Group[] = [];
   for (let index = fold.entries.length - 1; index >= 0 && found.length < count; index -= 1) {
     const entry = fold.entries[index] as Entry;
-    if (isCounted(entry, cut)) found.push(entry);
+    if (isCounted(entry, cut, contextTokens)) found.push(entry);
   }
   return found;
 }
@@ -45,7 +55,7 @@ export function isFull(fold: Fold, contextTokens: number | undefined, at: number
   if (fraction < at) return false;
   if (fold.compaction === undefined) return true;
   const cut = fold.compaction.seq;
-  const first = fold.entries.find((entry): entry is Group => isCounted(entry, cut));
+  const first = fold.entries.find((entry): entry is Group => isCounted(entry, cut, contextTokens));
   return first?.end?.usage !== undefined && (useOf(first.end.usage, contextTokens).fraction ?? 0) < at;
 }
 
@@ -59,7 +69,7 @@ export function pressureNotice(
   },
 ): readonly EventDraft[] {
   const { turn, contextTokens, compactAt } = facts;
-  const [now, before] = lastCounted(fold, 2).map((group) =>
+  const [now, before] = lastCounted(fold, 2, contextTokens).map((group) =>
     group.end?.usage === undefined ? undefined : useOf(group.end.usage, contextTokens),
   );
   if (now?.fraction === undefined || now.fraction < NOTICE_AT || (before?.fraction ?? 0) >= NOTICE_AT)

@@ -93,7 +93,7 @@ export function openCalls(open: OpenTurn): readonly { readonly group: Group; rea
     .filter((group) => group.end?.status === "completed" || group.end?.status === "incomplete")
     .flatMap((group) =>
       group.calls
-        .filter((call) => group.resultOf(call.callId) === undefined)
+        .filter(({ callId }) => group.resultOf(callId) === undefined)
         .map((call) => ({ group, call })),
     );
 }

@@ -18,7 +18,7 @@ export function resumePlan(open: OpenTurn, scratch: string, tools: readonly Tool
   const closed = calls.filter((one) => !owed.includes(one));
   const last = open.groups.at(-1);
   const whole = last?.end?.status === "completed";
-  const hasCalls = last?.items.some((item) => item.type === "tool_call") === true;
+  const hasCalls = (last?.calls.length ?? 0) > 0;
   const answered = whole && !hasCalls && last.items.some((item) => item.type === "assistant_message");
   return {
     opening: [

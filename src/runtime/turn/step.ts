@@ -138,7 +138,7 @@ async function sendOnce(
   }
   const end = recorder.end ?? { status: "cut" };
   await recorder.close(end);
-  await context.live.append(unread(context, end));
+  await context.live.append([...unread(context, end), ...cleared(context, end)]);
   return { response, attempt, end };
 }
 
@@ -161,6 +161,16 @@ function unread(context: TurnContext, end: StreamEnd): readonly EventDraft[] {
   const reasons = [...new Set(thoughts.map(({ reason }) => reason))].join(", ");
   const message = `the provider did not read ${thoughts.length} of the thoughts it was sent (${reasons})`;
   return [{ type: "notice", turn: context.turn, code: "thoughts_unread", message }];
+}
+
+/** What the provider cleared before the model read it, because the user's settings ask for it. */
+function cleared(context: TurnContext, end: StreamEnd): readonly EventDraft[] {
+  const edits = end.appliedEdits ?? [];
+  if (edits.length === 0) return [];
+  const tokens = edits.reduce((sum, { clearedTokens = 0 }) => sum + clearedTokens, 0);
+  const types = edits.map(({ type }) => type).join(", ");
+  const message = `the provider cleared ${tokens} tokens of the conversation before it answered (${types}); the log still has them`;
+  return [{ type: "notice", turn: context.turn, code: "context_edited", message }];
 }
 
 /** A request our own rules refuse is not sent: it is a defect, treated like the refusal it would have caused. */

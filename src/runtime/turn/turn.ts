@@ -86,8 +86,8 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   }
 }
 
-/** Claude's stop reason for a long turn of server tools (failures.md §3). */
-const PAUSED = "pause_turn";
+/** Claude's stop reasons for a long turn of server tools, and for a summary that it made before it answers (failures.md §3). */
+const PAUSES: ReadonlySet<string | undefined> = new Set(["pause_turn", "compaction"]);
 
 async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number): Promise<Ending> {
   const { limits, signal } = context;
@@ -115,7 +115,7 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     }
     if (end.status !== "completed") return failure(end.error);
     const spent = budget.isSpent();
-    if (end.reason === PAUSED && calls.length === 0) {
+    if (PAUSES.has(end.reason) && calls.length === 0) {
       // The provider paused its own work: what it said goes back as it is, and it goes on. A step ends, not the turn.
       if (step >= limits.maxSteps || spent)
         return { status: "incomplete", reason: spent ? "max_cost" : "max_steps" };

@@ -26,14 +26,18 @@ export class OpenBlock {
   readonly #start: string;
   readonly #texts: string[] = [];
   readonly #citations: string[] = [];
-  /** Its exact JSON text. Set, not appended: it comes whole, just before the block stops (failures.md C14). */
-  #signature: string | undefined;
+  /** What nobody here knows, for people: no field of the input is called so. */
+  readonly #unknown: string[] = [];
+  /** Fields that a delta brings whole, as their exact JSON text: set, not appended (failures.md C14). */
+  readonly #whole = new Map<string, string>();
+  readonly #takesInput: boolean;
 
   constructor(start: string, block: JsonObject) {
     this.#start = start;
     this.type = stringOf(block["type"]) ?? "unknown";
     this.kind = Object.hasOwn(KINDS, this.type) ? (KINDS[this.type] ?? "other") : "other";
-    const own = stringOf(block[TEXT_FIELDS[this.type] ?? ""]) ?? "";
+    this.#takesInput = this.type.endsWith("tool_use") || Object.hasOwn(block, "input");
+    const own = stringOf(block[TEXT_FIELDS.get(this.type) ?? ""]) ?? "";
     if (own !== "") this.#texts.push(own);
   }
 
@@ -42,26 +46,24 @@ export class OpenBlock {
     return this.kind === "tool_call" ? "" : this.#texts.join("");
   }
 
-  /** What a person sees of a delta; undefined for one we do not know. */
+  /** What a person sees of a delta; undefined for one that this block has no place for, which is kept as it came. */
   take(delta: JsonObject, data: string): BlockDelta | "silent" | undefined {
-    switch (delta["type"]) {
-      case "thinking_delta":
-        return this.#append("reasoning", delta["thinking"]);
-      case "text_delta":
-        return this.#append("text", delta["text"]);
-      case "input_json_delta":
-        return this.#append("arguments", delta["partial_json"]);
-      case "signature_delta":
-        this.#signature = sliceMember(sliceMember(data, "delta") ?? "{}", "signature");
-        return "silent";
-      case "citations_delta": {
-        const citation = sliceMember(sliceMember(data, "delta") ?? "{}", "citation");
-        if (citation !== undefined) this.#citations.push(citation);
-        return "silent";
-      }
-      default:
-        return undefined;
+    const { type } = delta;
+    if (type === "thinking_delta" && this.type === "thinking")
+      return this.#append("reasoning", delta["thinking"]);
+    if (type === "text_delta" && this.type === "text") return this.#append("text", delta["text"]);
+    if (type === "input_json_delta" && this.#takesInput)
+      return this.#append("arguments", delta["partial_json"]);
+    const text = sliceMember(data, "delta") ?? "{}";
+    const citation = type === "citations_delta" ? sliceMember(text, "citation") : undefined;
+    if (citation !== undefined && this.type === "text") this.#citations.push(citation);
+    else if (type === "signature_delta" || (type === "compaction_delta" && this.type === "compaction")) {
+      for (const { key, value } of sliceObject(text)) if (key !== "type") this.#whole.set(key, value);
+    } else {
+      this.#unknown.push(text);
+      return undefined;
     }
+    return "silent";
   }
 
   /** What the model wrote as a tool's input: kept as it is, also where it is no JSON, so that nobody runs it. */
@@ -70,26 +72,18 @@ export class OpenBlock {
     return this.kind === "tool_call" && text !== "" ? text : undefined;
   }
 
-  /** The whole block as JSON text. */
+  /** The whole block as JSON text. A block that began without a field that came since still has it. */
   finish(): string {
+    const fields = new Map(sliceObject(this.#start).map(({ key, value }) => [key, value]));
     const text = this.#texts.join("");
-    const parts = sliceObject(this.#start).map(
-      ({ key, value }) => `"${key}":${this.#value(key, value, text)}`,
-    );
-    // A block that began without these fields still has them.
-    if (this.#signature !== undefined && !parts.some((part) => part.startsWith('"signature":'))) {
-      parts.push(`"signature":${this.#signature}`);
-    }
-    return `{${parts.join(",")}}`;
-  }
-
-  #value(key: string, value: string, text: string): string {
-    if (key === "signature" && this.#signature !== undefined) return this.#signature;
-    if (key === "citations" && this.#citations.length > 0) return `[${this.#citations.join(",")}]`;
+    const own = TEXT_FIELDS.get(this.type);
+    if (own !== undefined) fields.set(own, JSON.stringify(text));
     // A tool that takes nothing has no text at all: its input stays what the block began with, `{}`.
-    if (key === "input") return text === "" ? value : inputText(text);
-    if (key === TEXT_FIELDS[this.type]) return JSON.stringify(text);
-    return value;
+    if (this.#takesInput) fields.set("input", text === "" ? (fields.get("input") ?? "{}") : inputText(text));
+    if (this.#citations.length > 0) fields.set("citations", `[${this.#citations.join(",")}]`);
+    for (const [key, value] of this.#whole) fields.set(key, value);
+    if (this.#unknown.length > 0) fields.set("deltas", `[${this.#unknown.join(",")}]`);
+    return `{${[...fields].map(([key, value]) => `${JSON.stringify(key)}:${value}`).join(",")}}`;
   }
 
   #append(channel: DeltaChannel, value: unknown): BlockDelta {
@@ -99,4 +93,7 @@ export class OpenBlock {
   }
 }
 
-const TEXT_FIELDS: Readonly<Record<string, string>> = { thinking: "thinking", text: "text" };
+const TEXT_FIELDS: ReadonlyMap<string, string> = new Map([
+  ["thinking", "thinking"],
+  ["text", "text"],
+]);

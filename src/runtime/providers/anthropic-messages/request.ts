@@ -4,9 +4,11 @@
  */
 
 import type { Settings } from "../../../base/events/index.ts";
+import { isObject } from "../../../base/support/index.ts";
 import type { Plan, PlanEntry } from "../../fold/index.ts";
 import { createRequestCheck } from "../../rules/index.ts";
 import type { RequestForm, Tail } from "../growing-request.ts";
+import type { Remark } from "../provider.ts";
 import { closeBody, definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
 import { renderEntry } from "./render-messages.ts";
 import { budgetOf, thinkingOf } from "./thinking.ts";
@@ -37,7 +39,7 @@ function headOf(plan: Plan): string {
       ? {}
       : { system: [{ type: "text", text: settings.system, cache_control: CACHED }] }),
     ...(tools.length === 0 ? {} : { tools }),
-    ...freeParameters(settings, FIXED_FIELDS),
+    ...freeParameters(settings, plan.container === undefined ? FIXED_FIELDS : FIXED_WITH_CONTAINER),
   };
   return openBody(body, refusedFields(plan), "messages");
 }
@@ -55,6 +57,16 @@ const FIXED_FIELDS: ReadonlySet<string> = new Set([
   "top_p",
   "top_k",
 ]);
+
+/** It stands in the tail then. */
+const FIXED_WITH_CONTAINER: ReadonlySet<string> = new Set([...FIXED_FIELDS, "container"]);
+
+/** The skills of a user's container stay; a name is the user's own word. */
+function containerFor({ container, settings }: Plan): unknown {
+  const theirs = settings.parameters["container"];
+  if (container === undefined || typeof theirs === "string") return theirs;
+  return isObject(theirs) ? { ...theirs, id: container } : container;
+}
 
 /** Required by the API, and more than the budget where there is one (messages.d.ts 4295). */
 function maxTokensOf(settings: Settings): number {
@@ -78,11 +90,18 @@ function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
     ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
     // Sampling is refused while the model thinks.
     ...(on || !settings.capabilities.sampling ? {} : definedOnly({ temperature, top_p, top_k })),
+    ...(plan.container === undefined ? {} : { container: containerFor(plan) }),
     cache_control: CACHED,
   };
   for (const field of refusedFields(plan)) remove(body, field.split("."));
-  return closeBody(body, remarks);
+  return closeBody(body, plan.codeLost === true ? [...remarks, CODE_LOST] : remarks);
 }
+
+const CODE_LOST: Remark = {
+  code: "code_lost",
+  message:
+    "code that was running at the provider cannot go on, because its answer did not say in which container it runs; it is left out (failures.md C17)",
+};
 
 function remove(body: Record<string, unknown>, [first = "", ...rest]: readonly string[]): void {
   const inner = body[first];

@@ -8,7 +8,6 @@
 
 import type { ErrorInfo, ResponseStatus } from "../../../base/events/index.ts";
 import {
-  arrayOf,
   isObject,
   isThroughlineError,
   type JsonObject,
@@ -25,18 +24,21 @@ import { isNameless, NAMELESS } from "../nameless-call.ts";
 import type { StreamDecoder, StreamEnd, StreamEvent } from "../provider.ts";
 import { UnknownCounts } from "../unknown-counts.ts";
 import { blockDraft } from "./item-draft.ts";
+import { MessageFacts } from "./message-facts.ts";
 import { OpenBlock } from "./open-block.ts";
-import { usageOf } from "./usage.ts";
 
 export class MessagesDecoder implements StreamDecoder {
   readonly #open = new Map<number, OpenBlock>();
   readonly #seen = new Set<number>();
   readonly #callIds = new Set<string>();
   readonly #unknown = new UnknownCounts();
-  readonly #usage: unknown[] = [];
-  #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "unread"> = {};
-  #stop: { readonly reason: string; readonly details: JsonObject } | undefined;
+  /** Blocks that the beginning of the message brought whole; none where one was streamed all the same. */
+  #given: (string | undefined)[] = [];
+  /** What is added to the index of a streamed block, where counting began anew behind those. */
+  #shift = 0;
+  #facts = new MessageFacts({});
   #begun = false;
+  #stop: { readonly reason: string; readonly details: JsonObject } | undefined;
   #ended = false;
 
   get ended(): boolean {
@@ -57,11 +59,7 @@ export class MessagesDecoder implements StreamDecoder {
       this.#fail("bad_event", "the answer is not a message object", events);
       return events;
     }
-    this.#message(message);
-    for (const [index, block] of sliceArray(sliceMember(text, "content") ?? "[]").entries()) {
-      this.#begin(index, block, objectOf(tryParseJson(block)), events);
-      this.#finish(index, events);
-    }
+    this.#message(message, text);
     this.#takeStop(message);
     this.#close(events);
     return events;
@@ -99,7 +97,7 @@ export class MessagesDecoder implements StreamDecoder {
   #known(type: string, value: JsonObject, data: string, events: StreamEvent[]): void {
     switch (type) {
       case "message_start":
-        this.#messageStart(objectOf(value["message"]), events);
+        this.#messageStart(objectOf(value["message"]), sliceMember(data, "message") ?? "{}", events);
         break;
       case "content_block_start":
         this.#blockStart(value, data, events);
@@ -108,10 +106,10 @@ export class MessagesDecoder implements StreamDecoder {
         this.#delta(value, data, events);
         break;
       case "content_block_stop":
-        this.#finish(indexOf(value), events);
+        this.#finish(this.#shift + indexOf(value), events);
         break;
       case "message_delta":
-        this.#usage.push(value["usage"]);
+        this.#facts.delta(value);
         this.#takeStop(objectOf(value["delta"]));
         break;
       case "message_stop":
@@ -128,43 +126,41 @@ export class MessagesDecoder implements StreamDecoder {
   }
 
   /** The same id again is the same message; another one is the live message, and what came before is dead (R13). */
-  #messageStart(message: JsonObject, events: StreamEvent[]): void {
+  #messageStart(message: JsonObject, text: string, events: StreamEvent[]): void {
     if (this.#begun) {
-      const repeated = stringOf(message["id"]) === this.#facts.providerResponseId;
+      const repeated = stringOf(message["id"]) === this.#facts.id;
       this.#unknown.add(repeated ? "repeated message_start" : "spliced message_start");
       if (repeated) return;
       if (this.#seen.size > 0) events.push({ type: "restart" });
       for (const state of [this.#open, this.#seen, this.#callIds]) state.clear();
-      this.#usage.length = 0;
       this.#stop = undefined;
+      this.#shift = 0;
     }
-    this.#begun = true;
-    this.#message(message);
+    this.#message(message, text);
   }
 
-  #message(message: JsonObject): void {
-    this.#usage.push(message["usage"]);
-    const unread = arrayOf(message["input_transformations"])
-      .map(objectOf)
-      .filter((one) => one["type"] === "thinking_dropped")
-      .map((one) => ({ path: stringOf(one["path"]) ?? "", reason: stringOf(one["reason"]) ?? "unknown" }));
-    this.#facts = {
-      providerResponseId: stringOf(message["id"]),
-      servedModel: stringOf(message["model"]),
-      unread: unread.length === 0 ? undefined : unread,
-    };
+  /** An answer that goes on with code begins with blocks that are whole already (vercel/ai#14717, langchain#34406). */
+  #message(message: JsonObject, text: string): void {
+    this.#begun = true;
+    this.#facts = new MessageFacts(message);
+    this.#given = [...sliceArray(sliceMember(text, "content") ?? "[]")];
   }
 
   #blockStart(value: JsonObject, data: string, events: StreamEvent[]): void {
-    const index = indexOf(value);
     const block = sliceMember(data, "content_block");
     if (block?.startsWith("{") !== true) {
       this.#fail("bad_event", "content_block_start without a block", events);
-    } else if (this.#seen.has(index)) {
-      this.#unknown.add("repeated content_block_start");
-    } else {
-      this.#begin(index, block, objectOf(value["content_block"]), events);
+      return;
     }
+    const content = objectOf(value["content_block"]);
+    const given = this.#given[this.#shift + indexOf(value)];
+    // One that was given and is streamed all the same is one block; any other is a new one behind all that were given.
+    if (given !== undefined && isSame(objectOf(tryParseJson(given)), content))
+      this.#given[this.#shift + indexOf(value)] = undefined;
+    else if (given !== undefined) this.#shift = this.#given.length;
+    const index = this.#shift + indexOf(value);
+    if (this.#seen.has(index)) this.#unknown.add("repeated content_block_start");
+    else this.#begin(index, block, content, events);
   }
 
   #begin(outputIndex: number, text: string, block: JsonObject, events: StreamEvent[]): void {
@@ -182,7 +178,7 @@ export class MessagesDecoder implements StreamDecoder {
   }
 
   #delta(value: JsonObject, data: string, events: StreamEvent[]): void {
-    const outputIndex = indexOf(value);
+    const outputIndex = this.#shift + indexOf(value);
     const delta = objectOf(value["delta"]);
     const open = this.#open.get(outputIndex);
     const taken = open?.take(delta, data);
@@ -198,7 +194,8 @@ export class MessagesDecoder implements StreamDecoder {
       return;
     }
     this.#open.delete(outputIndex);
-    let draft = blockDraft(open.finish(), outputIndex);
+    const text = open.finish();
+    let draft = blockDraft(text, outputIndex);
     if (isNameless(draft)) {
       this.#fail("bad_event", NAMELESS, events);
       return;
@@ -210,6 +207,7 @@ export class MessagesDecoder implements StreamDecoder {
       draft = { ...draft, arguments: open.written ?? draft.arguments };
     }
     if (draft.type === "other_item") this.#unknown.add(`item ${draft.itemType}`);
+    if (draft.type === "hosted_item") this.#facts.block(draft.itemType, text);
     events.push({ type: "item_done", outputIndex, draft });
   }
 
@@ -219,6 +217,12 @@ export class MessagesDecoder implements StreamDecoder {
   }
 
   #close(events: StreamEvent[]): void {
+    for (const [index, block] of this.#given.entries()) {
+      if (block === undefined) continue;
+      this.#begin(index, block, objectOf(tryParseJson(block)), events);
+      this.#finish(index, events);
+    }
+    if (this.#ended) return;
     if (this.#open.size > 0) {
       this.#fail("stream_cut", "the message ended while a block was open", events);
       return;
@@ -243,8 +247,7 @@ export class MessagesDecoder implements StreamDecoder {
 
   #end(end: StreamEnd): StreamEvent {
     this.#ended = true;
-    const usage = usageOf(this.#usage);
-    return { type: "end", end: { ...this.#facts, usage, ...this.#unknown.asField(), ...end } };
+    return { type: "end", end: { ...this.#facts.asEnd(), ...this.#unknown.asField(), ...end } };
   }
 }
 
@@ -254,6 +257,7 @@ const STOPS: Readonly<Record<string, { readonly status: ResponseStatus; readonly
   tool_use: { status: "completed" },
   stop_sequence: { status: "completed" },
   pause_turn: { status: "completed", reason: "pause_turn" },
+  compaction: { status: "completed", reason: "compaction" },
   max_tokens: { status: "incomplete", reason: "max_output_tokens" },
   model_context_window_exceeded: { status: "incomplete", reason: "context" },
   refusal: { status: "failed", reason: "refusal" },
@@ -271,4 +275,12 @@ function refusalOf(details: JsonObject): ErrorInfo {
 function indexOf(value: JsonObject): number {
   const index = numberOf(value["index"]) ?? 0;
   return Number.isSafeInteger(index) && index >= 0 ? index : 0;
+}
+
+/** By what names a block; one without a name is the same only while there is nothing in it. */
+function isSame(given: JsonObject, streamed: JsonObject): boolean {
+  if (given["type"] !== streamed["type"]) return false;
+  const name = given["id"] ?? given["tool_use_id"];
+  if (name !== undefined) return name === (streamed["id"] ?? streamed["tool_use_id"]);
+  return [given["text"], given["thinking"]].every((text) => text === undefined || text === "");
 }

@@ -1,22 +1,54 @@
 /**
  * Cumulative: the last report counts. What was read from and written to the cache comes on top of `input_tokens`.
+ *
+ * A server that runs tools asks the model several times and sums all passes, each with the whole context: 950,648 tokens
+ * were told for a context of a tenth. The price is that of the sum; what is held is told by the last pass.
  */
 
 import type { Usage } from "../../../base/events/index.ts";
-import { isObject, type JsonObject, numberOf, objectOf } from "../../../base/support/index.ts";
+import { arrayOf, isObject, type JsonObject, numberOf, objectOf } from "../../../base/support/index.ts";
 
-export function usageOf(reports: readonly unknown[]): Usage | undefined {
+export function usageOf(reports: readonly unknown[], ranTools: boolean): Usage | undefined {
   const known = reports.filter(isObject);
   if (known.length === 0) return undefined;
   const merged: JsonObject = Object.assign({}, ...known.map(withoutNulls));
-  const count = (field: string): number => numberOf(merged[field]) ?? 0;
-  const cachedTokens = count("cache_read_input_tokens");
+  const [inputTokens, outputTokens] = [inputOf(merged), count(merged, "output_tokens")];
+  const held = lastPass(merged) ?? (ranTools ? firstPass(known, outputTokens) : undefined);
   return {
-    inputTokens: count("input_tokens") + cachedTokens + count("cache_creation_input_tokens"),
-    cachedTokens,
-    outputTokens: count("output_tokens"),
+    inputTokens,
+    cachedTokens: count(merged, "cache_read_input_tokens"),
+    outputTokens,
     reasoningTokens: numberOf(objectOf(merged["output_tokens_details"])["thinking_tokens"]) ?? 0,
+    contextTokens: held === inputTokens + outputTokens ? undefined : held,
   };
+}
+
+/** What a compaction or an adviser read is not this context (beta messages.d.ts 4176). */
+const PASSES: ReadonlySet<unknown> = new Set(["message", "fallback_message"]);
+
+function lastPass(usage: JsonObject): number | undefined {
+  const last = arrayOf(usage["iterations"])
+    .map(objectOf)
+    .findLast(({ type }) => PASSES.has(type));
+  return last === undefined ? undefined : inputOf(last) + count(last, "output_tokens");
+}
+
+/** `message_start` is told before any tool has run. Gateways say nothing there, or zero. */
+function firstPass([first = {}]: readonly JsonObject[], outputTokens: number): number | undefined {
+  const input = inputOf(first);
+  return input === 0 ? undefined : input + outputTokens;
+}
+
+function inputOf(usage: JsonObject): number {
+  return (
+    count(usage, "input_tokens") +
+    count(usage, "cache_read_input_tokens") +
+    count(usage, "cache_creation_input_tokens")
+  );
+}
+
+function count(usage: JsonObject, field: string): number {
+  return numberOf(usage[field]) ?? 0;
 }
 
 function withoutNulls(report: JsonObject): JsonObject {

@@ -22,7 +22,7 @@ export const endsWithUser: MessagesRule = {
   },
 };
 
-/** What ended with `pause_turn` is sent back as it is, so that the server goes on with its own tools. */
+/** What ended with `pause_turn` or `compaction` is sent back as it is, so that the server goes on. */
 function paused({ blocks }: MessageView): boolean {
-  return blocks.some(({ type }) => type === "server_tool_use" || type.endsWith("_tool_result"));
+  return blocks.some(({ type }) => type === "compaction" || /._tool_(?:use|result)$/.test(type));
 }
