@@ -92,6 +92,10 @@ const table = {
   emptyReasoning: choice(["refuse", "accept"]),
   /** Chat: reasoning text this conversation was not given: no vendor can tell, but a test may want to know. */
   unknownReasoning: choice(["accept", "refuse"]),
+  /** Mistral: a signature on its thinking parts (@mistralai/mistralai 2.7.0); the recording of early 2026 has none. */
+  mistralSignature: flag(true),
+  /** Kimi K3 does not take `thinking`; whether it refuses or ignores it is not said. */
+  kimiThinking: choice(["refuse", "ignore"]),
   /** Chat: reasoning of earlier turns: as the vendor reads it, cleared (GLM's default), or kept (`clear_thinking: false`, V09). */
   clearThinking: choice(["vendor", "clear", "keep"]),
   /** Chat: call ids of at most 40 characters (OpenAI; a live request of July 2026 passed with 51), of exactly nine (Mistral). */

@@ -304,8 +304,10 @@ async function ours(model: string, calls: boolean): Promise<readonly Json[]> {
   const last = calls
     ? "{function_call: {name: weather, arguments: {location: Paris}}}"
     : "{message: Some words to say.}";
+  // The recording is older than Mistral's signatures.
   const emulator: Emulator = await scripted(
     `steps: [{output: [{reasoning: {text: Some thoughts here.}}, ${last}]}]`,
+    { switches: { mistralSignature: false } },
   );
   return (await chatStream(emulator, go(model, withUsage))).events;
 }

@@ -10,15 +10,16 @@ const MODELS = ["emu-deepseek", "emu-kimi", "emu-mistral", "emu-groq", "emu-rout
 /** Three turns with a tool, every answer of which has this fault. */
 async function played(model: string, fault: string): Promise<object> {
   const faults = Array.from({ length: 8 }, () => fault);
-  const { emulator, session, ask, log } = await bench({ faults, tools: [weatherTool] });
+  const spliced = await bench({ faults, tools: [weatherTool] });
+  const { emulator, session } = spliced;
   await session.setModel(
     openaiChat(model, { apiKey: KEY, baseUrl: emulator.baseUrl, profile: emulatedProfile(model) }),
   );
-  await ask("Think of a number.");
-  expect(await ask("What is the weather in Oslo?")).toContain("Oslo");
-  expect(await ask("Which number was it?")).toContain("they came back to me");
+  await spliced.ask("Think of a number.");
+  expect(await spliced.ask("What is the weather in Oslo?")).toContain("Oslo");
+  expect(await spliced.ask("Which number was it?")).toContain("they came back to me");
   const { requests, refused, recall } = emulator.report().totals;
-  const ends = ofType(await log(), "response_end").map(({ status, error }) => error?.code ?? status);
+  const ends = ofType(await spliced.log(), "response_end").map(({ status, error }) => error?.code ?? status);
   return { requests, refused, recall, ends: [...new Set(ends)].toSorted() };
 }
 

@@ -7,12 +7,12 @@ import { assertNever, isObject, type JsonObject, objectOf } from "../../base/sup
 import type { Fault } from "../faults/fault.ts";
 import { deltaTexts, type StreamEvent, type StreamForm } from "../output/stream-event.ts";
 import { hashText } from "../seal.ts";
-import { callObject } from "./completion.ts";
+import { callObject, textDetail } from "./completion.ts";
 import type { Ending } from "./ending.ts";
 import type { IssuedMessage } from "./issue.ts";
 import type { ChatRequest } from "./request-shape.ts";
 import { around, choiceOf, type Frame } from "./vendor-form.ts";
-import type { Vendor } from "./vendors.ts";
+import type { ChatTraits, Vendor } from "./vendors.ts";
 
 const chunkObject = "chat.completion.chunk";
 
@@ -68,8 +68,13 @@ function* deltasOf(
   for (const [index, thought] of thoughts.entries()) {
     for (const [at, piece] of cut(thought).entries()) {
       const role = vendor === "mistral" && index + at === 0 ? { role: "assistant" } : {};
-      yield { item, ...role, ...thoughtDelta(vendor, piece, index) };
+      yield { item, ...role, ...thoughtDelta(vendor, request.chat.shows, piece, index) };
     }
+    if (message.signature !== undefined)
+      yield {
+        item,
+        content: [{ type: "thinking", thinking: [], signature: message.signature, closed: true }],
+      };
     for (const detail of message.details[index]?.slice(1) ?? [])
       yield { item, role: "assistant", content: "", reasoning: null, reasoning_details: [detail] };
     item += 1;
@@ -106,13 +111,17 @@ function* opening(vendor: Vendor, message: IssuedMessage, shown: boolean): Gener
   if (vendor === "openai") yield { item: 0, role, content: silent, refusal: null };
   if (vendor === "deepseek")
     yield { item: 0, role, ...(shown ? { content: null, reasoning_content: "" } : { content: "" }) };
-  if (vendor === "kimi" || vendor === "groq") yield { item: 0, role, content: "" };
+  if (vendor === "kimi" || vendor === "groq" || vendor === "compatible") yield { item: 0, role, content: "" };
   // Mistral's first thought carries the role itself.
   if (vendor === "mistral" && message.thoughts.length === 0) yield { item: 0, role, content: "" };
 }
 
-function thoughtDelta(vendor: Vendor, text: string, index: number): JsonObject {
+function thoughtDelta(vendor: Vendor, shows: ChatTraits["shows"], text: string, index: number): JsonObject {
   switch (vendor) {
+    case "compatible":
+      return shows === "reasoning_details"
+        ? { reasoning_details: [textDetail(text)] }
+        : { [shows ?? "reasoning_content"]: text };
     case "deepseek":
       return { content: null, reasoning_content: text };
     case "kimi":
@@ -148,6 +157,7 @@ function finishDelta(vendor: Vendor, request: ChatRequest, message: IssuedMessag
     case "openai":
     case "kimi":
     case "groq":
+    case "compatible":
       return {};
     default:
       return assertNever(vendor, "vendor");
@@ -224,6 +234,8 @@ function withUsage(
       }));
       return asked ? [...inside, own([])] : inside;
     }
+    case "compatible":
+      return asked ? [...events, own([])] : events;
     case "openrouter":
       return asked
         ? [...events, own([choiceOf("openrouter", { delta: { role: "assistant", content: "" } }, null)])]

@@ -47,12 +47,18 @@ function messageObject(options: {
   }
   switch (vendor) {
     case "mistral": {
-      const thinking = { type: "thinking", thinking: [{ type: "text", text: thought }] };
+      const signed = message.signature === undefined ? {} : { signature: message.signature, closed: true };
+      const thinking = { type: "thinking", thinking: [{ type: "text", text: thought }], ...signed };
       const text = said === "" ? [] : [{ type: "text", text: said }];
       return { role: "assistant", content: [thinking, ...text], ...called };
     }
     case "groq":
       return { ...base, reasoning: thought, ...called };
+    case "compatible": {
+      const { shows } = request.chat;
+      const value = shows === "reasoning_details" ? [textDetail(thought)] : thought;
+      return { ...base, [shows]: value, ...called };
+    }
     case "openrouter":
       return {
         ...base,
@@ -68,6 +74,11 @@ function messageObject(options: {
     default:
       return assertNever(vendor, "vendor");
   }
+}
+
+/** MiniMax's entry: readable, with an id that is the same in every message. */
+export function textDetail(text: string): JsonObject {
+  return { type: "reasoning.text", id: "reasoning-text-1", format: "MiniMax-response-v1", index: 0, text };
 }
 
 /** Any call but Mistral's, which leaves out the type. */

@@ -40,10 +40,14 @@ export function endingOf(request: ChatRequest, reply: Reply, faults: readonly Fa
     if (forced !== undefined) return forced;
   }
   const { limit } = request;
-  let tokens = 0;
+  let left = limit ?? Number.POSITIVE_INFINITY;
   for (const [index, part] of parts.entries()) {
-    tokens += part.tokens;
-    if (limit !== undefined && tokens > limit) return cutShort(parts, index, "max_output_tokens");
+    if (part.tokens > left)
+      return {
+        ...cutShort(parts, index, "max_output_tokens"),
+        parts: [...parts.slice(0, index), ...fitting(part, left)],
+      };
+    left -= part.tokens;
   }
   if (reply.status === "incomplete") return cutShort(parts, parts.length, reply.incompleteReason ?? "");
   if (reply.status === "failed") {
@@ -93,6 +97,14 @@ function forcedEnding(fault: Fault, parts: readonly ReplyPart[]): Ending | undef
     error: { code, message },
     errorShape: fault.type === "error-event" ? fault.shape : "nested",
   };
+}
+
+/** What the limit leaves of a part. A call that is not whole is none. */
+function fitting(part: ReplyPart, tokens: number): readonly ReplyPart[] {
+  if (part.type === "call") return [];
+  // A thought costs a token for each character, words one for four.
+  const text = part.text.slice(0, part.type === "reasoning" ? tokens : tokens * 4);
+  return text === "" ? [] : [{ ...part, text, tokens }];
 }
 
 /** The first `count` whole; a text after them comes half. A thought that used up the whole budget leaves nothing (V10). */

@@ -8,7 +8,7 @@ import type { IssuedReasoning } from "../issued-record.ts";
 import { hashText, type Sealed } from "../seal.ts";
 import { detailsFormat } from "./details.ts";
 import type { ReplyPart } from "./ending.ts";
-import { type ChatMessage, cluesOf } from "./messages.ts";
+import { type ChatMessage, cluesOf, inThinkTag } from "./messages.ts";
 import type { ChatRequest } from "./request-shape.ts";
 
 export interface IssuedCall {
@@ -23,6 +23,8 @@ export interface IssuedMessage {
   readonly thoughts: readonly string[];
   /** `reasoning_details` of each thought, in the form that is accepted back. */
   readonly details: readonly (readonly JsonObject[])[];
+  /** Of Mistral's part: it comes back unchanged, or the part is not read. */
+  readonly signature: string | undefined;
   readonly content: string;
   readonly refusal: string | undefined;
   readonly calls: readonly IssuedCall[];
@@ -43,9 +45,12 @@ export function issueMessage(options: {
   const textOf = (type: "content" | "refusal"): string | undefined =>
     parts.find((part): part is Extract<ReplyPart, { type: typeof type }> => part.type === type)?.text;
   const refusal = textOf("refusal");
-  const content = textOf("content") ?? "";
+  const words = textOf("content") ?? "";
   const shown = chat.shows !== null && request.thinking;
   const thinking = shown ? parts.filter((part) => part.type === "reasoning") : [];
+  const split = chat.shows !== "reasoning_details" || chat.vendor === "openrouter" || isSplit(request);
+  const whole = thinking.map(({ text }) => text).join("\n\n");
+  const content = split || thinking.length === 0 ? words : inThinkTag(whole) + words;
   const said = { calls, content: content === "" ? (refusal ?? "") : content };
   const at = engine.seconds();
   const seals = thinking.map((thought, index): Sealed => {
@@ -75,11 +80,13 @@ export function issueMessage(options: {
     members,
     followerAt: -1,
   } as const;
-  const whole = thoughts.join("\n\n");
   const [first] = seals;
-  const sealed = chat.shows === "reasoning_details";
+  const sealed = chat.vendor === "openrouter";
+  const signs = chat.vendor === "mistral" && engine.switches.mistralSignature;
+  const shownApart = sealed || first === undefined ? thoughts : [whole];
   return {
-    thoughts: sealed || first === undefined ? thoughts : [whole],
+    thoughts: split ? shownApart : [],
+    signature: signs && first !== undefined ? engine.seal.seal(first, at) : undefined,
     details: sealed ? seals.map((one, index) => detailsOf(engine, one, thoughts[index] ?? "", at)) : [],
     content,
     refusal,
@@ -91,6 +98,11 @@ export function issueMessage(options: {
         ? []
         : [{ ...issued, id: first.id, sealed: { ...first, notes: lastNotes(seals) }, text: whole }],
   };
+}
+
+/** MiniMax's parameter. */
+function isSplit({ body }: ChatRequest): boolean {
+  return body["reasoning_split"] === true;
 }
 
 function lastNotes(seals: readonly Sealed[]): string {

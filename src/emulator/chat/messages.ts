@@ -21,6 +21,8 @@ export interface CarriedReasoning {
   readonly text: string;
   /** `reasoning_details[]`, in order. */
   readonly details: readonly JsonObject[];
+  /** Of parts of the content. */
+  readonly signature?: string | undefined;
 }
 
 export interface ChatMessage {
@@ -89,11 +91,17 @@ function reasoningOf(raw: JsonObject): readonly CarriedReasoning[] {
   for (const field of CHAT_REASONING_FIELDS) {
     const value = raw[field];
     if (typeof value === "string") found.push({ field, text: value, details: [] });
-    if (Array.isArray(value)) found.push({ field, text: "", details: value.map(objectOf) });
+    if (!Array.isArray(value)) continue;
+    const details = value.map(objectOf);
+    const text = details.map((one) =>
+      one["type"] === "reasoning.text" ? (stringOf(one["text"]) ?? "") : "",
+    );
+    found.push({ field, text: text.join(""), details });
   }
   const thinking = arrayOf(raw["content"]).filter((part) => objectOf(part)["type"] === CHAT_THINKING_PART);
+  const signature = thinking.map((part) => stringOf(objectOf(part)["signature"]) ?? "").join("");
   if (thinking.length > 0)
-    found.push({ field: "content", text: thinking.map(thoughtOf).join(""), details: [] });
+    found.push({ field: "content", text: thinking.map(thoughtOf).join(""), details: [], signature });
   return found;
 }
 
@@ -103,6 +111,17 @@ function thoughtOf(part: unknown): string {
   return arrayOf(thinking)
     .map((one) => stringOf(objectOf(one)["text"]) ?? "")
     .join("");
+}
+
+const thinkTag = /^<think>\n([\s\S]*?)\n<\/think>\n\n/;
+
+export function inThinkTag(thought: string): string {
+  return `<think>\n${thought}\n</think>\n\n`;
+}
+
+/** MiniMax without `reasoning_split`: the thought stands in front of the words and comes back there. */
+export function thinkTagOf({ content }: ChatMessage): string | undefined {
+  return thinkTag.exec(content)?.[1];
 }
 
 /** By its calls, or by what it said. */

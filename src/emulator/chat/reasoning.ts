@@ -4,13 +4,14 @@
  * compared with what this conversation was given; `reasoning_details` are sealed and prove themselves.
  */
 
-import { objectOf } from "../../base/support/index.ts";
+import { type JsonObject, objectOf } from "../../base/support/index.ts";
 import type { Engine } from "../engine.ts";
 import type { IssuedReasoning } from "../issued-record.ts";
 import { judgeDetails } from "./details.ts";
-import type { CarriedReasoning, ChatMessage } from "./messages.ts";
+import { type CarriedReasoning, type ChatMessage, thinkTagOf } from "./messages.ts";
 import { type ChatRefusal, reasoningMissing, reasoningRefused, reasoningUnknown } from "./refusals.ts";
 import type { ChatRequest } from "./request-shape.ts";
+import type { ChatTraits } from "./vendors.ts";
 
 export interface ReasoningAnswer {
   readonly refusals: readonly ChatRefusal[];
@@ -59,10 +60,10 @@ export function judgeReasoning(question: ReasoningQuestion): ReasoningAnswer {
   for (const message of request.messages) {
     findLeaks(message, question, findings);
     if (message.role !== "assistant") continue;
-    for (const carried of message.reasoning) {
+    for (const carried of carriedBy(message, chat)) {
       if (carried.field !== chat.shows) strayText(carried, question, findings);
       else if (chat.back === "refused") findings.refusals.push(reasoningRefused(message.index));
-      else if (carried.field === "reasoning_details") judgeDetails(carried, message, question, findings);
+      else if (chat.vendor === "openrouter") judgeDetails(carried, message, question, findings);
       else recognise({ carried, message, question, findings, used, thoughtsOf });
     }
     const own = message.reasoning.find(({ field }) => field === chat.shows);
@@ -113,13 +114,26 @@ export function isRead(message: ChatMessage, engine: Engine, request: ChatReques
   const { chat, body, messages } = request;
   if (!request.thinking) return false;
   if (message.turn === messages.at(-1)?.turn) return true;
-  const thinking = objectOf(body["thinking"]);
-  const clear = thinking["clear_thinking"];
   const { clearThinking } = engine.switches;
-  if (typeof clear === "boolean" || clearThinking !== "vendor")
-    return clear === false || clearThinking === "keep";
-  if (chat.vendor === "deepseek") return isToolTurn(message, engine, request);
-  return chat.vendor !== "kimi" || thinking["keep"] === "all";
+  if (clearThinking !== "vendor") return clearThinking === "keep";
+  const { reads } = chat;
+  if (typeof reads === "object") return valueAt(body, reads.field) === reads.value;
+  return reads === "always" || (reads === "tool-turns" && isToolTurn(message, engine, request));
+}
+
+function valueAt(body: JsonObject, path: string): unknown {
+  return path.split(".").reduce<unknown>((value, name) => objectOf(value)[name], body);
+}
+
+/** In its fields; MiniMax also among the words, if it was not asked to split them. */
+function carriedBy(message: ChatMessage, chat: ChatTraits): readonly CarriedReasoning[] {
+  const text = isTagged(chat) ? thinkTagOf(message) : undefined;
+  if (text === undefined || chat.shows === null) return message.reasoning;
+  return [...message.reasoning, { field: chat.shows, text, details: [] }];
+}
+
+function isTagged({ vendor, shows }: ChatTraits): boolean {
+  return vendor === "compatible" && shows === "reasoning_details";
 }
 
 function recognise(at: {
@@ -143,6 +157,13 @@ function recognise(at: {
     return;
   }
   used.add(whole);
+  // A signature is of the whole part: without it, or with another, nothing of it is read.
+  const signs = carried.signature !== undefined && engine.switches.mistralSignature;
+  const opened = signs ? engine.seal.open(carried.signature ?? "") : undefined;
+  if (opened !== undefined && !(opened.ok && opened.sealed.id === whole.id)) {
+    findings.modified.push(whole.id);
+    return;
+  }
   const read = isRead(message, engine, request);
   if (read) findings.usable.set(message.index, whole.sealed?.notes ?? "");
   if (read || isNeeded(message, engine, request)) findings.sent.push(whole.id);
@@ -155,7 +176,7 @@ function strayText(carried: CarriedReasoning, question: ReasoningQuestion, findi
   const { text } = carried;
   if (text === "") return false;
   const known = issued.filter((one) => one.text === text);
-  for (const one of known) tellStray(one, request, findings);
+  for (const one of known) tellStray(one, carried, request, findings);
   if (known.length > 0) return true;
   // Not of this conversation. If this model ever said the same, nobody can tell whose it is.
   const elsewhere = engine.issued.reasoningSaying(text);
@@ -164,11 +185,19 @@ function strayText(carried: CarriedReasoning, question: ReasoningQuestion, findi
   return elsewhere.length > 0;
 }
 
-function tellStray(one: IssuedReasoning, request: ChatRequest, findings: Findings): void {
+function tellStray(
+  one: IssuedReasoning,
+  carried: CarriedReasoning,
+  request: ChatRequest,
+  findings: Findings,
+): void {
+  const { chat, model } = request;
+  const own = one.sealed?.model === model;
   // The router sends a plain copy beside the details; it may come back beside them as well.
-  const copy = request.chat.shows === "reasoning_details" && one.sealed?.model === request.model;
-  if (copy) return;
-  (one.sealed?.model === request.model ? findings.modified : findings.foreign).push(one.id);
+  if (own && chat.shows === "reasoning_details") return;
+  // A field that is not its own is not read, and nothing is said.
+  if (own && chat.vendor === "compatible" && carried.field !== chat.shows) findings.dropped.push(one.id);
+  else (one.sealed?.model === request.model ? findings.modified : findings.foreign).push(one.id);
 }
 
 /** Shorter ones may stand in anybody's text by chance. */
@@ -180,6 +209,7 @@ function findLeaks(message: ChatMessage, question: ReasoningQuestion, findings: 
   for (const one of question.issued) {
     const { text = "" } = one;
     if (text.length < leastLeak || !message.content.includes(text)) continue;
+    if (isTagged(request.chat) && thinkTagOf(message) === text) continue;
     (one.sealed?.model === request.model ? findings.modified : findings.foreign).push(one.id);
   }
   for (const [payload] of message.text.matchAll(/gAAAA[\w-]{60,}={0,2}/g)) {

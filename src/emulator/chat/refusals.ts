@@ -30,6 +30,7 @@ export function bodyOf(vendor: Vendor, refusal: ApiRefusal): unknown {
   const error = { message, type, param, code };
   switch (vendor) {
     case "openai":
+    case "compatible":
       return { error };
     case "deepseek":
       return { error: { message, type, param: null, code: code ?? type } };
@@ -295,6 +296,15 @@ export const reasoningMissing = (vendor: Vendor, index: number): ChatRefusal =>
         rule: "V02",
         message: "The `reasoning_content` in the thinking mode must be passed back to the API.",
       });
+
+/** Kimi K2.7 takes no other; the words are ours. */
+export const thinkingNotEnabled = (vendor: Vendor, type: string): ChatRefusal =>
+  chatRefusal(vendor, {
+    rule: "X-thinking",
+    message: `Invalid value: '${type}'. 'thinking.type' of this model must be 'enabled'.`,
+    param: "thinking.type",
+    code: "invalid_value",
+  });
 
 /** V03: the guide says that it returns 400, and not in which words. */
 export const reasoningRefused = (index: number): ChatRefusal =>

@@ -23,6 +23,7 @@ import {
   invalidParameter,
   inWordsOf,
   notEmptyList,
+  thinkingNotEnabled,
   unknownModel,
   unknownParameter,
   unsupportedEffort,
@@ -81,6 +82,7 @@ export function parseChatRequest(options: {
   const wrong =
     checkKinds(body, chat.vendor) ??
     (switches.unknownFields === "refuse" ? checkNames(body, chat) : undefined) ??
+    checkThinking(body, chat, switches) ??
     checkLimits(body, chat) ??
     checkParts(body, chat.vendor);
   if (wrong !== undefined) return wrong;
@@ -97,7 +99,7 @@ export function parseChatRequest(options: {
     head: sliceMember(text, "tools") ?? "[]",
     stream: body["stream"] === true,
     includeUsage: objectOf(body["stream_options"])["include_usage"] === true,
-    thinking: traits.reasoning && !thinkingIsOff(body),
+    thinking: traits.reasoning && (chat.thinking !== "switch" || !thinkingIsOff(body)),
     limit: typeof limit === "number" ? limit : undefined,
     toolTurns: new Set(messages.filter(({ calls }) => calls.length > 0).map(({ turn }) => turn)),
   };
@@ -110,7 +112,9 @@ function thinkingIsOff(body: JsonObject): boolean {
     objectOf(body["thinking"])["type"] === "disabled" ||
     body["reasoning_effort"] === "none" ||
     router["effort"] === "none" ||
-    router["enabled"] === false
+    router["enabled"] === false ||
+    body["enable_thinking"] === false ||
+    objectOf(body["chat_template_kwargs"])["enable_thinking"] === false
   );
 }
 
@@ -127,6 +131,18 @@ function checkNames(body: JsonObject, chat: ChatTraits): ChatRefusal | undefined
     return unknownParameter(chat, name, value);
   }
   return undefined;
+}
+
+/** Kimi by generation: K3 has no such parameter, K2.7 cannot be told to stop. */
+function checkThinking(body: JsonObject, chat: ChatTraits, switches: Switches): ChatRefusal | undefined {
+  const { thinking } = body;
+  if (thinking === undefined || thinking === null) return undefined;
+  if (chat.thinking === "refused" && switches.kimiThinking === "refuse")
+    return unknownParameter(chat, "thinking", thinking);
+  const type = String(objectOf(thinking)["type"]);
+  return chat.thinking === "enabled" && type !== "enabled"
+    ? thinkingNotEnabled(chat.vendor, type)
+    : undefined;
 }
 
 function checkLimits(body: JsonObject, chat: ChatTraits): ChatRefusal | undefined {

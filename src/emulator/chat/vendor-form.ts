@@ -24,6 +24,7 @@ export function responseIdOf(vendor: Vendor, random: (bytes: number) => Buffer, 
       return uuid;
     case "kimi":
     case "groq":
+    case "compatible":
       return `chatcmpl-${uuid}`;
     case "mistral":
       return hex;
@@ -46,6 +47,7 @@ export function around(frame: Frame, object: string, choices: readonly JsonObjec
       return { id, object, created, model, ...fingerprint, choices };
     case "kimi":
     case "mistral":
+    case "compatible":
       return { id, object, created, model, choices };
     case "openrouter":
       return { id, provider: "OpenAI", model, object, created, choices };
@@ -60,6 +62,7 @@ export function choiceOf(vendor: Vendor, what: JsonObject, finish: string | null
     case "openai":
     case "deepseek":
     case "groq":
+    case "compatible":
       return { index: 0, ...what, logprobs: null, finish_reason: finish };
     case "kimi":
     case "mistral":
@@ -116,6 +119,8 @@ export function usageFor(vendor: Vendor, counted: Counted): JsonObject {
         total_time: 0.101,
         ...thought,
       };
+    case "compatible":
+      return { ...tokens, ...fromCache, ...thought };
     case "mistral":
       return { prompt_tokens: input, total_tokens: input + output, completion_tokens: output };
     case "openrouter":

@@ -3,7 +3,8 @@
  * entry in failures.md or by the public thread that quotes it.
  */
 
-export type Vendor = "openai" | "deepseek" | "kimi" | "mistral" | "groq" | "openrouter";
+/** Whose form an answer has. `compatible`: OpenAI's, with a field for reasoning and nothing else of its own. */
+export type Vendor = "openai" | "deepseek" | "kimi" | "mistral" | "groq" | "openrouter" | "compatible";
 
 export interface ChatTraits {
   readonly vendor: Vendor;
@@ -14,6 +15,13 @@ export interface ChatTraits {
    * which a tool was called (V02). `refused`: it may not come back at all (V03, and whoever never showed any).
    */
   readonly back: "refused" | "optional" | "with-calls" | "in-tool-turns";
+  /**
+   * When it reads what comes back of earlier turns: always; those in which tools were called or carried (V02); never; or
+   * only where the request sets this field (a path with dots). What it does not read it ignores without a word.
+   */
+  readonly reads: "always" | "tool-turns" | "never" | { readonly field: string; readonly value: unknown };
+  /** What it takes as `thinking`: as its neighbours do, nothing but enabled (Kimi K2.7), nothing at all (Kimi K3). */
+  readonly thinking: "switch" | "enabled" | "refused" | "always";
   /** Fields of the request it takes; others are refused. `null`: others are ignored. */
   readonly parameters: readonly string[] | null;
   /** Fields of an assistant message beyond role, content, name, tool_calls; others are refused. `null`: ignored. */
@@ -53,6 +61,8 @@ const openai: ChatTraits = {
   vendor: "openai",
   shows: null,
   back: "refused",
+  reads: "always",
+  thinking: "switch",
   parameters: openaiParameters,
   // `parsed`: the official helpers put it there and send it back; no report of a refusal was found.
   assistantFields: ["refusal", "audio", "function_call", "annotations", "parsed"],
@@ -78,6 +88,8 @@ const deepseek: ChatTraits = {
   vendor: "deepseek",
   shows: "reasoning_content",
   back: "in-tool-turns",
+  reads: "tool-turns",
+  thinking: "switch",
   parameters: null,
   assistantFields: null,
   efforts,
@@ -91,7 +103,17 @@ const deepseek: ChatTraits = {
 
 const deepseekOld: ChatTraits = { ...deepseek, back: "refused", roleOrder: "alternating" };
 
-const kimi: ChatTraits = { ...deepseek, vendor: "kimi", back: "with-calls", makesCallIds: "counted" };
+/** K2.5: earlier turns are not read. K2.6: when asked to keep them. K2.7 and K3: always, and they always think. */
+const kimi25: ChatTraits = {
+  ...deepseek,
+  vendor: "kimi",
+  back: "with-calls",
+  reads: "never",
+  makesCallIds: "counted",
+};
+const kimi: ChatTraits = { ...kimi25, reads: { field: "thinking.keep", value: "all" } };
+const kimi27: ChatTraits = { ...kimi25, reads: "always", thinking: "enabled" };
+const kimi3: ChatTraits = { ...kimi27, thinking: "refused", efforts: ["low", "high", "max"] };
 
 const mistralParameters = namesIn(`
   frequency_penalty guardrails max_tokens messages metadata model n parallel_tool_calls
@@ -105,6 +127,8 @@ const mistral: ChatTraits = {
   vendor: "mistral",
   shows: "content",
   back: "optional",
+  reads: "always",
+  thinking: "switch",
   parameters: mistralParameters,
   assistantFields: ["prefix"],
   efforts: ["none", "high"],
@@ -143,8 +167,44 @@ const openrouter: ChatTraits = {
   vendor: "openrouter",
   shows: "reasoning_details",
   back: "optional",
+  reads: "always",
   callIds: "forty",
   developerRole: true,
+};
+
+/** Servers that speak OpenAI's form and ignore what they do not know. */
+const compatible: ChatTraits = {
+  ...deepseek,
+  vendor: "compatible",
+  back: "optional",
+  reads: "always",
+  developerRole: true,
+};
+
+/** V09: cleared unless told otherwise. */
+const glm: ChatTraits = { ...compatible, reads: { field: "thinking.clear_thinking", value: false } };
+
+const qwen: ChatTraits = { ...compatible, reads: { field: "preserve_thinking", value: true } };
+
+/** Thoughts in entries of their own with `reasoning_split`, else in front of the words, in `<think>`. */
+const minimax: ChatTraits = { ...compatible, shows: "reasoning_details", thinking: "always" };
+
+const cerebras: ChatTraits = {
+  ...compatible,
+  shows: "reasoning",
+  reads: { field: "clear_thinking", value: false },
+};
+
+const fireworks: ChatTraits = {
+  ...compatible,
+  reads: { field: "reasoning_history", value: "preserved" },
+};
+
+/** 0.16 and later, with Qwen's template: `reasoning_content` is dropped in silence (vllm#38488). */
+const vllm: ChatTraits = {
+  ...compatible,
+  shows: "reasoning",
+  reads: { field: "chat_template_kwargs.preserve_thinking", value: true },
 };
 
 const documented: Readonly<Record<string, ChatTraits>> = {
@@ -153,19 +213,35 @@ const documented: Readonly<Record<string, ChatTraits>> = {
   "emu-deepseek": deepseek,
   "emu-deepseek-old": deepseekOld,
   "emu-kimi": kimi,
+  "emu-kimi-k2.5": kimi25,
+  "emu-kimi-k2.6": kimi,
+  "emu-kimi-k2.7": kimi27,
+  "emu-kimi-k3": kimi3,
   "emu-mistral": mistral,
   "emu-groq": groq,
   "emu-router": openrouter,
+  "emu-glm": glm,
+  "emu-qwen": qwen,
+  "emu-minimax": minimax,
+  "emu-cerebras": cerebras,
+  "emu-fireworks": fireworks,
+  "emu-vllm": vllm,
 };
 
 /** Names a client may know. Everything else is pure chat. */
 const families: readonly (readonly [RegExp, ChatTraits])[] = [
   [/^deepseek-reasoner/, deepseekOld],
   [/^deepseek/, deepseek],
+  [/^kimi-k2\.5/, kimi25],
+  [/^kimi-k2\.[7-9]/, kimi27],
+  [/^kimi-k[3-9]/, kimi3],
   [/^kimi/, kimi],
+  [/^glm-/, glm],
+  [/^minimax/i, minimax],
   [/^(?:mistral|magistral|ministral|devstral|codestral)/, mistral],
   [/^(?:gpt-4|gpt-3|chatgpt-4)/, openaiPlain],
   [/^(?:groq|qwen)\//, groq],
+  [/^qwen/, qwen],
   [/^openrouter\//, openrouter],
 ];
 

@@ -58,7 +58,10 @@ export class Group {
     const from = this.#items.findLastIndex(
       (item) => item.type === "hosted_item" && item.itemType === "fallback",
     );
-    return this.#items.filter((item, index): item is ToolCall => item.type === "tool_call" && index > from);
+    return this.#items.filter(
+      (item, index): item is ToolCall =>
+        item.type === "tool_call" && index > from && !this.ranByProvider(item),
+    );
   }
 
   get late(): readonly LateItem[] {
@@ -80,13 +83,6 @@ export class Group {
   ranByProvider(item: ItemEvent): boolean {
     if (item.type === "hosted_item") return true;
     return item.type === "tool_call" && this.#answered?.has(item.callId) === true;
-  }
-
-  /** The calls that need a result of ours. */
-  get calls(): readonly ToolCall[] {
-    return this.#items.filter(
-      (item): item is ToolCall => item.type === "tool_call" && !this.ranByProvider(item),
-    );
   }
 
   addStart(callId: string): void {

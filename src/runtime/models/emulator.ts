@@ -30,6 +30,12 @@ const PROFILES: Readonly<Record<string, string>> = {
   "emu-mistral": "mistral",
   "emu-groq": "groq",
   "emu-router": "openrouter",
+  "emu-glm": "zai",
+  "emu-qwen": "qwen",
+  "emu-minimax": "minimax",
+  "emu-cerebras": "cerebras",
+  "emu-fireworks": "fireworks",
+  "emu-vllm": "vllm",
 };
 
 export function emulatedProfile(model: string): string {

@@ -5,7 +5,13 @@
 
 import type { UserMessage } from "../../../base/events/index.ts";
 import { sliceMember, sliceObject, stringOf, tryParseJson } from "../../../base/support/index.ts";
-import type { Plan, PlanEntry, PlannedGroup, PlannedItem } from "../../fold/index.ts";
+import {
+  type Plan,
+  type PlanEntry,
+  type PlannedGroup,
+  type PlannedItem,
+  sendsReasoning,
+} from "../../fold/index.ts";
 import type { RenderedElement } from "../growing-request.ts";
 import { fileAsText, type ReadyPart, readyParts } from "../input-parts.ts";
 import { USER_AFTER_TOOL, USER_AFTER_USER } from "../named-in-error.ts";
@@ -13,7 +19,7 @@ import { foreignNote, isNote, objectArguments, plainText } from "../plain-meanin
 import type { ItemSource, RenderContext } from "../provider.ts";
 import { refusedFields } from "../request-fields.ts";
 import { chatOf } from "./chat-profile.ts";
-import { askedForBefore, hasThoughts } from "./thinking.ts";
+import { askedForAt } from "./thinking.ts";
 
 export function renderEntry(
   entry: PlanEntry,
@@ -40,7 +46,7 @@ export function renderEntry(
  */
 function goesAsNote(entry: PlannedGroup, plan: Plan): boolean {
   if (chatOf(plan.settings).thinkingOff !== "never" || entry.results.length === 0) return false;
-  return entry.group.start.seq < askedForBefore(plan) && !hasThoughts(entry);
+  return askedForAt(plan) !== undefined && !sendsReasoning(entry);
 }
 
 function callsAsNote(

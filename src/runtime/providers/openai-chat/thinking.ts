@@ -124,25 +124,27 @@ const OFF: Remark = {
     "thinking is off for this request: the history holds answers without the thoughts this endpoint asks for (failures.md V01, V02)",
 };
 
-/** How healing writes it down that the endpoint asked for thoughts that are not there. */
+/** As healing names it (turn/corrections.ts). */
 const THINKING_ON = "thinking.type.enabled";
 
-/** While anything it may have meant is in the request: what was there then, and what has no thoughts since. */
+/**
+ * The endpoint has asked for thoughts that a history lacked (class ECHO). Thinking stays off while anything it may have
+ * meant is in the request: what was there then, and what has no thoughts since.
+ */
 function thoughtsAskedFor(entries: readonly PlanEntry[], plan: Plan): boolean {
-  const seq = askedForBefore(plan);
-  if (seq === 0) return false;
+  const since = askedForAt(plan);
+  if (since === undefined) return false;
   return entries.some(
     (entry) =>
       entry.kind === "group" &&
       entry.items.some((item) => item.action !== "omit") &&
-      (entry.group.start.seq < seq || !sendsReasoning(entry)),
+      (entry.group.start.seq < since || !sendsReasoning(entry)),
   );
 }
 
-/** The last such refusal: 0 where there was none. */
-export function askedForBefore({ overrides }: Plan): number {
-  const asked = overrides.findLast(({ what }) => what.kind === "field" && what.field === THINKING_ON);
-  return asked?.seq ?? 0;
+/** When it asked last. */
+export function askedForAt({ overrides }: Plan): number | undefined {
+  return overrides.findLast(({ what }) => what.kind === "field" && what.field === THINKING_ON)?.seq;
 }
 
 function lacksThoughts(entries: readonly PlanEntry[], plan: Plan): boolean {
@@ -155,11 +157,7 @@ function lacksThoughts(entries: readonly PlanEntry[], plan: Plan): boolean {
     reasoningRequired === "calls"
       ? rounds.flat().filter(hasCalls)
       : rounds.filter((round) => all || round.some(hasCalls)).flat();
-  return asked.some((entry) => !hasThoughts(entry));
-}
-
-export function hasThoughts(entry: PlannedGroup): boolean {
-  return entry.items.some((item) => item.event.type === "reasoning" && item.action === "replay");
+  return asked.some((entry) => !sendsReasoning(entry));
 }
 
 /** The groups between two user messages. */
