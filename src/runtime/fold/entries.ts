@@ -33,6 +33,7 @@ export class Group {
   #startedCalls: Set<string> | undefined;
   #results: Map<string, ToolResult> | undefined;
   #answered: Set<string> | undefined;
+  #fallbackAt = -1;
   end: ResponseEnd | undefined;
   /** A later attempt of the same step exists. */
   superseded = false;
@@ -50,18 +51,20 @@ export class Group {
     return this.#items;
   }
 
-  /**
-   * Those that are to be run and answered. Where Claude declined in mid-answer and another model went on, a `fallback`
-   * block says so, and what was called before it is void (code-yeongyu/senpi#113).
-   */
+  /** Those that are to be run and answered. */
   get calls(): readonly ToolCall[] {
-    const from = this.#items.findLastIndex(
-      (item) => item.type === "hosted_item" && item.itemType === "fallback",
-    );
     return this.#items.filter(
-      (item, index): item is ToolCall =>
-        item.type === "tool_call" && index > from && !this.ranByProvider(item),
+      (item): item is ToolCall =>
+        item.type === "tool_call" && !this.isVoid(item) && !this.ranByProvider(item),
     );
+  }
+
+  /**
+   * A call that nobody waits for. Where Claude declined in mid-answer and another model went on, a `fallback` block says
+   * so, and what was called before it is void (code-yeongyu/senpi#113).
+   */
+  isVoid(item: ItemEvent): boolean {
+    return item.type === "tool_call" && item.outputIndex < this.#fallbackAt;
   }
 
   get late(): readonly LateItem[] {
@@ -74,6 +77,7 @@ export class Group {
     while (at > 0 && (this.#items[at - 1] as ItemEvent).outputIndex > item.outputIndex) at -= 1;
     if (this.#items[at - 1]?.outputIndex === item.outputIndex) return;
     this.#items.splice(at, 0, item);
+    if (item.itemType === "fallback") this.#fallbackAt = Math.max(this.#fallbackAt, item.outputIndex);
     if (item.type === "hosted_item" && item.answers !== undefined) {
       (this.#answered ??= new Set()).add(item.answers);
     }

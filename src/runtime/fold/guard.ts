@@ -130,16 +130,12 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
   if (event.type === "tool_call" && isClosedByOverride(event, context)) {
     return omit("override", CALL_REFUSED);
   }
-  if (isVoid(event, group)) return omit("superseded", VOID);
+  if (group.isVoid(event)) return omit("superseded", VOID);
   if (isNameless(event)) return omit("item_not_replayable", NAMELESS);
   if (event.type === "assistant_message" && saysNothing(event, group, form)) {
     return omit("empty", "no text");
   }
   return { event, item, action: "replay", reason: "same_origin", why: "its own origin" };
-}
-
-function isVoid(event: ItemEvent, group: Group): boolean {
-  return event.type === "tool_call" && !group.calls.includes(event);
 }
 
 const VOID = "the model that called it declined, and another one went on";
@@ -302,7 +298,7 @@ function plain(group: Group, context: GuardContext, reason: Reason, why: string)
   const items = group.items.map((event): PlannedItem => {
     const base = { event, item: event.item, why };
     if (isNameless(event)) return { ...base, action: "omit", reason: "item_not_replayable", why: NAMELESS };
-    if (isVoid(event, group)) return { ...base, action: "omit", reason: "superseded", why: VOID };
+    if (group.isVoid(event)) return { ...base, action: "omit", reason: "superseded", why: VOID };
     if (event.type === "tool_call" && !group.ranByProvider(event)) {
       return isClosedByOverride(event, context)
         ? { ...base, action: "omit", reason: "override", why: CALL_REFUSED }

@@ -202,7 +202,8 @@ function runtimeMessage(context: TurnContext, text: string): EventDraft {
 function textOf(group: Group | undefined): string {
   return (group?.items ?? [])
     .filter((item): item is AssistantMessage => item.type === "assistant_message")
-    .map((message) => (message.text === "" ? (message.refusal ?? "") : message.text))
+    .map((message) => (message.text.trim() === "" ? (message.refusal ?? "") : message.text))
+    .filter((text) => text !== "")
     .join("\n\n");
 }
 

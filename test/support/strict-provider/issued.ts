@@ -16,7 +16,11 @@ export class IssuedRecord implements Issued {
     if (dialect === "openai-responses") this.answers.push(itemsOf(read));
     if (dialect === "anthropic-messages") {
       this.answers.push(blocksOf(read));
-      this.paused = read.some((event) => object(event["delta"])["stop_reason"] === "pause_turn");
+      this.paused = read.some(
+        (event) =>
+          object(event["delta"])["stop_reason"] === "pause_turn" ||
+          object(event["delta"])["stop_reason"] === "compaction",
+      );
       for (const event of read) {
         const id = object(object(event["delta"])["container"] ?? object(event["message"])["container"])["id"];
         if (id !== undefined) this.container = text(id);

@@ -3,7 +3,7 @@
  * they came in, and only to the endpoint that made them (failures.md V06). Abroad: plain meaning.
  */
 
-import type { UserMessage } from "../../../base/events/index.ts";
+import type { ToolCall, UserMessage } from "../../../base/events/index.ts";
 import { sliceMember, sliceObject, stringOf, tryParseJson } from "../../../base/support/index.ts";
 import {
   type Plan,
@@ -163,17 +163,22 @@ function callText(item: PlannedItem): string {
   if (item.action === "replay") {
     const parts = sliceObject(item.item).map(({ key, value }) => {
       if (key === "id") return `"id":${id}`;
-      return `"${key}":${key === "function" && name !== event.name ? renamed(value, name) : value}`;
+      return `"${key}":${key === "function" ? functionText(value, event, name) : value}`;
     });
     return `{${parts.join(",")}}`;
   }
   return `{"id":${id},"type":"function","function":${JSON.stringify({ name, arguments: objectArguments(event) })}}`;
 }
 
-function renamed(called: string, name: string): string {
-  const parts = sliceObject(called).map(
-    ({ key, value }) => `${JSON.stringify(key)}:${key === "name" ? JSON.stringify(name) : value}`,
-  );
+/** As it came, but for a name and for arguments that no endpoint takes: Qwen refuses what is not JSON, and it never ran. */
+function functionText(called: string, event: ToolCall, name: string): string {
+  const written = objectArguments(event);
+  const whole = event.custom === true || written === event.arguments;
+  if (name === event.name && whole) return called;
+  const parts = sliceObject(called).map(({ key, value }) => {
+    if (key === "name") return `"name":${JSON.stringify(name)}`;
+    return `${JSON.stringify(key)}:${key === "arguments" && !whole ? JSON.stringify(written) : value}`;
+  });
   return `{${parts.join(",")}}`;
 }
 
