@@ -50,16 +50,9 @@ export function healingOf(refusal: Refused, rung: number): readonly EventDraft[]
     {
       type: "notice",
       code: "healed",
-      message: `${stoppedBy(refusal)}; sent again ${describe(corrections)}`,
+      message: `${target.provider}/${target.model} refused the request (${error.message}); sent again ${describe(corrections)}`,
     },
   ];
-}
-
-/** A rule of ours names itself in its message; the provider never saw that request. */
-function stoppedBy({ error, target }: Refused): string {
-  return error.code === "rule_violation"
-    ? `our own check stopped the request (${error.message})`
-    : `${target.provider}/${target.model} refused the request (${error.message})`;
 }
 
 /** Named corrections may be needed twice (two items refused one after the other); the last rung is everything. */
@@ -135,13 +128,13 @@ function openLoop({ rendered }: Refused): readonly Correction[] | undefined {
 }
 
 /** The conversation must not end with the model's own words (failures.md C08). */
-function wordOfAUser(refusal: Refused): readonly EventDraft[] {
+function wordOfAUser({ error, target }: Refused): readonly EventDraft[] {
   return [
     { type: "user_message", by: "runtime", content: [{ type: "text", text: "Go on." }] },
     {
       type: "notice",
       code: "healed",
-      message: `${stoppedBy(refusal)}; sent again with a message that asks it to go on`,
+      message: `${target.provider}/${target.model} refused the request (${error.message}); sent again with a message that asks it to go on`,
     },
   ];
 }
