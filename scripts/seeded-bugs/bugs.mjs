@@ -132,7 +132,7 @@ export const bugs = [
   {
     what: "thoughts go to another model",
     file: "src/runtime/fold/guard.ts",
-    find: "  if (!sameOrigin(group.origin, settings.target)) {",
+    find: "  if (!isHome(group.origin, settings)) {",
     replace: "  if (group.origin.dialect !== settings.target.dialect) {",
     tests: ["test/laws/law-1-verbatim-at-home.test.ts", "test/exhaustive/prefix-requests.test.ts"],
   },

@@ -135,6 +135,12 @@ export interface Capabilities {
   readonly contextTokens?: number | undefined;
   /** How Claude is told to think: by effort, by a budget of tokens, or not at all. Absent on other dialects. */
   readonly thinking?: "adaptive" | "budget" | "none" | undefined;
+  /** How Claude is told not to think, where it takes `disabled` no more (failures.md C18). Absent: `disabled`. */
+  readonly thinkingOff?: "disabled" | "between_tools" | "never" | undefined;
+  /** A pattern of models whose thoughts this one reads on the same endpoint and account (failures.md C10). Absent: none. */
+  readonly readsThoughtsOf?: string | undefined;
+  /** `false`: a tool cannot be forced (failures.md C20). Absent: it can. */
+  readonly forcedTools?: boolean | undefined;
   /** Sent where the dialect demands a limit and none is set. */
   readonly maxOutputTokens?: number | undefined;
 }

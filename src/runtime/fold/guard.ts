@@ -10,12 +10,12 @@ import {
   type ResponseForm,
   responseFormOf,
   type ResponseStatus,
-  sameOrigin,
   type Settings,
   type ToolCall,
 } from "../../base/events/index.ts";
 import { type RawJson, shortHash } from "../../base/support/index.ts";
 import type { Group } from "./entries.ts";
+import { isHome } from "./home.ts";
 import { type Loss, omitsAlone, withoutFollowers } from "./omissions.ts";
 import { needsIds, type PlannedItem } from "./plan.ts";
 import { type GroupForm, type PairContext, serverBlockOf, withWholePairs } from "./server-pairs.ts";
@@ -62,7 +62,7 @@ interface CloseReason {
 function reasonToStayAway(group: Group, { settings, overrides }: GuardTarget): CloseReason | undefined {
   const closed = closeReason(group);
   if (closed !== undefined) return closed;
-  if (!sameOrigin(group.origin, settings.target)) {
+  if (!isHome(group.origin, settings)) {
     const why = originDifference(group.origin, settings.target);
     return { omit: false, reason: "foreign_origin", why };
   }

@@ -6,6 +6,7 @@ export { contentText, digestOf } from "./digest.ts";
 export { type Entry, Group } from "./entries.ts";
 export { explain, LeftOutRanges } from "./explain.ts";
 export { Fold, planOf } from "./fold.ts";
+export { isHome } from "./home.ts";
 export { CUT_OFF, NEVER_STARTED, resultOfOpenCall, OUTCOME_UNKNOWN, RUNNING_IN_PARENT } from "./open-ends.ts";
 export { withoutFollowers } from "./omissions.ts";
 export {

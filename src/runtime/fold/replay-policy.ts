@@ -3,8 +3,9 @@
  * thought also breaks the prompt cache from there on (failures.md K01).
  */
 
-import { sameOrigin, type Settings } from "../../base/events/index.ts";
+import type { Settings } from "../../base/events/index.ts";
 import type { Entry, Group } from "./entries.ts";
+import { isHome } from "./home.ts";
 
 /** The groups whose reasoning may be sent; undefined when all may. */
 export function allowedGroups(entries: readonly Entry[], settings: Settings): ReadonlySet<Group> | undefined {
@@ -15,7 +16,7 @@ export function allowedGroups(entries: readonly Entry[], settings: Settings): Re
   let budget = policy === "since_last_user" ? Number.POSITIVE_INFINITY : policy.maxItems;
   for (const entry of entries.toReversed()) {
     if (entry.kind === "user" && policy === "since_last_user" && entry.event.by === "person") break;
-    if (entry.kind !== "group" || !sameOrigin(entry.origin, settings.target)) continue;
+    if (entry.kind !== "group" || !isHome(entry.origin, settings)) continue;
     if (entry.end?.status !== "completed") continue;
     budget -= entry.items.filter((item) => item.type === "reasoning").length;
     if (budget < 0) break;

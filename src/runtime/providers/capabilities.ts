@@ -31,7 +31,21 @@ const MESSAGES: readonly ModelFacts[] = [
   { match: /^claude-3-[05]|^claude-3-(?:opus|sonnet|haiku)/, thinking: "none", maxOutputTokens: 4096 },
   { match: /^claude-3-7|^claude-(?:opus|sonnet|haiku)-4(?:$|-[0-5](?:$|-)|-\d{8})/, thinking: "budget" },
   { match: /^claude-(?:fable|mythos)-5-[1-9]|^claude-(?:opus|sonnet|haiku)-5-5/, prefixBound: true },
+  // "deprecated for this model": sampling is refused from Opus 4.7 on (dialects of one API: Anthropic's model pages).
+  { match: /^claude-opus-4-[78]|^claude-(?:opus|sonnet|haiku|fable|mythos)-5/, sampling: false },
+  // `"thinking.type.disabled" is not supported for this model` (C18: androoAGI/starnet#32, stdapi-ai/stdapi.ai#284).
+  { match: /^claude-opus-5-5|^claude-(?:fable|mythos)-5/, thinkingOff: "never" },
+  // The types name it (beta messages.d.ts 5466); Haiku 5.5 was not seen and is taken for alike.
+  { match: /^claude-(?:sonnet|haiku)-5-5/, thinkingOff: "between_tools" },
+  // Forced tools: Anthropic's pages for 5.5 and Fable 5.1, no refusal was seen (C20).
+  { match: /^claude-(?:opus|sonnet|haiku)-5-5|^claude-(?:fable|mythos)-5-[1-9]/, forcedTools: false },
+  // C10: Fable 5.1 reads Opus 5 and, on the Claude API, Opus 5.5; neither reads Fable 5.1.
+  { match: /^claude-fable-5-[1-9]/, readsThoughtsOf: "^claude-opus-5(?:-5)?(?:$|-\\d{8}$)" },
   { match: /^emu-claude-bound/, prefixBound: true },
+  { match: /^emu-claude-adaptive/, sampling: false },
+  { match: /^emu-claude-(?:5\.5|between)/, prefixBound: true, sampling: false, forcedTools: false },
+  { match: /^emu-claude-5\.5/, thinkingOff: "never", readsThoughtsOf: "^emu-claude-adaptive$" },
+  { match: /^emu-claude-between/, thinkingOff: "between_tools", readsThoughtsOf: "^emu-claude$" },
   { match: /^emu-claude-plain/, thinking: "none" },
 ];
 

@@ -4,14 +4,14 @@
  */
 
 import type { Settings } from "../../../base/events/index.ts";
-import { isObject } from "../../../base/support/index.ts";
+import { isObject, objectOf } from "../../../base/support/index.ts";
 import type { Plan, PlanEntry } from "../../fold/index.ts";
 import { createRequestCheck } from "../../rules/index.ts";
 import type { RequestForm, Tail } from "../growing-request.ts";
 import type { Remark } from "../provider.ts";
 import { closeBody, definedOnly, freeParameters, openBody, refusedFields } from "../request-fields.ts";
 import { renderEntry } from "./render-messages.ts";
-import { budgetOf, thinkingOf } from "./thinking.ts";
+import { budgetOf, thinkingModeOf, thinkingOf } from "./thinking.ts";
 
 export const RENDERER_VERSION = 1;
 
@@ -33,13 +33,14 @@ function headOf(plan: Plan): string {
   const tools = toolsOf(settings);
   const body: Record<string, unknown> = {
     model: settings.target.model,
-    max_tokens: maxTokensOf(settings),
+    max_tokens: maxTokensOf(plan),
     stream: true,
     ...(settings.system === undefined || settings.system.trim() === ""
       ? {}
       : { system: [{ type: "text", text: settings.system, cache_control: CACHED }] }),
     ...(tools.length === 0 ? {} : { tools }),
     ...freeParameters(settings, plan.container === undefined ? FIXED_FIELDS : FIXED_WITH_CONTAINER),
+    ...(isForcedInVain(settings) ? { tool_choice: { type: "auto" } } : {}),
   };
   return openBody(body, refusedFields(plan), "messages");
 }
@@ -69,10 +70,11 @@ function containerFor({ container, settings }: Plan): unknown {
 }
 
 /** Required by the API, and more than the budget where there is one (messages.d.ts 4295). */
-function maxTokensOf(settings: Settings): number {
+function maxTokensOf(plan: Plan): number {
+  const { settings } = plan;
   const { capabilities, maxOutputTokens } = settings;
   const limit = maxOutputTokens ?? capabilities.maxOutputTokens ?? DEFAULT_MAX_TOKENS;
-  if (capabilities.thinking !== "budget") return limit;
+  if (thinkingModeOf(plan) !== "budget") return limit;
   const budget = budgetOf(settings.effort);
   return limit > budget ? limit : budget + limit;
 }
@@ -94,8 +96,22 @@ function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
     cache_control: CACHED,
   };
   for (const field of refusedFields(plan)) remove(body, field.split("."));
-  return closeBody(body, plan.codeLost === true ? [...remarks, CODE_LOST] : remarks);
+  return closeBody(body, [
+    ...remarks,
+    ...(plan.codeLost === true ? [CODE_LOST] : []),
+    ...(isForcedInVain(settings) ? [NOT_FORCED] : []),
+  ]);
 }
+
+function isForcedInVain({ capabilities, parameters }: Settings): boolean {
+  const { type } = objectOf(parameters["tool_choice"]);
+  return capabilities.forcedTools === false && (type === "any" || type === "tool");
+}
+
+const NOT_FORCED: Remark = {
+  code: "tool_not_forced",
+  message: "this model takes no forced tool: it is left to choose (failures.md C20)",
+};
 
 const CODE_LOST: Remark = {
   code: "code_lost",

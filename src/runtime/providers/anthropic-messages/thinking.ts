@@ -5,9 +5,8 @@
  */
 
 import type { Settings } from "../../../base/events/index.ts";
-import { sameOrigin } from "../../../base/events/index.ts";
 import { objectOf, stringOf } from "../../../base/support/index.ts";
-import type { PlanEntry, PlannedGroup, Plan } from "../../fold/index.ts";
+import { isHome, type Plan, type PlanEntry, type PlannedGroup } from "../../fold/index.ts";
 import type { Remark } from "../provider.ts";
 
 export interface ThinkingChoice {
@@ -20,13 +19,17 @@ export interface ThinkingChoice {
 
 export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ThinkingChoice {
   const { settings } = plan;
-  const mode = settings.capabilities.thinking ?? "adaptive";
+  const mode = thinkingModeOf(plan);
   if (mode === "none") return { thinking: undefined, effort: undefined, on: false, remarks: [] };
   const wanted = settings.effort !== "off" && settings.effort !== "none" && !forcesTool(settings, mode);
+  const off = thinkingOffOf(plan);
   const loop = openLoop(entries);
-  const on = loop.length === 0 ? wanted : loopThinks(loop, plan, mode, wanted);
-  const remarks = wanted && !on ? [OFF_IN_LOOP] : [];
-  if (!on) return { thinking: { type: "disabled" }, effort: undefined, on, remarks };
+  // A model that cannot be told not to think takes a loop that began without a thought: adaptive thinking allows for it.
+  const on = loop.length === 0 || off !== "disabled" ? wanted : loopThinks(loop, plan, mode, wanted);
+  if (!on && off === "disabled") {
+    return { thinking: { type: off }, effort: undefined, on, remarks: wanted ? [OFF_IN_LOOP] : [] };
+  }
+  if (!on && off === "between_tools") return { thinking: { type: off }, effort: undefined, on, remarks: [] };
   const thinking = {
     ...(mode === "budget"
       ? { type: "enabled", budget_tokens: budgetOf(settings.effort) }
@@ -34,8 +37,33 @@ export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ThinkingC
     display: settings.summary === "none" ? "omitted" : "summarized",
     ...(settings.profile.prefixBound ? { block_binding: { prefix_mismatch_behavior: "drop_block" } } : {}),
   };
-  return { thinking, effort: mode === "adaptive" ? effortOf(settings.effort) : undefined, on, remarks };
+  const effort = on ? effortOf(settings.effort) : LOWEST_EFFORT;
+  const remarks = on ? [] : [NOT_OFF];
+  return { thinking, effort: mode === "adaptive" ? effort : undefined, on: true, remarks };
 }
+
+/** By what the model is known to take, and by what it has refused: `thinking.type.enabled` (failures.md C18). */
+export function thinkingModeOf(plan: Plan): "adaptive" | "budget" | "none" {
+  const mode = plan.settings.capabilities.thinking ?? "adaptive";
+  if (mode === "budget" && hasRefused(plan, "enabled")) return "adaptive";
+  return mode === "adaptive" && hasRefused(plan, "adaptive") ? "budget" : mode;
+}
+
+function thinkingOffOf(plan: Plan): "disabled" | "between_tools" | "never" {
+  const off = plan.settings.capabilities.thinkingOff ?? "disabled";
+  return hasRefused(plan, off) ? "never" : off;
+}
+
+function hasRefused({ strip }: Plan, type: string): boolean {
+  return strip.some((one) => one.itemType === undefined && one.field === `thinking.type.${type}`);
+}
+
+const LOWEST_EFFORT = "low";
+
+const NOT_OFF: Remark = {
+  code: "thinking_not_off",
+  message: "this model cannot be told not to think: it is asked with the lowest effort (failures.md C18)",
+};
 
 const OFF_IN_LOOP: Remark = {
   code: "thinking_off",
@@ -71,7 +99,7 @@ function loopThinks(
   const refused = new Set(overrides.flatMap(({ what }) => (what.kind === "group" ? [what.response] : [])));
   const whole = loop.every(
     (entry) =>
-      sameOrigin(entry.group.origin, settings.target) &&
+      isHome(entry.group.origin, settings) &&
       !refused.has(entry.group.start.response) &&
       entry.items.every((item) => item.event.type !== "reasoning" || item.action === "replay"),
   );
