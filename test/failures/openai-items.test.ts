@@ -1,8 +1,20 @@
 /** Answers with items of OpenAI's own tools, in a session: nothing is stuck, and the thoughts come home. */
 
+import fastCheck from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { bench, echoTool, expectSound, type Json, lastInput, ofType, says, thought } from "./harness.ts";
+import { runs } from "../support/runs.ts";
+import {
+  bench,
+  echoTool,
+  expectNoneRefused,
+  expectSound,
+  type Json,
+  lastInput,
+  ofType,
+  says,
+  thought,
+} from "./harness.ts";
 
 const item = (one: Json): Json => ({ item: one });
 
@@ -169,4 +181,64 @@ test("an image at the end costs no thought before it", async () => {
     "message",
   ]);
   expectSound(b.emulator);
+});
+
+describe("any items in any order", () => {
+  const done = { status: "completed" };
+  const called: readonly Json[] = [
+    { type: "function_call", arguments: '{"q":"a"}', name: "look_up", ...done },
+    {
+      type: "function_call",
+      arguments: '{"q":"a"}',
+      name: "look_up",
+      status: "in_progress",
+      caller: { type: "program", caller_id: "call_0" },
+    },
+    { type: "program", code: "x", fingerprint: "f" },
+    { type: "program_output", result: "x", ...done },
+    { type: "shell_call", action: { commands: [] }, ...done },
+    { type: "shell_call", action: { commands: [] }, environment: { type: "container_reference" }, ...done },
+    { type: "shell_call_output", output: [], ...done },
+    { type: "local_shell_call", action: { type: "exec", command: [] }, ...done },
+    { type: "apply_patch_call", operation: { type: "delete_file", path: "a" }, ...done },
+    { type: "tool_search_call", execution: "client", arguments: {}, ...done },
+    { type: "computer_call", pending_safety_checks: [], actions: [], ...done },
+    { type: "computer_call_output", output: { type: "computer_screenshot", file_id: "f" }, ...done },
+  ];
+  const other: readonly Json[] = [
+    thought(),
+    thought(),
+    says("Hello."),
+    item({ type: "tool_search_call", call_id: null, execution: "server", arguments: {}, ...done }),
+    item({ type: "tool_search_output", call_id: null, execution: "server", tools: [], ...done }),
+    item({ type: "mcp_approval_request", arguments: "{}", name: "look_up", server_label: "s" }),
+    item({ type: "mcp_call", arguments: "{}", name: "look_up", server_label: "s", output: "x", ...done }),
+    item({ type: "image_generation_call", result: "x", ...done }),
+    item({ type: "web_search_call", ...done }),
+    item({ type: "brand_new" }),
+  ];
+  const output = fastCheck.oneof(
+    fastCheck.constantFrom(...other),
+    fastCheck
+      .tuple(fastCheck.constantFrom(...called), fastCheck.nat(1))
+      .map(([one, call]) => item({ ...one, call_id: `call_${call}` })),
+  );
+  const step = fastCheck.record({
+    output: fastCheck.array(output, { minLength: 1, maxLength: 6 }),
+    status: fastCheck.constantFrom("completed" as const, "completed" as const, "incomplete" as const),
+  });
+
+  test("are never refused when they come back, and no turn fails", async () => {
+    await fastCheck.assert(
+      fastCheck.asyncProperty(fastCheck.array(step, { minLength: 1, maxLength: 3 }), async (steps) => {
+        const b = await bench({ steps, tools: [echoTool()], agent: { limits: { maxSteps: 6 } } });
+        for (const words of ["One.", "Two.", "Three."])
+          expect((await b.say(words)).status).toMatch(/^(?:completed|incomplete)$/);
+        expectNoneRefused(b.emulator);
+        await b.session.close();
+        await b.emulator.close();
+      }),
+      runs(30),
+    );
+  });
 });

@@ -3,6 +3,7 @@
  * sent home with the thought. Shapes are those of the official types (openai 7.53) and of recorded answers.
  */
 
+import fastCheck from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import type { EventDraft, LoggedEvent, Origin, Profile, Settings } from "../../../base/events/index.ts";
@@ -543,5 +544,100 @@ describe("what an item that is left out costs", () => {
   test("with the settings of an earlier version: all reasoning, as before", () => {
     const told = story().answers([rs(), msg(), image]).says("And?");
     expect(types(told.sent(settingsOf({ omitsAlone: undefined })))).toEqual(["message"]);
+  });
+});
+
+describe("any items in any order can go on", () => {
+  const pool: readonly Json[] = [
+    { type: "reasoning", summary: [], encrypted_content: "gAAA" },
+    { type: "reasoning", summary: [], encrypted_content: null },
+    {
+      type: "message",
+      role: "assistant",
+      status: "completed",
+      content: [{ type: "output_text", text: "x" }],
+    },
+    { type: "message", role: "assistant", status: "completed", content: [] },
+    { type: "function_call", arguments: "{}", name: "look" },
+    {
+      type: "function_call",
+      arguments: "{}",
+      name: "look",
+      caller: { type: "program", caller_id: "call_0" },
+    },
+    { type: "function_call_output", status: "completed", output: "x" },
+    { type: "custom_tool_call", name: "x", input: "y" },
+    { type: "custom_tool_call_output", output: "x" },
+    { type: "shell_call", action: { commands: [] } },
+    { type: "shell_call", action: { commands: [] }, environment: { type: "container_reference" } },
+    { type: "shell_call_output", output: [] },
+    { type: "local_shell_call", action: { type: "exec" } },
+    { type: "apply_patch_call", operation: { type: "delete_file" } },
+    { type: "tool_search_call", execution: "server", arguments: {} },
+    { type: "tool_search_call", execution: "client", arguments: {} },
+    { type: "tool_search_output", execution: "server", tools: [] },
+    { type: "program", code: "x", fingerprint: "f" },
+    { type: "program_output", status: "completed", result: "x" },
+    { type: "computer_call", pending_safety_checks: [] },
+    { type: "computer_call_output", output: { type: "computer_screenshot" } },
+    { type: "mcp_approval_request", arguments: "{}", name: "look", server_label: "s" },
+    { type: "mcp_call", arguments: "{}", name: "look", server_label: "s" },
+    { type: "image_generation_call", result: "x" },
+    { type: "web_search_call" },
+    { type: "brand_new" },
+  ];
+  const prefixes: Readonly<Record<string, string>> = {
+    reasoning: "rs",
+    message: "msg",
+    function_call: "fc",
+    function_call_output: "fco",
+    custom_tool_call: "ctc",
+    custom_tool_call_output: "ctco",
+    web_search_call: "ws",
+    tool_search_call: "tsc",
+    tool_search_output: "tso",
+    local_shell_call: "lsh",
+    program: "cm",
+  };
+  let made = 0;
+  /** Ids of their own, or now and then one that cannot go back; call ids of which some meet. */
+  const item = fastCheck
+    .record({ one: fastCheck.constantFrom(...pool), call: fastCheck.nat(2), odd: fastCheck.nat(30) })
+    .map(({ one, call, odd }): Json => {
+      const type = String(one["type"]);
+      const id = odd === 0 ? `x_${"y".repeat(90)}` : `${prefixes[type] ?? "it"}_${(made += 1)}`;
+      const callId = one["execution"] === "server" ? null : `call_${call}`;
+      return { id, ...one, ...(["reasoning", "message"].includes(type) ? {} : { call_id: callId }) };
+    });
+  const response = fastCheck.record({
+    items: fastCheck.array(item, { maxLength: 6 }),
+    status: fastCheck.constantFrom("completed" as const, "completed" as const, "incomplete" as const),
+  });
+
+  test.each(["openai", "no-item-ids", "open-responses", "prefix-bound", "xai"])("%s", (name) => {
+    fastCheck.assert(
+      fastCheck.property(fastCheck.array(response, { minLength: 1, maxLength: 3 }), (responses) => {
+        const told = story();
+        for (const { items, status } of responses) told.answers(items, status);
+        told.says("And?");
+        const sent = told.sent(settingsOf(PROFILES[name]));
+        told.sent({ ...settingsOf(), target: { ...home, model: "other" } });
+        const programs = new Set(sent.flatMap((one) => (one["type"] === "program" ? [one["call_id"]] : [])));
+        for (const one of sent) {
+          const caller = one["caller"] as Json | undefined;
+          if (caller !== undefined) expect(programs).toContain(caller["caller_id"]);
+        }
+        for (const [call, output] of [
+          ["computer_call", "computer_call_output"],
+          ["tool_search_call", "tool_search_output"],
+          ["program", "program_output"],
+        ] as const) {
+          const count = (type: string): number => sent.filter((one) => one["type"] === type).length;
+          if (call === "program") expect(count(output) === 0 || count(call) > 0).toBe(true);
+          else expect([call, count(output)]).toEqual([call, count(call)]);
+        }
+      }),
+      { numRuns: 100 },
+    );
   });
 });

@@ -63,15 +63,22 @@ function programOf(caller: string): string | undefined {
 
 function lacksProgram(item: PlannedItem, entry: PlannedGroup, before: readonly PlanEntry[]): boolean {
   const caller = callerOf(item);
-  return caller !== undefined && !sendsProgram(programOf(caller), entry, before);
+  return caller !== undefined && !hasProgram(programOf(caller), item, entry, before);
 }
 
-function sendsProgram(id: string | undefined, entry: PlannedGroup, before: readonly PlanEntry[]): boolean {
-  const inGroup = ({ items }: PlannedGroup): boolean =>
-    items.some(
-      (item) => item.action === "replay" && item.event.itemType === "program" && callIdOf(item) === id,
-    );
-  return inGroup(entry) || before.findLast((one) => one.kind === "group" && inGroup(one)) !== undefined;
+/** The program stands before the item, in its response or in an earlier one. */
+function hasProgram(
+  id: string | undefined,
+  item: PlannedItem,
+  entry: PlannedGroup,
+  before: readonly PlanEntry[],
+): boolean {
+  const isIt = (one: PlannedItem): boolean =>
+    one.action === "replay" && one.event.itemType === "program" && callIdOf(one) === id;
+  return (
+    entry.items.slice(0, entry.items.indexOf(item)).some(isIt) ||
+    before.findLast((one) => one.kind === "group" && one.items.some(isIt)) !== undefined
+  );
 }
 
 /** The call id an item is known by; tool searches of the server have none. */
@@ -87,8 +94,9 @@ function withoutHalves(entry: PlannedGroup, plan: Plan, before: readonly PlanEnt
   if (halves.length === 0) return entry;
   const items = entry.items.map((item) => (halves.includes(item) ? { ...item, ...HALF } : item));
   const { items: left, lost } = withoutFollowers(items, plan.settings.profile);
-  const without = { ...entry, items: left };
-  return lost === undefined ? without : withoutReasoning(without, lost.reason, lost.why);
+  const rest = { ...entry, items: left };
+  const without = lost === undefined ? rest : withoutReasoning(rest, lost.reason, lost.why);
+  return withoutHalves(without, plan, before); // what went may have been the half of something else
 }
 
 const HALF = {
@@ -102,7 +110,7 @@ function isHalf(item: PlannedItem, entry: PlannedGroup, before: readonly PlanEnt
   const { event } = item;
   if (item.action !== "replay" || !entry.group.ranByProvider(event)) return false;
   if (lacksProgram(item, entry, before)) return true;
-  if (event.itemType === "program_output") return !sendsProgram(callIdOf(item), entry, before);
+  if (event.itemType === "program_output") return !hasProgram(callIdOf(item), item, entry, before);
   if (event.type === "hosted_item" && HOSTED_RULES[event.itemType]?.home !== "pair") return false;
   const id = callIdOf(item);
   const pair = entry.items.filter(
