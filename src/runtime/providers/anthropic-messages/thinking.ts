@@ -8,6 +8,7 @@ import type { Settings } from "../../../base/events/index.ts";
 import { sameOrigin } from "../../../base/events/index.ts";
 import { objectOf, stringOf } from "../../../base/support/index.ts";
 import type { PlanEntry, PlannedGroup, Plan } from "../../fold/index.ts";
+import { effortIgnored } from "../effort-ignored.ts";
 import type { Remark } from "../provider.ts";
 
 export interface ThinkingChoice {
@@ -21,7 +22,8 @@ export interface ThinkingChoice {
 export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ThinkingChoice {
   const { settings } = plan;
   const mode = settings.capabilities.thinking ?? "adaptive";
-  if (mode === "none") return { thinking: undefined, effort: undefined, on: false, remarks: [] };
+  if (mode === "none")
+    return { thinking: undefined, effort: undefined, on: false, remarks: effortIgnored(settings) };
   const wanted = settings.effort !== "off" && settings.effort !== "none" && !forcesTool(settings, mode);
   const loop = openLoop(entries);
   const on = loop.length === 0 ? wanted : loopThinks(loop, plan, mode, wanted);
