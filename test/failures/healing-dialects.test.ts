@@ -188,6 +188,25 @@ describe("chat completions", () => {
     });
   });
 
+  test.each(["emu-kimi-k2.7", "emu-kimi-k3"])(
+    "%s always thinks: the calls of another model become a note after one refusal, its own thoughts stay",
+    async (model) => {
+      await withEmulator(async (emulator) => {
+        const { baseUrl } = emulator;
+        const session = await open(openaiChat("emu-groq", { baseUrl, apiKey: "k", profile: "groq" }));
+        await session.send("What is the weather in Paris?").text();
+        await session.setModel(openaiChat(model, { baseUrl, apiKey: "k", profile: "moonshot" }));
+        for (const prompt of ["Think of a number.", "What is the weather in Rome?"])
+          expect((await session.send(prompt).result()).status).toBe("completed");
+        expect(await session.send("Which number was it?").text()).toContain("they came back to me");
+        const refused = emulator.exchanges.filter(({ report }) => report?.verdict === "refused");
+        expect(refused.map(({ report }) => report?.rule)).toEqual(["V01"]);
+        expect(emulator.exchanges.at(-1)?.requestText).toContain("Note: tools were called here");
+        await session.close();
+      });
+    },
+  );
+
   test("the thoughts that are there stay where thinking is switched off for those that are not (V01)", async () => {
     await withEmulator(async (emulator) => {
       const session = await open(

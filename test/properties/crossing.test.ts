@@ -41,6 +41,11 @@ const MODELS = [
   "emu-groq",
   "emu-router",
   "emu-chat",
+  "emu-glm",
+  "emu-qwen",
+  "emu-minimax",
+  "emu-cerebras",
+  "emu-vllm",
 ] as const;
 
 const PROMPTS = [

@@ -148,7 +148,10 @@ function recognise(at: {
   const { request, engine } = question;
   if (carried.text === "") return;
   const mine = at.thoughtsOf(message).filter(({ sealed }) => sealed?.model === request.model);
-  const whole = mine.find((one) => one.text === carried.text && !used.has(one));
+  const equal = mine.filter((one) => one.text === carried.text && !used.has(one));
+  // On another branch the same was said with another signature.
+  const signer = signerOf(carried, engine);
+  const whole = equal.find(({ id }) => id === signer) ?? equal[0];
   if (whole === undefined) {
     const [changed] = mine;
     if (changed !== undefined) findings.modified.push(changed.id);
@@ -158,9 +161,7 @@ function recognise(at: {
   }
   used.add(whole);
   // A signature is of the whole part: without it, or with another, nothing of it is read.
-  const signs = carried.signature !== undefined && engine.switches.mistralSignature;
-  const opened = signs ? engine.seal.open(carried.signature ?? "") : undefined;
-  if (opened !== undefined && !(opened.ok && opened.sealed.id === whole.id)) {
+  if (signer !== undefined && signer !== whole.id) {
     findings.modified.push(whole.id);
     return;
   }
@@ -168,6 +169,13 @@ function recognise(at: {
   if (read) findings.usable.set(message.index, whole.sealed?.notes ?? "");
   if (read || isNeeded(message, engine, request)) findings.sent.push(whole.id);
   else findings.dropped.push(whole.id);
+}
+
+/** Whose signature it has, "" for nobody's; undefined where there is none to have. */
+function signerOf({ signature }: CarriedReasoning, engine: Engine): string | undefined {
+  if (signature === undefined || !engine.switches.mistralSignature) return undefined;
+  const opened = engine.seal.open(signature);
+  return opened.ok ? opened.sealed.id : "";
 }
 
 /** A known text where it does not belong: in another message, or in a field it was not captured from. */

@@ -224,6 +224,13 @@ describe("an effort is sent in the vendor's words, or a person is told that it h
     expect(told(profile, model, effort)).toEqual([undefined, ["effort_ignored"]]);
   });
 
+  test("a Claude model that does not think says so too", () => {
+    const plain = settingsOf("anthropic", { effort: "high" });
+    const capabilities = { ...plain.capabilities, thinking: "none" as const };
+    const { remarks } = new SpokenLog().user("Hi.").render({ ...plain, capabilities });
+    expect(remarks.map(({ code }) => code)).toEqual(["effort_ignored"]);
+  });
+
   test("where it is in force nothing is said", () => {
     for (const [profile, model, effort] of [
       ["deepseek", "deepseek-v4-pro", "off"],

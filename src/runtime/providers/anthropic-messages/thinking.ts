@@ -7,6 +7,7 @@
 import type { Settings } from "../../../base/events/index.ts";
 import { objectOf, stringOf } from "../../../base/support/index.ts";
 import { isHome, type Plan, type PlanEntry, type PlannedGroup } from "../../fold/index.ts";
+import { effortIgnored } from "../effort-ignored.ts";
 import type { Remark } from "../provider.ts";
 
 export interface ThinkingChoice {
@@ -20,7 +21,8 @@ export interface ThinkingChoice {
 export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ThinkingChoice {
   const { settings } = plan;
   const mode = thinkingModeOf(plan);
-  if (mode === "none") return { thinking: undefined, effort: undefined, on: false, remarks: [] };
+  if (mode === "none")
+    return { thinking: undefined, effort: undefined, on: false, remarks: effortIgnored(settings) };
   const wanted = settings.effort !== "off" && settings.effort !== "none" && !forcesTool(settings, mode);
   const off = thinkingOffOf(plan);
   const loop = openLoop(entries);

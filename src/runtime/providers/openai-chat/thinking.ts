@@ -6,6 +6,7 @@
 import type { ChatProfile, RequestField, Settings } from "../../../base/events/index.ts";
 import { isObject, type JsonObject, objectOf } from "../../../base/support/index.ts";
 import { type Plan, type PlanEntry, type PlannedGroup, sendsReasoning } from "../../fold/index.ts";
+import { ignoredEffort } from "../effort-ignored.ts";
 import type { Remark } from "../provider.ts";
 import { chatOf } from "./chat-profile.ts";
 
@@ -66,7 +67,7 @@ function switched(entries: readonly PlanEntry[], plan: Plan): ChatThinking {
   const word = wordOf(asked, chat);
   const remarks = [
     ...(wanted && !on ? [OFF] : []),
-    ...(asked !== undefined && hasNoEffect(asked, chat, on) ? [ignored(settings)] : []),
+    ...(asked !== undefined && hasNoEffect(asked, chat, on) ? [ignoredEffort(settings)] : []),
   ];
   const effort = word === undefined ? {} : { reasoning_effort: word };
   const ifOn = on ? effort : {};
@@ -108,14 +109,6 @@ function hasNoEffect(asked: string, chat: ChatProfile, on: boolean): boolean {
   const taken =
     wordOf(asked, chat) !== undefined || (chat.thinkingSwitch === "reasoning" && !chat.sendEffort);
   return on && !taken;
-}
-
-/** A person asked for it, so a person is told. */
-function ignored({ effort, target }: Settings): Remark {
-  return {
-    code: "effort_ignored",
-    message: `the effort "${effort}" has no effect: ${target.provider}/${target.model} takes none like it`,
-  };
 }
 
 const OFF: Remark = {
