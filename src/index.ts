@@ -63,7 +63,7 @@ export {
   type Provider,
   PROVIDERS,
 } from "./runtime/models/index.ts";
-export { type Model, PROFILES } from "./runtime/providers/index.ts";
+export { type HostedTool, type Model, PROFILES } from "./runtime/providers/index.ts";
 export {
   type Agent,
   type AgentOptions,

@@ -283,6 +283,24 @@ describe("providers of one's own", () => {
     expectProblem(await run(place, ["-p", "-m", "mine/emu-reasoner", "hi"]), 2, "api_key_missing");
   });
 
+  test("tools that a provider runs stand under its name, and go with every request to it", async () => {
+    const place = newPlace();
+    const { emulator, env } = await emulatorOf();
+    const search = { type: "web_search", search_context_size: "low" };
+    user(place, { hosted: { openai: [search, "code_interpreter"] } });
+    const ran = await run(place, ["-p", "-m", "openai/emu-reasoner", "hi"], { env });
+    expect(ran.code).toBe(0);
+    const hosted = [search, { type: "code_interpreter", container: { type: "auto" } }];
+    expect(await lastSettings(place)).toMatchObject({ hosted });
+    const { tools } = JSON.parse(emulator.exchanges[0]?.requestText ?? "") as { readonly tools: unknown[] };
+    expect(tools.slice(-2)).toEqual(hosted);
+
+    await run(place, ["config", "set", "hosted.openai", '["file_search"]']);
+    const wrong = await run(place, ["-p", "-m", "openai/emu-reasoner", "hi"], { env });
+    expectProblem(wrong, 2, "hosted_invalid");
+    expect(wrong.err).toContain("vector_store_ids");
+  });
+
   test.for([
     [{ profile: "nope" }, {}, "profile_unknown", '"nope"'],
     [{ profile: "anthropic" }, {}, "profile_mismatch", "speaks anthropic-messages"],

@@ -64,6 +64,69 @@ describe("Claude", () => {
     });
   });
 
+  test("thoughts bound to what stood before them (C04) are left out after one refusal, however many there are", async () => {
+    const emulator = await startEmulator({
+      clock: instantClock(),
+      models: { "claude-sonnet-4": { prefixBound: true } },
+    });
+    const store = memoryStore();
+    const ask = async (system: string, prompts: readonly string[]): Promise<void> => {
+      const agent = createAgent({
+        model: claudeAt(emulator, "claude-sonnet-4"),
+        system,
+        clock: instantClock(),
+      });
+      const session = await agent.open({ id: "s", store });
+      for (const prompt of prompts)
+        expect((await session.send(prompt).result()).status, prompt).toBe("completed");
+      await session.close();
+    };
+    try {
+      await ask("Be brief.", ["One?", "Two?", "Three?"]);
+      await ask("Be long.", ["Four?", "Five?"]);
+      const refused = emulator.exchanges.filter(({ report }) => report?.verdict === "refused");
+      expect(refused.map(({ report }) => report?.rule)).toEqual(["C04"]);
+      // What came after the change is bound to what stands before it now, and goes back.
+      expect(emulator.exchanges.at(-1)?.report?.sent).toHaveLength(1);
+    } finally {
+      await emulator.close();
+    }
+  });
+
+  test.each([
+    "messages.1.content.1: `web_search` tool use with id `srvtoolu_0` was found without a corresponding `web_search_tool_result` block",
+    "messages.1.content.1: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_0. Each `web_search_tool_result` block must have a corresponding `server_tool_use` block before it.",
+  ])("a server tool's pair that is refused goes out whole, once: %s", async (message) => {
+    await withEmulator(async (emulator) => {
+      const model = anthropic("emu-claude", {
+        baseUrl: emulator.baseUrl.replace(/\/v1$/, ""),
+        apiKey: "k",
+        hosted: ["web_search_20260318"],
+      });
+      const session = await open(model);
+      await session.send("Search the web for release notes.").text();
+      emulator.addFaults({ type: "http", status: 400, message });
+      for (const prompt of ["Hello", "Hello again"])
+        expect((await session.send(prompt).result()).status).toBe("completed");
+      const asked = emulator.exchanges.map(({ requestText }) => requestText.includes('"server_tool_use"'));
+      expect(asked).toEqual([false, true, false, false]);
+      await session.close();
+    });
+  });
+
+  test("a call whose name is refused stays out, and the conversation goes on", async () => {
+    await withEmulator(async (emulator) => {
+      const session = await open(claudeAt(emulator));
+      await session.send("What is the weather in Paris?").text();
+      const name = "tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'";
+      const at = /"type":"thinking"/.test(emulator.exchanges.at(-1)?.requestText ?? "") ? 1 : 0;
+      emulator.addFaults({ type: "http", status: 400, message: `messages.1.content.${at}.${name}` });
+      expect((await session.send("Hello").result()).status).toBe("completed");
+      expect(emulator.exchanges.at(-1)?.requestText).not.toContain('"tool_use"');
+      await session.close();
+    });
+  });
+
   test("an endpoint that refuses a parameter (SCHEMA) is not sent it again", async () => {
     await withEmulator(async (emulator) => {
       const message = "output_config: Extra inputs are not permitted";
@@ -85,6 +148,8 @@ describe("Claude", () => {
     });
   });
 });
+
+const thinks = (body: string): unknown => (JSON.parse(body) as { thinking: { type: string } }).thinking.type;
 
 describe("chat completions", () => {
   test("a vendor that refuses the field its reasoning came in is not sent it again (V03)", async () => {
@@ -115,12 +180,44 @@ describe("chat completions", () => {
       const session = await open(
         openaiChat("emu-deepseek", { baseUrl: emulator.baseUrl, apiKey: "k", profile: "generic-chat" }),
       );
-      const { status, error } = await session.send("What is the weather in Paris?").result();
-      expect({ status, class: error?.class }).toEqual({ status: "failed", class: "ECHO" });
-      await session.setModel(
-        openaiChat("emu-deepseek", { baseUrl: emulator.baseUrl, apiKey: "k", profile: "deepseek" }),
+      for (const prompt of ["What is the weather in Paris?", "Hello", "What is the weather in Rome?"])
+        expect((await session.send(prompt).result()).status).toBe("completed");
+      const refused = emulator.exchanges.filter(({ report }) => report?.verdict === "refused");
+      expect(refused.map(({ report }) => report?.rule)).toEqual(["V02"]);
+      await session.close();
+    });
+  });
+
+  test("the thoughts that are there stay where thinking is switched off for those that are not (V01)", async () => {
+    await withEmulator(async (emulator) => {
+      const session = await open(
+        openaiChat("emu-kimi", { baseUrl: emulator.baseUrl, apiKey: "k", profile: "moonshot" }),
       );
-      expect((await session.send("Hello").result()).status).toBe("completed");
+      await session.send("What is the weather in Paris?").text();
+      const message =
+        "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1";
+      emulator.addFaults({ type: "http", status: 400, message });
+      for (const prompt of ["Hello", "Hello again"])
+        expect((await session.send(prompt).result()).status).toBe("completed");
+      const bodies = emulator.exchanges.map(({ requestText }) => requestText);
+      expect(bodies.slice(-3).map(thinks)).toEqual(["enabled", "disabled", "disabled"]);
+      expect(bodies.at(-1)).toContain("reasoning_content");
+      await session.close();
+    });
+  });
+
+  test("an order of messages that an endpoint does not take is mended with a word between", async () => {
+    await withEmulator(async (emulator) => {
+      const session = await open(
+        openaiChat("emu-mistral", { baseUrl: emulator.baseUrl, apiKey: "k", profile: "generic-chat" }),
+      );
+      // A turn that ends behind a tool's result: the next message of a person follows it.
+      emulator.addFaults({ type: "none" }, { type: "http", status: 401 });
+      expect((await session.send("What is the weather in Paris?").result()).status).toBe("failed");
+      for (const prompt of ["Hello", "Hello again"])
+        expect((await session.send(prompt).result()).status).toBe("completed");
+      const refused = emulator.exchanges.filter(({ report }) => report?.verdict === "refused");
+      expect(refused.map(({ report }) => report?.rule)).toEqual(["X-role-order"]);
       await session.close();
     });
   });

@@ -143,6 +143,37 @@ describe("one refusal is healed by what it names", () => {
     expect(result.overrides).toEqual([{ what: "all", action: "omit_reasoning", class: "CRYPT" }]);
   });
 
+  test("a thought bound to another conversation goes with all that came after it, and what came before stays", async () => {
+    const result = await healed(
+      (items) => (input) =>
+        has(input, items[2]?.["id"])
+          ? refusal(400, {
+              message: `The encrypted content for item ${items[2]?.["id"] as string} could not be verified. Reason: The reasoning item is bound to a different conversation.`,
+              code: "invalid_encrypted_content",
+            })
+          : undefined,
+    );
+    expect(result.outlines).toEqual([
+      WHOLE,
+      ["user", "reasoning+", "function_call+", "function_call_output", "assistant", "user"],
+    ]);
+    expect(result.overrides).toEqual([{ what: "group", action: "omit_reasoning", class: "PREFIX" }]);
+  });
+
+  test("calls without the signature of their maker", async () => {
+    const result = await healed(
+      () => (input) =>
+        input.some((item) => item["type"] === "function_call")
+          ? refusal(400, {
+              message:
+                "Function call is missing a thought_signature in functionCall parts. Additional data, function call `default_api:look_up` , position 2.",
+            })
+          : undefined,
+    );
+    expect(result.outlines).toEqual([WHOLE, ["user", "reasoning+", "assistant+", "user"]]);
+    expect(result.overrides).toEqual([{ what: "call", action: "close_call", class: "UNSIGNED" }]);
+  });
+
   test("pairing", async () => {
     const result = await healed(
       (items) => (input) =>
@@ -305,6 +336,20 @@ describe("the ladder", () => {
     await b.ask("Thanks.");
     expect(ofType(await b.log(), "replay_override").map(({ what }) => what.kind)).toEqual(["group", "all"]);
     expect(outline(inputOf(b.server.bodies.at(-1)))).toEqual(ALL_PLAIN);
+  });
+
+  test.each([
+    "Image input is not supported for this model.",
+    "Invalid 'tools[0].name': string does not match pattern. Expected a string that matches '^[a-zA-Z0-9_-]+$'.",
+    "Missing required parameter: 'tools[0].name'.",
+    "Invalid 'input[0].content[0].image_url'. Expected a base64-encoded data URL.",
+  ])("is not climbed for what is no fault of the thoughts: %s", async (message) => {
+    const server = refusing(() => refusal(400, { message }));
+    const b = await scriptedBench((body, request) => server.answer(body, request), { tools: [echoTool()] });
+    await b.ask("Look.");
+    expect(await b.say("Thanks.")).toMatchObject({ status: "failed", error: { message } });
+    expect(ofType(await b.log(), "replay_override")).toEqual([]);
+    expect(b.server.bodies).toHaveLength(3);
   });
 
   test("is not climbed for an outage, and an outage after it is shown as one", async () => {

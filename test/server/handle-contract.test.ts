@@ -79,6 +79,17 @@ const asking = (): ServedOptions => ({
   permissions: "ask",
 });
 
+const failing = (): ServedOptions => ({
+  script: [
+    { output: [call("write", { a: 1 })] },
+    { output: [say("never seen")], faults: ["http=400,code:odd_thing,message:Something odd."] },
+    { output: [say("done")] },
+    { output: [say("done without it")] },
+  ],
+  tools: [anyTool("write", () => "written")],
+  permissions: "auto",
+});
+
 const SCENARIOS: readonly Scenario[] = [
   {
     name: "a turn with thoughts and an answer",
@@ -199,6 +210,19 @@ const SCENARIOS: readonly Scenario[] = [
       await handle.checkout({ to: await seqOf(handle, "turn_end") });
       await handle.truncate({ keepTurns: 1 });
       return [retried, edited, before, undone, await history(handle), looks(handle)];
+    },
+  },
+  {
+    name: "a retry after a failure: from the finished steps, and from the message on",
+    options: failing,
+    play: async (handle) => {
+      const failed = await told(handle.send("go"));
+      const kept = await told(handle.retry());
+      const path = await history(handle, "active");
+      const again = await told(handle.retry({ from: "message" }));
+      const seen = (await all(handle.events())).filter((event) => event.type === "tool_start");
+      expect(seen).toHaveLength(1);
+      return [failed, kept, path, again, await history(handle), looks(handle)];
     },
   },
   {

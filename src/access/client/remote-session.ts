@@ -16,6 +16,7 @@ import type {
   ModelView,
   RebuiltRequest,
   RequestPreview,
+  RetryOptions,
   SessionHandle,
   SessionState,
   SwitchPreview,
@@ -115,8 +116,8 @@ export class RemoteSession implements SessionHandle {
     return this.#start("resume", undefined, options);
   }
 
-  retry(options: TurnOptions = {}): Turn {
-    return this.#start("retry", {}, options);
+  retry(options: RetryOptions = {}): Turn {
+    return this.#start("retry", { from: options.from }, options);
   }
 
   edit(seq: number, input: Input, options: TurnOptions = {}): Turn {

@@ -37,7 +37,7 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
   });
   starts("resume", () => (session) => session.resume({ keepEvents: false }));
   starts("retry", (body) => {
-    const options = turnOption(body);
+    const options = { ...turnOption(body), from: body.choice("from", ["message"]) };
     return (session) => session.retry(options);
   });
   starts("edit", (body) => {

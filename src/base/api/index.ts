@@ -31,6 +31,7 @@ export type {
   HandleSendOptions,
   Input,
   ModelView,
+  RetryOptions,
   SessionHandle,
   TurnOptions,
 } from "./session-handle.ts";

@@ -57,6 +57,11 @@ export interface CompactOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+export interface RetryOptions extends TurnOptions {
+  /** `message`: from the message itself, whatever the turn had finished. */
+  readonly from?: "message" | undefined;
+}
+
 export interface EventsOptions {
   readonly after?: number | undefined;
   readonly path?: "active" | "all" | undefined;
@@ -91,7 +96,11 @@ export interface SessionHandle {
 
   send(input: Input, options?: HandleSendOptions): Turn;
   resume(options?: TurnOptions): Turn;
-  retry(options?: TurnOptions): Turn;
+  /**
+   * Answers the last message again, on a new branch. A turn that failed or ran into a limit goes on from the steps it had
+   * finished: no tool runs twice.
+   */
+  retry(options?: RetryOptions): Turn;
   edit(seq: number, input: Input, options?: TurnOptions): Turn;
   /** Stops the turn under way, whoever started it; turns that wait behind it stay. Nothing under way: does nothing. */
   cancel(): Promise<void>;

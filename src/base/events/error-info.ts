@@ -9,6 +9,7 @@ export type ErrorClass =
   | "GONE"
   | "CRYPT"
   | "PREFIX"
+  | "UNSIGNED"
   | "TOOLPAIR"
   | "SCHEMA"
   | "ECHO"

@@ -10,11 +10,11 @@ import type { ConfigValues, ProviderConfig } from "../config/index.ts";
 
 type Profile = (typeof PROFILES)[string];
 
-/** `modelFrom`, with the user's own providers and prices. */
+/** `modelFrom`, with the user's own providers, their prices, and the tools that providers run. */
 export function modelsOf(config: ConfigValues): (name: string) => Model {
   const providers = userProviders(config);
   return (name) => {
-    const model = modelFrom(name, { providers });
+    const model = modelFrom(name, { providers, hosted: config.hosted });
     const { provider, model: id } = model.settings.target;
     return Object.hasOwn(config.providers ?? {}, provider)
       ? priced(model, ownPrice(config, provider, id))

@@ -5,7 +5,7 @@
 
 import { EFFORTS, PERMISSION_MODES, SHOW_REASONING } from "../../base/events/index.ts";
 import { isObject } from "../../base/support/index.ts";
-import { PROFILE_ENTRIES, PROVIDER_ENTRIES } from "./provider-kinds.ts";
+import { HOSTED_ENTRIES, PROFILE_ENTRIES, PROVIDER_ENTRIES } from "./provider-kinds.ts";
 import {
   choiceKind,
   integerKind,
@@ -101,6 +101,11 @@ export const CONFIG_KEYS = {
     kind: PROVIDER_ENTRIES,
     harmless: never,
   },
+  hosted: {
+    about: "tools that a provider runs, by its name: a type, or an object as its API takes it",
+    kind: HOSTED_ENTRIES,
+    harmless: never, // they cost, and hand the conversation to others
+  },
   profiles: {
     about: "how endpoints depart from their dialect, by name",
     kind: PROFILE_ENTRIES,
@@ -132,8 +137,8 @@ function isSubset(value: unknown, of: unknown): boolean {
   return Array.isArray(value) && Array.isArray(of) && value.every((one) => of.includes(one));
 }
 
-/** Entries of `providers` and `profiles` are laid over each other by name; everything else is replaced. */
+/** Entries of `providers`, `hosted` and `profiles` are laid over each other by name; everything else is replaced. */
 export function laidOver(name: ConfigName, below: unknown, value: unknown): unknown {
-  const byName = name === "providers" || name === "profiles";
+  const byName = name === "providers" || name === "hosted" || name === "profiles";
   return byName && isObject(below) && isObject(value) ? { ...below, ...value } : value;
 }

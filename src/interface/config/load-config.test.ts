@@ -78,6 +78,17 @@ describe("layers", () => {
     ]);
   });
 
+  test("tools that providers run are types or objects, laid over each other by provider", () => {
+    const search = { type: "web_search_20260318", max_uses: 3 };
+    user({ hosted: { openai: ["web_search"], anthropic: [search] } });
+    project({ hosted: { openai: ["image_generation"] } });
+    trust();
+    expect(loadConfig(cwd, env()).values.hosted).toEqual({
+      openai: ["image_generation"],
+      anthropic: [search],
+    });
+  });
+
   test("providers are laid over each other by name", () => {
     user({ providers: { one: PROVIDER, two: PROVIDER } });
     project({ providers: { two: { ...PROVIDER, baseUrl: "https://example.com/v1" } } });
@@ -129,6 +140,9 @@ describe("bad settings are coded errors that name place and key", () => {
     [{ projectInstructions: "yes" }, "config_value_invalid", ": projectInstructions:"],
     [{ allowTools: "read_file" }, "config_value_invalid", ": allowTools:"],
     [{ model: "" }, "config_value_invalid", ": model:"],
+    [{ hosted: ["web_search"] }, "config_value_invalid", ": hosted:"],
+    [{ hosted: { openai: "web_search" } }, "config_value_invalid", "hosted.openai:"],
+    [{ hosted: { openai: [{ name: "web_search" }] } }, "config_value_invalid", "hosted.openai:"],
     [{ providers: [] }, "config_value_invalid", ": providers:"],
     [{ providers: { Mine: PROVIDER } }, "config_value_invalid", "providers.Mine:"],
     [{ providers: { __proto__x: PROVIDER } }, "config_value_invalid", "providers.__proto__x:"],
@@ -221,6 +235,7 @@ describe("what a project may set", () => {
     [{ model: "openai/x" }, {}, ["model"]],
     [{ tools: "x.mjs" }, {}, ["tools"]],
     [{ providers: {} }, {}, ["providers"]],
+    [{ hosted: { openai: ["web_search"] } }, {}, ["hosted"]],
     [{ profiles: {} }, {}, ["profiles"]],
     [{ effort: "max", system: "x", showReasoning: "none", projectInstructions: false }, {}, []],
   ] as const)("%j over %j needs trust for %j", ([own, below, expected]) => {

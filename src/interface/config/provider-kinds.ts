@@ -1,7 +1,7 @@
 /** An endpoint of the settings, its prices, and a profile of one's own. */
 
 import type { Dialect } from "../../base/events/index.ts";
-import type { JsonObject } from "../../base/support/index.ts";
+import { isObject, type JsonObject, tryParseJson } from "../../base/support/index.ts";
 import {
   amountKind,
   choiceKind,
@@ -92,6 +92,29 @@ function named<T>(entry: Kind<T>): Kind<Readonly<Record<string, T>>> {
   });
 }
 
+/** As the providers' options take them: the type alone, or the whole object. What an API asks of one is known there. */
+const HOSTED_TOOLS: Kind<readonly HostedToolConfig[]> = kind(
+  {
+    type: "array",
+    items: {
+      anyOf: [
+        { type: "string", minLength: 1 },
+        { type: "object", required: ["type"], properties: { type: { type: "string", minLength: 1 } } },
+      ],
+    },
+  },
+  "use a list of types, or of objects with a type",
+  (value) => Array.isArray(value) && value.every((tool) => isName(isObject(tool) ? tool["type"] : tool)),
+  (text) => tryParseJson(text) ?? text,
+);
+
+type HostedToolConfig = string | (JsonObject & { readonly type: string });
+
+function isName(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+export const HOSTED_ENTRIES = named(HOSTED_TOOLS);
 export const PROVIDER_ENTRIES = named(PROVIDER);
 export const PROFILE_ENTRIES = named<ProfileConfig>(PROFILE);
 

@@ -162,3 +162,29 @@ test("labels: the current title while generating, the time afterwards", async ()
     /^Thought for <?\d+s · 2 parts · \d+ tokens$/,
   );
 });
+
+test("a turn that goes on from the finished steps of one that failed shows each step once, and no failure", async () => {
+  const emulator = await startEmulator({ faults: [{ type: "none" }, { type: "http", status: 401 }] });
+  const agent = createAgent({
+    model: openai("emu-reasoner", { apiKey: "key-for-tests", baseUrl: emulator.baseUrl }),
+    tools: [weatherTool],
+  });
+  const session = await agent.open({ store: memoryStore() });
+  const shown = async (): Promise<readonly string[]> => {
+    const events: LoggedEvent[] = [];
+    for await (const event of session.events()) events.push(event);
+    return blocksOf(events, { writerAlive: true }).map((block) =>
+      block.kind === "turn_end" ? block.status : block.kind,
+    );
+  };
+  await session.send("What is the weather in Paris?").result();
+  const failed = await shown();
+  expect(failed.at(-1)).toBe("failed");
+  await session.retry().result();
+  const kept = failed.slice(0, -1);
+  expect((await shown()).slice(0, kept.length)).toEqual(kept);
+  expect((await shown()).filter((kind) => kind === "tool" || kind === "failed")).toEqual(["tool"]);
+  expect((await shown()).at(-1)).toBe("completed");
+  await session.close();
+  await emulator.close();
+});

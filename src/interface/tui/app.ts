@@ -269,6 +269,7 @@ async function noFiles(): Promise<readonly string[]> {
 
 const BRANCH_WORDS: Readonly<Record<string, string>> = {
   retry: "↩ Answering again",
+  retry_steps: "↩ Going on from the finished steps",
   edit: "↩ Said differently",
   undo: "↩ Taken back",
   truncate: "↩ Cut off here",

@@ -74,9 +74,10 @@ export const COMMANDS: readonly Command[] = [
   { name: "/fork", about: "go on in a copy; this session stays as it is", needsQuiet: true, run: fork },
   {
     name: "/retry",
-    about: "answer the last message again, on a new branch",
+    argument: "[message]",
+    about: "go on after a failure, or answer the last message again; message: from the message on",
     needsQuiet: true,
-    run: ({ handle, started }) => started(handle.retry()),
+    run: retry,
   },
   {
     name: "/edit",
@@ -200,6 +201,12 @@ function sessionNamed(sessions: readonly SessionSummary[], wanted: string): stri
 async function fork(host: CommandHost): Promise<void> {
   const child = await host.handle.fork();
   host.leave({ type: "opened", handle: child });
+}
+
+function retry({ handle, started }: CommandHost, argument: string): void {
+  if (argument !== "" && argument !== "message")
+    throw codedError("usage", "/retry goes on after a failure; /retry message answers from the message on");
+  started(handle.retry({ from: argument === "message" ? "message" : undefined }));
 }
 
 function edit(host: CommandHost, argument: string): void {

@@ -4,7 +4,7 @@
  */
 
 import type { SessionHandle, Turn } from "../../base/api/index.ts";
-import type { SessionEvent } from "../../base/events/index.ts";
+import type { Branch, SessionEvent } from "../../base/events/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import { type Block, BlockList } from "../fragments/index.ts";
@@ -167,7 +167,7 @@ export class LiveSession {
   }
 
   #take(event: SessionEvent): void {
-    if (event.type === "branch") this.#branched(event.why);
+    if (event.type === "branch") this.#branched(event);
     if (event.type === "user_message" && event.turn !== undefined) this.#begun.add(event.turn);
     this.facts.add([event]);
     this.#list.add([event]);
@@ -180,10 +180,11 @@ export class LiveSession {
   }
 
   /** A summary is asked for aside: there and back again (docs/adr/0013). */
-  #branched(why: string): void {
+  #branched({ why, to }: Branch): void {
     const isBack = why === "compaction" && this.#aside;
     this.#aside = why === "compaction" && !isBack;
-    this.#options.onBranch(isBack ? "compacted" : why);
+    const keepsSteps = why === "retry" && to !== this.facts.lastMessage?.seq;
+    this.#options.onBranch(isBack ? "compacted" : keepsSteps ? "retry_steps" : why);
   }
 
   async #await(turn: Turn, text: string | undefined): Promise<void> {

@@ -1,14 +1,14 @@
 /** Models of the vendors whose dialects are spoken here, or on anything else that speaks one of them. */
 
-import type { Model } from "../providers/index.ts";
+import type { HostedTool, Model } from "../providers/index.ts";
 import { endpointModel, type ModelOptions } from "./endpoint-model.ts";
 import { PROVIDERS, type Provider } from "./providers.ts";
 
 export interface OpenAiOptions extends ModelOptions {
   readonly summary?: "auto" | "concise" | "detailed" | "none";
   readonly reasoningContext?: "auto" | "current_turn" | "all_turns";
-  /** Tools the provider runs: `web_search` … */
-  readonly hosted?: readonly string[];
+  /** Tools the provider runs: `web_search`, `{ type: "mcp", server_label, server_url }` … */
+  readonly hosted?: readonly HostedTool[] | undefined;
 }
 
 /** A model on the OpenAI Responses API or on anything that speaks it. */
@@ -19,8 +19,8 @@ export function openai(model: string, options: OpenAiOptions = {}): Model {
 export interface AnthropicOptions extends ModelOptions {
   /** `none`: thoughts come back without readable text (`display: "omitted"`). Default: summarised. */
   readonly summary?: "auto" | "none";
-  /** Tools the provider runs, by their wire type: `web_search_20250305` … */
-  readonly hosted?: readonly string[];
+  /** Tools the provider runs: `web_search_20260318`, `{ type: "web_search_20260318", max_uses: 3 }` … */
+  readonly hosted?: readonly HostedTool[] | undefined;
 }
 
 /** Claude, or anything that speaks the Messages API. */

@@ -14,6 +14,12 @@ type Named =
   | "calls"
   /** A field, of the request or of the item at the place it names. */
   | "field"
+  /** A response; what was made after it cannot be read either. */
+  | "from_there"
+  /** No need to name it: the thinking of this request. */
+  | "thinking"
+  /** No need to name them: the calls that went without the signature of their maker. */
+  | "unsigned_calls"
   /** No need to name it: the responses since the last message, one open tool loop. */
   | "open_loop"
   /** Nothing that would help. */
@@ -63,53 +69,92 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
       "authentication_error",
       "permission_error",
       "billing_error",
+      "not_found_error",
+      "quota_per_day",
+      "UNAUTHENTICATED",
+      "PERMISSION_DENIED",
+      "NOT_FOUND",
+      "API_KEY_INVALID",
     ],
     statuses: [401, 402, 403],
     names: "nothing",
     remedy: "tell",
   },
+  // Before CRYPT: Claude says both, and a changed prefix takes every later thought with it (failures.md C04).
+  PREFIX: {
+    words:
+      /bound to a different conversation|preceded this one when it was created|from the ones? this block was created with/,
+    names: "from_there",
+    remedy: "omit_reasoning",
+  },
+  // Before CRYPT: leaving out what is signed would make more of it (failures.md G01).
+  UNSIGNED: { words: /missing a `?thought_signature/, names: "unsigned_calls", remedy: "close_call" },
   CRYPT: {
     codes: ["invalid_encrypted_content"],
     words:
-      /could not be verified|Could not decrypt|Could not decode the compaction blob|not issued to this caller|different account or model|Invalid `signature`|thought.signature/i,
+      /could not be verified|Could not decrypt|Could not decode the compaction blob|not issued to this caller|different account or model|did not match the target|not written by this server|Invalid `signature`|Invalid `data` in `redacted_thinking`|thought.signature/i,
     names: "responses",
     remedy: "omit_reasoning",
   },
-  PREFIX: { words: /bound to a different conversation/, names: "nothing", remedy: "omit_reasoning" },
   PAIR: { words: /without its required/, names: "responses", remedy: "omit_reasoning" },
   TOOLPAIR: {
-    words:
-      /No tool output found|No tool call found|`tool_use` ids were found without|unexpected `tool_use_id`|must be followed by tool messages|must be a response to a prece/,
+    words: new RegExp(
+      [
+        "No tool output found",
+        "No tool call found",
+        "`tool_use` ids were found without",
+        "`tool_use` ids must be unique",
+        "unexpected `tool_use_id`",
+        "must have a single result",
+        "must be followed by tool messages",
+        "must be a response to a prece",
+        "insufficient tool messages",
+        "'tool_call_id' of '.*' not found",
+        "Not the same number of function calls",
+        "Tool call id was .* but must be",
+        // A tool that the provider runs: its call without its result, the reverse, and one
+        // that waits in a container (anthropics/claude-code#95406, anthropics/anthropic-sdk-typescript#1114).
+        "was found without a corresponding",
+        "must have a corresponding `server_tool_use`",
+        "container_id is required when",
+        // Google
+        "function (?:call|response) turn",
+        "number of function response parts",
+      ].join("|"),
+    ),
     names: "calls",
     remedy: "close_call",
   },
   GONE: {
     codes: ["previous_response_not_found"],
-    words: /not persisted when|not persisted for|Zero Data Retention/,
+    words:
+      /not persisted when|not persisted for|Zero Data Retention|(?:Item|Previous response) with id '.*' not found/,
     names: "responses",
     remedy: "omit_reasoning",
   },
   ID: {
     codes: ["invalid_id_prefix"],
     words: /Duplicate item found|'input\[\d+\]\.id'/,
-    param: /\.id$/,
+    param: /^input\[\d+\]\.id$/, // another `.id` is that of a call
     names: "responses",
     remedy: "omit_reasoning", // ids go with the reasoning, never alone (law 2)
   },
   ECHO: {
     words: /passed back to the API|is missing in assistant tool call message/,
-    names: "nothing",
-    remedy: "omit_reasoning",
+    names: "thinking",
+    remedy: "strip_field", // thinking is off for such a history; what is there of its thoughts stays (V01, V02)
   },
   CAP: {
     words:
-      /can only be provided to a reasoning|not supported with this model|not supported with the|Encrypted content is not supported/,
+      /can only be provided to a reasoning|not supported (?:with|for|by) (?:this model|the)|Encrypted content is not supported|does not support thinking|may only be set to 1 when thinking|Tool use is not allowed|tool_choice forces tool use/,
     names: "field",
     remedy: "strip_field",
   },
   LIMIT: {
     codes: ["context_length_exceeded", "max_output_tokens", "request_too_large"],
-    words: /context window|maximum context length|prompt is too long/i,
+    statuses: [413],
+    words:
+      /context window|maximum context length|prompt is too long|input token count|exceeds the maximum number of tokens/i,
     names: "nothing",
     remedy: "compact",
   },
@@ -120,7 +165,8 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
     remedy: "omit_reasoning", // and thinking stays off until the loop ends (failures.md C01, C02)
   },
   PREFILL: {
-    words: /assistant message prefill|must end with a user message/,
+    words:
+      /assistant message prefill|must end with a user message|Expected last role User|final assistant content cannot end|multiturn requests|ending with a model turn/,
     names: "nothing",
     remedy: "ask_to_go_on",
   },
@@ -131,6 +177,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
       "slow_down",
       "server_is_overloaded",
       "overloaded_error",
+      "RESOURCE_EXHAUSTED",
     ],
     statuses: [429, 529],
     names: "nothing",
@@ -145,9 +192,40 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
       "unsupported_parameter",
       "extra_forbidden",
       "unsupported_value",
+      "invalid_type",
+      "string_above_max_length",
+      "empty_string",
+      "empty_array",
     ],
-    words:
-      /is unsupported|field is not allowed|Extra inputs are not permitted|Unknown parameter|Unsupported parameter/,
+    words: new RegExp(
+      [
+        "is unsupported",
+        "field is not allowed",
+        "Extra inputs are not permitted",
+        "Field required",
+        "Input should ",
+        "Input tag ",
+        "should match pattern",
+        "does not match pattern",
+        "(?:Unknown|Unsupported|Missing required) parameter",
+        "Unrecognized request argument",
+        'Unknown name ".*" at \'',
+        "Unsupported value: '",
+        "Invalid value: '",
+        "Invalid value for '",
+        "Invalid type for '",
+        "Invalid '[a-z_]+",
+        "parameter is only allowed when",
+        "Failed to deserialize the JSON body",
+        // Messages without words, and an order of messages that an endpoint does not take.
+        "must be non-empty",
+        "must have non-empty content",
+        "non-whitespace text",
+        "must have either content or tool_calls",
+        "Unexpected role '",
+        "successive user or assistant messages",
+      ].join("|"),
+    ),
     names: "field",
     remedy: "strip_field",
   },
@@ -164,6 +242,11 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
       "api_error",
       "timeout_error",
       "bad_event",
+      "UNAVAILABLE",
+      "INTERNAL",
+      "DEADLINE_EXCEEDED",
+      "ABORTED",
+      "UNKNOWN",
     ],
     names: "nothing",
     remedy: "retry",

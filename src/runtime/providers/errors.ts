@@ -38,7 +38,7 @@ export function httpError(
     param: shape.param,
   });
   const requestId = headers["x-request-id"] ?? headers["request-id"];
-  const retryAfterMs = retryAfter(headers) ?? info.retryAfterMs;
+  const retryAfterMs = retryAfter(headers) ?? shape.retryAfterMs ?? info.retryAfterMs;
   return {
     ...info,
     status,
@@ -50,11 +50,12 @@ export function httpError(
 /** The `error` of a stream event or of a failed response; flat or nested (failures.md R06). */
 export function streamError(value: unknown): ErrorInfo {
   const shape = errorShape(value);
-  return classify({
+  const info = classify({
     code: shape.code ?? "stream_error",
     message: shape.message ?? "the provider reported an error",
     param: shape.param,
   });
+  return shape.retryAfterMs === undefined ? info : { ...info, retryAfterMs: shape.retryAfterMs };
 }
 
 /** What our own wire layer threw. */
@@ -79,11 +80,15 @@ export function classify(evidence: Evidence): ErrorInfo {
 /** Has no code of its own (failures.md R03). */
 const OUTPUT_LIMIT = /max_tokens or model output limit was reached/;
 
-function errorShape(value: unknown): {
+interface ErrorShape {
   readonly code?: string;
   readonly message?: string;
   readonly param?: string;
-} {
+  readonly retryAfterMs?: number;
+}
+
+function errorShape(given: unknown): ErrorShape {
+  const value = Array.isArray(given) ? given.find(isObject) : given; // Google answers with a list of one (manthanabc/paws#103)
   if (!isObject(value)) return {};
   const inner = value["error"];
   const detail = pydanticDetail(value);
@@ -94,6 +99,8 @@ function errorShape(value: unknown): {
   if (upstream !== undefined) return upstream;
   const message = stringOf(source["message"]);
   const where = stringOf(source["param"]);
+  const google = googleStatus(source);
+  if (google !== undefined) return { ...google, ...(message === undefined ? {} : { message }) };
   return {
     // The type of a flat error event is "error", which says nothing: it is then an outage like any other.
     ...codeField(source["code"] ?? (source["type"] === "error" ? undefined : source["type"])),
@@ -102,8 +109,31 @@ function errorShape(value: unknown): {
   };
 }
 
+/** Google: `{code: 429, status: "RESOURCE_EXHAUSTED", details: […]}`; the number repeats the HTTP status. */
+function googleStatus(source: JsonObject): ErrorShape | undefined {
+  const status = stringOf(source["status"]);
+  if (status === undefined || typeof source["code"] !== "number") return undefined;
+  const details = arrayOf(source["details"]).map(objectOf);
+  const quotas = details.flatMap(({ violations }) =>
+    arrayOf(violations).map((one) => stringOf(objectOf(one)["quotaId"])),
+  );
+  const reason = details.map((one) => stringOf(one["reason"])).find((one) => one === "API_KEY_INVALID");
+  const perDay = quotas.some((quota) => quota?.includes("PerDay") === true); // waiting does not help today
+  const delay = details.map((one) => secondsIn(one["retryDelay"])).find((one) => one !== undefined);
+  return {
+    code: perDay ? "quota_per_day" : (reason ?? status),
+    ...(delay === undefined || perDay ? {} : { retryAfterMs: delay }),
+  };
+}
+
+/** `"34.07s"` */
+function secondsIn(value: unknown): number | undefined {
+  const found = /^(\d+(?:\.\d+)?)(s)$/.exec(stringOf(value) ?? "");
+  return found === null ? undefined : delayIn(found);
+}
+
 /** A router says "Provider returned error" and keeps what the provider said in `metadata.raw`: text, or its whole body. */
-function routedError(source: JsonObject): ReturnType<typeof errorShape> | undefined {
+function routedError(source: JsonObject): ErrorShape | undefined {
   const raw = objectOf(source["metadata"])["raw"];
   if (raw === undefined || raw === null || raw === "") return undefined;
   const shape = errorShape(typeof raw === "string" ? tryParseJson(raw) : raw);
@@ -112,9 +142,7 @@ function routedError(source: JsonObject): ReturnType<typeof errorShape> | undefi
 }
 
 /** Mistral and others on the same framework: `detail: [{type, msg, loc}]`, at the top or under `message` (failures.md V04). */
-function pydanticDetail(
-  value: JsonObject,
-): { readonly code?: string; readonly message: string; readonly param: string } | undefined {
+function pydanticDetail(value: JsonObject): ErrorShape | undefined {
   const list = arrayOf(value["detail"] ?? objectOf(value["message"])["detail"]);
   const first = list.find(isObject);
   if (first === undefined) return undefined;

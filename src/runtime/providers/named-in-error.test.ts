@@ -81,7 +81,52 @@ describe("namedInError", () => {
     [
       "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_1, call_2",
       "messages.[2].role",
-      { itemIds: [], field: "messages.[2].role", callIds: ["call_1", "call_2"] },
+      { itemIds: [], path: "messages.2", field: "role", callIds: ["call_1", "call_2"] },
+    ],
+    [
+      "Invalid 'messages[1].tool_calls[2].function.name': string does not match pattern.",
+      undefined,
+      { itemIds: [], path: "messages.1", call: 2, field: "name", callIds: [] },
+    ],
+    [
+      "messages.3.tool_calls.0.function.name: String should match pattern",
+      "messages.3.tool_calls.0.function.name",
+      { itemIds: [], path: "messages.3", call: 0, field: "name", callIds: [] },
+    ],
+    [
+      "Failed to deserialize the JSON body into the target type: messages[3]: unknown variant `image_url`",
+      undefined,
+      { itemIds: [], path: "messages.3", callIds: [] },
+    ],
+    [
+      "messages.1.content.1: `web_search` tool use with id `srvtoolu_01Ab` was found without a corresponding `web_search_tool_result` block",
+      undefined,
+      { itemIds: [], path: "messages.1.content.1", callIds: ["srvtoolu_01Ab"] },
+    ],
+    [
+      "messages.1.content.0: unexpected `tool_use_id` found in `advisor_tool_result` blocks: srvtoolu_01Ab. Each …",
+      undefined,
+      { itemIds: [], path: "messages.1.content.0", callIds: ["srvtoolu_01Ab"] },
+    ],
+    [
+      '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+      undefined,
+      { itemIds: [], field: "thinking.type.disabled", callIds: [] },
+    ],
+    [
+      "Thinking may not be enabled when tool_choice forces tool use.",
+      undefined,
+      { itemIds: [], field: "tool_choice", callIds: [] },
+    ],
+    [
+      "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+      undefined,
+      { itemIds: [], field: "tools.0.custom.name", callIds: [] },
+    ],
+    [
+      "Missing required parameter: 'tools[0].name'.",
+      "tools[0].name",
+      { itemIds: [], field: "tools[0].name", callIds: [] },
     ],
     ["The encrypted content gAAA...DQ== could not be verified.", undefined, { itemIds: [], callIds: [] }],
   ])("finds what %j (%s) names", (message, param, expected) => {

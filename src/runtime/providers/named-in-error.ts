@@ -2,23 +2,30 @@
 
 import type { ErrorInfo } from "../../base/events/index.ts";
 
+/** An endpoint takes no user message right behind a tool's, or behind another: a word of the assistant stands between. */
+export const USER_AFTER_TOOL = "user_after_tool";
+export const USER_AFTER_USER = "user_after_user";
+
 export interface NamedInError {
   /** Ids of items, as OpenAI's texts quote them. */
   readonly itemIds: readonly string[];
   /** As `ItemSource.path`: `input[3]`, `messages.5.content.1`, `messages.33`. */
   readonly path?: string | undefined;
+  /** Which call of the message at `path`, from 0. */
+  readonly call?: number | undefined;
   /** Of the item at `path`, or of the request itself; nested ones with dots. */
   readonly field?: string;
   readonly callIds: readonly string[];
 }
 
 export function namedInError(info: ErrorInfo): NamedInError {
-  const { path, field } = whereOf(info);
+  const { path, call, field } = whereOf(info);
   return {
     itemIds: [...info.message.matchAll(/\b(?:rs|msg|fc|ctc|ws|cmp|ig|mcp)_[A-Za-z0-9_-]+/g)].map(
       ([id]) => id,
     ),
     path,
+    ...(call === undefined ? {} : { call }),
     ...(field === undefined || field === "" ? {} : { field }),
     callIds: callIdsIn(info.message),
   };
@@ -26,13 +33,16 @@ export function namedInError(info: ErrorInfo): NamedInError {
 
 interface Where {
   readonly path?: string;
+  readonly call?: number | undefined;
   readonly field?: string | undefined;
 }
 
 function whereOf({ param, message }: ErrorInfo): Where {
+  const quoted = /'((?:input|messages)\[\d+\][^']*)'/.exec(message)?.[1] ?? "";
   return (
-    responsesPath(param ?? /'(input\[\d+\][^']*)'/.exec(message)?.[1] ?? "") ??
+    responsesPath(param ?? quoted) ??
     messagesPath(param ?? "") ??
+    messagesPath(quoted) ??
     messagesPath(message) ?? { field: parameterOf(param, message) }
   );
 }
@@ -44,39 +54,79 @@ function responsesPath(where: string): Where | undefined {
 }
 
 /**
- * Claude: `messages.3.content.1.tool_use.id: …`; Groq: `'messages.1' : … property 'reasoning_content' is unsupported`;
- * Mistral's `loc` joined with dots; Moonshot: `assistant tool call message at index 32`.
+ * Claude: `messages.3.content.1.tool_use.id: …`; OpenAI: `messages[1].tool_calls[0].function.name`, `messages.[2].role`;
+ * Groq: `'messages.1' : … property 'reasoning_content' is unsupported`; Mistral's `loc` joined with dots; Moonshot:
+ * `assistant tool call message at index 32`; DeepSeek: `… (messages[3])`.
  */
 function messagesPath(text: string): Where | undefined {
   const old = /^The `([a-z_]+)` field is not allowed .*\(messages\[(\d+)\]\)/.exec(text);
   if (old !== null) return { path: `messages.${old[2]}`, field: old[1] };
-  const kimi = /message at index (\d+)/.exec(text)?.[1];
-  if (kimi !== undefined) return { path: `messages.${kimi}` };
-  const found = /^'?(?:body\.)?(messages\.\d+(?:\.content\.\d+)?)((?:\.[A-Za-z_]+)*)/.exec(text);
+  const index =
+    /message at index (\d+)/.exec(text)?.[1] ?? /[ (]messages\[(\d+)\](?:\)|:| was )/.exec(text)?.[1];
+  if (index !== undefined) return { path: `messages.${index}` };
+  const dotted = text.replaceAll(/\.?\[(\d+)\]/g, ".$1");
+  const found =
+    /^'?(?:body\.)?(messages\.\d+(?:\.content\.\d+)?)(?:\.tool_calls\.(\d+))?((?:\.[A-Za-z_]+)*)/.exec(
+      dotted,
+    );
   if (found?.[1] === undefined) return undefined;
-  const field = found[2]?.split(".").at(-1) || /property '([A-Za-z_]+)' is unsupported/.exec(text)?.[1];
-  return { path: found[1], ...(field === undefined || field === "" ? {} : { field }) };
+  const field = found[3]?.split(".").at(-1) || /property '([A-Za-z_]+)' is unsupported/.exec(text)?.[1];
+  return {
+    path: found[1],
+    ...(found[2] === undefined ? {} : { call: Number(found[2]) }),
+    ...(field === undefined || field === "" ? {} : { field }),
+  };
 }
 
-/** `Unknown parameter: 'reasoning.mode'.`, `thinking.block_binding: Extra inputs are not permitted`. */
+/** How a message names a parameter; the first that fits. */
+const PARAMETERS: readonly RegExp[] = [
+  // `Unknown parameter: 'reasoning.mode'.`, `Unsupported value: 'reasoning_effort' does not support …`
+  /(?:parameter|Unsupported value): '([A-Za-z_.]+)'/,
+  // `"thinking.type.disabled" is not supported for this model. Use …`, `` `temperature` may only be set to 1 … ``
+  /["'`]([a-z_]+(?:\.[a-z_]+)*)["'`] (?:is|are) not supported/,
+  /^([a-z_]+(?:\.[a-z_]+)*) (?:is|are) not supported/,
+  /^`([a-z_]+)` may only be set/,
+  // `The 'stream_options' parameter is only allowed when …`, `'tool_choice' is only allowed when …`
+  /'([a-z_]+)' (?:parameter )?is only allowed/,
+  /Unrecognized request argument supplied: ([a-z_]+)/,
+  /Unknown name "([A-Za-z_]+)"/,
+];
+
+/** Said without naming it. */
+const IMPLIED: readonly (readonly [words: RegExp, field: string])[] = [
+  [/Tool use is not allowed|tool_choice forces tool use/, "tool_choice"],
+  [/does not support thinking/, "thinking"],
+  [/Unexpected role 'user' after role 'tool'/, USER_AFTER_TOOL],
+  [/successive user or assistant messages/, USER_AFTER_USER],
+];
+
 function parameterOf(param: string | undefined, message: string): string | undefined {
-  const quoted = /parameter: '([A-Za-z_.]+)'/.exec(message)?.[1];
-  const led = /^([a-z_]+(?:\.[a-z_]+)*): (?:Extra inputs|Input should|Field required)/.exec(message)?.[1];
-  const named = quoted ?? param?.replace(/^body\./, "") ?? led;
+  const quoted = PARAMETERS.map((pattern) => pattern.exec(message)?.[1]).find((name) => name !== undefined);
+  const implied = IMPLIED.find(([words]) => words.test(message))?.[1];
+  // `thinking.block_binding: Extra inputs are not permitted`, `Invalid 'tools[0].name': …`
+  const led = /^([a-z_]+(?:\.[a-z_0-9]+)*): (?:Extra|Input|Field|String|List|Value) /.exec(message)?.[1];
+  const invalid = /'([a-z_]+\[[^']*)'/.exec(message)?.[1];
+  const named = quoted ?? implied ?? param?.replace(/^body\./, "") ?? led ?? invalid;
   return named === "input" || named === "messages" ? undefined : named;
 }
+
+const TOOL_ID = /\b(?:srvtoolu|mcptoolu|toolu)_[A-Za-z0-9_-]+/g;
 
 function callIdsIn(message: string): readonly string[] {
   const one =
     /(?:function call|tool call|call_id|custom tool call) (call_[A-Za-z0-9_-]+|[A-Za-z0-9_-]{8,64})\.?$/.exec(
       message,
-    )?.[1];
+    )?.[1] ??
+    /'tool_call_id' of '(.+)' not found/.exec(message)?.[1] ??
+    /Tool call id was (.+) but must be/.exec(message)?.[1];
   if (one !== undefined) return [one];
   const list =
     /`tool_use` ids were found without `tool_result` blocks immediately after: ([^.]+)\./.exec(
       message,
     )?.[1] ??
     /did not have response messages: (.+?)\.?$/.exec(message)?.[1] ??
-    /unexpected `tool_use_id` found in `tool_result` blocks: ([^.]+)\./.exec(message)?.[1];
-  return list === undefined ? [] : list.split(",").map((id) => id.trim());
+    /unexpected `tool_use_id` found in `\w+` blocks: ([^.]+)\./.exec(message)?.[1] ??
+    /`tool_result` blocks with id: (.+?)\.?$/.exec(message)?.[1];
+  if (list !== undefined) return list.split(",").map((id) => id.trim());
+  return [...new Set([...message.matchAll(TOOL_ID)].map(([id]) => id))];
 }

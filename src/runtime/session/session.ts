@@ -5,6 +5,7 @@ import type {
   Cut,
   ForkOptions,
   Input,
+  RetryOptions,
   SwitchPreview,
   Turn,
   TurnOptions,
@@ -21,11 +22,12 @@ import {
 } from "../compaction/index.ts";
 import { createRedactor, type Log, type Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
-import { LiveLog, resumePlan, type TurnPlan } from "../turn/index.ts";
+import { closeCall, LiveLog, resumePlan, type TurnPlan } from "../turn/index.ts";
 import { assertInput } from "./agent-options.ts";
 import { forkInto } from "./fork.ts";
 import { cutDraft, endOfTurnAt, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
 import { toContent } from "./input.ts";
+import { keptSteps } from "./kept-steps.ts";
 import { createOutputFormat } from "./output-schema.ts";
 import { switchPreview } from "./previews.ts";
 import { SessionView } from "./session-view.ts";
@@ -134,12 +136,19 @@ export class LocalSession extends SessionView implements Session {
     return finishCompaction(turn, events, await this.#live.closing(), this.#contexts.around(own.signal, {}));
   }
 
-  retry(options: TurnOptions = {}): Turn {
+  retry(options: RetryOptions = {}): Turn {
     const last = lastMessageOf(this.#live.path);
     if (last === undefined) {
       throw codedError("nothing_to_retry", "there is no message to answer again");
     }
-    return this.#begin(options, async (turn) => [{ type: "branch", turn, to: last.seq, why: "retry" }]);
+    return this.#begin(options, async (turn) => {
+      const { path, fold, openTurn } = this.#live;
+      const kept =
+        options.from === "message" || openTurn !== undefined ? undefined : keptSteps(path, fold.entries);
+      const to = kept?.to ?? lastMessageOf(path)?.seq ?? last.seq;
+      const owed = (kept?.owed ?? []).map(({ group, call }) => closeCall(turn, group, call));
+      return [{ type: "branch", turn, to, why: "retry" }, ...owed];
+    });
   }
 
   edit(seq: number, input: Input, options: TurnOptions = {}): Turn {

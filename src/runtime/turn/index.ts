@@ -12,9 +12,10 @@ export {
   factsOfTurn,
 } from "./context.ts";
 export { COMPACT_AT, contextUse, isFull } from "./context-use.ts";
-export { type Correction, loosened, pathOf, sourcesAt } from "./heal.ts";
+export { type Correction, loosened, sourcesAt } from "./corrections.ts";
+export { pathOf } from "./heal.ts";
 export { LiveLog } from "./live-log.ts";
-export { closeResponses, closeTurn, findOpenTurn } from "./recover.ts";
+export { closeCall, closeResponses, closeTurn, findOpenTurn } from "./recover.ts";
 export { resumePlan } from "./resume.ts";
 export { runStep } from "./step.ts";
 export { TurnDeadline } from "./turn-deadline.ts";

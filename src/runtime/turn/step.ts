@@ -8,7 +8,7 @@ import type { Dialect, ErrorInfo, EventDraft, ResponseStart } from "../../base/e
 import { codedError } from "../../base/support/index.ts";
 import { remedyFor, type RenderedRequest, type StreamEnd } from "../providers/index.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
-import { healingOf, pathOf } from "./heal.ts";
+import { healingOf, pathOf, ruleError } from "./heal.ts";
 import { ResponseRecorder } from "./record.ts";
 
 export interface StepOutcome {
@@ -17,7 +17,7 @@ export interface StepOutcome {
 }
 
 export async function runStep(context: TurnContext, step: number): Promise<StepOutcome> {
-  let rung = 0;
+  const healed: (readonly EventDraft[])[] = [];
   let retries = 0;
   let refused: ErrorInfo | undefined;
   for (let attempt = 1 + attemptsBefore(context, step); ; attempt += 1) {
@@ -30,9 +30,9 @@ export async function runStep(context: TurnContext, step: number): Promise<StepO
       return { response, end };
     const error = end.error ?? { code: "unknown", message: "the response failed without saying why" };
 
-    const healing = healingOf({ error, rendered, target: setup.settings.target }, rung);
+    const healing = healingOf({ error, rendered, target: setup.settings.target }, healed);
     if (healing !== undefined) {
-      rung += 1;
+      healed.push(healing);
       refused ??= error;
       await context.live.append(healing.map((draft) => ({ ...draft, turn: context.turn })));
       continue;
@@ -159,12 +159,7 @@ function unread(context: TurnContext, end: StreamEnd): readonly EventDraft[] {
 function ruleViolation({ violations }: RenderedRequest, dialect: Dialect): ErrorInfo | undefined {
   const [first] = violations;
   if (first === undefined) return undefined;
-  return {
-    code: "rule_violation",
-    message: `not sent, rule ${first.rule}: ${first.message}`,
-    class: "PAIR",
-    param: pathOf(first, dialect),
-  };
+  return ruleError(first, pathOf(first, dialect));
 }
 
 /** Recorded in full only when it changed: a long session would repeat itself with every step. */

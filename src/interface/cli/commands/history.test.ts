@@ -5,9 +5,12 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
+import { afterTest } from "../../../../test/support/clean-up.ts";
+import { weatherTool } from "../../../../test/support/weather-tool.ts";
 import type { LoggedEvent } from "../../../base/events/index.ts";
+import { parseFaults, startEmulator } from "../../../emulator/index.ts";
 import { fileStore } from "../../../runtime/log/index.ts";
-import { emulator } from "../../../runtime/models/index.ts";
+import { emulator, openai } from "../../../runtime/models/index.ts";
 import { createAgent } from "../../../runtime/session/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { editCommand, forkCommand, retryCommand, undoCommand } from "./history.ts";
@@ -71,6 +74,35 @@ test("retry answers the last message again", async () => {
   expect((await eventsOf("talk")).filter((event) => event.type === "branch")).toMatchObject([
     { why: "retry" },
   ]);
+});
+
+/** A session whose last turn ran a tool, and failed when it told the model of it. */
+async function failedAfterATool(id: string): Promise<void> {
+  const server = await startEmulator({ faults: parseFaults("none;401") });
+  afterTest(() => server.close());
+  const model = openai("emu-reasoner", { baseUrl: server.baseUrl, apiKey: "k" });
+  const agent = createAgent({ model, tools: [weatherTool], permissions: "auto", cwd: process.cwd() });
+  const session = await agent.open({ id, store: fileStore(join(home, "sessions")) });
+  expect((await session.send("What is the weather in Paris?").result()).status).toBe("failed");
+  await session.close();
+}
+
+test("retry goes on from what a failed turn had finished; --from-message answers anew", async () => {
+  await failedAfterATool("failed");
+  const before = await eventsOf("failed");
+  expect((await call(retryCommand, "failed")).code).toBe(0);
+  const after = await eventsOf("failed");
+  const result = before.findLast((event) => event.type === "tool_result");
+  const [branch] = after.filter((event) => event.type === "branch");
+  expect(branch?.to).toBeGreaterThanOrEqual(result?.seq ?? Number.NaN);
+  expect(after.filter((event) => event.type === "tool_start")).toHaveLength(1);
+  expect(after.at(-1)).toMatchObject({ type: "turn_end", status: "completed", steps: 1 });
+
+  await failedAfterATool("anew");
+  expect((await call(retryCommand, "anew", "--from-message")).code).toBe(0);
+  const events = await eventsOf("anew");
+  const message = events.find((event) => event.type === "user_message");
+  expect(events.filter((event) => event.type === "branch")).toMatchObject([{ to: message?.seq }]);
 });
 
 test("edit says an earlier message differently; the next request has the new one only", async () => {

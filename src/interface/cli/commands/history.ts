@@ -65,16 +65,23 @@ Examples:
 export function retryCommand(terminal: Terminal, finish: Finish): Command {
   const command = takesSession(
     new Command("retry").description("answer the last message again, on a new branch"),
-  ).addHelpText(
-    "after",
-    `
+  )
+    .option("--from-message", "from the message itself, also when the turn had finished steps")
+    .addHelpText(
+      "after",
+      `
+A turn that failed or ran into a limit goes on from the steps it had finished: no tool runs twice.
+
 Examples:
   throughline retry --last
-  throughline retry --last -m openai/gpt-5.6:high`,
-  );
+  throughline retry --last -m openai/gpt-5.6:high
+  throughline retry --last --from-message`,
+    );
   return runOptions(command, { choosesSession: false }).action(
-    async (name: string | undefined, flags: LastFlag & RunFlags) => {
-      finish(await answerAgain(name, flags, terminal, (session) => session.retry()));
+    async (name: string | undefined, given: LastFlag & RunFlags & { readonly fromMessage?: boolean }) => {
+      const { fromMessage, ...flags } = given;
+      const from = fromMessage === true ? "message" : undefined;
+      finish(await answerAgain(name, flags, terminal, (session) => session.retry({ from })));
     },
   );
 }

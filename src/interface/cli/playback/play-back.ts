@@ -77,7 +77,7 @@ class PlaybackRun {
 
   /** `own`: another prompt than the recorded ones. */
   async play(own: string | undefined): Promise<number> {
-    const { events, program, at, requests } = this.#recording;
+    const { program, at, requests } = this.#recording;
     say(
       this.#terminal,
       `playing back ${amount(requests.length, "request")} of ${program}, recorded ${at}; nothing is sent and no tool is run`,
@@ -90,13 +90,13 @@ class PlaybackRun {
     let played: LoggedEvent[] = [];
     try {
       let model = first;
-      for (const { input, settings } of own === undefined
-        ? turnsOf(events, first)
+      for (const { input, settings, from } of own === undefined
+        ? turnsOf(this.#recording, first)
         : [{ input: own, settings: first }]) {
         if (settings !== model) await session.setModel(recordedModel(settings));
         model = settings;
         const output = settings.output === undefined ? {} : { output: settings.output.schema };
-        this.#turn = input === undefined ? session.retry() : session.send(input, output);
+        this.#turn = input === undefined ? session.retry({ from }) : session.send(input, output);
         code = await this.#tell(session, this.#turn);
         if (code === EXIT.interrupted && this.#problems.length > 0) break;
       }
@@ -211,10 +211,12 @@ interface RecordedTurn {
   /** Undefined: the last message is answered again. */
   readonly input: readonly InputPart[] | string | undefined;
   readonly settings: Settings;
+  /** Of an answer that was asked for again. */
+  readonly from?: "message" | undefined;
 }
 
 /** What the person did, in order. */
-function turnsOf(events: readonly LoggedEvent[], first: Settings): readonly RecordedTurn[] {
+function turnsOf({ earlier, events }: Recording, first: Settings): readonly RecordedTurn[] {
   const turns: RecordedTurn[] = [];
   let settings = first;
   const seen = new Set<string>();
@@ -227,7 +229,13 @@ function turnsOf(events: readonly LoggedEvent[], first: Settings): readonly Reco
     seen.add(event.turn);
     const message = isMessage ? event : undefined;
     settings = settingsOfTurn(events, index, event.turn) ?? settings;
-    turns.push({ input: inputOf(message), settings });
+    const to =
+      event.type === "branch" ? [...earlier, ...events].find(({ seq }) => seq === event.to) : undefined;
+    turns.push({
+      input: inputOf(message),
+      settings,
+      from: to?.type === "user_message" && to.by === "person" ? "message" : undefined,
+    });
   }
   if (turns.length === 0) throw unsupported("no message of a person");
   return turns;

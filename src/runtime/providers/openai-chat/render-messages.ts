@@ -8,8 +8,10 @@ import { sliceMember, sliceObject, stringOf, tryParseJson } from "../../../base/
 import type { Plan, PlanEntry, PlannedGroup, PlannedItem } from "../../fold/index.ts";
 import type { RenderedElement } from "../growing-request.ts";
 import { fileAsText, type ReadyPart, readyParts } from "../input-parts.ts";
+import { USER_AFTER_TOOL, USER_AFTER_USER } from "../named-in-error.ts";
 import { foreignNote, isNote, objectArguments, plainText } from "../plain-meaning.ts";
 import type { ItemSource, RenderContext } from "../provider.ts";
+import { refusedFields } from "../request-fields.ts";
 import { chatOf } from "./chat-profile.ts";
 
 export function renderEntry(
@@ -38,7 +40,11 @@ function bridge(before: RenderedElement | undefined, plan: Plan): readonly Rende
   const { userAfterTool, userAfterUser } = chatOf(plan.settings);
   const follows = (role: string): boolean => before?.text.startsWith(`{"role":"${role}"`) === true;
   const needed = (follows("tool") && !userAfterTool) || (follows("user") && userAfterUser === false);
-  return needed ? [element("assistant", "(interrupted)")] : [];
+  const refused = refusedFields(plan);
+  const learnt =
+    (follows("tool") && refused.includes(USER_AFTER_TOOL)) ||
+    (follows("user") && refused.includes(USER_AFTER_USER));
+  return needed || learnt ? [element("assistant", "(interrupted)")] : [];
 }
 
 function groupMessages(entry: PlannedGroup): readonly RenderedElement[] {

@@ -3,7 +3,7 @@
  * (failures.md V01, V02): another model wrote it, or it was left out. Nothing is invented then: thinking is off instead.
  */
 
-import type { PlanEntry, PlannedGroup, Plan } from "../../fold/index.ts";
+import { type Plan, type PlanEntry, type PlannedGroup, sendsReasoning } from "../../fold/index.ts";
 import type { Remark } from "../provider.ts";
 import { chatOf } from "./chat-profile.ts";
 
@@ -16,9 +16,12 @@ export interface ChatThinking {
 
 export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ChatThinking {
   const { settings } = plan;
-  const { thinkingSwitch, sendEffort } = chatOf(settings);
+  const { thinkingSwitch: known, sendEffort } = chatOf(settings);
+  const refused = wasRefused(entries, plan);
+  // Whoever asks for thoughts thinks by default: the switch of the two vendors that are known to ask.
+  const thinkingSwitch = refused && known === "none" ? "thinking" : known;
   const wanted = settings.effort !== "off" && settings.effort !== "none";
-  const lacking = lacksThoughts(entries, plan);
+  const lacking = refused || lacksThoughts(entries, plan);
   const on = wanted && (!lacking || thinkingSwitch === "none");
   const remarks = wanted && !on ? [OFF] : [];
   const effort = settings.effort === "off" ? "none" : settings.effort;
@@ -43,6 +46,25 @@ const OFF: Remark = {
   message:
     "thinking is off for this request: the history holds tool calls without the thoughts this endpoint asks for (failures.md V01, V02)",
 };
+
+/**
+ * The endpoint has asked for thoughts that a history lacked (class ECHO). Thinking stays off while anything it may have
+ * meant is in the request: what was there then, and what has no thoughts since.
+ */
+function wasRefused(entries: readonly PlanEntry[], { strip, overrides }: Plan): boolean {
+  if (!strip.some(({ field }) => field === THINKING_ON)) return false;
+  const since =
+    overrides.findLast(({ what }) => what.kind === "field" && what.field === THINKING_ON)?.seq ?? 0;
+  return entries.some(
+    (entry) =>
+      entry.kind === "group" &&
+      entry.items.some((item) => item.action !== "omit") &&
+      (entry.group.start.seq < since || !sendsReasoning(entry)),
+  );
+}
+
+/** As healing names it (turn/corrections.ts). */
+const THINKING_ON = "thinking.type.enabled";
 
 function lacksThoughts(entries: readonly PlanEntry[], plan: Plan): boolean {
   const { reasoningRequired } = chatOf(plan.settings);

@@ -1,0 +1,50 @@
+/**
+ * What a retry keeps of a turn that failed or ran into a limit: the steps whose tools have run. The new turn goes on from
+ * there, on the same model or another, so that no tool runs twice.
+ */
+
+import type { LoggedEvent, ToolCall, TurnEnd } from "../../base/events/index.ts";
+import type { Entry, Group } from "../fold/index.ts";
+import { previousOnPath } from "./history-edits.ts";
+
+export interface KeptSteps {
+  /** The last event that stays on the path. */
+  readonly to: number;
+  /** Calls of the last step that have no result: they get the constant one. */
+  readonly owed: readonly { readonly group: Group; readonly call: ToolCall }[];
+}
+
+/** Undefined: the last turn ended well or by a person, or finished no step. Then its message is answered anew. */
+export function keptSteps(path: readonly LoggedEvent[], entries: readonly Entry[]): KeptSteps | undefined {
+  const end = path.findLast((event): event is TurnEnd => event.type === "turn_end");
+  if (end?.status !== "failed" && end?.status !== "incomplete") return undefined;
+  const asked = entries.findLastIndex((entry) => entry.kind === "user" && entry.event.by === "person");
+  const groups = entries.slice(asked + 1).filter((entry) => entry.kind === "group");
+  if (!groups.some(isFinished)) return undefined;
+  const last = groups.at(-1) as Group;
+  if (!isFinished(last)) return { to: previousOnPath(path, firstAttempt(groups, last).start.seq), owed: [] };
+  const { response } = last.start;
+  const to = path.findLast((event) => "response" in event && event.response === response)?.seq ?? end.seq;
+  const owed = callsOf(last).filter(({ callId }) => last.resultOf(callId) === undefined);
+  return { to, owed: owed.map((call) => ({ group: last, call })) };
+}
+
+/** A completed response whose tools have run, or had begun to: not one that a limit stopped before. */
+function isFinished(group: Group): boolean {
+  return (
+    group.end?.status === "completed" &&
+    callsOf(group).some(({ callId }) => {
+      const result = group.resultOf(callId);
+      return result === undefined ? group.wasStarted(callId) : result.status !== "not_executed";
+    })
+  );
+}
+
+function callsOf(group: Group): readonly ToolCall[] {
+  return group.items.filter((item) => item.type === "tool_call");
+}
+
+/** The step that did not come to its end, from its first attempt on: all that stands before it stays. */
+function firstAttempt(groups: readonly Group[], { start: { turn, step } }: Group): Group {
+  return groups.find(({ start }) => start.turn === turn && start.step === step) as Group;
+}

@@ -1,0 +1,258 @@
+/** What a refusal is corrected by: first what its error names, at last everything opaque (heal.ts has the ladder). */
+
+import type { ErrorInfo, Origin, OverrideAction, OverrideScope, ToolCall } from "../../base/events/index.ts";
+import { assertNever } from "../../base/support/index.ts";
+import { type PlannedGroup, type PlannedItem, sendsReasoning } from "../fold/index.ts";
+import { type ItemSource, namedInError, remedyFor, type RenderedRequest } from "../providers/index.ts";
+
+export interface Refused {
+  readonly error: ErrorInfo;
+  readonly rendered: RenderedRequest;
+  readonly target: Origin;
+}
+
+export type Correction = { readonly what: OverrideScope; readonly action: OverrideAction };
+
+/** Undefined: the error does not name what its row says it names. */
+export function named(refusal: Refused): readonly Correction[] | undefined {
+  const { names } = remedyFor(refusal.error);
+  switch (names) {
+    case "responses":
+      return some(
+        [...responsesNamed(refusal)].flatMap((response) => loosened(refusal.rendered, response) ?? []),
+      );
+    case "from_there":
+      return fromThere(refusal);
+    case "calls":
+      return calls(refusal);
+    case "unsigned_calls":
+      return unsignedCalls(refusal);
+    case "field":
+      return fields(refusal);
+    case "thinking":
+      return [stripped(THINKING_FIELD[refusal.target.dialect])];
+    case "open_loop":
+      return some(openLoop(refusal).map(({ group }) => onGroup(group.start.response, "omit_reasoning")));
+    case "nothing":
+      return undefined;
+    default:
+      return assertNever(names, "what an error names");
+  }
+}
+
+/** All opaque payloads and ids of this origin; pointless when the request carried none or something else is to blame. */
+export function everything({ error, rendered }: Refused): readonly Correction[] | undefined {
+  const { field, path } = namedInError(error);
+  if (remedyFor(error).names === "thinking") return undefined; // it asks for thoughts
+  if (field !== undefined && path === undefined) return undefined; // a parameter such as `tools`: no thought is lost for it
+  if (error.class === "CAP" && !/reason|thinking|encrypted/i.test(error.message)) return undefined; // nor for a picture
+  const at = sourcesAt(rendered, path);
+  if (at.length > 0 && at.every(({ itemType, response }) => itemType === "message" && response === undefined))
+    return undefined; // what a person said: no thought is lost for it either
+  const carries = groupsOf(rendered).some((entry) => entry.withIds || sendsReasoning(entry));
+  return carries ? [{ what: { kind: "all" }, action: "omit_reasoning" }] : undefined;
+}
+
+/** What stands at a place: one item, or all that a message holds. */
+export function sourcesAt({ sources }: RenderedRequest, path: string | undefined): readonly ItemSource[] {
+  if (path === undefined) return [];
+  const found = sources.filter((source) => source.path === path || source.path.startsWith(`${path}.`));
+  // In chat completions a message is one place, whatever part of it is named.
+  return found.length > 0 ? found : sources.filter((source) => source.path === messageOf(path));
+}
+
+function messageOf(path: string): string {
+  return path.replace(/\.content\.\d+$/, "");
+}
+
+function responsesNamed({ error, rendered }: Refused): ReadonlySet<string> {
+  const { itemIds, path } = namedInError(error);
+  const byId = rendered.sources.filter(({ itemId }) => itemId !== undefined && itemIds.includes(itemId));
+  return new Set([...byId, ...sourcesAt(rendered, path)].flatMap(({ response }) => response ?? []));
+}
+
+function onGroup(response: string, action: OverrideAction): Correction {
+  return { what: { kind: "group", response }, action };
+}
+
+function stripped(field: string): Correction {
+  return { what: { kind: "field", field }, action: "strip_field" };
+}
+
+function closed(callId: string): Correction {
+  return { what: { kind: "call", callId }, action: "close_call" };
+}
+
+function some(corrections: readonly Correction[]): readonly Correction[] | undefined {
+  return corrections.length === 0 ? undefined : corrections;
+}
+
+function groupsOf({ entries }: RenderedRequest): readonly PlannedGroup[] {
+  return entries.filter((entry) => entry.kind === "group");
+}
+
+/** The next smaller form of a group: without its reasoning and ids, then as plain meaning. Undefined when it is that already. */
+export function loosened({ entries }: RenderedRequest, response: string): Correction | undefined {
+  const entry = entries.find((one) => one.kind === "group" && one.group.start.response === response);
+  if (entry?.kind !== "group") return undefined;
+  const replayed = entry.items.filter((item) => item.action === "replay");
+  if (replayed.length === 0) return undefined;
+  const bound = entry.withIds || replayed.some(({ event }) => event.type === "reasoning");
+  return onGroup(response, bound ? "omit_reasoning" : "translate");
+}
+
+/** A thought that does not fit what stands before it fits nowhere, and nothing made after it does (failures.md C04). */
+function fromThere(refusal: Refused): readonly Correction[] | undefined {
+  const responses = responsesNamed(refusal);
+  const thinking = groupsOf(refusal.rendered).filter(sendsReasoning);
+  const first = thinking.findIndex(({ group }) => responses.has(group.start.response));
+  const later = thinking.slice(first);
+  // One event for all is what a long session wants; the few thoughts before the first one named are not worth thousands.
+  if (first <= 0 || later.length > MAX_LISTED) return undefined;
+  return later.map(({ group }) => onGroup(group.start.response, "omit_reasoning"));
+}
+
+const MAX_LISTED = 50;
+
+/** The calls it names; else those at the place it names; else the group they stand in, as plain meaning. */
+function calls(refusal: Refused): readonly Correction[] | undefined {
+  const { error, rendered } = refusal;
+  const { callIds, path } = namedInError(error);
+  const sent = new Set(rendered.sources.map(({ callId }) => callId));
+  const byId = callIds.filter((callId) => sent.has(callId));
+  if (byId.length > 0) return byId.map(closed);
+  const waits = /container_id is required/.test(error.message);
+  const last = rendered.sources.findLast(({ response }) => response !== undefined)?.response;
+  const ofServer = /server_tool_use|(?:srv|mcp)toolu_/.test(error.message);
+  const place = ofServer && path !== undefined ? messageOf(path) : path;
+  const at = waits
+    ? rendered.sources.filter(({ response }) => response === last)
+    : sourcesAt(rendered, place);
+  const meant = waits ? withoutPartner(at) : ofServer ? at.filter(isServerBlock) : at;
+  const found = [...new Set(meant.flatMap(({ callId }) => callId ?? []))];
+  if (found.length > 0) return found.map(closed);
+  if (!waits && !ofServer) return undefined;
+  const groups = new Set(at.flatMap(({ response }) => response ?? []));
+  return some(
+    groupsOf(rendered).flatMap(({ group, items }) =>
+      groups.has(group.start.response) && items.some((item) => item.action === "replay")
+        ? [onGroup(group.start.response, "translate")]
+        : [],
+    ),
+  );
+}
+
+/** A tool that the provider runs: its calls and results are blocks of one answer, whatever their type. */
+function isServerBlock({ response, callId, itemType }: ItemSource): boolean {
+  return response !== undefined && callId !== undefined && itemType !== "tool_use";
+}
+
+/** Server calls whose result has not come (anthropics/anthropic-sdk-typescript#1114). */
+function withoutPartner(sources: readonly ItemSource[]): readonly ItemSource[] {
+  const blocks = sources.filter(isServerBlock);
+  return blocks.filter(({ callId }) => blocks.filter((other) => other.callId === callId).length === 1);
+}
+
+function isSent(item: PlannedItem): boolean {
+  return item.action !== "omit";
+}
+
+/** Only the open tool loop is held together so tightly. */
+function openLoop({ rendered }: Refused): readonly PlannedGroup[] {
+  const { entries } = rendered;
+  const since = entries.findLastIndex((entry) => entry.kind !== "group") + 1;
+  return entries.slice(since).filter((entry) => entry.kind === "group");
+}
+
+/** The first call of a step carries the signature of its maker; a step that came without cannot be sent (failures.md G01). */
+function unsignedCalls(refusal: Refused): readonly Correction[] | undefined {
+  const inLoop = openLoop(refusal).flatMap(unsignedOf);
+  return some((inLoop.length > 0 ? inLoop : groupsOf(refusal.rendered).flatMap(unsignedOf)).map(closed));
+}
+
+function unsignedOf({ items }: PlannedGroup): readonly string[] {
+  const sent = items.filter((item) => isSent(item) && item.event.type === "tool_call");
+  const [first] = sent;
+  if (first === undefined || (first.action === "replay" && SIGNED.test(first.item))) return [];
+  return sent.map(({ callId, event }) => callId ?? (event as ToolCall).callId);
+}
+
+/** In a field of its own, or inside the call's id (BerriAI/litellm#16895). */
+const SIGNED = /thought_?signature|__thought__/i;
+
+/** What asks for thinking in each dialect: left out, or switched off where leaving it out does not. */
+const THINKING_FIELD: Readonly<Record<Origin["dialect"], string>> = {
+  "openai-responses": "reasoning",
+  "openai-chat": "thinking.type.enabled",
+  "anthropic-messages": "thinking",
+};
+
+/** Fields without which an item or a request means nothing: stripping them cannot help. */
+const ESSENTIAL: ReadonlySet<string> = new Set([
+  "model",
+  "input",
+  "type",
+  "role",
+  "call_id",
+  "output",
+  "name",
+  "arguments",
+  "instructions",
+  "tools",
+  "text",
+  "messages",
+  "thinking",
+  "signature",
+  "data",
+  "id",
+  "content",
+  "max_tokens",
+  "tool_use_id",
+]);
+
+/** What identifies a call: one that is refused for it cannot be sent in any form. */
+const OF_A_CALL: ReadonlySet<string> = new Set(["name", "id", "call_id", "tool_call_id", "tool_use_id"]);
+
+function fields({ error, rendered }: Refused): readonly Correction[] | undefined {
+  const { field, path, call } = namedInError(error);
+  if (/Encrypted content is not supported/.test(error.message)) return [stripped("include")];
+  if (path !== undefined) return fieldOfItem(rendered, sourcesAt(rendered, path), { field, call });
+  if (/non-empty|non-whitespace/.test(error.message)) return blank(rendered);
+  if (field === undefined || (ESSENTIAL.has(field) && field !== "thinking")) return undefined;
+  if (/^tools[.[]/.test(field) || /Missing required|Field required/.test(error.message)) return undefined;
+  return [stripped(field)];
+}
+
+function fieldOfItem(
+  rendered: RenderedRequest,
+  found: readonly ItemSource[],
+  { field, call }: { readonly field: string | undefined; readonly call: number | undefined },
+): readonly Correction[] | undefined {
+  // A chat message holds several pieces; the call that is counted, or the one that the field is made of, is meant.
+  const source =
+    (call === undefined ? undefined : found.filter(({ callId }) => callId !== undefined)[call]) ??
+    found.find(({ itemType }) => itemType === field) ??
+    found[0];
+  if (source === undefined) return undefined;
+  const { response, itemType, callId } = source;
+  const whole = callId === undefined ? undefined : [closed(callId)];
+  if (response === undefined || (field !== undefined && OF_A_CALL.has(field) && whole !== undefined))
+    return whole;
+  const essential =
+    field === undefined ||
+    field === "summary" ||
+    (ESSENTIAL.has(field) && !(field === "content" && itemType === "reasoning"));
+  if (!essential) return [{ what: { kind: "field", itemType, field }, action: "strip_field" }];
+  const looser = loosened(rendered, response);
+  return looser === undefined ? whole : [looser];
+}
+
+/** Answers with a text that says nothing, where the error does not say which. */
+function blank(rendered: RenderedRequest): readonly Correction[] | undefined {
+  const blanks = groupsOf(rendered).filter(({ items }) =>
+    items.some(
+      (item) => isSent(item) && item.event.type === "assistant_message" && item.event.text.trim() === "",
+    ),
+  );
+  return some(blanks.flatMap(({ group }) => loosened(rendered, group.start.response) ?? []));
+}
