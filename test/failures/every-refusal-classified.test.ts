@@ -21,6 +21,7 @@ const TOLD: ReadonlySet<string> = new Set([
   "X-model", // by its code
   "X-n",
   "X-route, X-response, X-cancel",
+  "X-thread", // we never send one
   "X-tools",
   "X-version",
 ]);

@@ -146,7 +146,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
   },
   CAP: {
     words:
-      /can only be provided to a reasoning|not supported (?:with|for|by) (?:this model|the)|Encrypted content is not supported|does not support thinking|may only be set to 1 when thinking|Tool use is not allowed|tool_choice forces tool use/,
+      /can only be provided to a reasoning|not supported (?:with|for|by|on) (?:this model|the)|not supported when thinking|is deprecated for this model|Encrypted content is not supported|does not support thinking|may only be set to 1 when thinking|Tool use is not allowed|tool_choice forces tool use/,
     names: "field",
     remedy: "strip_field",
   },

@@ -114,6 +114,26 @@ describe("namedInError", () => {
       { itemIds: [], field: "thinking.type.disabled", callIds: [] },
     ],
     [
+      'tool_choice: type "tool" and "any" are not supported for this model.',
+      undefined,
+      { itemIds: [], field: "tool_choice", callIds: [] },
+    ],
+    [
+      "output_config.effort 'xhigh' is not supported when thinking is disabled on this model. Use effort 'high' or below, or enable thinking.",
+      undefined,
+      { itemIds: [], field: "output_config.effort", callIds: [] },
+    ],
+    [
+      "`temperature` is deprecated for this model.",
+      undefined,
+      { itemIds: [], field: "temperature", callIds: [] },
+    ],
+    [
+      "adaptive thinking is not supported on this model",
+      undefined,
+      { itemIds: [], field: "thinking", callIds: [] },
+    ],
+    [
       "Thinking may not be enabled when tool_choice forces tool use.",
       undefined,
       { itemIds: [], field: "tool_choice", callIds: [] },

@@ -82,10 +82,12 @@ function messagesPath(text: string): Where | undefined {
 const PARAMETERS: readonly RegExp[] = [
   // `Unknown parameter: 'reasoning.mode'.`, `Unsupported value: 'reasoning_effort' does not support …`
   /(?:parameter|Unsupported value): '([A-Za-z_.]+)'/,
+  // `tool_choice: type "tool" and "any" are not supported …`, `output_config.effort 'xhigh' is not supported …`
+  /^([a-z_]+(?:\.[a-z_]+)*)(?:: type "[a-z]+" and| '[a-z]+' is not supported)/,
   // `"thinking.type.disabled" is not supported for this model. Use …`, `` `temperature` may only be set to 1 … ``
   /["'`]([a-z_]+(?:\.[a-z_]+)*)["'`] (?:is|are) not supported/,
   /^([a-z_]+(?:\.[a-z_]+)*) (?:is|are) not supported/,
-  /^`([a-z_]+)` may only be set/,
+  /^`([a-z_]+)` (?:may only be set|is deprecated)/,
   // `The 'stream_options' parameter is only allowed when …`, `'tool_choice' is only allowed when …`
   /'([a-z_]+)' (?:parameter )?is only allowed/,
   /Unrecognized request argument supplied: ([a-z_]+)/,
@@ -95,7 +97,7 @@ const PARAMETERS: readonly RegExp[] = [
 /** Said without naming it. */
 const IMPLIED: readonly (readonly [words: RegExp, field: string])[] = [
   [/Tool use is not allowed|tool_choice forces tool use/, "tool_choice"],
-  [/does not support thinking/, "thinking"],
+  [/does not support thinking|adaptive thinking is not supported/, "thinking"],
   [/Unexpected role 'user' after role 'tool'/, USER_AFTER_TOOL],
   [/successive user or assistant messages/, USER_AFTER_USER],
 ];
