@@ -117,6 +117,8 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
         "was found without a corresponding",
         "must have a corresponding `server_tool_use`",
         "container_id is required when",
+        "source tool `.*` not found",
+        "Tool reference '.*' not found",
         // Google
         "function (?:call|response) turn",
         "number of function response parts",
@@ -196,6 +198,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
       "string_above_max_length",
       "empty_string",
       "empty_array",
+      "invalid_parameter_error",
     ],
     words: new RegExp(
       [
@@ -217,6 +220,8 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
         "Invalid '[a-z_]+",
         "parameter is only allowed when",
         "Failed to deserialize the JSON body",
+        "Missing namespace for ",
+        "arguments.* must be in JSON format",
         // Messages without words, and an order of messages that an endpoint does not take.
         "must be non-empty",
         "must have non-empty content",

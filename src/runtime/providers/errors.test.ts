@@ -101,6 +101,9 @@ const TABLE: Readonly<Record<Exclude<ErrorClass, "TRUNC" | "OTHER">, readonly Ro
       null,
       400,
     ],
+    ["source tool `srvtoolu_1` not found for tool use block `toolu_1`", null, 400],
+    ["Tool reference 'lookup_documents' not found in available tools", null, 400],
+    ["No tool output found for shell call call_1.", null, 400],
     ["'tool_call_id' of 'call_1' not found in 'tool_calls' of previous message.", null, 400],
   ],
   SCHEMA: [
@@ -113,6 +116,21 @@ const TABLE: Readonly<Record<Exclude<ErrorClass, "TRUNC" | "OTHER">, readonly Ro
     ],
     ["Invalid 'input[95].call_id': string too long.", "string_above_max_length", 400],
     ["messages: text content blocks must contain non-whitespace text", null, 400],
+    [
+      "Missing namespace for function_call 'create_widget'. It does not exist in the default namespace.",
+      null,
+      400,
+    ],
+    [
+      '<400> InternalError.Algo.InvalidParameter: The "function.arguments" parameter of the code model must be in JSON format.',
+      "invalid_parameter_error",
+      400,
+    ],
+    [
+      "messages.1.content.0: Input tag 'fallback' found using 'type' does not match any of the expected tags: 'text'",
+      null,
+      400,
+    ],
     ["Unexpected role 'user' after role 'tool'", "3230", 400],
     ["Unknown parameter: 'input[3].status'.", "unknown_parameter", 400],
     ["Missing required parameter: 'input[1].summary'.", "missing_required_parameter", 400],

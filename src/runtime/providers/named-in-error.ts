@@ -21,14 +21,19 @@ export interface NamedInError {
 export function namedInError(info: ErrorInfo): NamedInError {
   const { path, call, field } = whereOf(info);
   return {
-    itemIds: [...info.message.matchAll(/\b(?:rs|msg|fc|ctc|ws|cmp|ig|mcp)_[A-Za-z0-9_-]+/g)].map(
-      ([id]) => id,
-    ),
+    itemIds: itemIdsIn(info.message),
     path,
     ...(call === undefined ? {} : { call }),
     ...(field === undefined || field === "" ? {} : { field }),
     callIds: callIdsIn(info.message),
   };
+}
+
+/** By the prefixes that are known, and by the words that name an item of any other. */
+function itemIdsIn(message: string): readonly string[] {
+  const known = message.matchAll(/\b(?:rs|msg|fc|ctc|ws|cmp|ig|mcp)_[A-Za-z0-9_-]+/g);
+  const named = message.matchAll(/\b[Ii]tem (?:found )?with id '?([A-Za-z0-9_-]+)/g);
+  return [...new Set([...[...known].map(([id]) => id), ...[...named].map(([, id = ""]) => id)])];
 }
 
 interface Where {
@@ -114,9 +119,7 @@ const TOOL_ID = /\b(?:srvtoolu|mcptoolu|toolu)_[A-Za-z0-9_-]+/g;
 
 function callIdsIn(message: string): readonly string[] {
   const one =
-    /(?:function call|tool call|call_id|custom tool call) (call_[A-Za-z0-9_-]+|[A-Za-z0-9_-]{8,64})\.?$/.exec(
-      message,
-    )?.[1] ??
+    /(?: call|call_id) (call_[A-Za-z0-9_-]+|[A-Za-z0-9_-]{8,64})\.?$/.exec(message)?.[1] ??
     /'tool_call_id' of '(.+)' not found/.exec(message)?.[1] ??
     /Tool call id was (.+) but must be/.exec(message)?.[1];
   if (one !== undefined) return [one];
