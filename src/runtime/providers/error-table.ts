@@ -118,6 +118,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
         "must have a corresponding `server_tool_use`",
         "container_id is required when",
         "source tool `.*` not found",
+        "No program found for ",
         "Tool reference '.*' not found",
         // Google
         "function (?:call|response) turn",
@@ -148,7 +149,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
   },
   CAP: {
     words:
-      /can only be provided to a reasoning|not supported (?:with|for|by) (?:this model|the)|Encrypted content is not supported|does not support thinking|may only be set to 1 when thinking|Tool use is not allowed|tool_choice forces tool use/,
+      /can only be provided to a reasoning|not supported (?:with|for|by|on) (?:this model|the)|"thinking\.type\.\w+" is not supported|is not supported when thinking|is deprecated for this model|Encrypted content is not supported|does not support thinking|may only be set to 1 when thinking|Tool use is not allowed|tool_choice forces tool use/,
     names: "field",
     remedy: "strip_field",
   },
@@ -209,6 +210,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
         "Input should ",
         "Input tag ",
         "should match pattern",
+        "should have at (?:most|least) ",
         "does not match pattern",
         "(?:Unknown|Unsupported|Missing required) parameter",
         "Unrecognized request argument",

@@ -114,6 +114,26 @@ describe("namedInError", () => {
       { itemIds: [], field: "thinking.type.disabled", callIds: [] },
     ],
     [
+      'tool_choice: type "tool" and "any" are not supported for this model.',
+      undefined,
+      { itemIds: [], field: "tool_choice", callIds: [] },
+    ],
+    [
+      "output_config.effort 'xhigh' is not supported when thinking is disabled on this model.",
+      undefined,
+      { itemIds: [], field: "output_config.effort", callIds: [] },
+    ],
+    [
+      "`temperature` is deprecated for this model.",
+      undefined,
+      { itemIds: [], field: "temperature", callIds: [] },
+    ],
+    [
+      "No program found for function call call_1 with caller_id cm_1.",
+      "input",
+      { itemIds: [], callIds: ["call_1"] },
+    ],
+    [
       "Thinking may not be enabled when tool_choice forces tool use.",
       undefined,
       { itemIds: [], field: "tool_choice", callIds: [] },

@@ -87,10 +87,11 @@ function messagesPath(text: string): Where | undefined {
 const PARAMETERS: readonly RegExp[] = [
   // `Unknown parameter: 'reasoning.mode'.`, `Unsupported value: 'reasoning_effort' does not support …`
   /(?:parameter|Unsupported value): '([A-Za-z_.]+)'/,
+  /^([a-z_]+(?:\.[a-z_]+)*) '[^']*' is not supported/,
   // `"thinking.type.disabled" is not supported for this model. Use …`, `` `temperature` may only be set to 1 … ``
   /["'`]([a-z_]+(?:\.[a-z_]+)*)["'`] (?:is|are) not supported/,
   /^([a-z_]+(?:\.[a-z_]+)*) (?:is|are) not supported/,
-  /^`([a-z_]+)` may only be set/,
+  /^`([a-z_]+)` (?:may only be set|is deprecated)/,
   // `The 'stream_options' parameter is only allowed when …`, `'tool_choice' is only allowed when …`
   /'([a-z_]+)' (?:parameter )?is only allowed/,
   /Unrecognized request argument supplied: ([a-z_]+)/,
@@ -99,8 +100,8 @@ const PARAMETERS: readonly RegExp[] = [
 
 /** Said without naming it. */
 const IMPLIED: readonly (readonly [words: RegExp, field: string])[] = [
-  [/Tool use is not allowed|tool_choice forces tool use/, "tool_choice"],
-  [/does not support thinking/, "thinking"],
+  [/Tool use is not allowed|tool_choice forces tool use|^tool_choice\b/, "tool_choice"],
+  [/does not support thinking|adaptive thinking is not supported/, "thinking"],
   [/Unexpected role 'user' after role 'tool'/, USER_AFTER_TOOL],
   [/successive user or assistant messages/, USER_AFTER_USER],
 ];
@@ -111,7 +112,7 @@ function parameterOf(param: string | undefined, message: string): string | undef
   // `thinking.block_binding: Extra inputs are not permitted`, `Invalid 'tools[0].name': …`
   const led = /^([a-z_]+(?:\.[a-z_0-9]+)*): (?:Extra|Input|Field|String|List|Value) /.exec(message)?.[1];
   const invalid = /'([a-z_]+\[[^']*)'/.exec(message)?.[1];
-  const named = quoted ?? implied ?? param?.replace(/^body\./, "") ?? led ?? invalid;
+  const named = implied ?? quoted ?? param?.replace(/^body\./, "") ?? led ?? invalid;
   return named === "input" || named === "messages" ? undefined : named;
 }
 
@@ -121,7 +122,8 @@ function callIdsIn(message: string): readonly string[] {
   const one =
     /(?: call|call_id) (call_[A-Za-z0-9_-]+|[A-Za-z0-9_-]{8,64})\.?$/.exec(message)?.[1] ??
     /'tool_call_id' of '(.+)' not found/.exec(message)?.[1] ??
-    /Tool call id was (.+) but must be/.exec(message)?.[1];
+    /Tool call id was (.+) but must be/.exec(message)?.[1] ??
+    /No program found for function call (\S+) with/.exec(message)?.[1];
   if (one !== undefined) return [one];
   const list =
     /`tool_use` ids were found without `tool_result` blocks immediately after: ([^.]+)\./.exec(

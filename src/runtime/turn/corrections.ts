@@ -32,7 +32,7 @@ export function named(refusal: Refused): readonly Correction[] | undefined {
     case "thinking":
       return [stripped(THINKING_FIELD[refusal.target.dialect])];
     case "open_loop":
-      return some(openLoop(refusal).map(({ group }) => onGroup(group.start.response, "omit_reasoning")));
+      return openThoughts(refusal);
     case "nothing":
       return undefined;
     default:
@@ -181,7 +181,17 @@ function isSent(item: PlannedItem): boolean {
 function openLoop({ rendered }: Refused): readonly PlannedGroup[] {
   const { entries } = rendered;
   const since = entries.findLastIndex((entry) => entry.kind !== "group") + 1;
-  return entries.slice(since).filter((entry) => entry.kind === "group");
+  return entries
+    .slice(since)
+    .filter((entry) => entry.kind === "group")
+    .filter(({ items }) => items.some(isSent));
+}
+
+/** Of the loop; where none is open, of the answer it names: the latest one is held together too (failures.md C01). */
+function openThoughts(refusal: Refused): readonly Correction[] | undefined {
+  const loop = openLoop(refusal).map(({ group }) => group.start.response);
+  const responses = loop.length > 0 ? loop : [...responsesNamed(refusal)];
+  return some(responses.map((response) => onGroup(response, "omit_reasoning")));
 }
 
 /** The first call of a step carries the signature of its maker; a step that came without cannot be sent (failures.md G01). */
