@@ -21,7 +21,7 @@ const TOLD: ReadonlySet<string> = new Set([
   "X-model", // by its code
   "X-n",
   "X-route, X-response, X-cancel",
-  "X-thread", // we never send one
+  "X-thread", // the runtime keeps no thread at a provider
   "X-tools",
   "X-version",
 ]);
@@ -37,7 +37,8 @@ function refusalsOf(document: string): readonly Refusal[] {
     const cells = line.split(" | ").map((cell) => cell.replace(/^\|/, "").trim());
     const [rule = "", , texts = ""] = cells;
     if (!line.startsWith("|") || !/^[A-Z]\d\d|^X-/.test(rule)) return [];
-    return [...texts.matchAll(/(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)/g)]
+    const whole = texts.replaceAll(/`… [^`]*`/g, ""); // the end of another text
+    return [...whole.matchAll(/(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)/g)]
       .map(([, , text = ""]) => text.trim().replaceAll("'…'", "'tools'").replaceAll("…", "3"))
       .filter((text) => text.length > 20 && /[A-Z `'"].* .* /.test(text))
       .map((text) => ({ rule, text }));

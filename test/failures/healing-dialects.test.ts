@@ -96,7 +96,7 @@ describe("Claude", () => {
   test.each([
     "messages.1.content.1: `web_search` tool use with id `srvtoolu_0` was found without a corresponding `web_search_tool_result` block",
     "messages.1.content.1: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_0. Each `web_search_tool_result` block must have a corresponding `server_tool_use` block before it.",
-  ])("a server tool's pair that is refused goes out whole, once: %s", async (message) => {
+  ])("a server tool's pair that is refused goes out whole, for good: %s", async (message) => {
     await withEmulator(async (emulator) => {
       const model = anthropic("emu-claude", {
         baseUrl: emulator.baseUrl.replace(/\/v1$/, ""),
@@ -109,7 +109,10 @@ describe("Claude", () => {
       for (const prompt of ["Hello", "Hello again"])
         expect((await session.send(prompt).result()).status).toBe("completed");
       const asked = emulator.exchanges.map(({ requestText }) => requestText.includes('"server_tool_use"'));
-      expect(asked).toEqual([false, true, false, false]);
+      expect(asked.slice(0, 2)).toEqual([false, true]);
+      expect(asked.slice(2)).not.toContain(true);
+      // The answer's thoughts may have to follow it (C01); nothing is refused in the next turn.
+      expect(asked.length).toBeLessThanOrEqual(5);
       await session.close();
     });
   });

@@ -174,6 +174,23 @@ describe("one refusal is healed by what it names", () => {
     expect(result.overrides).toEqual([{ what: "call", action: "close_call", class: "UNSIGNED" }]);
   });
 
+  test.each([
+    "No tool output found for shell call ID.",
+    "No tool call found for shell call output with call_id ID.",
+  ])(
+    "a call that the provider knows by an id of its own: its answer goes as plain meaning: %s",
+    async (words) => {
+      const result = await healed((items) => (input) => {
+        const id = String(items[1]?.["id"]);
+        return has(input, id)
+          ? refusal(400, { message: words.replace("ID", id), param: "input" })
+          : undefined;
+      });
+      expect(result.outlines).toEqual([WHOLE, FIRST_GROUP_PLAIN]);
+      expect(result.overrides).toEqual([{ what: "group", action: "translate", class: "TOOLPAIR" }]);
+    },
+  );
+
   test("pairing", async () => {
     const result = await healed(
       (items) => (input) =>
@@ -288,6 +305,27 @@ describe("one refusal is healed by what it names", () => {
     expect(result.outlines).toEqual([WHOLE, ALL_PLAIN]);
     expect(result.overrides).toEqual([{ what: "all", action: "omit_reasoning", class: "CAP" }]);
   });
+});
+
+test("a call whose arguments are no JSON stays out of a request that is refused for them", async () => {
+  const broken = { ...fcItem("a"), arguments: '{"q": ' };
+  const b = await scriptedBench(
+    (body, request) => {
+      if (request === 1) return completed([rsItem(), broken]);
+      return inputOf(body).some((item) => item["type"] === "function_call")
+        ? refusal(400, {
+            message:
+              '<400> InternalError.Algo.InvalidParameter: The "function.arguments" parameter of the code model must be in JSON format.',
+            code: "invalid_parameter_error",
+          })
+        : completed([msgItem("Fine.")]);
+    },
+    { tools: [echoTool()] },
+  );
+  await b.ask("Look.");
+  await b.ask("Thanks.");
+  expect(b.server.bodies).toHaveLength(4);
+  expect(ofType(await b.log(), "replay_override")).toMatchObject([{ action: "close_call" }]);
 });
 
 const crypt = (message: string): Answer => refusal(400, { message, code: "invalid_encrypted_content" });

@@ -117,6 +117,9 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
         "was found without a corresponding",
         "must have a corresponding `server_tool_use`",
         "container_id is required when",
+        "source tool `.*` not found",
+        "No program found for ",
+        "Tool reference '.*' not found",
         // Google
         "function (?:call|response) turn",
         "number of function response parts",
@@ -146,7 +149,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
   },
   CAP: {
     words:
-      /can only be provided to a reasoning|not supported (?:with|for|by|on) (?:this model|the)|not supported when thinking|is deprecated for this model|Encrypted content is not supported|does not support thinking|may only be set to 1 when thinking|Tool use is not allowed|tool_choice forces tool use/,
+      /can only be provided to a reasoning|not supported (?:with|for|by|on) (?:this model|the)|"thinking\.type\.\w+" is not supported|is not supported when thinking|is deprecated for this model|Encrypted content is not supported|does not support thinking|may only be set to 1 when thinking|Tool use is not allowed|tool_choice forces tool use/,
     names: "field",
     remedy: "strip_field",
   },
@@ -196,6 +199,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
       "string_above_max_length",
       "empty_string",
       "empty_array",
+      "invalid_parameter_error",
     ],
     words: new RegExp(
       [
@@ -206,6 +210,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
         "Input should ",
         "Input tag ",
         "should match pattern",
+        "should have at (?:most|least) ",
         "does not match pattern",
         "(?:Unknown|Unsupported|Missing required) parameter",
         "Unrecognized request argument",
@@ -217,6 +222,8 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
         "Invalid '[a-z_]+",
         "parameter is only allowed when",
         "Failed to deserialize the JSON body",
+        "Missing namespace for ",
+        "arguments.* must be in JSON format",
         // Messages without words, and an order of messages that an endpoint does not take.
         "must be non-empty",
         "must have non-empty content",

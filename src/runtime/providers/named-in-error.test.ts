@@ -134,6 +134,11 @@ describe("namedInError", () => {
       { itemIds: [], field: "thinking", callIds: [] },
     ],
     [
+      "No program found for function call call_1 with caller_id cm_1.",
+      "input",
+      { itemIds: [], callIds: ["call_1"] },
+    ],
+    [
       "Thinking may not be enabled when tool_choice forces tool use.",
       undefined,
       { itemIds: [], field: "tool_choice", callIds: [] },
@@ -147,6 +152,18 @@ describe("namedInError", () => {
       "Missing required parameter: 'tools[0].name'.",
       "tools[0].name",
       { itemIds: [], field: "tools[0].name", callIds: [] },
+    ],
+    ["Duplicate item found with id tsc_1. Remove …", undefined, { itemIds: ["tsc_1"], callIds: [] }],
+    [
+      "No tool call found for shell call output with call_id call_1.",
+      "input",
+      { itemIds: [], callIds: ["call_1"] },
+    ],
+    ["No tool output found for apply patch call call_1.", "input", { itemIds: [], callIds: ["call_1"] }],
+    [
+      "source tool `srvtoolu_1` not found for tool use block `toolu_1`",
+      undefined,
+      { itemIds: [], callIds: ["srvtoolu_1", "toolu_1"] },
     ],
     ["The encrypted content gAAA...DQ== could not be verified.", undefined, { itemIds: [], callIds: [] }],
   ])("finds what %j (%s) names", (message, param, expected) => {

@@ -21,14 +21,19 @@ export interface NamedInError {
 export function namedInError(info: ErrorInfo): NamedInError {
   const { path, call, field } = whereOf(info);
   return {
-    itemIds: [...info.message.matchAll(/\b(?:rs|msg|fc|ctc|ws|cmp|ig|mcp)_[A-Za-z0-9_-]+/g)].map(
-      ([id]) => id,
-    ),
+    itemIds: itemIdsIn(info.message),
     path,
     ...(call === undefined ? {} : { call }),
     ...(field === undefined || field === "" ? {} : { field }),
     callIds: callIdsIn(info.message),
   };
+}
+
+/** By the prefixes that are known, and by the words that name an item of any other. */
+function itemIdsIn(message: string): readonly string[] {
+  const known = message.matchAll(/\b(?:rs|msg|fc|ctc|ws|cmp|ig|mcp)_[A-Za-z0-9_-]+/g);
+  const named = message.matchAll(/\b[Ii]tem (?:found )?with id '?([A-Za-z0-9_-]+)/g);
+  return [...new Set([...[...known].map(([id]) => id), ...[...named].map(([, id = ""]) => id)])];
 }
 
 interface Where {
@@ -84,6 +89,7 @@ const PARAMETERS: readonly RegExp[] = [
   /(?:parameter|Unsupported value): '([A-Za-z_.]+)'/,
   // `tool_choice: type "tool" and "any" are not supported …`, `output_config.effort 'xhigh' is not supported …`
   /^([a-z_]+(?:\.[a-z_]+)*)(?:: type "[a-z]+" and| '[a-z]+' is not supported)/,
+  /^([a-z_]+(?:\.[a-z_]+)*) '[^']*' is not supported/,
   // `"thinking.type.disabled" is not supported for this model. Use …`, `` `temperature` may only be set to 1 … ``
   /["'`]([a-z_]+(?:\.[a-z_]+)*)["'`] (?:is|are) not supported/,
   /^([a-z_]+(?:\.[a-z_]+)*) (?:is|are) not supported/,
@@ -96,7 +102,7 @@ const PARAMETERS: readonly RegExp[] = [
 
 /** Said without naming it. */
 const IMPLIED: readonly (readonly [words: RegExp, field: string])[] = [
-  [/Tool use is not allowed|tool_choice forces tool use/, "tool_choice"],
+  [/Tool use is not allowed|tool_choice forces tool use|^tool_choice\b/, "tool_choice"],
   [/does not support thinking|adaptive thinking is not supported/, "thinking"],
   [/Unexpected role 'user' after role 'tool'/, USER_AFTER_TOOL],
   [/successive user or assistant messages/, USER_AFTER_USER],
@@ -108,7 +114,7 @@ function parameterOf(param: string | undefined, message: string): string | undef
   // `thinking.block_binding: Extra inputs are not permitted`, `Invalid 'tools[0].name': …`
   const led = /^([a-z_]+(?:\.[a-z_0-9]+)*): (?:Extra|Input|Field|String|List|Value) /.exec(message)?.[1];
   const invalid = /'([a-z_]+\[[^']*)'/.exec(message)?.[1];
-  const named = quoted ?? implied ?? param?.replace(/^body\./, "") ?? led ?? invalid;
+  const named = implied ?? quoted ?? param?.replace(/^body\./, "") ?? led ?? invalid;
   return named === "input" || named === "messages" ? undefined : named;
 }
 
@@ -116,11 +122,10 @@ const TOOL_ID = /\b(?:srvtoolu|mcptoolu|toolu)_[A-Za-z0-9_-]+/g;
 
 function callIdsIn(message: string): readonly string[] {
   const one =
-    /(?:function call|tool call|call_id|custom tool call) (call_[A-Za-z0-9_-]+|[A-Za-z0-9_-]{8,64})\.?$/.exec(
-      message,
-    )?.[1] ??
+    /(?: call|call_id) (call_[A-Za-z0-9_-]+|[A-Za-z0-9_-]{8,64})\.?$/.exec(message)?.[1] ??
     /'tool_call_id' of '(.+)' not found/.exec(message)?.[1] ??
-    /Tool call id was (.+) but must be/.exec(message)?.[1];
+    /Tool call id was (.+) but must be/.exec(message)?.[1] ??
+    /No program found for function call (\S+) with/.exec(message)?.[1];
   if (one !== undefined) return [one];
   const list =
     /`tool_use` ids were found without `tool_result` blocks immediately after: ([^.]+)\./.exec(

@@ -1,7 +1,7 @@
 /** What a refusal is corrected by: first what its error names, at last everything opaque (heal.ts has the ladder). */
 
 import type { ErrorInfo, Origin, OverrideAction, OverrideScope, ToolCall } from "../../base/events/index.ts";
-import { assertNever } from "../../base/support/index.ts";
+import { assertNever, isObject, tryParseJson } from "../../base/support/index.ts";
 import { type PlannedGroup, type PlannedItem, sendsReasoning } from "../fold/index.ts";
 import { type ItemSource, namedInError, remedyFor, type RenderedRequest } from "../providers/index.ts";
 
@@ -32,7 +32,7 @@ export function named(refusal: Refused): readonly Correction[] | undefined {
     case "thinking":
       return [stripped(THINKING_FIELD[refusal.target.dialect])];
     case "open_loop":
-      return some(openLoop(refusal).map(({ group }) => onGroup(group.start.response, "omit_reasoning")));
+      return openThoughts(refusal);
     case "nothing":
       return undefined;
     default:
@@ -118,6 +118,9 @@ const MAX_LISTED = 50;
 function calls(refusal: Refused): readonly Correction[] | undefined {
   const { error, rendered } = refusal;
   const { callIds, path } = namedInError(error);
+  // A search for tools that found what is no longer declared.
+  if (/Tool reference '.*' not found/.test(error.message))
+    return pairsOf(rendered, "tool_search_tool_result");
   const sent = new Set(rendered.sources.map(({ callId }) => callId));
   const byId = callIds.filter((callId) => sent.has(callId));
   if (byId.length > 0) return byId.map(closed);
@@ -131,15 +134,32 @@ function calls(refusal: Refused): readonly Correction[] | undefined {
   const meant = waits ? withoutPartner(at) : ofServer ? at.filter(isServerBlock) : at;
   const found = [...new Set(meant.flatMap(({ callId }) => callId ?? []))];
   if (found.length > 0) return found.map(closed);
-  if (!waits && !ofServer) return undefined;
-  const groups = new Set(at.flatMap(({ response }) => response ?? []));
-  return some(
-    groupsOf(rendered).flatMap(({ group, items }) =>
-      groups.has(group.start.response) && items.some((item) => item.action === "replay")
-        ? [onGroup(group.start.response, "translate")]
-        : [],
-    ),
+  const responses = new Set(waits || ofServer ? at.flatMap(({ response }) => response ?? []) : []);
+  return asPlain(
+    rendered,
+    ({ group, items }) =>
+      responses.has(group.start.response) ||
+      items.some(({ item }) => callIds.some((callId) => item.includes(`"${callId}"`))),
   );
+}
+
+/** Groups that are sent in their own words go as plain meaning, which no block and no item of the provider's is part of. */
+function asPlain(
+  rendered: RenderedRequest,
+  which: (entry: PlannedGroup) => boolean,
+): readonly Correction[] | undefined {
+  const found = groupsOf(rendered).filter(
+    (entry) => entry.items.some((item) => item.action === "replay") && which(entry),
+  );
+  return some(found.map(({ group }) => onGroup(group.start.response, "translate")));
+}
+
+/** The pairs of a server tool, by the type of their results. */
+function pairsOf(rendered: RenderedRequest, resultType: string): readonly Correction[] | undefined {
+  const results = rendered.sources.filter(({ itemType }) => itemType === resultType);
+  const ids = [...new Set(results.flatMap(({ callId }) => callId ?? []))];
+  if (ids.length > 0) return ids.map(closed);
+  return asPlain(rendered, ({ items }) => items.some(({ event }) => event.itemType === resultType));
 }
 
 /** A tool that the provider runs: its calls and results are blocks of one answer, whatever their type. */
@@ -161,7 +181,17 @@ function isSent(item: PlannedItem): boolean {
 function openLoop({ rendered }: Refused): readonly PlannedGroup[] {
   const { entries } = rendered;
   const since = entries.findLastIndex((entry) => entry.kind !== "group") + 1;
-  return entries.slice(since).filter((entry) => entry.kind === "group");
+  return entries
+    .slice(since)
+    .filter((entry) => entry.kind === "group")
+    .filter(({ items }) => items.some(isSent));
+}
+
+/** Of the loop; where none is open, of the answer it names: the latest one is held together too (failures.md C01). */
+function openThoughts(refusal: Refused): readonly Correction[] | undefined {
+  const loop = openLoop(refusal).map(({ group }) => group.start.response);
+  const responses = loop.length > 0 ? loop : [...responsesNamed(refusal)];
+  return some(responses.map((response) => onGroup(response, "omit_reasoning")));
 }
 
 /** The first call of a step carries the signature of its maker; a step that came without cannot be sent (failures.md G01). */
@@ -211,11 +241,22 @@ const ESSENTIAL: ReadonlySet<string> = new Set([
 ]);
 
 /** What identifies a call: one that is refused for it cannot be sent in any form. */
-const OF_A_CALL: ReadonlySet<string> = new Set(["name", "id", "call_id", "tool_call_id", "tool_use_id"]);
+const OF_A_CALL: ReadonlySet<string> = new Set([
+  "name",
+  "namespace",
+  "id",
+  "call_id",
+  "tool_call_id",
+  "tool_use_id",
+]);
 
 function fields({ error, rendered }: Refused): readonly Correction[] | undefined {
   const { field, path, call } = namedInError(error);
   if (/Encrypted content is not supported/.test(error.message)) return [stripped("include")];
+  const [, unknown] = /Input tag '([^']+)' found using 'type'/.exec(error.message) ?? [];
+  if (unknown !== undefined && sourcesAt(rendered, path).some(({ itemType }) => itemType === unknown))
+    return asPlain(rendered, ({ items }) => items.some(({ event }) => event.itemType === unknown));
+  if (/arguments.* must be in JSON format/.test(error.message)) return brokenCalls(rendered);
   if (path !== undefined) return fieldOfItem(rendered, sourcesAt(rendered, path), { field, call });
   if (/non-empty|non-whitespace/.test(error.message)) return blank(rendered);
   if (field === undefined || (ESSENTIAL.has(field) && field !== "thinking")) return undefined;
@@ -245,6 +286,18 @@ function fieldOfItem(
   if (!essential) return [{ what: { kind: "field", itemType, field }, action: "strip_field" }];
   const looser = loosened(rendered, response);
   return looser === undefined ? whole : [looser];
+}
+
+/** Calls whose arguments are no JSON object, where the error does not say which. */
+function brokenCalls(rendered: RenderedRequest): readonly Correction[] | undefined {
+  const broken = groupsOf(rendered).flatMap(({ items }) =>
+    items.flatMap((item) => {
+      const { event } = item;
+      const isBroken = event.type === "tool_call" && !isObject(tryParseJson(event.arguments));
+      return isSent(item) && isBroken ? [item.callId ?? event.callId] : [];
+    }),
+  );
+  return some(broken.map(closed));
 }
 
 /** Answers with a text that says nothing, where the error does not say which. */
