@@ -87,7 +87,12 @@ describe("an answer with a block of white space", () => {
     );
     await ask("Look it up.");
     await ask("Are you sure?");
-    expect(messagesOf(server.bodies.at(-1))).toEqual(["user: text", "user: text"]);
+    expect(messagesOf(server.bodies.at(-1))).toEqual([
+      "user: text",
+      "user: text", // asked for an answer, because white space is none
+      "assistant: text",
+      "user: text",
+    ]);
   });
 
   test.each([
