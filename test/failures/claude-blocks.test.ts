@@ -176,6 +176,20 @@ describe("a message that begins with blocks", () => {
     expect(itemsOf(beginning([ran, call]))).toEqual([ran, call]);
   });
 
+  test("has them, and its end, where nothing but message_stop follows", () => {
+    const [start] = messageEvents([]) as readonly [Json];
+    const container = { id: "container_1", expires_at: "2099-01-01T00:00:00Z" };
+    const message = {
+      ...(start["message"] as Json),
+      content: [ran, call],
+      stop_reason: "tool_use",
+      container,
+    };
+    const { items, end } = decoded([{ ...start, message }, { type: "message_stop" }]);
+    expect(items.map(({ itemType }) => itemType)).toEqual(["code_execution_tool_result", "tool_use"]);
+    expect(end).toMatchObject({ status: "completed", container: { id: "container_1" } });
+  });
+
   test("and goes on behind them", () => {
     expect(itemsOf(beginning([ran], ...block(1, text("Done."))))).toEqual([ran, text("Done.")]);
   });

@@ -63,6 +63,12 @@ describe("code that waits for a tool of ours", () => {
     expect(ofType(await log(), "notice").map(({ code: one }) => one)).toEqual(["code_lost"]);
   });
 
+  test("stays where it only paused, with or without one", () => {
+    const log = new ClaudeLog().user().answer([text("Running."), code], { stop: "pause_turn" });
+    expect(log.render().violations).toEqual([]);
+    expect(messagesOf(log.body())).toEqual(["user: text", "assistant: text server_tool_use"]);
+  });
+
   test("goes on in a container that the user names", async () => {
     const { ask, server } = await claudeBench(judged(claudeSays([code, call], { stop: "tool_use" })), {
       tools: [echoTool()],

@@ -177,7 +177,7 @@ describe("a result", () => {
 test("code that calls our tools goes on until its result, over several answers", () => {
   const log = new ClaudeLog().user();
   log.answer([code, toolUse("toolu_1", "a", byCode)], { stop: "tool_use", ...container });
-  log.answer([toolUse("toolu_2", "b", byCode)], { stop: "tool_use", ...container });
+  log.answer([toolUse("toolu_2", "b", { caller: { type: "direct" } })], { stop: "tool_use", ...container });
   const waiting = ["user: text", "assistant: server_tool_use tool_use", "user: tool_result"];
   expect(sent(log)).toEqual([...waiting, "assistant: tool_use", "user: tool_result"]);
   log.answer([ran, text("Done.")], container).user();

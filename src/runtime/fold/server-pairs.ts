@@ -70,18 +70,22 @@ export function openCallsOf(
   const open = unanswered(group);
   if (open.size === 0) return NONE;
   const stay = new Set<string>();
+  let last = group;
   for (const entry of entries.slice(next)) {
     if (entry.kind !== "group") return { stay, settled: true };
     const form = formOf(entry);
     if (form === "none") continue;
+    last = entry;
+    // Code that calls our tools is answered when it is through, many responses later.
     for (const id of open) {
-      if (form === "home" && entry.items.some((item) => answers(item, id))) stay.add(id);
-      else if (form === "home" && entry.items.some((item) => callerOf(item.item) === id)) continue;
-      open.delete(id);
+      const answered = form === "home" && entry.items.some((item) => answers(item, id));
+      if (answered) stay.add(id);
+      if (answered || form === "plain") open.delete(id);
     }
     if (open.size === 0) return { stay, settled: true };
   }
-  const waiting = [...open].filter((id) => hasContainer || !isCode(group, id));
+  // What only paused stays: without it the request would end with the model's own words (failures.md C08).
+  const waiting = [...open].filter((id) => hasContainer || last.calls.length === 0 || !isCode(group, id));
   return { stay: new Set([...stay, ...waiting]), settled: false, lost: waiting.length < open.size };
 }
 

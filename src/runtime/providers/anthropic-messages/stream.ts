@@ -137,6 +137,7 @@ export class MessagesDecoder implements StreamDecoder {
       this.#shift = 0;
     }
     this.#message(message, text);
+    this.#takeStop(message); // said at once where all of it was there already
   }
 
   /** An answer that goes on with code begins with blocks that are whole already (vercel/ai#14717, langchain#34406). */
