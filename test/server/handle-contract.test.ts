@@ -64,6 +64,9 @@ const codeOf = async (work: () => unknown): Promise<unknown> => {
 const seqOf = async (handle: SessionHandle, type: string, nth = 0): Promise<number> =>
   (await all(handle.events())).filter((event) => event.type === type)[nth]?.seq ?? -1;
 
+const resultsOnPath = async (handle: SessionHandle): Promise<number> =>
+  (await all(handle.events({ path: "active" }))).filter((event) => event.type === "tool_result").length;
+
 const plain = (): ServedOptions => ({
   script: [
     { output: [think("Greeting"), say("Hello yourself")] },
@@ -219,9 +222,9 @@ const SCENARIOS: readonly Scenario[] = [
       const failed = await told(handle.send("go"));
       const kept = await told(handle.retry());
       const path = await history(handle, "active");
+      expect(await resultsOnPath(handle)).toBe(1);
       const again = await told(handle.retry({ from: "message" }));
-      const seen = (await all(handle.events())).filter((event) => event.type === "tool_start");
-      expect(seen).toHaveLength(1);
+      expect(await resultsOnPath(handle)).toBe(0);
       return [failed, kept, path, again, await history(handle), looks(handle)];
     },
   },
