@@ -1,5 +1,5 @@
 /**
- * How Claude models differ (dialects of one API): which thinking they take, what they refuse, whose thoughts they read.
+ * How Claude models differ: which thinking they take, what they refuse, whose thoughts they read.
  * Data, by generation; docs/emulator.md names the evidence. An id nobody knows takes everything.
  */
 

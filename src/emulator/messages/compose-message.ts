@@ -12,6 +12,7 @@ import type { StreamEvent } from "../output/stream-event.ts";
 import { issuedThinking, cluesOfMessage } from "./clues.ts";
 import { type Ending, endingOf } from "./ending.ts";
 import type { JudgedMessages } from "./judge-request.ts";
+import { containerOf } from "./judge/server-tools.ts";
 import { messageEvents, streamForm } from "./output/events.ts";
 import { issueBlocks } from "./output/issue.ts";
 import { resumedResults } from "./output/server-results.ts";
@@ -57,9 +58,7 @@ export function composeMessage(engine: Engine, judged: JudgedMessages, options: 
     stop_sequence: null,
     usage: startUsage(input),
     ...transformationsOf(judged),
-    ...(isObject(request.body["container"]) || typeof request.body["container"] === "string"
-      ? container
-      : {}),
+    ...(containerOf(request.body) === undefined ? {} : container),
   };
   const output = outputUsage(ending.drafts, ending.tokens);
   const stop = stopOf(ending);

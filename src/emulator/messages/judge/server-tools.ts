@@ -73,7 +73,8 @@ function isGenerated(block: JsonObject): boolean {
   return String(objectOf(block["caller"])["type"]).startsWith("code_execution");
 }
 
-function containerOf({ container }: JsonObject): string | undefined {
+/** The container a request names; it may ask for skills without naming one. */
+export function containerOf({ container }: JsonObject): string | undefined {
   return stringOf(container) ?? stringOf(objectOf(container)["id"]);
 }
 

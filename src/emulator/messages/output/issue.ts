@@ -15,7 +15,7 @@ import type { Draft } from "../../output/draft.ts";
 import { hashText, type Seal, type SealedThinking } from "../../seal.ts";
 import { isThinking, nextLink } from "../judge/context.ts";
 import { signatureOf, type ThinkingPayload, toolId } from "../signature.ts";
-import { hasId, inputTextOf, resultBlock } from "./server-results.ts";
+import { resultBlock } from "./server-results.ts";
 
 export interface IssuedBlock {
   readonly index: number;
@@ -199,7 +199,10 @@ const idPrefixes: Readonly<Record<string, string>> = {
 /** Sent as it is written, streamed as the API streams its kind; a call without an id gets one. */
 function rawBlock(item: JsonObject, id: (prefix: string) => string): Plain {
   const prefix = idPrefixes[String(item["type"])];
-  if (prefix !== undefined)
-    return { block: hasId(item) ? item : { ...item, id: id(prefix) }, inputText: inputTextOf(item) };
-  return { block: item, citations: arrayOf(item["citations"]).filter(isObject) };
+  if (prefix === undefined) return { block: item, citations: arrayOf(item["citations"]).filter(isObject) };
+  const input = JSON.stringify(item["input"] ?? {});
+  return {
+    block: { ...item, id: stringOf(item["id"]) ?? id(prefix) },
+    inputText: input === "{}" ? "" : input,
+  };
 }

@@ -1,6 +1,6 @@
 /** What a server tool has found when its turn goes on: a small, valid result for each tool the API runs itself. */
 
-import { type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
+import type { JsonObject } from "../../../base/support/index.ts";
 import type { Draft, Reply } from "../../output/draft.ts";
 import { isServerResult, resultTypeOf } from "../vocabulary.ts";
 
@@ -65,14 +65,4 @@ function answeredBy(draft: Draft): readonly unknown[] {
 export function callsClient(draft: Draft): boolean {
   if (draft.type === "raw") return draft.item["type"] === "tool_use";
   return draft.type === "function_call" || draft.type === "custom_tool_call";
-}
-
-/** Arguments of a call that was written as a block, as they are streamed. */
-export function inputTextOf(block: JsonObject): string {
-  const input = objectOf(block["input"]);
-  return Object.keys(input).length === 0 ? "" : JSON.stringify(input);
-}
-
-export function hasId(block: JsonObject): boolean {
-  return stringOf(block["id"]) !== undefined;
 }
