@@ -210,6 +210,33 @@ describe("chat completions", () => {
     },
   );
 
+  test.each([
+    ["emu-kimi-k2.6", "moonshot", "Unknown parameter: 'thinking.keep'.", "keep"],
+    ["emu-glm", "zai", "Unknown parameter: 'thinking.clear_thinking'.", "clear_thinking"],
+    ["emu-glm", "zai", "Unknown parameter: 'thinking'.", "thinking"],
+    ["emu-cerebras", "cerebras", "property 'clear_thinking' is unsupported", "clear_thinking"],
+    ["emu-vllm", "vllm", "chat_template_kwargs: Extra inputs are not permitted", "chat_template_kwargs"],
+    ["emu-minimax", "minimax", "Unknown parameter: 'reasoning_split'.", "reasoning_split"],
+    [
+      "emu-deepseek",
+      "deepseek",
+      "Unsupported parameter: 'reasoning_effort' is not supported.",
+      "reasoning_effort",
+    ],
+  ])("%s on %s: a parameter that is refused stays out (%s)", async (model, profile, message, field) => {
+    await withEmulator(async (emulator) => {
+      const session = await open(
+        openaiChat(model, { baseUrl: emulator.baseUrl, apiKey: "k", profile, effort: "high" }),
+      );
+      emulator.addFaults({ type: "http", status: 400, message });
+      for (const prompt of ["Hello", "Hello again"])
+        expect((await session.send(prompt).result()).status).toBe("completed");
+      const asked = emulator.exchanges.map(({ requestText }) => requestText.includes(`"${field}"`));
+      expect(asked).toEqual([true, false, false]);
+      await session.close();
+    });
+  });
+
   test("the thoughts that are there stay where thinking is switched off for those that are not (V01)", async () => {
     await withEmulator(async (emulator) => {
       const session = await open(

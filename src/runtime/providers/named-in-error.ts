@@ -97,6 +97,7 @@ const PARAMETERS: readonly RegExp[] = [
   // `The 'stream_options' parameter is only allowed when …`, `'tool_choice' is only allowed when …`
   /'([a-z_]+)' (?:parameter )?is only allowed/,
   /Unrecognized request argument supplied: ([a-z_]+)/,
+  /^property '([a-z_]+)' is unsupported/, // Groq and Cerebras, of the request itself
   /Unknown name "([A-Za-z_]+)"/,
 ];
 

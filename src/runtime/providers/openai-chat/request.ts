@@ -4,6 +4,7 @@
  */
 
 import type { Settings } from "../../../base/events/index.ts";
+import { isObject, type JsonObject } from "../../../base/support/index.ts";
 import {
   type Plan,
   type PlanEntry,
@@ -103,9 +104,17 @@ const FIXED_FIELDS: ReadonlySet<string> = new Set([
 
 function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
   const { fields, remarks } = thinkingOf(entries, plan);
-  const refused = refusedFields(plan);
-  const kept = Object.entries(fields).filter(([name]) => !refused.includes(name));
-  return closeBody(Object.fromEntries(kept), remarks);
+  return closeBody(refusedFields(plan).reduce(withoutField, fields), remarks);
+}
+
+/** `path` with dots, as errors name it: `thinking.keep`. What nothing is left of goes too. */
+function withoutField(fields: JsonObject, path: string): JsonObject {
+  const [name = "", ...rest] = path.split(".");
+  const { [name]: value, ...others } = fields;
+  if (rest.length === 0) return others;
+  if (!isObject(value)) return fields;
+  const left = withoutField(value, rest.join("."));
+  return Object.keys(left).length === 0 ? others : { ...fields, [name]: left };
 }
 
 function toolsOf(settings: Settings): readonly object[] {

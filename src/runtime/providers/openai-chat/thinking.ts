@@ -19,10 +19,8 @@ export interface ChatThinking {
 
 export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ChatThinking {
   const { fields, on, remarks } = switched(entries, plan);
-  const asked = askedFields(plan.settings).filter(
-    ({ field }) => !plan.strip.some((one) => one.field === field),
-  );
-  if (askedFields(plan.settings).length === 0) return { fields, on, remarks };
+  const asked = askedFields(plan.settings);
+  if (asked.length === 0) return { fields, on, remarks };
   const set = movedParameters(plan.settings);
   const merged = Object.fromEntries(
     Object.entries({ ...set, ...fields }).map(([name, value]) => [name, united(set[name], value)]),
