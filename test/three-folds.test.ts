@@ -19,7 +19,6 @@ const NO_FOLDS: Readonly<Record<string, string>> = {
   "src/runtime/session/fork.ts": "copies events into another log",
   "src/runtime/session/history-edits.ts": "finds where a branch may lead to",
   "src/runtime/session/session-tree.ts": "draws all paths, those that were left too",
-  "src/runtime/turn/recover.ts": "writes what a crash left unwritten",
 };
 
 const TYPES: ReadonlySet<string> = new Set(CANONICAL_TYPES);
