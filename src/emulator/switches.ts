@@ -26,6 +26,8 @@ const table = {
   bareReasoningId: choice(["refuse", "accept"]),
   /** Reasoning without an id beside a valid blob: tolerated by OpenAI, refused by strict gateways (I09). */
   reasoningWithoutId: choice(["accept", "refuse"]),
+  /** A reasoning id under store:false, beside its blob: Azure was reported to look it up (openai/codex#3528, vercel/ai#12687). */
+  reasoningIdUnstored: choice(["accept", "refuse"]),
   /** `encrypted_content: null`: I01 in the AI SDK era, accepted from codex later (S10). Accepting needs bareReasoningId too. */
   nullCiphertext: choice(["absent", "refuse-type"]),
   /** `fc_`/`msg_` ids this server never issued: a live table says synthesised `fc_` ids pass (llm-rosetta#403). */
@@ -42,6 +44,10 @@ const table = {
   reasoningStatus: choice(["refuse", "accept"]),
   /** `reasoning.content` with text: OpenAI-hosted models allow length 0 only (S04). */
   reasoningContent: choice(["empty", "accept"]),
+  /** `image_generation_call` under store:false: refused with or without its id (anomalyco/opencode#41123); an input item in the types. */
+  imageItems: choice(["refuse", "accept"]),
+  /** `function_call_output` without `call_id`: optional in the types (output a client injects), refused in reports (T06). */
+  outputWithoutCallId: choice(["refuse", "accept"]),
   /** Unknown fields of input items (T14, S03). */
   unknownFields: choice(["refuse", "accept"]),
   /** Ciphertext without `include`: by default since late August 2026 (E11). "include" is the older behaviour. */

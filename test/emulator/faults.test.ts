@@ -190,6 +190,26 @@ describe("how a response ends", () => {
     });
   });
 
+  test.each([16, 17, 40, 100])(
+    "max_output_tokens %i: no more than that is said or counted",
+    async (limit) => {
+      const emulator = await emulatorFor();
+      const body = { model: "emu-plain", input: "Write a long answer.", max_output_tokens: limit };
+      const { json } = await post(emulator, body);
+      const [message] = outputOf({ json });
+      const said = (message?.["content"] as { text: string }[] | undefined)?.[0]?.text ?? "";
+      expect([json["status"], json["incomplete_details"]]).toEqual([
+        "incomplete",
+        { reason: "max_output_tokens" },
+      ]);
+      expect(said).not.toBe("");
+      expect(Math.ceil(said.length / 4)).toBeLessThanOrEqual(limit);
+      expect(json["usage"]).toMatchObject({ output_tokens: limit });
+      const thinking = await post(emulator, { ...body, model: "emu-reasoner" });
+      expect(thinking.json["usage"]).toMatchObject({ output_tokens: limit });
+    },
+  );
+
   test("max_output_tokens of the request makes it incomplete", async () => {
     const { events } = await stream(await scripted(script), { ...ask, max_output_tokens: 16 });
     expect(types(events).at(-1)).toBe("response.incomplete");

@@ -32,6 +32,9 @@ const explained = new Set([
   "response.output_item.added .item(custom_tool_call).status",
 ]);
 
+/** Newer than those recordings; Copilot's has them, and the Open Responses schema requires them in every state. */
+const newer = /\.response\.(completed_at|frequency_penalty|presence_penalty)$/;
+
 function shapeOf(value: unknown, path: string, into: Set<string>): void {
   if (Array.isArray(value)) {
     into.add(`${path}: array`);
@@ -127,7 +130,8 @@ test.skipIf(folder === undefined)(
       }
     }
     expect(missing).toEqual([]);
-    expect([...new Set(strange)].filter((line) => !explained.has(line))).toEqual([]);
+    const unexplained = [...new Set(strange)].filter((line) => !explained.has(line) && !newer.test(line));
+    expect(unexplained).toEqual([]);
   },
 );
 

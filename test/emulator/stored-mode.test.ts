@@ -14,6 +14,7 @@ import {
   result,
   scripted,
   user,
+  without,
 } from "./emulator-client.ts";
 
 const stored = { ...base, store: true };
@@ -75,6 +76,19 @@ test("item_reference and bare reasoning ids work for what was stored, for its ow
     404,
     `Item with id '${String(reasoning?.["id"])}' not found.`,
   ]);
+});
+
+test("a reference to reasoning is followed by its call without an id: the AI SDK sends it so", async () => {
+  const emulator = await scripted(script);
+  const [reasoning, call] = outputOf(await post(emulator, { ...stored, input: "go" }));
+  const input = [
+    user("go"),
+    { type: "item_reference", id: reasoning?.["id"] },
+    without(call, "id", "status"),
+    result(call),
+  ];
+  const reply = await post(emulator, { ...stored, input });
+  expect([reply.status, reply.json["error"]]).toEqual([200, null]);
 });
 
 test("X-response: GET, input_items and DELETE", async () => {

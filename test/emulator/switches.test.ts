@@ -16,6 +16,7 @@ import {
   scripted,
   stream,
   user,
+  without,
 } from "./emulator-client.ts";
 
 const script =
@@ -49,6 +50,33 @@ describe("what is accepted", () => {
   ])("%s", async (_name, switches, extra) => {
     expect(await replayed({}, (item) => ({ ...item, ...extra }))).toBe(400);
     expect(await replayed(switches, (item) => ({ ...item, ...extra }))).toBe(200);
+  });
+
+  test("reasoningIdUnstored: Azure's reading refuses the id and takes the ciphertext alone", async () => {
+    const switches = { reasoningIdUnstored: "refuse" };
+    expect(await replayed({}, (item) => item)).toBe(200);
+    expect(await replayed(switches, (item) => item)).toBe(404);
+    const emulator = await scripted(script, { switches: { reasoningIdUnstored: "refuse" } });
+    const output = outputOf(await post(emulator, ask([user("go")]))).map((item) => without(item, "id"));
+    expect((await post(emulator, ask([user("go"), ...output, result(output[1])]))).status).toBe(200);
+  });
+
+  test("imageItems and outputWithoutCallId", async () => {
+    const image =
+      "steps: [{output: [{item: {type: image_generation_call, status: completed, result: aGk=}}]}]";
+    const injected = { type: "function_call_output", name: "look", output: "news" };
+    for (const [switches, expected] of [
+      [{}, [404, 400]],
+      [{ imageItems: "accept", outputWithoutCallId: "accept" }, [200, 200]],
+    ] as const) {
+      const emulator = await scripted(image, { switches });
+      const output = outputOf(await post(emulator, ask([user("go")])));
+      const replies = [
+        await post(emulator, ask([user("go"), ...output, user("more")])),
+        await post(emulator, ask([user("go"), injected])),
+      ];
+      expect(replies.map(({ status }) => status)).toEqual(expected);
+    }
   });
 
   test("prefixBinding: off for a bound model, silent for any", async () => {

@@ -223,6 +223,32 @@ describe("schemas", () => {
     expect(new Validator(schema as object, "2020-12").validate(value)).toMatchObject({ valid: true });
   });
 
+  test("what a tool does not require is left out: a folder nobody spoke of would not exist", () => {
+    const parameters = {
+      type: "object",
+      properties: {
+        command: { type: "string" },
+        workdir: { type: "string" },
+        timeout: { type: "number" },
+        description: { type: "string" },
+      },
+      required: ["command"],
+    };
+    const seen: Seen[] = [{ type: "user", text: "Use bash to run 'ls src'" }];
+    const { output } = answer(view(seen, { tools: [{ type: "function", name: "bash", parameters }] }));
+    expect(output.map(shape)).toEqual(["rs1", 'bash{"command":"ls src"}']);
+  });
+
+  test("words in backticks are meant to the letter, whatever quotes a client puts around them", () => {
+    const mine = [tool("bash", "command"), { type: "custom", name: "script" }];
+    const called = (text: string): readonly string[] => {
+      const { output } = answer(view([{ type: "user", text }], { tools: mine }));
+      return output.map((draft) => (draft.type === "custom_tool_call" ? draft.input : shape(draft)));
+    };
+    expect(called("\"Use bash to run `echo 'a b'`\"")).toEqual(["rs1", `bash{"command":"echo 'a b'"}`]);
+    expect(called("Use script: `text('a')`")).toEqual(["rs1", "text('a')"]);
+  });
+
   test("json_schema answers are JSON and nothing else", () => {
     const schema = {
       type: "object",

@@ -113,9 +113,8 @@ function objectFor(schema: JsonObject, spot: Spot): JsonObject {
   const required = new Set(arrayOf(schema["required"]));
   const result: Record<string, unknown> = {};
   for (const [name, property] of Object.entries(properties)) {
-    // Optional properties only with something to say, and only near the top: recursive schemas must end.
-    const wanted = required.has(name) || (spot.depth < 2 && spot.hint(name) !== undefined);
-    if (!wanted || spot.depth >= maxDepth) continue;
+    // What may be left out is left out: an invented folder or limit makes a call fail that was right without it.
+    if (!required.has(name) || spot.depth >= maxDepth) continue;
     result[name] = build(property, { ...spot, name, depth: spot.depth + 1 });
   }
   for (const name of required) {

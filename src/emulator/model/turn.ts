@@ -66,8 +66,10 @@ export function pathIn(text: string): string | undefined {
   );
 }
 
+/** Words in backticks are meant to the letter, whatever quotes stand around or inside them: they come first. */
 export function quotedIn(text: string): readonly string[] {
-  return [...text.matchAll(/[`"“']([^`"”']+)[`"”']/g)].map((match) => match[1] ?? "");
+  const found = [...text.matchAll(/`([^`]+)`/g), ...text.matchAll(/["“']([^`"”']+)["”']/g)];
+  return found.map((match) => match[1] ?? "");
 }
 
 /** Capitalised names after "in", "of", "for", "and" or a comma: good enough for cities. */

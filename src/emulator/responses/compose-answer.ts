@@ -3,17 +3,17 @@
  * ended. Nothing enters the accepted set before the terminal event has gone out whole.
  */
 
-import { type JsonObject, objectOf, stringOf } from "../../base/support/index.ts";
+import { type JsonObject, numberOf, objectOf, stringOf } from "../../base/support/index.ts";
 import type { Answer, ComposeOptions } from "../dialect.ts";
 import type { Engine } from "../engine.ts";
 import type { Fault } from "../faults/fault.ts";
 import { type Draft, halved, type Reply } from "../output/draft.ts";
 import type { StreamEvent } from "../output/stream-event.ts";
-import { draftTokens } from "../output/usage.ts";
 import { issuedReasoning, cluesOfResponse } from "./clues.ts";
 import { faultMessages } from "./http-errors.ts";
 import type { Judged } from "./judge-request.ts";
 import { ciphertextRefused } from "./judge/refusals.ts";
+import { cutAtLimit } from "./output/cut-at-limit.ts";
 import { itemEvents } from "./output/events.ts";
 import { type IssuedItem, issueItems } from "./output/issue.ts";
 import { responseObject, type ResponseState, usageOf } from "./output/response-object.ts";
@@ -25,6 +25,8 @@ interface Ending {
   readonly drafts: readonly Draft[];
   readonly reason?: string | undefined;
   readonly error?: { readonly code: string; readonly message: string } | undefined;
+  /** All output tokens, where that is more than the drafts say: the limit was reached inside of one. */
+  readonly spent?: number | undefined;
   /** An `error` event before the end, and whether the end comes at all. */
   readonly errorEvent?: "nested" | "flat";
 }
@@ -53,9 +55,10 @@ export function composeAnswer(engine: Engine, judged: Judged, options: ComposeOp
   const final = object({
     status: ending.status,
     output,
-    usage: ending.status === "failed" ? null : usageOf(options.prompt, ending.drafts),
+    usage: ending.status === "failed" ? null : usageOf(options.prompt, ending.drafts, ending.spent),
     incompleteReason: ending.reason,
     error: ending.error,
+    completedAt: ending.status === "completed" ? at : undefined,
   });
   engine.issued.opened(judged.conversation, cluesOfResponse(uid, items));
   const stream = request.stream
@@ -118,14 +121,10 @@ function endingOf(judged: Judged, reply: Reply, faults: readonly Fault[]): Endin
     const forced = forcedEnding(fault, drafts, judged);
     if (forced !== undefined) return forced;
   }
-  const limit = judged.request.body["max_output_tokens"];
-  if (typeof limit === "number") {
-    let tokens = 0;
-    for (const [index, draft] of drafts.entries()) {
-      tokens += draftTokens(draft);
-      if (tokens > limit)
-        return { status: "incomplete", reason: "max_output_tokens", drafts: halved(drafts, index) };
-    }
+  const limit = numberOf(judged.request.body["max_output_tokens"]);
+  const cut = limit === undefined ? undefined : cutAtLimit(drafts, limit);
+  if (cut !== undefined) {
+    return { status: "incomplete", reason: "max_output_tokens", drafts: cut, spent: limit };
   }
   return { status: reply.status ?? "completed", drafts, reason: reply.incompleteReason, error: reply.error };
 }

@@ -53,21 +53,15 @@ export function judgeRequest(
     if (wrong !== undefined) refusals.push(wrong);
   }
   const before = previousItems(engine, request, account);
-  if ("rule" in before) {
-    if (engine.strict) return before;
-    refusals.push(before);
-  }
+  if ("rule" in before) return before;
   const own = store.resolve(request.input, {
     account,
     seal,
     store: request.store,
     retained: !switches.zeroDataRetention,
   });
-  if (own.lost !== undefined) {
-    if (engine.strict) return refusals[0] ?? own.lost;
-    refusals.push(own.lost);
-  }
-  const context = [...("rule" in before ? [] : before), ...own.items];
+  if ("rule" in own) return refusals[0] ?? own;
+  const context = [...before, ...own];
   const head = switches.prefixCovers === "input" ? "" : request.head;
   const chain = prefixChain(
     head,

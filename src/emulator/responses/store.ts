@@ -68,7 +68,7 @@ export class ResponseStore {
     ];
   }
 
-  /** Input items with references replaced by what they refer to; a reference that leads nowhere is left out and told. */
+  /** Input items with references replaced by what they refer to. */
   resolve(
     input: readonly InputItem[],
     options: {
@@ -77,22 +77,23 @@ export class ResponseStore {
       readonly store: boolean;
       readonly retained: boolean;
     },
-  ): { readonly items: readonly ContextItem[]; readonly lost: ApiRefusal | undefined } {
+  ): readonly ContextItem[] | ApiRefusal {
     const items: ContextItem[] = [];
-    let lost: ApiRefusal | undefined;
     for (const [index, { item }] of input.entries()) {
       const id = stringOf(item["id"]);
       const stored = id === undefined ? undefined : this.#stored(id, options.account);
       if (item["type"] !== "item_reference") {
         items.push(toContextItem(item, { seal: options.seal, index, stored: stored?.sealed }));
-      } else if (stored !== undefined) {
-        items.push(toContextItem(stored.item, { seal: options.seal, stored: stored.sealed }));
-      } else if (id !== undefined) {
-        // Without an id the shape check has refused it.
-        lost ??= lostReference(id, options);
+        continue;
       }
+      if (id === undefined) continue; // the shape check has refused it
+      if (stored === undefined) {
+        if (!options.retained) return itemNotRetained(id);
+        return options.store ? itemNotFound("I02", id) : itemNotPersisted("I02", id);
+      }
+      items.push(toContextItem(stored.item, { seal: options.seal, stored: stored.sealed }));
     }
-    return { items, lost };
+    return items;
   }
 
   #stored(
@@ -107,14 +108,6 @@ export class ResponseStore {
     const id = stringOf(item["id"]);
     return toContextItem(item, { seal, stored: id === undefined ? undefined : this.#items.get(id)?.sealed });
   }
-}
-
-function lostReference(
-  id: string,
-  options: { readonly store: boolean; readonly retained: boolean },
-): ApiRefusal {
-  if (!options.retained) return itemNotRetained(id);
-  return options.store ? itemNotFound("I02", id) : itemNotPersisted("I02", id);
 }
 
 /** Input items get ids when they are stored, as GET …/input_items shows them. */

@@ -99,7 +99,9 @@ function checkDuplicates(context: readonly ContextItem[]): ApiRefusal | undefine
 
 function checkKnownId(one: ContextItem, question: HistoryQuestion): ApiRefusal | undefined {
   if (one.index === undefined || one.id === undefined) return undefined;
-  if (one.type === "image_generation_call" && !question.store) return itemNotPersisted("T14", one.id);
+  if (one.type === "image_generation_call" && !question.store) {
+    return question.switches.imageItems === "refuse" ? itemNotPersisted("T14", one.id) : undefined;
+  }
   const made = outputTypes.has(one.type) || (one.type === "message" && one.item["role"] === "assistant");
   if (!made || question.switches.unknownItemIds === "accept") return undefined;
   if (one.signed !== undefined) return undefined;
@@ -130,6 +132,9 @@ function openCiphertext(one: ContextItem, question: HistoryQuestion): Sealed | A
   }
   if (id === undefined && one.type === "reasoning" && switches.reasoningWithoutId === "refuse") {
     return missingParameter("I09", `${at}.id`);
+  }
+  if (id !== undefined && !question.store && switches.reasoningIdUnstored === "refuse") {
+    return itemNotPersisted("I01", id);
   }
   const refused = (rule: string, reason: "E01" | "E02" | "E03" | "E04"): ApiRefusal =>
     ciphertextRefused({ rule, reason, id, ciphertext });

@@ -65,9 +65,11 @@ function shapeOf(
   { switches, ours }: { readonly switches: Switches; readonly ours: boolean },
 ): Row<ApiRefusal> {
   const known = ["type", ...fields.required, ...fields.optional];
+  const injected = type === "function_call_output" && switches.outputWithoutCallId === "accept";
+  const isRequired = (name: string): boolean => !(injected && name === "call_id");
   const noStatus = type === "reasoning" && switches.reasoningStatus === "refuse";
   return rows(
-    ...fields.required.map((name) => field(name, required(missingRule(type, name)))),
+    ...fields.required.filter(isRequired).map((name) => field(name, required(missingRule(type, name)))),
     field(
       "status",
       noStatus

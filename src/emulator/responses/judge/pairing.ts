@@ -37,10 +37,10 @@ export function checkFollower(options: {
   if (follower === null) return withoutFollower("P01", id);
   const isFollower = (other: ContextItem): boolean => matches(other, sealed, question);
   if (candidate !== undefined && isFollower(candidate)) {
-    // P06: under store:true the inline follower needs its id as well.
-    return question.store && candidate.id === undefined && one.id !== undefined
-      ? withoutFollower("P06", id)
-      : undefined;
+    // P06: under store:true an inline message needs its id as well. A call has its call id: the AI SDK refers to the
+    // reasoning and sends the call without its id.
+    const nameless = candidate.id === undefined && candidate.callId === undefined;
+    return question.store && nameless && one.id !== undefined ? withoutFollower("P06", id) : undefined;
   }
   const later = context.findIndex((other, at) => at > next && isFollower(other));
   if (later === -1) return withoutFollower("P01", id);

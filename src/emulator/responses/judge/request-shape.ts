@@ -21,6 +21,7 @@ import {
   integerTooSmall,
   invalidType,
   unknownModel,
+  unknownParameter,
   unsupportedParameter,
 } from "./refusals.ts";
 import { noLongerThan, notEmpty, responsesRows } from "./shape-words.ts";
@@ -50,7 +51,7 @@ export interface ParsedRequest {
 
 const parameters = kindTable({
   boolean: "background parallel_tool_calls store stream",
-  array: "access_programs context_management include tools",
+  array: "context_management include tools",
   any: "conversation input tool_choice",
   string:
     "instructions model previous_response_id prompt_cache_key prompt_cache_retention safety_identifier " +
@@ -58,7 +59,7 @@ const parameters = kindTable({
   integer: "max_output_tokens max_tool_calls top_logprobs",
   // `client_metadata` is in no type of the official client; codex sends it with every request (0.166).
   object:
-    "client_metadata image metadata moderation prompt prompt_cache_options reasoning stream_options text",
+    "access_programs client_metadata image metadata moderation prompt prompt_cache_options reasoning stream_options text",
   number: "temperature top_p",
 });
 
@@ -86,30 +87,28 @@ const parameterShape = rows(
       ),
     ),
   ),
+  field("model", mustBe("string")),
 );
 
-const namesModel = field("model", mustBe("string"));
-
-/** A lenient judge goes on after a wrong parameter; without a model or an input nobody can answer. */
+/** A lenient judge takes parameters nobody knows for not sent. */
 export function parseRequest(options: {
   readonly body: unknown;
   readonly text: string;
   readonly strict: boolean;
   readonly traitsOf: (model: string) => ModelTraits | undefined;
 }): ParsedRequest | ApiRefusal {
-  const { body, text, strict } = options;
-  if (!isObject(body)) return invalidType("body", "an object", body);
+  const { body: whole, text } = options;
+  if (!isObject(whole)) return invalidType("body", "an object", whole);
+  const { body, tolerated } = options.strict ? { body: whole, tolerated: [] } : withoutStrays(whole);
   const wrong = parameterShape(body, "");
-  if (strict && wrong !== undefined) return wrong;
-  const nameless = namesModel(body, "");
-  if (nameless !== undefined) return nameless;
+  if (wrong !== undefined) return wrong;
   const model = body["model"] as string;
   const traits = options.traitsOf(model);
   if (traits === undefined) return unknownModel(model);
   const input = parseInput(body, text);
   if ("rule" in input) return input;
   const limited = limitsOf(traits)(body, "");
-  if (strict && limited !== undefined) return limited;
+  if (limited !== undefined) return limited;
   return {
     body,
     model,
@@ -120,8 +119,17 @@ export function parseRequest(options: {
     store: body["store"] !== false,
     stream: body["stream"] === true,
     include: arrayOf(body["include"]) as readonly string[],
-    tolerated: [wrong, limited].filter((one) => one !== undefined),
+    tolerated,
   };
+}
+
+function withoutStrays(body: JsonObject): {
+  readonly body: JsonObject;
+  readonly tolerated: readonly ApiRefusal[];
+} {
+  const strays = Object.keys(body).filter((name) => !parameters.has(name));
+  const known = Object.fromEntries(Object.entries(body).filter(([name]) => parameters.has(name)));
+  return { body: known, tolerated: strays.map((name) => unknownParameter("X-unknown", name)) };
 }
 
 function parseInput(body: JsonObject, text: string): ApiRefusal | { readonly items: readonly InputItem[] } {

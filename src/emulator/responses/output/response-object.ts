@@ -1,4 +1,7 @@
-/** The response object: every field of the recordings, in their order, echoing the request. */
+/**
+ * The response object: every field of the recordings, in their order, echoing the request; then what the Open Responses
+ * schema requires beside them. A key is there in every state, null where there is nothing to say.
+ */
 
 import { isObject, type JsonObject, objectOf } from "../../../base/support/index.ts";
 import type { Draft } from "../../output/draft.ts";
@@ -11,7 +14,7 @@ export interface ResponseState {
   readonly usage?: JsonObject | null;
   readonly error?: JsonObject | null | undefined;
   readonly incompleteReason?: string | undefined;
-  readonly completedAt?: number;
+  readonly completedAt?: number | undefined;
 }
 
 export function responseObject(options: {
@@ -30,8 +33,9 @@ export function responseObject(options: {
     created_at: options.at,
     status: state.status,
     background: body["background"] ?? false,
-    completed_at: state.completedAt,
+    completed_at: state.completedAt ?? null,
     error: state.error ?? null,
+    frequency_penalty: 0,
     incomplete_details: state.incompleteReason === undefined ? null : { reason: state.incompleteReason },
     instructions: body["instructions"] ?? null,
     max_output_tokens: body["max_output_tokens"] ?? null,
@@ -39,6 +43,7 @@ export function responseObject(options: {
     model: request.model,
     output: state.output ?? [],
     parallel_tool_calls: body["parallel_tool_calls"] ?? true,
+    presence_penalty: 0,
     previous_response_id: body["previous_response_id"] ?? null,
     prompt_cache_key: body["prompt_cache_key"] ?? null,
     prompt_cache_retention: body["prompt_cache_retention"] ?? null,
@@ -59,17 +64,20 @@ export function responseObject(options: {
   };
 }
 
+/** `spent`: all output tokens of an answer that was cut; what nobody gets to see was thinking. */
 export function usageOf(
   prompt: { readonly input: number; readonly cached: number },
   drafts: readonly Draft[],
+  spent?: number,
 ): JsonObject {
   const { all, reasoning } = outputTokens(drafts);
+  const output = spent ?? all;
   return {
     input_tokens: prompt.input,
     input_tokens_details: { cached_tokens: prompt.cached },
-    output_tokens: all,
-    output_tokens_details: { reasoning_tokens: reasoning },
-    total_tokens: prompt.input + all,
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning + output - all },
+    total_tokens: prompt.input + output,
   };
 }
 

@@ -1,0 +1,47 @@
+/** The official client on chat completions: its own tool runner, streamed and not, and the loop by hand. */
+import assert from "node:assert/strict";
+
+import { weather } from "../weather.mjs";
+
+export const client = {
+  name: "openai-chat",
+  packages: ["openai@latest"],
+
+  async run({ baseUrl, key }) {
+    const { default: OpenAI } = await import("openai");
+    const openai = new OpenAI({ baseURL: baseUrl, apiKey: key });
+    for (const stream of [false, true]) await withRunner(openai, stream);
+    await byHand(openai);
+  },
+};
+
+const declared = { name: weather.name, description: weather.description, parameters: weather.parameters };
+
+async function withRunner(openai, stream) {
+  const runner = openai.chat.completions.runTools({
+    model: "emu-chat",
+    stream,
+    messages: [{ role: "user", content: "Compare the weather in Paris and Rome." }],
+    tools: [{ type: "function", function: { ...declared, parse: JSON.parse, function: weather.run } }],
+  });
+  assert.match(await runner.finalContent(), /Rome: Sunny in Rome/);
+}
+
+async function byHand(openai) {
+  const messages = [{ role: "user", content: "What is the weather in Oslo?" }];
+  for (;;) {
+    const completion = await openai.chat.completions.create({
+      model: "emu-chat",
+      messages,
+      tools: [{ type: "function", function: declared }],
+    });
+    const { message } = completion.choices[0];
+    messages.push(message);
+    if (message.tool_calls === undefined) break;
+    for (const call of message.tool_calls) {
+      const content = weather.run(JSON.parse(call.function.arguments));
+      messages.push({ role: "tool", tool_call_id: call.id, content });
+    }
+  }
+  assert.match(messages.at(-1).content, /Sunny in Oslo/);
+}
