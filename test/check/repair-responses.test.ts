@@ -195,6 +195,24 @@ describe("what the rules see", () => {
   });
 });
 
+test.each([
+  ["shell_call", { action: { commands: ["ls"] } }],
+  ["local_shell_call", { id: "lsh_1", action: { type: "exec", command: ["ls"] }, status: "completed" }],
+  ["apply_patch_call", { operation: { type: "delete_file", path: "a" }, status: "completed" }],
+])("T01 a %s without its output gets one of its own form", async (type, more) => {
+  const { emulator } = await healthy();
+  const broken = JSON.stringify([user("go"), { type, call_id: "call_1", ...more }, user("more")]);
+  expect(checkHistory(broken).findings.map(({ rule }) => rule)).toContain("R06");
+  const repaired = repairHistory(broken);
+  expect(repaired.left).toEqual([]);
+  expect((JSON.parse(repaired.text) as readonly Json[])[2]).toMatchObject({
+    type: `${type}_output`,
+    call_id: "call_1",
+  });
+  // An id that the emulator never gave is refused for itself.
+  if (!("id" in more)) expect(await refusalOf(emulator, repaired.text)).toBeUndefined();
+});
+
 describe("what only the API sees", () => {
   test.each(Object.entries(INVISIBLE))("%s", async (_, make) => {
     const { emulator, input } = await healthy();

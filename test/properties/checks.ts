@@ -90,14 +90,12 @@ export function noTurnFailsForItsHistory({ turns, logs, sent }: Played, tally: T
 export function everyThoughtIsSent({ sent }: Played, tally: Tally): void {
   for (const one of sent) {
     const { settings, groups } = expectedOf(one.events.slice(0, -1));
-    const due = groups
-      .filter((group) => group.exception === undefined)
-      .flatMap((group) => group.reasoning.map(({ ciphertext }) => ciphertext));
+    const thoughts = groups.flatMap(({ reasoning }) => reasoning);
+    const due = thoughts
+      .filter(({ exception }) => exception === undefined)
+      .map(({ ciphertext }) => ciphertext);
     const carried = ciphertextsOf(one.body);
-    for (const group of groups) {
-      if (group.exception === undefined) continue;
-      tally.add(`left out, ${group.exception}`, group.reasoning.length);
-    }
+    for (const { exception } of thoughts) if (exception !== undefined) tally.add(`left out, ${exception}`);
     tally.add("thoughts due", due.length);
     tally.add("thoughts sent", carried.length);
     if (typeof settings.replay === "object" && settings.profile.prefixBound) {
@@ -139,11 +137,13 @@ export function recallIsWhole({ sent }: Played, tally: Tally): void {
       const place = seal.readId(id);
       const response = responses.get(place === undefined ? "" : seal.responseId(place.uid, place.at));
       const group = groups.find((other) => other.response === response);
-      const arrived = group?.reasoning.some(({ outputIndex }) => outputIndex === place?.index) ?? true;
+      const thought = group?.reasoning.find(({ outputIndex }) => outputIndex === place?.index);
       const rule =
         group === undefined
           ? sameWords(one.body)
-          : (group.exception ?? whole(settings) ?? (arrived ? undefined : "the item was lost on the wire"));
+          : thought === undefined
+            ? "the item was lost on the wire"
+            : (thought.exception ?? whole(settings));
       expect(
         rule,
         `${id} of ${String(response)} is missing without a rule\n${describe(one.events)}`,

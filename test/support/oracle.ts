@@ -28,10 +28,15 @@ export type Exception =
   | "no payload ever arrived"
   | "prefix-bound target: what stands before it has changed";
 
+export interface ExpectedThought {
+  readonly outputIndex: number;
+  readonly ciphertext: string | undefined;
+  readonly exception: Exception | undefined;
+}
+
 export interface ExpectedGroup {
   readonly response: string;
-  readonly reasoning: readonly { readonly outputIndex: number; readonly ciphertext: string | undefined }[];
-  readonly exception: Exception | undefined;
+  readonly reasoning: readonly ExpectedThought[];
 }
 
 export interface Expected {
@@ -109,21 +114,26 @@ function groupOf(path: readonly LoggedEvent[], response: string): GroupFacts {
 }
 
 function expectedGroup(group: GroupFacts, startSeq: number, facts: Facts): ExpectedGroup {
+  const { profile } = facts.settings;
+  const whole = exceptionOf(group, startSeq, facts);
+  if (whole === undefined && profile.itemIds === "keep")
+    for (const { itemId } of group.items) if (itemId !== undefined) facts.taken.add(itemId);
   const reasoning = group.items
     .filter((item) => item.type === "reasoning")
-    .map((item) => ({ outputIndex: item.outputIndex, ciphertext: group.payloadOf(item) }));
-  const exception = exceptionOf(group, startSeq, facts);
-  const ids = group.items.flatMap((item) => (item.itemId === undefined ? [] : [item.itemId]));
-  if (exception === undefined && facts.settings.profile.itemIds === "keep")
-    for (const id of ids) facts.taken.add(id);
-  return { response: group.response, reasoning, exception };
+    .map((item) => ({
+      outputIndex: item.outputIndex,
+      ciphertext: group.payloadOf(item),
+      exception: whole ?? withoutFollower(item, group, profile),
+    }));
+  return { response: group.response, reasoning };
 }
 
 function exceptionOf(
-  { response, items, payloadOf }: GroupFacts,
+  group: GroupFacts,
   startSeq: number,
   { settings, overrides, taken, path }: Facts,
 ): Exception | undefined {
+  const { response, items, payloadOf } = group;
   const { profile } = settings;
   const refused = overrides.some(
     ({ what, seq }) =>
@@ -133,23 +143,41 @@ function exceptionOf(
   if (settings.replay === "none") return "replay policy";
   const lastUser = path.findLast((event) => event.type === "user_message" && event.by === "person");
   if (settings.replay === "since_last_user" && startSeq < (lastUser?.seq ?? -1)) return "replay policy";
-  if (items.some((item) => item.type === "other_item"))
-    return "law 2: a response with an item of an unknown type";
-  const stuck = ({ type, itemType }: ItemEvent): boolean =>
-    type === "hosted_item" && (profile.itemIds === "omit" || profile.hostedOmit.includes(itemType));
-  if (items.some(stuck)) return "law 2: a response with a hosted item that cannot be replayed";
-  if (
-    items.some((item) => item.type === "assistant_message" && item.text === "" && (item.refusal ?? "") === "")
-  )
-    return "law 2: a response with an empty message";
-  if (items.at(-1)?.type === "reasoning") return "law 3: reasoning without a follower";
   if (items.some((item) => item.type === "reasoning" && payloadOf(item) === undefined))
     return "no payload ever arrived";
   if (profile.itemIds === "omit") return undefined;
-  const ids = items.map((item) => item.itemId);
-  if (!items.every(hasValidId)) return "law 2: a response with an id that cannot be sent back";
+  // The ids of what comes later name a thought that cannot be sent: none of the response can.
+  const lost = items.findIndex((item) => withoutFollower(item, group, profile) !== undefined);
+  const named = items
+    .slice(lost)
+    .some((item) => !unsendable(item, profile) && withoutFollower(item, group, profile) === undefined);
+  if (lost !== -1 && named) return withoutFollower(items[lost] as ItemEvent, group, profile);
+  const sent = items.filter((item) => unsendable(item, profile) === undefined);
+  const ids = sent.map((item) => item.itemId);
+  if (!sent.every(hasValidId)) return "law 2: a response with an id that cannot be sent back";
   if (new Set(ids).size < ids.length || ids.some((id) => taken.has(id ?? "")))
     return "law 2: a response with an id that stands in the request already";
+  return undefined;
+}
+
+/** Of a thought: what followed it cannot be sent, or nothing did. */
+function withoutFollower(
+  item: ItemEvent,
+  { items }: GroupFacts,
+  profile: Settings["profile"],
+): Exception | undefined {
+  if (item.type !== "reasoning") return undefined;
+  const follower = items.slice(items.indexOf(item)).find(({ type }) => type !== "reasoning");
+  return follower === undefined ? "law 3: reasoning without a follower" : unsendable(follower, profile);
+}
+
+function unsendable(item: ItemEvent, profile: Settings["profile"]): Exception | undefined {
+  if (item.type === "other_item") return "law 2: a response with an item of an unknown type";
+  const hosted = item.type === "hosted_item";
+  if (hosted && (profile.itemIds === "omit" || profile.hostedOmit.includes(item.itemType)))
+    return "law 2: a response with a hosted item that cannot be replayed";
+  if (item.type === "assistant_message" && item.text === "" && (item.refusal ?? "") === "")
+    return "law 2: a response with an empty message";
   return undefined;
 }
 

@@ -4,14 +4,21 @@ import { type RuleCases, rulesContract } from "../../../../test/contracts/rules-
 import { createRequestCheck, RESPONSES_RULES, type Violation } from "../index.ts";
 import { viewItem } from "./index.ts";
 
-type Item = Readonly<Record<string, unknown>> & { readonly $group?: string; readonly $foreign?: true };
+type Item = Readonly<Record<string, unknown>> & {
+  readonly $group?: string;
+  readonly $foreign?: true;
+  readonly $hosted?: true;
+  readonly $idsRepeat?: true;
+};
 
-/** `$group` and `$foreign` are what we know of an item beside its text. */
+/** What begins with `$` is what we know of an item beside its text. */
 function check(...items: readonly Item[]): readonly Violation[] {
   const run = createRequestCheck("openai-responses", {});
-  for (const { $group, $foreign, ...item } of items) {
+  for (const { $group, $foreign, $hosted, $idsRepeat, ...item } of items) {
     run.push(JSON.stringify(item), {
       group: $group,
+      idsRepeat: $idsRepeat,
+      ...($hosted === undefined ? {} : { hosted: true }),
       ...($foreign === undefined ? {} : { foreign: true }),
     });
   }
@@ -114,8 +121,25 @@ const CASES: Readonly<Record<string, RuleCases<readonly Item[]>>> = {
     },
   },
   R04: {
-    breaks: { "an id twice": [user, rs(1), msg(1), user, msg(1, { $group: "r2" })] },
-    keeps: { "two ids": [user, rs(1), msg(1), user, msg(2, { $group: "r2" })] },
+    breaks: {
+      "an id twice": [user, rs(1), msg(1), user, msg(1, { $group: "r2" })],
+      "in two responses of an endpoint that repeats ids": [
+        user,
+        msg(1, { $idsRepeat: true }),
+        user,
+        msg(1, { $group: "r2", $idsRepeat: true }),
+      ],
+    },
+    keeps: {
+      "two ids": [user, rs(1), msg(1), user, msg(2, { $group: "r2" })],
+      "in one response of an endpoint that repeats ids": [
+        user,
+        rs(1, { $idsRepeat: true }),
+        msg(1, { $idsRepeat: true }),
+        rs(1, { $idsRepeat: true }),
+        msg(2, { $idsRepeat: true }),
+      ],
+    },
   },
   R05: {
     breaks: {
@@ -138,6 +162,7 @@ const CASES: Readonly<Record<string, RuleCases<readonly Item[]>>> = {
         { type: "custom_tool_call", id: "ctc_1", call_id: "c1", name: "f", input: "", $group: "r1" },
         { type: "custom_tool_call_output", call_id: "c1", output: "" },
       ],
+      "a call that the provider ran": [user, fc(1, { $hosted: true }), msg()],
     },
   },
   R07: {
@@ -290,6 +315,12 @@ describe("createRequestCheck", () => {
     ]);
     expect(check(user, fc(3))).toEqual([
       { rule: "R06", index: 1, message: "No tool output found for function call call_3." },
+    ]);
+    expect(check(user, { type: "local_shell_call", id: "lsh_1", call_id: "c1" })).toEqual([
+      { rule: "R06", index: 1, message: "No tool output found for local shell call c1." },
+    ]);
+    expect(check(user, { type: "shell_call_output", call_id: "c1", output: [] })).toEqual([
+      { rule: "R07", index: 1, message: "No tool call found for shell call output with call_id c1." },
     ]);
   });
 
