@@ -229,7 +229,7 @@ test("a pause after a summary goes on by itself", async () => {
       : claudeSays([text("Here I am.")], { id: "msg_2" }),
   );
   expect(await ask("Hello.")).toBe("Here I am.");
-  expect(messagesOf(server.bodies[1])).toEqual(["user: text", "assistant: compaction"]);
+  expect(messagesOf(server.bodies[1])).toEqual(["user: text", "assistant: compaction", "user: text"]);
   expect(ofType(await log(), "response_end")[0]).toMatchObject({ status: "completed", reason: "compaction" });
 });
 

@@ -87,7 +87,8 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
 }
 
 /** Claude's stop reasons for a long turn of server tools, and for a summary that it made before it answers (failures.md §3). */
-const PAUSES: ReadonlySet<string | undefined> = new Set(["pause_turn", "compaction"]);
+const PAUSED = "pause_turn";
+const SUMMARISED = "compaction";
 
 async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number): Promise<Ending> {
   const { limits, signal } = context;
@@ -115,10 +116,12 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     }
     if (end.status !== "completed") return failure(end.error);
     const spent = budget.isSpent();
-    if (PAUSES.has(end.reason) && calls.length === 0) {
+    if ((end.reason === PAUSED || end.reason === SUMMARISED) && calls.length === 0) {
       // The provider paused its own work: what it said goes back as it is, and it goes on. A step ends, not the turn.
       if (step >= limits.maxSteps || spent)
         return { status: "incomplete", reason: spent ? "max_cost" : "max_steps" };
+      // A request must not end with the model's own words (failures.md C08); of a server tool it may.
+      if (end.reason === SUMMARISED) await context.live.append([runtimeMessage(context, "Go on.")]);
       continue;
     }
 
@@ -144,7 +147,7 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
         return { status: "incomplete", reason: "context" };
       continue;
     }
-    const text = textOf(group);
+    const text = textOf(group).trim();
     if (spent && (text === "" || plan.judge?.(text) !== undefined))
       return { status: "incomplete", reason: "max_cost" };
     if (text === "" && !nudged) {

@@ -22,7 +22,7 @@ export const endsWithUser: MessagesRule = {
   },
 };
 
-/** What ended with `pause_turn` or `compaction` is sent back as it is, so that the server goes on. */
+/** What ended with `pause_turn` is sent back as it is, so that the server goes on with its own tools. */
 function paused({ blocks }: MessageView): boolean {
-  return blocks.some(({ type }) => type === "compaction" || /._tool_(?:use|result)$/.test(type));
+  return blocks.some(({ type }) => /._tool_(?:use|result)$/.test(type));
 }
