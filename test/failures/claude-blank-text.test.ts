@@ -86,18 +86,8 @@ describe("an answer with a block of white space", () => {
       judged((request) => claudeSays(request === 1 ? [thinking("hm"), text(" ")] : [text("Yes.")])),
     );
     await ask("Look it up.");
-<<<<<<< ours
-    await ask("Are you sure?");
-    expect(messagesOf(server.bodies.at(-1))).toEqual([
-      "user: text",
-      "user: text", // asked for an answer, because white space is none
-      "assistant: text",
-      "user: text",
-    ]);
-=======
     // It is asked once more, as after an answer without any text.
     expect(messagesOf(server.bodies.at(-1))).toEqual(["user: text", "user: text"]);
->>>>>>> theirs
   });
 
   test.each([

@@ -205,8 +205,7 @@ function runtimeMessage(context: TurnContext, text: string): EventDraft {
 function textOf(group: Group | undefined): string {
   return (group?.items ?? [])
     .filter((item): item is AssistantMessage => item.type === "assistant_message")
-    .map((message) => (message.text.trim() === "" ? (message.refusal ?? "") : message.text))
-    .filter((text) => text !== "")
+    .map((message) => (message.text === "" ? (message.refusal ?? "") : message.text))
     .join("\n\n");
 }
 

@@ -318,10 +318,8 @@ describe("thoughts go back in the fields that are taken", () => {
   });
 });
 
-test.for([
-  ["qwen", '{"invalid_json":"{\\"city\\": Paris"}'],
-  ["openai-chat", '{"city": Paris'],
-] as const)("%s gets arguments that are no JSON as %s", ([profile, expected]) => {
+test.each(["qwen", "openai-chat"])("%s gets arguments that are no JSON as marked text", (profile) => {
+  const expected = '{"invalid_json":"{\\"city\\": Paris"}';
   const settings = vendorSettings(profile, "any");
   const wrong: Piece = { kind: "call", id: "call_a", name: "get_weather", arguments: '{"city": Paris' };
   const log = new SpokenLog().user("Hi.").answer(settings, { pieces: [said, wrong], ending: "calls" });
@@ -329,5 +327,4 @@ test.for([
   expect(message?.["tool_calls"]).toEqual([
     { id: "call_a", type: "function", function: { name: "get_weather", arguments: expected } },
   ]);
-});
 });

@@ -159,7 +159,6 @@ function callText(item: PlannedItem, { settings }: Plan): string {
   const { event } = item;
   if (event.type !== "tool_call") throw new Error(`a ${event.type} is not a call`);
   const id = JSON.stringify(item.callId ?? event.callId);
-<<<<<<< HEAD
   const name = item.name ?? event.name;
   if (item.action === "replay") {
     const parts = sliceObject(item.item).map(({ key, value }) => {
@@ -171,7 +170,7 @@ function callText(item: PlannedItem, { settings }: Plan): string {
   return `{"id":${id},"type":"function","function":${JSON.stringify({ name, arguments: objectArguments(event) })}}`;
 }
 
-/** As it came, but for a name and for arguments that no endpoint takes: Qwen refuses what is not JSON, and it never ran. */
+/** As it came, but for a name and for arguments that not all take: Qwen refuses what is not JSON, vLLM parses it. It never ran. */
 function functionText(called: string, event: ToolCall, name: string): string {
   const written = objectArguments(event);
   const whole = event.custom === true || written === event.arguments;
@@ -181,15 +180,6 @@ function functionText(called: string, event: ToolCall, name: string): string {
     return `${JSON.stringify(key)}:${key === "arguments" && !whole ? JSON.stringify(written) : value}`;
   });
   return `{${parts.join(",")}}`;
-=======
-  const plain = JSON.stringify({ name: event.name, arguments: objectArguments(event) });
-  if (item.action !== "replay") return `{"id":${id},"type":"function","function":${plain}}`;
-  const spoilt = chatOf(settings).jsonArguments === true && objectArguments(event) !== event.arguments;
-  const instead: Readonly<Record<string, string>> = { id, ...(spoilt ? { function: plain } : {}) };
-  return `{${sliceObject(item.item)
-    .map(({ key, value }) => `"${key}":${instead[key] ?? value}`)
-    .join(",")}}`;
->>>>>>> chat
 }
 
 function userMessage(event: UserMessage, plan: Plan, context: RenderContext): RenderedElement {

@@ -42,10 +42,6 @@ const EVIDENCE: Readonly<Record<string, string>> = {
   "chat.sendStrict": "S13",
 };
 
-/** One that takes any text takes this as well: such a call never ran. */
-const JSON_ARGUMENTS =
-  'Qwen: The "function.arguments" parameter of the code model must be in JSON format; vLLM reads them as JSON';
-
 function chatProfile(
   name: string,
   departs: Partial<ChatProfile> = {},
@@ -72,7 +68,6 @@ function chatProfile(
     evidence: {
       ...EVIDENCE,
       ...Object.fromEntries(Object.keys(departs).map((field) => [`chat.${field}`, "assumed"])),
-      ...(departs.jsonArguments === true ? { "chat.jsonArguments": JSON_ARGUMENTS } : {}),
       ...evidence,
     },
   };
@@ -83,7 +78,6 @@ const COMPATIBLE = {
   sendEffort: false,
   maxTokensField: "max_tokens",
   sendStrict: false,
-  jsonArguments: true,
 } as const satisfies Partial<ChatProfile>;
 
 const LOW_TO_HIGH = {
