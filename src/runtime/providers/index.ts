@@ -4,7 +4,7 @@ export type { Capabilities, Profile } from "../../base/events/index.ts";
 export { capabilitiesOf } from "./capabilities.ts";
 export { type ApiKey, createModel, type CreateModelOptions } from "./create-model.ts";
 export { createRenderer, rendererVersionOf } from "./dialects.ts";
-export { remedyFor } from "./error-table.ts";
+export { classOf, remedyFor } from "./error-table.ts";
 export { httpError } from "./errors.ts";
 export type { HostedTool } from "./hosted-tools.ts";
 export { namedInError, USER_AFTER_TOOL, USER_AFTER_USER } from "./named-in-error.ts";

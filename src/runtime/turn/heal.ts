@@ -7,7 +7,7 @@
 
 import type { Dialect, ErrorInfo, EventDraft, ReplayOverride } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";
-import { remedyFor, USER_AFTER_TOOL, USER_AFTER_USER, type Violation } from "../providers/index.ts";
+import { classOf, remedyFor, USER_AFTER_TOOL, USER_AFTER_USER, type Violation } from "../providers/index.ts";
 import { type Correction, everything, named, type Refused } from "./corrections.ts";
 
 type Override = Pick<ReplayOverride, "type" | "what" | "action" | "target" | "cause">;
@@ -70,7 +70,9 @@ export function pathOf({ index, part }: Violation, dialect: Dialect): string {
 const OWN_RULE = "rule_violation";
 
 export function ruleError({ rule, message }: Violation, param: string): ErrorInfo {
-  return { code: OWN_RULE, message: `not sent, rule ${rule}: ${message}`, class: "PAIR", param };
+  const known = classOf({ code: OWN_RULE, message, param });
+  const told = known === "OTHER" ? "PAIR" : known;
+  return { code: OWN_RULE, message: `not sent, rule ${rule}: ${message}`, class: told, param };
 }
 
 /** Who stopped the request, and with what words. */
