@@ -93,6 +93,8 @@ export interface ChatProfile {
   readonly userAfterTool: boolean;
   /** Absent: it may. Logs of earlier versions do not say. */
   readonly userAfterUser?: boolean | undefined;
+  /** Arguments that a model wrote wrongly must be JSON all the same when they come back. Absent: they go as they came. */
+  readonly jsonArguments?: boolean | undefined;
   /** Takes `stream_options.include_usage`. */
   readonly sendUsageOption: boolean;
   /** Takes `strict` in a tool's definition. */

@@ -317,3 +317,16 @@ describe("thoughts go back in the fields that are taken", () => {
     expect(goesBack(profile, delta)).toEqual(expected);
   });
 });
+
+test.for([
+  ["qwen", '{"invalid_json":"{\\"city\\": Paris"}'],
+  ["openai-chat", '{"city": Paris'],
+] as const)("%s gets arguments that are no JSON as %s", ([profile, expected]) => {
+  const settings = vendorSettings(profile, "any");
+  const wrong: Piece = { kind: "call", id: "call_a", name: "get_weather", arguments: '{"city": Paris' };
+  const log = new SpokenLog().user("Hi.").answer(settings, { pieces: [said, wrong], ending: "calls" });
+  const [, message] = messagesOf(log.render(settings));
+  expect(message?.["tool_calls"]).toEqual([
+    { id: "call_a", type: "function", function: { name: "get_weather", arguments: expected } },
+  ]);
+});

@@ -16,7 +16,7 @@ import {
 } from "../../../base/support/index.ts";
 import type { ItemDraft, StreamEvent } from "../provider.ts";
 import { ReasoningDetails } from "./reasoning-details.ts";
-import { joinedPart, wordsOfPart } from "./thinking-part.ts";
+import { goesOn, joinedPart, wordsOfPart } from "./thinking-part.ts";
 
 /** Words that stream; a part of Mistral's content keeps what else it came with. */
 interface Thought {
@@ -65,7 +65,8 @@ export class OpenMessage {
 
   /** A part of the content; `whole`: it is another one than the last, and not more of it. */
   thinkPart(piece: JsonObject, whole: boolean, events: StreamEvent[]): void {
-    if (whole || this.#thought?.part?.["closed"] === true) this.#endThought(events);
+    const before = this.#thought?.part;
+    if (whole || (before !== undefined && !goesOn(before, piece))) this.#endThought(events);
     const thought = this.#thoughtOf("content_thinking", events);
     thought.part = thought.part === undefined ? piece : joinedPart(thought.part, piece);
     this.think("content_thinking", wordsOfPart(piece), events);

@@ -97,7 +97,7 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
     `"role":"assistant"`,
     contentField(thoughts, text),
     ...(thoughts.length === 0 ? noThoughts(plan) : reasoningFields(thoughts)),
-    ...(calls.length === 0 ? [] : [`"tool_calls":[${calls.map(callText).join(",")}]`]),
+    ...(calls.length === 0 ? [] : [`"tool_calls":[${calls.map((item) => callText(item, plan)).join(",")}]`]),
   ];
   const sources = (): readonly ItemSource[] =>
     sent.map((item) => ({ path: "", response, itemType: item.event.itemType, callId: item.callId }));
@@ -155,15 +155,17 @@ function fieldText(item: string, field: string): string {
   return stringOf(tryParseJson(sliceMember(item, field) ?? "null")) ?? "";
 }
 
-function callText(item: PlannedItem): string {
+function callText(item: PlannedItem, { settings }: Plan): string {
   const { event } = item;
   if (event.type !== "tool_call") throw new Error(`a ${event.type} is not a call`);
   const id = JSON.stringify(item.callId ?? event.callId);
-  if (item.action === "replay") {
-    const parts = sliceObject(item.item).map(({ key, value }) => `"${key}":${key === "id" ? id : value}`);
-    return `{${parts.join(",")}}`;
-  }
-  return `{"id":${id},"type":"function","function":${JSON.stringify({ name: event.name, arguments: objectArguments(event) })}}`;
+  const plain = JSON.stringify({ name: event.name, arguments: objectArguments(event) });
+  if (item.action !== "replay") return `{"id":${id},"type":"function","function":${plain}}`;
+  const spoilt = chatOf(settings).jsonArguments === true && objectArguments(event) !== event.arguments;
+  const instead: Readonly<Record<string, string>> = { id, ...(spoilt ? { function: plain } : {}) };
+  return `{${sliceObject(item.item)
+    .map(({ key, value }) => `"${key}":${instead[key] ?? value}`)
+    .join(",")}}`;
 }
 
 function userMessage(event: UserMessage, plan: Plan, context: RenderContext): RenderedElement {

@@ -62,15 +62,28 @@ describe("Mistral's thoughts go back with all they came with", () => {
     });
   });
 
-  test("a part that is closed, and the next one of the same message, are two", () => {
-    const closed = { ...part("One."), closed: true };
-    expect(decoded([{ content: [closed] }, { content: [part("Two."), part("Three.")] }])).toMatchObject({
+  test("one that says it is closed goes on all the same; what follows a signature, or stands beside it, is another", () => {
+    const closed = { ...part("One"), closed: true };
+    const signed = { ...part(" two."), signature: "c2ln", closed: true };
+    const deltas = [
+      { content: [closed] },
+      { content: [signed] },
+      { content: [part("Three."), part("Four.")] },
+      {
+        content: [
+          { ...part(" Five."), closed: true },
+          { type: "text", text: "Done." },
+        ],
+      },
+    ];
+    expect(decoded(deltas)).toMatchObject({
       items: [
-        { content_thinking: closed },
-        { content_thinking: part("Two.") },
+        { content_thinking: { ...part("One two."), signature: "c2ln", closed: true } },
         { content_thinking: part("Three.") },
+        { content_thinking: { ...part("Four. Five."), closed: true } },
       ],
-      opaque: [false, false, false],
+      opaque: [true, false, false],
+      text: "Done.",
     });
   });
 });

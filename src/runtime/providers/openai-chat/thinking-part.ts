@@ -13,6 +13,16 @@ export function wordsOfPart({ thinking }: JsonObject): string {
     .join("");
 }
 
+/**
+ * More of the part before it. `closed` tells nothing: Mistral says it of pieces in the middle too. What is signed has been
+ * said, so more words, or another signature, are another part's.
+ */
+export function goesOn(part: JsonObject, piece: JsonObject): boolean {
+  const signature = stringOf(part["signature"]) ?? "";
+  if (signature === "") return true;
+  return wordsOfPart(piece) === "" && [undefined, null, "", signature].includes(piece["signature"] as string);
+}
+
 export function joinedPart(part: JsonObject, piece: JsonObject): JsonObject {
   const rest = Object.entries(piece).filter(([key, value]) => key !== "thinking" && value !== null);
   return {
@@ -27,8 +37,8 @@ function joinedChunks(before: unknown, more: unknown): unknown {
   const chunks = [...arrayOf(before)];
   for (const chunk of arrayOf(more)) {
     const last = chunks.at(-1);
-    const goesOn = isObject(last) && isObject(chunk) && last["type"] === "text" && chunk["type"] === "text";
-    if (!goesOn) chunks.push(chunk);
+    const joins = isObject(last) && isObject(chunk) && last["type"] === "text" && chunk["type"] === "text";
+    if (!joins) chunks.push(chunk);
     else chunks[chunks.length - 1] = { ...last, ...chunk, text: textOf(last) + textOf(chunk) };
   }
   return chunks;

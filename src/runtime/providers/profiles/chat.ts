@@ -42,6 +42,10 @@ const EVIDENCE: Readonly<Record<string, string>> = {
   "chat.sendStrict": "S13",
 };
 
+/** One that takes any text takes this as well: such a call never ran. */
+const JSON_ARGUMENTS =
+  'Qwen: The "function.arguments" parameter of the code model must be in JSON format; vLLM reads them as JSON';
+
 function chatProfile(
   name: string,
   departs: Partial<ChatProfile> = {},
@@ -68,6 +72,7 @@ function chatProfile(
     evidence: {
       ...EVIDENCE,
       ...Object.fromEntries(Object.keys(departs).map((field) => [`chat.${field}`, "assumed"])),
+      ...(departs.jsonArguments === true ? { "chat.jsonArguments": JSON_ARGUMENTS } : {}),
       ...evidence,
     },
   };
@@ -78,6 +83,7 @@ const COMPATIBLE = {
   sendEffort: false,
   maxTokensField: "max_tokens",
   sendStrict: false,
+  jsonArguments: true,
 } as const satisfies Partial<ChatProfile>;
 
 const LOW_TO_HIGH = {
