@@ -138,7 +138,7 @@ const BREAKS: Readonly<Record<string, Case>> = {
   Q06: {
     model: "emu-router",
     groups: [1, 2].map(() =>
-      honest({ reasoning_details: [{ type: "reasoning.text", text: "x", id: "a" }] }, SAYS),
+      honest({ reasoning_details: [{ type: "reasoning.summary", summary: "x", id: "a" }] }, SAYS),
     ),
   },
   Q08: { model: "emu-deepseek", groups: [[lying({ callId: "call_1" }, { ...CALL, id: undefined })]] },
@@ -239,7 +239,7 @@ const GROUPS: readonly (readonly [string, readonly Json[]])[] = [
   ["emu-deepseek", [{ reasoning_content: "Hm." }, SAYS, CALL]],
   ["emu-kimi", [{ reasoning_content: "Hm." }, SAYS, CALL]],
   ["emu-mistral", [{ content_thinking: "Hm." }, SAYS, CALL]],
-  ["emu-router", [{ reasoning_details: [{ type: "reasoning.text", text: "x", id: "a" }] }, SAYS, CALL]],
+  ["emu-router", [{ reasoning_details: [{ type: "reasoning.summary", summary: "x", id: "a" }] }, SAYS, CALL]],
   ["emu-groq", [{ reasoning: "Hm." }, SAYS, CALL]],
   ["emu-chat", [SAYS, CALL]],
 ];
