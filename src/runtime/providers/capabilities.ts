@@ -132,7 +132,7 @@ const CHAT_MODELS: readonly ChatModelFacts[] = [
     profiles: ["groq", "vllm"],
     match: /gpt-oss|^emu-groq/,
     departs: { sendEffort: true, effortWords: LOW_TO_HIGH },
-    evidence: "gpt-oss: low, medium, high; Groq's reference of reasoning_effort",
+    evidence: "types of Groq's client; that gpt-oss takes low, medium and high is assumed",
   },
   {
     profiles: ["cerebras"],
@@ -149,7 +149,7 @@ const CHAT_MODELS: readonly ChatModelFacts[] = [
       sendEffort: true,
       effortWords: { none: "none", low: "default", medium: "default", high: "default" },
     },
-    evidence: "Groq's guide to reasoning: none and default for Qwen, among the words unless parsed",
+    evidence: "types of Groq's client; that Qwen takes none and default, and parsed, is assumed",
   },
   {
     profiles: ["zai"],

@@ -80,9 +80,9 @@ function uniqueDetails(rule: string, { pieces }: History, index: number): readon
   const seen = new Set<string>();
   const fresh = (detail: string): boolean => {
     const type = textMember(detail, "type");
-    const key =
-      textMember(detail, "id") ?? (type === "reasoning.encrypted" ? sliceMember(detail, "data") : undefined);
-    if (key === undefined || type === "reasoning.text") return true;
+    const named = textMember(detail, type === "reasoning.text" ? "signature" : "id");
+    const key = named || (type === "reasoning.encrypted" ? sliceMember(detail, "data") : undefined);
+    if (key === undefined || key === "") return true;
     const isNew = !seen.has(key);
     seen.add(key);
     return isNew;

@@ -196,9 +196,8 @@ const PROFILES: readonly Profile[] = [
       showThoughts: { field: "reasoning_split", value: true },
     },
     {
-      "chat.reasoningFields":
-        "MiniMax's guide to tool use: the whole message goes back; without the split in <think>",
-      "chat.showThoughts": "MiniMax's guide; not probed",
+      "chat.reasoningFields": "Novita's guide to MiniMax M2",
+      "chat.showThoughts": "assumed: the parameter was not verified",
     },
   ),
   chatProfile(
@@ -216,7 +215,6 @@ const PROFILES: readonly Profile[] = [
       "chat.keepThoughts": "types of its client: clear_thinking, whose default is not stated",
       "chat.sendEffort": "its guide to reasoning",
       "chat.effortWords": "its guide to reasoning: none, low, medium, high",
-      "chat.maxTokensField": "types of its client",
     },
   ),
   chatProfile(
@@ -229,10 +227,10 @@ const PROFILES: readonly Profile[] = [
       effortWords: LOW_TO_HIGH,
     },
     {
-      "chat.reasoningFields": "its guide to reasoning models: some give the one, some the other",
-      "chat.thinkingSwitch": "its guide: reasoning.enabled",
-      "chat.sendEffort": "its guide",
-      "chat.effortWords": "its guide: low, medium, high",
+      "chat.reasoningFields": "V06: some of its models give the one, some the other",
+      "chat.thinkingSwitch": "assumed",
+      "chat.sendEffort": "types of its client",
+      "chat.effortWords": "assumed",
     },
   ),
   chatProfile(
@@ -255,8 +253,8 @@ const PROFILES: readonly Profile[] = [
     "litellm",
     { ...COMPATIBLE, reasoningFields: ["reasoning_content", "thinking_blocks"], sendEffort: true },
     {
-      "chat.reasoningFields": "its documentation of reasoning_content",
-      "chat.sendEffort": "its documentation of reasoning_content: translated for each provider",
+      "chat.reasoningFields": "assumed: both are in its answers",
+      "chat.sendEffort": "assumed: translated for each provider",
       maxCallIdLength: "BerriAI/litellm#16895: Gemini's signature stands in the id",
     },
   ),

@@ -34,7 +34,7 @@ export interface ChatMessageView extends PieceContext {
   readonly name: string | undefined;
   /** Where it carries reasoning; an empty string counts as carried, null does not. */
   readonly reasoning: ReadonlyMap<ReasoningField, TextState>;
-  /** One key per entry of `reasoning_details` that must not repeat (V08). Readable text may: MiniMax numbers it per message. */
+  /** One key per entry of `reasoning_details` that must not repeat (V08). The id of a text may: MiniMax numbers them per message. */
   readonly detailKeys: readonly string[];
 }
 
@@ -99,7 +99,7 @@ function detailKey(text: string): string | undefined {
   const members = membersOf(text);
   const [type, id] = [textOf(members.get("type")), textOf(members.get("id"))];
   if (type === "reasoning.encrypted") return id ?? members.get("data");
-  return type === "reasoning.text" ? undefined : id;
+  return type === "reasoning.text" ? textOf(members.get("signature")) || undefined : id;
 }
 
 export function viewChatRequest({ traits, head, thinking }: ChatFacts): ChatRequest {

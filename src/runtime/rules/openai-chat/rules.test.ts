@@ -140,6 +140,14 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
   },
   Q06: {
     breaks: {
+      "a signed text twice": to(
+        "openrouter",
+        user,
+        says({ reasoning_details: [{ type: "reasoning.text", text: "hm", signature: "sig" }] }),
+        user,
+        says({ reasoning_details: [{ type: "reasoning.text", text: "hm", signature: "sig" }] }),
+        user,
+      ),
       "an entry twice": to(
         "openrouter",
         user,
@@ -164,9 +172,9 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
       "the same words twice": to(
         "openrouter",
         user,
-        says({ reasoning_details: [{ type: "reasoning.text", text: "hm" }] }),
+        says({ reasoning_details: [{ type: "reasoning.text", text: "hm", id: "reasoning-text-1" }] }),
         user,
-        says({ reasoning_details: [{ type: "reasoning.text", text: "hm" }] }),
+        says({ reasoning_details: [{ type: "reasoning.text", text: "hm", id: "reasoning-text-1" }] }),
         user,
       ),
     },
