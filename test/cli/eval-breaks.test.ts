@@ -28,8 +28,8 @@ const BREAKS: readonly Break[] = [
   {
     what: "payloads cross to another model",
     file: "src/runtime/fold/guard.ts",
-    find: "  if (!sameOrigin(group.origin, context.settings.target)) {",
-    replace: "  if (group.origin.dialect !== context.settings.target.dialect) {",
+    find: "  if (!isHome(group.origin, settings)) {",
+    replace: "  if (group.origin.dialect !== settings.target.dialect) {",
     red: ["switch-models"],
   },
   {
