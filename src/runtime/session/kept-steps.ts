@@ -25,7 +25,7 @@ export function keptSteps(path: readonly LoggedEvent[], entries: readonly Entry[
   if (!isFinished(last)) return { to: previousOnPath(path, firstAttempt(groups, last).start.seq), owed: [] };
   const { response } = last.start;
   const to = path.findLast((event) => "response" in event && event.response === response)?.seq ?? end.seq;
-  const owed = callsOf(last).filter(({ callId }) => last.resultOf(callId) === undefined);
+  const owed = last.calls.filter(({ callId }) => last.resultOf(callId) === undefined);
   return { to, owed: owed.map((call) => ({ group: last, call })) };
 }
 
@@ -33,15 +33,11 @@ export function keptSteps(path: readonly LoggedEvent[], entries: readonly Entry[
 function isFinished(group: Group): boolean {
   return (
     group.end?.status === "completed" &&
-    callsOf(group).some(({ callId }) => {
+    group.calls.some(({ callId }) => {
       const result = group.resultOf(callId);
       return result === undefined ? group.wasStarted(callId) : result.status !== "not_executed";
     })
   );
-}
-
-function callsOf(group: Group): readonly ToolCall[] {
-  return group.items.filter((item) => item.type === "tool_call");
 }
 
 /** The step that did not come to its end, from its first attempt on: all that stands before it stays. */
