@@ -94,6 +94,9 @@ describe("thoughts of another model", () => {
     ["claude-opus-5-5", "claude-fable-5-1", true],
     ["claude-fable-5-1", "claude-opus-5-5", false],
     ["claude-sonnet-5", "claude-fable-5-1", false],
+    ["claude-sonnet-5", "claude-sonnet-5-5", true],
+    ["claude-opus-4-8", "claude-sonnet-5-5", true],
+    ["claude-opus-5", "claude-sonnet-5-5", false],
     ["claude-opus-5", "claude-opus-5-5", false],
   ])("of %s go to %s: %s", (from, to, kept) => {
     const log = made(from);

@@ -41,6 +41,11 @@ const MESSAGES: readonly ModelFacts[] = [
   { match: /^claude-(?:opus|sonnet|haiku)-5-5|^claude-(?:fable|mythos)-5-[1-9]/, forcedTools: false },
   // C10: Fable 5.1 reads Opus 5 and, on the Claude API, Opus 5.5; neither reads Fable 5.1.
   { match: /^claude-fable-5-[1-9]/, readsThoughtsOf: "^claude-opus-5(?:-5)?(?:$|-\\d{8}$)" },
+  // Anthropic's page on preserved thinking: Sonnet 5.5 reads Sonnet 5, Opus 4.8 and Haiku 4.5, and no Opus 5, 5.5 or Fable.
+  {
+    match: /^claude-sonnet-5-5/,
+    readsThoughtsOf: "^claude-(?:sonnet-5|opus-4-8|haiku-4-5)(?:$|-\\d{8}$)",
+  },
   { match: /^emu-claude-bound/, prefixBound: true },
   { match: /^emu-claude-adaptive/, sampling: false },
   { match: /^emu-claude-(?:5\.5|between)/, prefixBound: true, sampling: false, forcedTools: false },

@@ -102,6 +102,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
       [
         "No tool output found",
         "No tool call found",
+        "but no `[a-z_]+` tool was provided",
         "`tool_use` ids were found without",
         "`tool_use` ids must be unique",
         "unexpected `tool_use_id`",
