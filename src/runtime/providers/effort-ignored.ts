@@ -12,6 +12,6 @@ export function effortIgnored(settings: Settings): readonly Remark[] {
 export function ignoredEffort({ effort, target }: Settings): Remark {
   return {
     code: "effort_ignored",
-    message: `the effort "${effort}" has no effect: ${target.provider}/${target.model} takes none like it`,
+    message: `the effort "${effort}" has no effect: ${target.provider}/${target.model} has no such setting`,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * `throughline emulator`: the strict stand-in for the Responses API, for any client. Bad input throws; the composition
+ * `throughline emulator`: the strict stand-in for the three APIs, for any client. Bad input throws; the composition
  * root prints it. The base URL goes to stdout, so that a script can read it; everything else goes to stderr.
  */
 
@@ -50,7 +50,9 @@ export interface EmulatorIo {
 
 export function emulatorCommand(io: EmulatorIo = processIo): Command {
   return new Command("emulator")
-    .description("run a strict stand-in for the Responses API on this machine; no key, no network")
+    .description(
+      "run strict stand-ins for the Responses, Messages and chat APIs on this machine; no key, no network",
+    )
     .option("--port <number>", "port to listen on, 0 for any free one", "4320")
     .option("--host <address>", "address to listen on", "127.0.0.1")
     .addOption(new Option("--strict", "refuse what the real API refuses (default)").conflicts("lenient"))
