@@ -5,6 +5,8 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { EXHAUSTIVE, PATIENCE_MS } from "../exhaustive/how-much.ts";
+import { Tally } from "../support/runs.ts";
 import { StrictProvider } from "../support/strict-provider/strict-provider.ts";
 import { cuts, oneMore, PLAIN_SPEAKERS, type Speaker } from "./never-stuck.ts";
 import { CHAT_ANSWERS } from "./odd-answers/chat.ts";
@@ -15,7 +17,11 @@ let provider: StrictProvider;
 beforeAll(async () => {
   provider = await StrictProvider.start();
 });
-afterAll(() => provider.close());
+const tally = new Tally();
+afterAll(async () => {
+  tally.print("one more message after an answer, whole or cut");
+  await provider.close();
+});
 
 interface Case {
   readonly name: string;
@@ -99,6 +105,8 @@ async function expectAccepted(
 ): Promise<void> {
   for (const target of [speaker, ...PLAIN_SPEAKERS]) {
     const { statuses, refusals, errors } = await oneMore(provider, speaker, answers, [target, speaker]);
+    tally.add(where === "whole" ? "whole answers, with a target" : "cut answers, with a target");
+    tally.add("requests that were judged", provider.requests.length);
     expect({ where, target: target.model, statuses, refusals, errors }).toEqual({
       where,
       target: target.model,
@@ -112,14 +120,18 @@ describe.each([...ODD, ...RECORDED])("$name", ({ speaker, answers }) => {
     await expectAccepted(speaker, answers, "whole");
   });
 
-  test("cut behind any event, the next message is taken all the same", { timeout: 60_000 }, async () => {
-    for (const [index, events] of answers.entries()) {
-      for (const cut of cuts(events)) {
-        const played = [...answers.slice(0, index), events.slice(0, cut)];
-        await expectAccepted(speaker, played, `answer ${index + 1}, ${cut} of ${events.length} events`);
+  test(
+    "cut behind any event, the next message is taken all the same",
+    { timeout: EXHAUSTIVE ? PATIENCE_MS : 60_000 },
+    async () => {
+      for (const [index, events] of answers.entries()) {
+        for (const cut of cuts(events)) {
+          const played = [...answers.slice(0, index), events.slice(0, cut)];
+          await expectAccepted(speaker, played, `answer ${index + 1}, ${cut} of ${events.length} events`);
+        }
       }
-    }
-  });
+    },
+  );
 });
 
 /** What only its maker can read, wherever it stands in an answer. */

@@ -1,6 +1,7 @@
 /** One more message after an answer, whatever the answer was: asked of its own model, of every other dialect, and at home again. */
 
 import { anthropic, createAgent, type Model, openai, openaiChat } from "../../src/index.ts";
+import { EXHAUSTIVE } from "../exhaustive/how-much.ts";
 import { instantClock } from "../support/instant-clock.ts";
 import { practiceTools } from "../support/practice-tools.ts";
 import type { Dialect, StrictProvider } from "../support/strict-provider/strict-provider.ts";
@@ -77,13 +78,16 @@ export async function oneMore(
   };
 }
 
-/** Where an answer can be cut and leave something new: behind every event that is no mere piece of text, and some that are. */
+/**
+ * Where an answer can be cut and leave something new: behind every event that is no mere piece of text, and some that are.
+ * All of them with THROUGHLINE_EXHAUSTIVE=1.
+ */
 export function cuts(events: readonly string[]): readonly number[] {
   return events.flatMap((data, index) => {
     const isPiece =
       /"type":"(?:content_block_delta|response\.[a-z_]+\.delta)"|"object":"chat\.completion\.chunk"/.test(
         data,
       );
-    return isPiece && index % 25 !== 0 && index < events.length - 3 ? [] : [index + 1];
+    return !EXHAUSTIVE && isPiece && index % 25 !== 0 && index < events.length - 3 ? [] : [index + 1];
   });
 }
