@@ -4,7 +4,7 @@ import fc from "fast-check";
 
 import { chunk, DONE } from "../../recordings/odd-answers/chat.ts";
 import type { AnswerSpec, Built, Maker } from "./maker.ts";
-import { TOOL_NAMES } from "./maker.ts";
+import { HOW_IT_ARRIVES, TOOL_NAMES } from "./maker.ts";
 
 const piece = fc.oneof(
   {
@@ -60,8 +60,7 @@ export const chatSpec: fc.Arbitrary<ChatSpec> = fc.record({
     "tired",
     null,
   ),
-  cut: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { freq: 3, nil: undefined }),
-  splice: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+  ...HOW_IT_ARRIVES,
 });
 
 export function chatAnswer(spec: ChatSpec, maker: Maker): Built {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 
 import { message } from "../../recordings/odd-answers/claude.ts";
 import type { AnswerSpec, Built, Maker } from "./maker.ts";
-import { TOOL_NAMES } from "./maker.ts";
+import { HOW_IT_ARRIVES, TOOL_NAMES } from "./maker.ts";
 
 type Block = Readonly<Record<string, unknown>>;
 
@@ -96,8 +96,7 @@ export const claudeSpec: fc.Arbitrary<ClaudeSpec> = fc.record({
     "tired",
   ),
   container: fc.boolean(),
-  cut: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { freq: 3, nil: undefined }),
-  splice: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+  ...HOW_IT_ARRIVES,
 });
 
 const SENDABLE = new Set(["text", "tool_use"]);

@@ -1,11 +1,22 @@
 /** What random answers of every dialect share. */
 
+import fc from "fast-check";
+
 export interface AnswerSpec {
   /** Where the stream breaks off, as a part of its events. */
   readonly cut: number | undefined;
   /** Another answer stands in front, and is never finished. */
   readonly splice: boolean;
 }
+
+/** Most answers arrive whole: what breaks off ends its turn. */
+export const HOW_IT_ARRIVES = {
+  cut: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) },
+  ),
+  splice: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+} satisfies Record<keyof AnswerSpec, unknown>;
 
 export interface Built {
   readonly events: readonly string[];

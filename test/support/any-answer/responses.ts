@@ -4,7 +4,7 @@ import fc from "fast-check";
 
 import { response } from "../../recordings/odd-answers/responses.ts";
 import type { AnswerSpec, Built, Maker } from "./maker.ts";
-import { TOOL_NAMES } from "./maker.ts";
+import { HOW_IT_ARRIVES, TOOL_NAMES } from "./maker.ts";
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -70,8 +70,7 @@ export interface ResponsesSpec extends AnswerSpec {
 export const responsesSpec: fc.Arbitrary<ResponsesSpec> = fc.record({
   items: fc.array(item, { maxLength: 7 }),
   status: fc.constantFrom("completed", "completed", "completed", "completed", "incomplete", "failed"),
-  cut: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { freq: 3, nil: undefined }),
-  splice: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+  ...HOW_IT_ARRIVES,
 });
 
 /** What can always go back with the thought before it. */
