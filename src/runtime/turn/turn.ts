@@ -12,7 +12,7 @@ import {
   type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
-import { CUT_OFF, type Group } from "../fold/index.ts";
+import { CUT_OFF, type Group, serverBlockOf } from "../fold/index.ts";
 import { remedyFor } from "../providers/index.ts";
 import { Budget } from "./budget.ts";
 import { isFull, pressureNotice } from "./context-use.ts";
@@ -121,7 +121,9 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       if (step >= limits.maxSteps || spent)
         return { status: "incomplete", reason: spent ? "max_cost" : "max_steps" };
       // A request must not end with the model's own words (failures.md C08); of a server tool it may.
-      if (end.reason === SUMMARISED) await context.live.append([runtimeMessage(context, "Go on.")]);
+      const serves = group?.items.some((item) => serverBlockOf(item) !== undefined) === true;
+      if (end.reason === SUMMARISED || !serves)
+        await context.live.append([runtimeMessage(context, "Go on.")]);
       continue;
     }
 

@@ -5,7 +5,7 @@ interface Chat {
   readonly answers: readonly (readonly string[])[];
 }
 
-const chunk = (delta: object, finish: string | null = null, id = "chatcmpl-odd"): string =>
+export const chunk = (delta: object, finish: string | null = null, id = "chatcmpl-odd"): string =>
   JSON.stringify({
     id,
     object: "chat.completion.chunk",
@@ -13,7 +13,7 @@ const chunk = (delta: object, finish: string | null = null, id = "chatcmpl-odd")
     choices: [{ index: 0, delta, finish_reason: finish }],
   });
 
-const DONE = "[DONE]";
+export const DONE = "[DONE]";
 
 function thinks(field: string, value: unknown, rest: object, finish: string): readonly string[] {
   return [

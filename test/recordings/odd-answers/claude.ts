@@ -133,6 +133,10 @@ export const CLAUDE_ANSWERS: Readonly<Record<string, readonly (readonly string[]
     message([found("srvtoolu_1"), thinking(2), serverCall("srvtoolu_2")], { stop: "pause_turn" }),
     message([found("srvtoolu_2")]).slice(0, 2),
   ],
+  "a pause with nothing but words": [
+    message([thinking(), words("Let me see.")], { stop: "pause_turn" }),
+    message([thinking(2), words("Seen.")]),
+  ],
   "a search beside a call": [
     message([thinking(), serverCall("srvtoolu_1"), found("srvtoolu_1"), call("get_weather")], {
       stop: "tool_use",

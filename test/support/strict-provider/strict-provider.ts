@@ -60,6 +60,11 @@ export class StrictProvider {
     this.requests = [];
   }
 
+  /** The next requests are answered with these and no others; what was issued holds. */
+  playNext(...answers: readonly (readonly string[])[]): void {
+    this.#answers = [...answers];
+  }
+
   get refusals(): readonly string[] {
     return this.requests.flatMap(({ refusal }) => (refusal === undefined ? [] : [refusal.message]));
   }

@@ -1,0 +1,62 @@
+/** What random answers of every dialect share. */
+
+import fc from "fast-check";
+
+export interface AnswerSpec {
+  /** Where the stream breaks off, as a part of its events. */
+  readonly cut: number | undefined;
+  /** Another answer stands in front, and is never finished. */
+  readonly splice: boolean;
+}
+
+/** Most answers arrive whole: what breaks off ends its turn. */
+export const HOW_IT_ARRIVES = {
+  cut: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(undefined) },
+    { weight: 1, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) },
+  ),
+  splice: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
+} satisfies Record<keyof AnswerSpec, unknown>;
+
+export interface Built {
+  readonly events: readonly string[];
+  /** What must go home, by the laws, when the answer arrived whole. */
+  readonly payloads: readonly string[];
+}
+
+export const TOOL_NAMES = [
+  "get_weather",
+  "get_weather",
+  "get_weather",
+  "unknown_tool",
+  "functions.get_weather",
+  "multi_tool_use.parallel",
+  "get_weather<|channel|>commentary",
+  "get weather",
+  "w".repeat(200),
+  "погода",
+  "",
+];
+
+/** Of one session: ids are its own, and results may be owed from one answer to the next. */
+export class Maker {
+  #count = 0;
+  owed: { readonly id: string; readonly type: string }[] = [];
+
+  next(): number {
+    this.#count += 1;
+    return this.#count;
+  }
+}
+
+/** The events as they arrive: maybe behind the beginning of another answer, maybe cut. */
+export function arriving(
+  spec: AnswerSpec,
+  build: () => Built,
+): { readonly events: readonly string[]; readonly payloads: readonly string[] } {
+  const dead = spec.splice ? build().events : [];
+  const { events, payloads } = build();
+  const whole = [...dead.slice(0, Math.floor(dead.length / 2)), ...events];
+  if (spec.cut === undefined) return { events: whole, payloads };
+  return { events: whole.slice(0, Math.floor(spec.cut * whole.length)), payloads: [] };
+}
