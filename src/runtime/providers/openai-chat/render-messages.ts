@@ -97,7 +97,7 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
     `"role":"assistant"`,
     contentField(thoughts, text),
     ...(thoughts.length === 0 ? noThoughts(plan) : reasoningFields(thoughts)),
-    ...(calls.length === 0 ? [] : [`"tool_calls":[${calls.map((item) => callText(item, plan)).join(",")}]`]),
+    ...(calls.length === 0 ? [] : [`"tool_calls":[${calls.map((item) => callText(item)).join(",")}]`]),
   ];
   const sources = (): readonly ItemSource[] =>
     sent.map((item) => ({ path: "", response, itemType: item.event.itemType, callId: item.callId }));
@@ -155,7 +155,7 @@ function fieldText(item: string, field: string): string {
   return stringOf(tryParseJson(sliceMember(item, field) ?? "null")) ?? "";
 }
 
-function callText(item: PlannedItem, { settings }: Plan): string {
+function callText(item: PlannedItem): string {
   const { event } = item;
   if (event.type !== "tool_call") throw new Error(`a ${event.type} is not a call`);
   const id = JSON.stringify(item.callId ?? event.callId);
