@@ -7,7 +7,8 @@
  *
  * Run it once per version, before the version's format or rendering changes; the version is that of package.json unless
  * given. A folder that is there is never written again: what an earlier program wrote cannot be made anew. A new type of
- * event, dialect or field gets a log of its own in log-fixtures/. Ids and times differ from run to run.
+ * event, dialect or field gets a log of its own in log-fixtures/; a log that an earlier folder has is not made again, so
+ * a change of what is tested gets a new name. Ids and times differ from run to run.
  */
 import {
   existsSync,
@@ -18,7 +19,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 
 import { fileStore } from "../src/index.ts";
 import { expectedOf, whatIsKnown } from "../test/support/earlier-logs.ts";
@@ -28,6 +29,8 @@ import { endings } from "./log-fixtures/endings.mjs";
 import { healed } from "./log-fixtures/healed.mjs";
 import { histories } from "./log-fixtures/histories.mjs";
 import { inputs } from "./log-fixtures/inputs.mjs";
+import { serverTools } from "./log-fixtures/server-tools.mjs";
+import { vendors } from "./log-fixtures/vendors.mjs";
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 const out = resolve("test/fixtures/logs", `v${process.argv[2] ?? version}`);
@@ -36,13 +39,16 @@ if (existsSync(out)) {
   process.exit(1);
 }
 
+const recipes = { ...dialects, ...histories, ...healed, ...endings, ...inputs, ...serverTools, ...vendors };
+const earlier = readdirSync(dirname(out), { recursive: true }).map((path) => basename(path, ".jsonl"));
+const isNew = ([name]) => !earlier.includes(name);
+
 // Beside it and renamed at the end: complete or absent.
 const folder = mkdtempSync(join(dirname(out), ".making-"));
 try {
-  for (const [name, make] of Object.entries({ ...dialects, ...histories, ...healed, ...endings, ...inputs }))
-    await tell(name, () => make(name, folder));
-  // They are made of those before.
-  for (const [name, make] of Object.entries(damaged)) await tell(name, () => make(name, folder));
+  // Those that are damaged are made of those before.
+  for (const all of [recipes, damaged])
+    for (const [name, make] of Object.entries(all).filter(isNew)) await tell(name, () => make(name, folder));
   const logs = [];
   for (const file of readdirSync(folder).toSorted()) {
     if (!file.endsWith(".jsonl")) continue;

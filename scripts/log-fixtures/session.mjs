@@ -19,10 +19,12 @@ export const call = (name, args, call_id) => ({
 const welcome = Array.from({ length: 6 }, () => ({ when: "Thanks", output: [say("Welcome.")] }));
 
 /**
- * `steps` are the emulator's answers, its own model speaks after them; `agent` are further options of the agent.
+ * `steps` are the emulator's answers, its own model speaks after them; `agent` are further options of the agent, and
+ * `fetch` is made for the emulator: `towards` unless given.
  * Resolves when the session is closed.
  */
-export async function session(id, folder, { model, steps = [], agent = {}, emulator: options = {} }, run) {
+export async function session(id, folder, given, run) {
+  const { model, steps = [], agent = {}, emulator: options = {}, fetch = towards } = given;
   const scenario = loadScenario(JSON.stringify({ steps: [...steps, ...welcome] }), `${id}.json`);
   const emulator = await startEmulator({ ...options, scenario });
   const made = createAgent({
@@ -31,7 +33,7 @@ export async function session(id, folder, { model, steps = [], agent = {}, emula
     tools: fixtureTools(),
     permissions: "auto",
     cwd: "/project",
-    fetch: towards(emulator),
+    fetch: fetch(emulator),
     ...agent,
   });
   const opened = await made.open({ id, store: fileStore(folder) });

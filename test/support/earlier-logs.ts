@@ -11,6 +11,7 @@ import { CANONICAL_TYPES, type LoggedEvent, type Settings } from "../../src/base
 import type { Emulator } from "../../src/emulator/index.ts";
 import {
   anthropic,
+  type HostedTool,
   isThroughlineError,
   type Log,
   type Model,
@@ -32,8 +33,9 @@ export const KEY = "key-of-the-log-fixtures";
 interface ModelChoice {
   readonly profile: string;
   readonly effort?: string;
-  readonly hosted?: readonly string[];
+  readonly hosted?: readonly HostedTool[];
   readonly capabilities?: Partial<Settings["capabilities"]>;
+  readonly parameters?: Settings["parameters"];
 }
 
 /** The emulated model of that name on the endpoint of the fixtures, as the profile says. */
@@ -48,12 +50,13 @@ export function fixtureModel(name: string, dialect: string, choice: ModelChoice)
 
 /** The model that a log went to last, as today's program makes it. */
 export function modelOf(settings: Settings): Model {
-  const { target, profile, effort, hosted, capabilities } = settings;
+  const { target, profile, effort, hosted, capabilities, parameters } = settings;
   return fixtureModel(target.model, target.dialect, {
     profile: profile.name,
     capabilities,
+    parameters,
     ...(effort === undefined ? {} : { effort }),
-    ...(hosted.length === 0 ? {} : { hosted: hosted.map(({ type }) => String(type)) }),
+    ...(hosted.length === 0 ? {} : { hosted: hosted as readonly HostedTool[] }),
   });
 }
 

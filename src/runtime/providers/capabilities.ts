@@ -3,6 +3,7 @@
  */
 
 import type { Capabilities, ChatProfile, Dialect, Profile } from "../../base/events/index.ts";
+import { LOW_TO_HIGH } from "./profiles/chat.ts";
 
 interface ModelFacts extends Partial<Capabilities> {
   readonly match: RegExp;
@@ -66,15 +67,6 @@ interface ChatModelFacts {
 const keep = (field: string, value: string | boolean): Partial<ChatProfile> => ({
   keepThoughts: { field, value },
 });
-
-const LOW_TO_HIGH = {
-  minimal: "low",
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "high",
-  max: "high",
-};
 
 /** It shows no thoughts and takes none: nothing is asked of it and nothing sent back. */
 const NOT_THINKING: Partial<ChatProfile> = {

@@ -80,7 +80,8 @@ const COMPATIBLE = {
   sendStrict: false,
 } as const satisfies Partial<ChatProfile>;
 
-const LOW_TO_HIGH = {
+/** The words of endpoints that know three efforts. */
+export const LOW_TO_HIGH = {
   minimal: "low",
   low: "low",
   medium: "medium",
