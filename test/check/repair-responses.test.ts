@@ -282,3 +282,14 @@ test(
   },
   timeoutFor(60),
 );
+
+test("a name that only the call carries is told as one change", () => {
+  const { changes } = repairHistory(
+    JSON.stringify([
+      { type: "message", role: "user", content: [{ type: "input_text", text: "Look." }] },
+      { type: "function_call", call_id: "call_1", name: "functions.look", arguments: "{}" },
+      { type: "function_call_output", call_id: "call_1", output: "Done." },
+    ]),
+  );
+  expect(changes.map(({ rule }) => rule)).toEqual(["R18"]);
+});

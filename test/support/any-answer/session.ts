@@ -78,7 +78,7 @@ export const steps = (maxLength: number): fc.Arbitrary<readonly Step[]> =>
         fc.constantFrom("send", "send", "send", "retry", "edit", "crash"),
         fc.double({ min: 0, max: 1, noNaN: true }),
       )
-      .map(([play, act, pick]): Step => ({ ...play, act: act as Step["act"], pick })),
+      .map(([play, act, pick]): Step => ({ ...play, act, pick })),
     { minLength: 1, maxLength },
   );
 

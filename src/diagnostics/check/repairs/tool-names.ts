@@ -17,14 +17,15 @@ export function toolRenamed(
   const declared = declaredNames(history);
   const to = sendableToolName(from, (name) => declared.has(name));
   const results = named.callId === undefined ? [] : lookupOf(history).ids(named.callId).results;
-  return [
-    { rule, edit: { do: "name", at, from, to }, what: `mapped the name of the tool to ${to}` },
-    ...results.map((result): Repair => ({
-      rule,
-      edit: { do: "name", at: result, from, to },
-      what: `mapped the name of the tool to ${to}`,
-    })),
-  ];
+  const untouched = results.length === 0 ? "" : history.apply([]);
+  // Most formats have the name in the call alone, and what changes nothing is not told.
+  const carries = (result: Spot): boolean =>
+    history.apply([{ do: "name", at: result, from, to }]) !== untouched;
+  return [at, ...results.filter(carries)].map((spot) => ({
+    rule,
+    edit: { do: "name", at: spot, from, to },
+    what: `mapped the name of the tool to ${to}`,
+  }));
 }
 
 function declaredNames({ head }: History): ReadonlySet<string | undefined> {
