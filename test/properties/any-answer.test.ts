@@ -46,7 +46,7 @@ test(
       runs(QUICK),
     );
     // A property that looked at nothing must not pass.
-    expect(tally.get("payloads that must go home")).toBeGreaterThan(10);
+    expect(tally.get("payloads that must go home")).toBeGreaterThan(0);
   },
   timeoutFor(QUICK),
 );

@@ -43,6 +43,12 @@ const ODD: readonly Case[] = [
     speaker: GPT,
     answers,
   })),
+  // Where custom calls that nobody declared are the server's own.
+  ...["a custom call by a very long name", "a custom call that nobody declared"].map((name) => ({
+    name: `xAI: ${name}`,
+    speaker: { ...GPT, profile: "xai" },
+    answers: RESPONSES_ANSWERS[name] ?? [],
+  })),
   ...Object.entries(CHAT_ANSWERS).map(([name, { profile, answers }]) => ({
     name: `chat: ${name}`,
     speaker: { dialect: "openai-chat", model: "chat-odd", profile } as const,
@@ -142,6 +148,7 @@ const PAYLOAD =
 const STAYS_BEHIND: Readonly<Record<string, string>> = {
   "Claude: nothing but blank text": "nothing that can be sent follows the thought",
   "Claude: a search that paused twice and failed": "nothing that can be sent follows the last thought",
+  "Claude: a pause behind a result that nobody asked for": "a result without its call is not sent",
   "Claude: a refusal": "a refused answer is not built upon",
   "Claude: another answer in the middle of the first": "the first answer is dead",
   "Responses: another answer in the middle of the first": "the first answer is dead",

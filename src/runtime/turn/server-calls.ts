@@ -5,6 +5,7 @@
  */
 
 import type { Settings } from "../../base/events/index.ts";
+import { sendableToolName } from "../../base/support/index.ts";
 import type { ItemDraft, StreamEvent } from "../providers/index.ts";
 
 /** The event as it is recorded. */
@@ -17,7 +18,9 @@ export function withServerCalls(event: StreamEvent, settings: Settings | undefin
   return custom === true && isTheirs(name, settings) ? { ...event, draft: hosted(event.draft) } : event;
 }
 
+/** A name that cannot be sent back is the model's invention: only a call of ours goes by another (rule R18). */
 function isTheirs(name: string | undefined, { tools, hosted: declared }: Settings): boolean {
+  if (name !== undefined && sendableToolName(name, () => false) !== name) return false;
   return !tools.some((tool) => tool.name === name) && !declared.some((tool) => tool["name"] === name);
 }
 

@@ -12,7 +12,7 @@ import {
   type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
-import { CUT_OFF, type Group, serverBlockOf } from "../fold/index.ts";
+import { CUT_OFF, type Group } from "../fold/index.ts";
 import { remedyFor } from "../providers/index.ts";
 import { Budget } from "./budget.ts";
 import { isFull, pressureNotice } from "./context-use.ts";
@@ -121,8 +121,7 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       if (step >= limits.maxSteps || spent)
         return { status: "incomplete", reason: spent ? "max_cost" : "max_steps" };
       // A request must not end with the model's own words (failures.md C08); of a server tool it may.
-      const serves = group?.items.some((item) => serverBlockOf(item) !== undefined) === true;
-      if (end.reason === SUMMARISED || !serves)
+      if (end.reason === SUMMARISED || !goesOnAlone(context))
         await context.live.append([runtimeMessage(context, "Go on.")]);
       continue;
     }
@@ -170,6 +169,15 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
       ),
     ]);
   }
+}
+
+/** Whether the next request ends with a server tool, by what is sent: a result without its call is not. */
+function goesOnAlone({ live }: TurnContext): boolean {
+  const last = live.fold.plan()?.entries.at(-1);
+  if (last?.kind !== "group") return true;
+  return last.items.some(
+    ({ action, event }) => action !== "omit" && /._tool_(?:use|result)$/.test(event.itemType),
+  );
 }
 
 /** Some providers answer with what still fitted instead of refusing. */

@@ -137,6 +137,10 @@ export const CLAUDE_ANSWERS: Readonly<Record<string, readonly (readonly string[]
     message([thinking(), words("Let me see.")], { stop: "pause_turn" }),
     message([thinking(2), words("Seen.")]),
   ],
+  "a pause behind a result that nobody asked for": [
+    message([thinking(), found("srvtoolu_never_seen"), words("Let me see.")], { stop: "pause_turn" }),
+    message([thinking(2), words("Seen.")]),
+  ],
   "a search beside a call": [
     message([thinking(), serverCall("srvtoolu_1"), found("srvtoolu_1"), call("get_weather")], {
       stop: "tool_use",

@@ -240,6 +240,19 @@ export const RESPONSES_ANSWERS: Readonly<Record<string, readonly (readonly strin
       said("Found."),
     ]),
   ],
+  "a custom call by a very long name": [
+    response([
+      thought(),
+      {
+        id: "ctc_odd1",
+        type: "custom_tool_call",
+        status: "completed",
+        call_id: "call_custom1",
+        name: "w".repeat(200),
+        input: "{}",
+      },
+    ]),
+  ],
   "another answer in the middle of the first": [
     [
       ...response([thought(7), said("Dead.", 7), call("get_weather", { id: "fc_dead" })], "resp_dead").slice(

@@ -36,7 +36,6 @@ const block = fc.oneof(
       name: fc.constantFrom(...TOOL_NAMES),
       input: fc.constantFrom('{"city":"Rome"}', "{}", "", '{"city":', "[1]", '"Rome"', "null"),
       through: fc.boolean(),
-      sameId: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
     }),
   },
   {
@@ -142,7 +141,7 @@ export function claudeAnswer(spec: ClaudeSpec, maker: Maker): Built {
       case "call":
         blocks.push({
           type: "tool_use",
-          id: one["sameId"] === true ? "toolu_same" : `toolu_${n}`,
+          id: `toolu_${n}`,
           name: one["name"],
           input: {},
           ...caller(one["through"]),
@@ -208,9 +207,9 @@ export function claudeAnswer(spec: ClaudeSpec, maker: Maker): Built {
   const last = blocks.findLastIndex(({ type }) => SENDABLE.has(String(type)));
   return {
     events: message(blocks, { stop, id, ...(container === undefined ? {} : { container }) }),
-    // A thought that nothing follows stays behind, and so does a refused or broken answer.
+    // A thought that nothing follows stays behind with its answer's others, and so does a refused or broken answer.
     payloads:
-      stop === fit
+      stop === fit && !/thinking$/.test(String(blocks.at(-1)?.["type"]))
         ? blocks
             .slice(0, Math.max(0, isBlank(blocks[last]) ? 0 : last))
             .map((one) => one["signature"] ?? (one["type"] === "redacted_thinking" ? one["data"] : undefined))

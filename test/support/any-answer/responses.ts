@@ -29,7 +29,6 @@ const item = fc.oneof(
       name: fc.constantFrom(...TOOL_NAMES),
       input: fc.constantFrom('{"city":"Rome"}', "{}", "", '{"city":', "[1]", "null"),
       through: fc.boolean(),
-      sameId: fc.integer({ min: 0, max: 9 }).map((n) => n === 0),
       bare: fc.integer({ min: 0, max: 5 }).map((n) => n === 0),
     }),
   },
@@ -125,13 +124,12 @@ export function responsesAnswer(spec: ResponsesSpec, maker: Maker): Built {
           one["through"] === true && program !== undefined
             ? { caller: { type: "program", caller_id: program } }
             : {};
-        const call_id = one["sameId"] === true ? "call_same" : callId;
         const custom = one["k"] === "custom";
         items.push({
           ...(one["bare"] === true ? {} : { id: `${custom ? "ctc" : "fc"}_${n}` }),
           type: custom ? "custom_tool_call" : "function_call",
           status: "completed",
-          call_id,
+          call_id: callId,
           name: one["name"],
           [custom ? "input" : "arguments"]: one["input"],
           ...called,
@@ -263,8 +261,7 @@ export function responsesAnswer(spec: ResponsesSpec, maker: Maker): Built {
         SAFE.test(String(one["type"])) &&
         (one["type"] !== "reasoning" || one["encrypted_content"] !== undefined) &&
         (one["type"] !== "message" || JSON.stringify(one["content"]).includes("Well.")) &&
-        (one["type"] !== "function_call" ||
-          (one["id"] !== undefined && one["call_id"] !== "call_same" && one["name"] !== "")),
+        (one["type"] !== "function_call" || (one["id"] !== undefined && one["name"] !== "")),
     ) &&
     items.at(-1)?.["type"] !== "reasoning";
   return {

@@ -80,8 +80,9 @@ function shape(item: Json, index: number): Refusal | undefined {
       code: "missing_required_parameter",
     });
   }
-  // A server that gives readable thoughts takes those back.
-  if (type === "reasoning" && text(item["encrypted_content"]) === "" && list(item["content"]).length === 0) {
+  // A server that gives readable thoughts takes those back, and without an id there is nothing to look up.
+  const empty = text(item["encrypted_content"]) === "" && list(item["content"]).length === 0;
+  if (type === "reasoning" && item["id"] !== undefined && empty) {
     return refuse(
       `Item with id '${text(item["id"])}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`,
       { status: 404, param: "input" },
@@ -138,7 +139,11 @@ function pairedReasoning(input: readonly Json[], { answers }: Issued): Refusal |
   const thoughtOf = new Map<string, string>();
   for (const answer of answers) {
     let thought = "";
+    const seen = new Set<unknown>();
     for (const item of answer) {
+      // From here on the last event lists them again: its first item does not follow the last thought.
+      if (item["id"] !== undefined && seen.has(item["id"])) break;
+      seen.add(item["id"]);
       if (item["type"] === "reasoning") thought = text(item["id"]);
       else if (thought !== "") thoughtOf.set(text(item["id"]), thought);
     }
