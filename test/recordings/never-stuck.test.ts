@@ -46,7 +46,7 @@ const ODD: readonly Case[] = [
   // Where custom calls that nobody declared are the server's own.
   ...["a custom call by a very long name", "a custom call that nobody declared"].map((name) => ({
     name: `xAI: ${name}`,
-    speaker: { ...GPT, profile: "xai" },
+    speaker: { ...GPT, model: "grok-odd", profile: "xai" },
     answers: RESPONSES_ANSWERS[name] ?? [],
   })),
   ...Object.entries(CHAT_ANSWERS).map(([name, { profile, answers }]) => ({

@@ -50,7 +50,7 @@ export const judgeResponses: Judge = (body, issued) => {
     first(input, (item, index) => follower(item, input[index + 1])) ??
     pairedReasoning(input, issued) ??
     unchanged(input, issued) ??
-    outputs(input) ??
+    outputs(input, text(body["model"]).startsWith("grok")) ??
     programs(input)
   );
 };
@@ -187,7 +187,8 @@ function unchanged(input: readonly Json[], { answers }: Issued): Refusal | undef
   });
 }
 
-function outputs(input: readonly Json[]): Refusal | undefined {
+/** `ranCustom`: xAI runs custom tools of its own, and their calls come back without an output. */
+function outputs(input: readonly Json[], ranCustom: boolean): Refusal | undefined {
   const open = new Map<string, string>();
   const answered = new Set<string>();
   for (const item of input) {
@@ -209,6 +210,7 @@ function outputs(input: readonly Json[]): Refusal | undefined {
     answered.add(callId);
   }
   for (const [callId, what] of open) {
+    if (ranCustom && what === OUTPUT_OF["custom_tool_call"]) continue;
     if (!answered.has(callId))
       return refuse(`No tool output found for ${what} ${callId}.`, { param: "input" });
   }
