@@ -209,7 +209,7 @@ export function claudeAnswer(spec: ClaudeSpec, maker: Maker): Built {
     events: message(blocks, { stop, id, ...(container === undefined ? {} : { container }) }),
     // A thought that nothing follows stays behind with its answer's others, and so does a refused or broken answer.
     payloads:
-      stop === fit && !/thinking$/.test(String(blocks.at(-1)?.["type"]))
+      stop === fit && !String(blocks.at(-1)?.["type"]).endsWith("thinking")
         ? blocks
             .slice(0, Math.max(0, isBlank(blocks[last]) ? 0 : last))
             .map((one) => one["signature"] ?? (one["type"] === "redacted_thinking" ? one["data"] : undefined))
