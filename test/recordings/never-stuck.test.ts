@@ -149,6 +149,8 @@ const STAYS_BEHIND: Readonly<Record<string, string>> = {
   "Claude: nothing but blank text": "nothing that can be sent follows the thought",
   "Claude: a search that paused twice and failed": "nothing that can be sent follows the last thought",
   "Claude: a pause behind a result that nobody asked for": "a result without its call is not sent",
+  "Claude: a call before a thought that nothing follows, then a thought behind a search":
+    "nothing follows the first thought",
   "Claude: a refusal": "a refused answer is not built upon",
   "Claude: another answer in the middle of the first": "the first answer is dead",
   "Responses: another answer in the middle of the first": "the first answer is dead",

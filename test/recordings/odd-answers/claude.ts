@@ -146,6 +146,13 @@ export const CLAUDE_ANSWERS: Readonly<Record<string, readonly (readonly string[]
       stop: "tool_use",
     }),
   ],
+  "a call before a thought that nothing follows, then a thought behind a search": [
+    message([call("get_weather"), thinking()], { stop: "tool_use" }),
+    message(
+      [serverCall("srvtoolu_1"), found("srvtoolu_1"), thinking(2), call("get_weather", { id: "toolu_odd2" })],
+      { stop: "tool_use" },
+    ),
+  ],
   "a server call without any result": [message([thinking(), serverCall("srvtoolu_1"), words("Well.")])],
   "an advisor": [
     message([

@@ -6,7 +6,7 @@
 
 import type { Settings } from "../../../base/events/index.ts";
 import { objectOf, stringOf } from "../../../base/support/index.ts";
-import { isHome, type Plan, type PlanEntry, type PlannedGroup } from "../../fold/index.ts";
+import { isHome, type Plan, type PlanEntry, type PlannedGroup, type PlannedItem } from "../../fold/index.ts";
 import { effortIgnored } from "../effort-ignored.ts";
 import type { Remark } from "../provider.ts";
 
@@ -96,16 +96,19 @@ function loopThinks(
   const last = loop.at(-1);
   if (last === undefined) return wanted;
   const begins = last.items.find((item) => item.action !== "omit");
-  if (begins?.event.type === "reasoning" && begins.action === "replay") return true;
+  if (begins !== undefined && goesBack(begins)) return true;
   if (mode === "budget") return false;
   const refused = new Set(overrides.flatMap(({ what }) => (what.kind === "group" ? [what.response] : [])));
-  const whole = loop.every(
-    (entry) =>
-      isHome(entry.group.origin, settings) &&
-      !refused.has(entry.group.start.response) &&
-      entry.items.every((item) => item.event.type !== "reasoning" || item.action === "replay"),
-  );
+  const own = loop.every(({ group }) => isHome(group.origin, settings) && !refused.has(group.start.response));
+  const items = loop.flatMap((entry) => entry.items);
+  // Thoughts that stand anywhere in the loop go with thinking on (failures.md C06), though another was left out.
+  if (own && items.some(goesBack)) return true;
+  const whole = own && items.every((item) => item.event.type !== "reasoning" || goesBack(item));
   return wanted && whole;
+}
+
+function goesBack({ event, action }: PlannedItem): boolean {
+  return event.type === "reasoning" && action === "replay";
 }
 
 /** A forced tool is refused together with a budget (failures.md C13). */
