@@ -1,6 +1,5 @@
 /** The AI SDK on the Messages API: whole and streamed, with thinking as each model takes it. */
-import assert from "node:assert/strict";
-
+import { conversation } from "../ai-sdk.mjs";
 import { weather } from "../weather.mjs";
 
 export const client = {
@@ -38,19 +37,3 @@ export const client = {
       }
   },
 };
-
-async function conversation(sdk, settings, way) {
-  const messages = [];
-  const ask = async (content) => {
-    messages.push({ role: "user", content });
-    const result = await sdk[way]({ ...settings, messages });
-    await result.consumeStream?.();
-    const response = await result.response;
-    messages.push(...((await result.responseMessages) ?? response.messages));
-    return result.text;
-  };
-  assert.match(await ask("Compare the weather in Paris and Rome."), /Rome: Sunny in Rome/);
-  assert.match(await ask("What is the weather in Oslo?"), /Sunny in Oslo/);
-  await ask("Think of a number.");
-  assert.match(await ask("Which number was it?"), /I thought of \d+/);
-}

@@ -1,6 +1,5 @@
 /** LangChain on the Responses API: the loop by hand (stateless, and by previous response), and its agent. */
-import assert from "node:assert/strict";
-
+import { byAgent, byHand } from "../langchain.mjs";
 import { weather } from "../weather.mjs";
 
 export const client = {
@@ -26,35 +25,3 @@ export const client = {
       }
   },
 };
-
-async function byHand(model, look, ToolMessage) {
-  const messages = [];
-  const ask = async (content) => {
-    messages.push({ role: "user", content });
-    for (;;) {
-      const answer = await model.invoke(messages);
-      messages.push(answer);
-      if (answer.tool_calls.length === 0) return answer.text;
-      for (const call of answer.tool_calls) {
-        messages.push(new ToolMessage({ tool_call_id: call.id, content: await look.invoke(call.args) }));
-      }
-    }
-  };
-  assert.match(await ask("Compare the weather in Paris and Rome."), /Rome: Sunny in Rome/);
-  await ask("Think of a number.");
-  assert.match(await ask("Which number was it?"), /I thought of \d+/);
-}
-
-async function byAgent(agent) {
-  let { messages } = await agent.invoke({
-    messages: [{ role: "user", content: "What is the weather in Oslo?" }],
-  });
-  assert.match(messages.at(-1).text, /Sunny in Oslo/);
-  ({ messages } = await agent.invoke({
-    messages: [...messages, { role: "user", content: "Think of a number." }],
-  }));
-  ({ messages } = await agent.invoke({
-    messages: [...messages, { role: "user", content: "Which number was it?" }],
-  }));
-  assert.match(messages.at(-1).text, /I thought of \d+/);
-}
