@@ -71,6 +71,12 @@ describe("createModel", () => {
   });
 });
 
+test("one model name has the capabilities of the dialect it is asked in", () => {
+  const contextOf = (profile: string): number | undefined =>
+    createModel({ ...options, model: "gpt-4.1", profile }).settings.capabilities.contextTokens;
+  expect([contextOf("openai"), contextOf("openai-chat")]).toEqual([1_047_576, undefined]);
+});
+
 test("every field of every profile says what it rests on", () => {
   for (const profile of Object.values(PROFILES)) {
     const fields = [
