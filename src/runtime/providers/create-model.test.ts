@@ -72,9 +72,10 @@ describe("createModel", () => {
 });
 
 test("one model name has the capabilities of the dialect it is asked in", () => {
-  const contextOf = (profile: string): number | undefined =>
-    createModel({ ...options, model: "gpt-4.1", profile }).settings.capabilities.contextTokens;
-  expect([contextOf("openai"), contextOf("openai-chat")]).toEqual([1_047_576, undefined]);
+  const sizes = ["openai", "openai-chat"].map(
+    (profile) => createModel({ ...options, model: "gpt-4.1", profile }).settings.capabilities.contextTokens,
+  );
+  expect(sizes).toEqual([1_047_576, undefined]);
 });
 
 test("every field of every profile says what it rests on", () => {
