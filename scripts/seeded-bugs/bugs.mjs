@@ -63,15 +63,29 @@ export const bugs = [
   {
     what: "the lock is a file that a killed holder leaves behind",
     file: "src/runtime/log/writer-lock.ts",
-    find: '  return process.platform === "linux" ? lockBySocket(path) : lockByFile(`${path}.lock`);',
-    replace: `  const mine = \`\${path}.pid\`;
+    find: '  return process.platform === "linux" ? lockBySocket(lockOf(log)) : lockByOpening(lockOf(log));',
+    replace: `  const fs = await import("node:fs");
   try {
-    writeFileSync(mine, String(process.pid), { flag: "wx" });
+    fs.writeFileSync(\`\${log}.pid\`, String(process.pid), { flag: "wx" });
   } catch {
-    return { held: false, holder: holderOf(mine) };
+    return { held: false, holder: "another process" };
   }
-  return { held: true, release: async () => rmSync(mine, { force: true }) };`,
+  return { held: true, release: async () => fs.rmSync(\`\${log}.pid\`, { force: true }) };`,
     tests: ["src/runtime/log/writer-lock.test.ts"],
+  },
+  {
+    what: "a claimant does not look for other holders of the lock",
+    file: "src/runtime/log/socket-lock.ts",
+    find: "      if (rivals.length === 0) {",
+    replace: "      if (rivals.length >= 0) {",
+    tests: ["src/runtime/log/writer-lock.test.ts"],
+  },
+  {
+    what: "an append goes into a log that is no longer in its place",
+    file: "src/runtime/log/file-log.ts",
+    find: "    this.#assertInPlace(this.#file);\n",
+    replace: "",
+    tests: ["src/runtime/log/file-faults.test.ts"],
   },
   {
     what: "a writer does not look whether another one wrote (no fence)",

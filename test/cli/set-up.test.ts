@@ -1,12 +1,14 @@
 /** `models`, `doctor`, `completion`, and the help of every command. */
 
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
 import { COMMANDS } from "../../src/interface/cli/command-table.ts";
+import { afterTest } from "../support/clean-up.ts";
 import {
   asOrdinaryUser,
   emulatorOf,
@@ -17,6 +19,17 @@ import {
   start,
   treeOf,
 } from "./harness.ts";
+
+/** Another user takes a lock that is not theirs, and says nothing of itself that we would repeat. */
+const STRANGER = `
+const [folder] = process.argv.slice(1);
+require("node:fs").mkdirSync(folder);
+require("node:net")
+  .createServer((socket) => socket.end("holds 1 \\u001b[2J"))
+  .listen(folder + "/0", () => {
+    require("node:fs").chmodSync(folder, 0o777);
+    console.log("listening");
+  });`;
 
 interface Report {
   readonly ok: boolean;
@@ -138,6 +151,47 @@ describe("doctor", () => {
       ["modes", `chmod -R go-rwx ${place.sessions}`],
       ["sessions", "throughline repair broken saves what is whole, as a session of its own"],
     ]);
+  });
+
+  test("other users who can write to the folder, and one of them who holds a session, are wrong", async () => {
+    const place = newPlace();
+    const { env } = await emulatorOf();
+    await run(place, ["-p", "hello"], { env });
+    const { id } = await onlyLog(place);
+    chmodSync(place.sessions, 0o777);
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) {
+      chmodSync(join(place.work, ".."), 0o755);
+      for (const folder of [place.home, join(place.sessions, "..")]) chmodSync(folder, 0o755);
+      const stranger = spawn(process.execPath, ["-e", STRANGER, join(place.sessions, `${id}.lock`)], {
+        uid: 65_534,
+        gid: 65_534,
+        stdio: ["ignore", "pipe", "inherit"],
+      });
+      afterTest(() => void stranger.kill("SIGKILL"));
+      await once(stranger.stdout, "data");
+    }
+    const ran = await run(place, ["doctor", "--offline", "--json"]);
+    const { findings } = JSON.parse(ran.out) as Report;
+    const bad = findings.flatMap(({ check, status, message, fix }) =>
+      status === "bad" ? [{ check, message, fix }] : [],
+    );
+    expect(bad).toContainEqual({
+      check: "modes",
+      message: `other users can write to ${place.sessions}: they can lock or remove your sessions`,
+      fix: `chmod 700 ${place.sessions}`,
+    });
+    expect(bad.filter(({ check }) => check === "locks")).toEqual(
+      isRoot
+        ? [
+            {
+              check: "locks",
+              message: `session ${id} is being written by another process of user 65534`,
+              fix: `if that user should not write your sessions: chmod 700 ${place.sessions}`,
+            },
+          ]
+        : [],
+    );
   });
 
   test("a session that may not be read is no damaged one, and a folder that may not be used is told in words", async () => {

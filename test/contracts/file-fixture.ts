@@ -47,6 +47,7 @@ export function countedIo(): CountedIo {
       return systemFileIo.write(file, bytes, offset, position);
     },
     size: (file) => systemFileIo.size(file),
+    isAt: (file, path) => systemFileIo.isAt(file, path),
     truncate(file, length) {
       io.calls.truncate += 1;
       io.failTruncate?.();
@@ -75,11 +76,24 @@ export interface Child {
 
 const root = resolve(import.meta.dirname, "../..");
 
-/** A program of the tests in a process of its own. It speaks in lines; nobody sleeps. */
-export function startChild(name: ChildName, args: readonly string[]): Child {
-  const child = spawn(process.execPath, [childProgram(name), ...args], {
+export interface ChildOptions {
+  /** The Node that runs it; default: ours. */
+  readonly node?: string;
+  /** The user it runs as; only root can choose one. */
+  readonly uid?: number;
+  /** A command that starts it, such as `unshare --net`. It must become the program itself: its pid is the child's. */
+  readonly by?: readonly string[];
+}
+
+/** A program of the tests in a process of its own. It speaks in lines; the tests wait for those. */
+export function startChild(name: ChildName, args: readonly string[], options: ChildOptions = {}): Child {
+  const { node = process.execPath, uid, by = [] } = options;
+  const [command = node, ...rest] = [...by, node, childProgram(name), ...args];
+  const child = spawn(command, rest, {
     cwd: root,
     stdio: ["ignore", "pipe", "pipe"],
+    uid,
+    gid: uid,
   });
   const lines: string[] = [];
   const waiting: (() => void)[] = [];

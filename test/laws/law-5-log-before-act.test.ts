@@ -38,6 +38,10 @@ class Disk implements FileIo {
     return systemFileIo.size(file);
   }
 
+  isAt(file: number, path: string): boolean {
+    return systemFileIo.isAt(file, path);
+  }
+
   truncate(file: number, length: number): void {
     systemFileIo.truncate(file, length);
   }

@@ -1,10 +1,12 @@
 /** The system calls the file log makes, as a port: tests count them and make them fail. */
 
-import { fdatasync, fstatSync, ftruncateSync, writeSync } from "node:fs";
+import { fdatasync, fstatSync, ftruncateSync, lstatSync, writeSync } from "node:fs";
 
 export interface FileIo {
   write(file: number, bytes: Uint8Array, offset: number, position: number): number;
   size(file: number): number;
+  /** Whether the open file is still the one that the path leads to. */
+  isAt(file: number, path: string): boolean;
   truncate(file: number, length: number): void;
   sync(file: number): Promise<void>;
 }
@@ -12,6 +14,12 @@ export interface FileIo {
 export const systemFileIo: FileIo = {
   write: (file, bytes, offset, position) => writeSync(file, bytes, offset, bytes.length - offset, position),
   size: (file) => fstatSync(file).size,
+  isAt: (file, path) => {
+    const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (found === undefined) return false;
+    const { dev, ino } = fstatSync(file, { bigint: true });
+    return found.ino === ino && found.dev === dev;
+  },
   truncate: (file, length) => ftruncateSync(file, length),
   sync: (file) =>
     new Promise((resolve, reject) => {

@@ -15,8 +15,6 @@ import {
   openSync,
   readFileSync,
   readSync,
-  rmSync,
-  writeSync,
 } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -31,6 +29,7 @@ import {
   ThroughlineError,
 } from "../../base/support/index.ts";
 import type { FileIo } from "./file-io.ts";
+import { createFileScratch } from "./file-scratch.ts";
 import { removeUnfinished, removeUnfinishedBlobs } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
 import type { AppendDraft, Log, Scratch } from "./log.ts";
@@ -165,6 +164,7 @@ export class FileLog implements Log {
     if (file === undefined) return;
     try {
       const { earlier } = this.#options;
+      if (writing) this.#assertOneName(file);
       const state = fileState(file);
       if (earlier !== undefined && earlier.#read === state) {
         addAll(this.events, earlier.events);
@@ -183,6 +183,18 @@ export class FileLog implements Log {
     } finally {
       if (this.#file === undefined) closeSync(file);
     }
+  }
+
+  /** Under another name another lock stands beside it, and another writer could come. */
+  #assertOneName(file: number): void {
+    if (fstatSync(file).nlink === 1) return;
+    removeUnfinished(dirname(this.place), this.session); // what a killed import or fork left is a second name too
+    const { nlink } = fstatSync(file);
+    if (nlink === 1) return;
+    throw codedError(
+      "log_linked",
+      `${this.place} cannot be written: the file has ${nlink} names (hard links), and a writer under another name would not see this one. Put a copy in its place: cp ${this.place} ${this.place}.copy && mv ${this.place}.copy ${this.place}`,
+    );
   }
 
   #take(bytes: Buffer): readonly LoggedEvent[] {
@@ -222,6 +234,7 @@ export class FileLog implements Log {
         "session_fenced",
         `the file has ${size} bytes, expected ${this.#size}: another process wrote to it`,
       );
+    this.#assertInPlace(this.#file);
     let done = 0;
     try {
       while (done < bytes.length) {
@@ -234,6 +247,16 @@ export class FileLog implements Log {
       this.#cutBack(error);
       throw this.#writeFailed(error);
     }
+  }
+
+  /** What goes into a file that the path no longer leads to is lost with it, and must not be acknowledged. */
+  #assertInPlace(file: number): void {
+    if (this.#options.io.isAt(file, this.place)) return;
+    throw this.#fail(
+      "log_replaced",
+      `${this.place} was removed, moved or replaced while it was open. What came after is not saved`,
+      "Put the file back, then open the session again",
+    );
   }
 
   /** After a failed write the file ends with the last good line again; if even that fails, nothing more is written. */
@@ -261,12 +284,14 @@ export class FileLog implements Log {
   }
 
   async #syncOnce(covered: number): Promise<void> {
+    const file = this.#file ?? -1;
     try {
-      await this.#options.io.sync(this.#file ?? -1);
-      this.#syncedSize = Math.max(this.#syncedSize, covered);
+      await this.#options.io.sync(file);
     } catch (error) {
       throw this.#fail("log_failed", `the disk did not confirm a write: ${messageOf(error)}`);
     }
+    this.#assertInPlace(file);
+    this.#syncedSize = Math.max(this.#syncedSize, covered);
   }
 
   #create(): number {
@@ -289,11 +314,8 @@ export class FileLog implements Log {
     });
   }
 
-  #fail(code: string, why: string): ThroughlineError {
-    this.#failure = codedError(
-      code,
-      `session "${this.session}" cannot be written any more: ${why}. Open it again to go on`,
-    );
+  #fail(code: string, why: string, next = "Open it again to go on"): ThroughlineError {
+    this.#failure = codedError(code, `session "${this.session}" cannot be written any more: ${why}. ${next}`);
     return this.#failure;
   }
 }
@@ -345,37 +367,3 @@ function saveAside(path: string, bytes: Uint8Array): string {
     return name;
   }
 }
-
-/** It may be lost, so nothing here fails: a full disk or a foreign file in its place must not end a turn. */
-function createFileScratch(path: string): Scratch {
-  let file: number | undefined;
-  return {
-    write(text) {
-      try {
-        file ??= openSync(path, SCRATCH_FLAGS, 0o600);
-        writeSync(file, text);
-      } catch {
-        // Lost; the log itself will say what is wrong with the disk.
-      }
-    },
-    async read() {
-      try {
-        return await readFile(path, "utf8");
-      } catch {
-        return "";
-      }
-    },
-    clear() {
-      if (file !== undefined) closeSync(file);
-      file = undefined;
-      try {
-        rmSync(path, { force: true });
-      } catch {
-        // What cannot be removed is told apart by the id of its response.
-      }
-    },
-  };
-}
-
-const SCRATCH_FLAGS =
-  constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;

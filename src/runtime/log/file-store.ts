@@ -1,8 +1,8 @@
 /**
- * A folder of sessions: `<id>.jsonl`, and beside it `.blobs/`, `.live` and `.torn-*`. Folder 0700, files 0600.
+ * A folder of sessions: `<id>.jsonl`, and beside it `.blobs/`, `.live`, `.torn-*` and `.lock/`. Folder 0700, files 0600.
  */
 
-import { type Dirent, existsSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, existsSync, readFileSync, statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
@@ -18,7 +18,7 @@ import { holdsWholeLine } from "./salvage.ts";
 import { makeFolder, unusable } from "./session-folder.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
 import { writeSession } from "./write-session.ts";
-import { acquireWriterLock, isWriterLocked } from "./writer-lock.ts";
+import { acquireWriterLock, lockHolder } from "./writer-lock.ts";
 
 export interface FileStoreOptions {
   readonly clock?: Clock;
@@ -55,12 +55,13 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     async remove(id) {
       const path = pathOf(id);
       if (!existsSync(path)) throw notFound(id);
-      const lock = await acquireWriterLock(join(realpathSync(root), `${id}.jsonl`));
+      const lock = await acquireWriterLock(path);
       if (!lock.held) throw locked(id, lock.holder);
       try {
-        const names = (await readdir(root)).filter((name) => name.startsWith(`${id}.`));
-        // The log last: killed in between, the session can still be named, and be removed again.
-        for (const name of [...names.filter((one) => one !== `${id}.jsonl`), `${id}.jsonl`])
+        // The log last: killed in between, the session can still be named, and be removed again. The lock goes by itself.
+        const beside = (await readdir(root)).filter((name) => name.startsWith(`${id}.`));
+        const first = beside.filter((name) => name !== `${id}.jsonl` && name !== `${id}.lock`);
+        for (const name of [...first, `${id}.jsonl`])
           await rm(join(root, name), { recursive: true, force: true });
       } finally {
         await lock.release();
@@ -76,15 +77,13 @@ async function openSession(
   { mode }: OpenOptions,
   parts: Pick<FileLogOptions, "clock" | "io" | "earlier">,
 ): Promise<FileLog> {
-  // The lock is named by the real folder: two links to one folder are one session.
-  const lockName = (): string => join(realpathSync(root), `${id}.jsonl`);
-  const hasWriter = async (): Promise<boolean> => isWriterLocked(lockName());
+  const hasWriter = async (): Promise<boolean> => (await lockHolder(path)) !== undefined;
   if (mode === "read") {
     if (!existsSync(path)) throw notFound(id);
     return openLog({ id, path, mode, ...parts, hasWriter, release: async () => undefined });
   }
   makeFolder(root);
-  const lock = await acquireWriterLock(lockName());
+  const lock = await acquireWriterLock(path);
   if (!lock.held) throw locked(id, lock.holder);
   try {
     return openLog({ id, path, mode, ...parts, hasWriter, release: () => lock.release() });

@@ -8,7 +8,6 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  realpathSync,
   rmdirSync,
   statfsSync,
   statSync,
@@ -33,7 +32,20 @@ export function checkFolder(folder: string): readonly Finding[] {
     const message = `${folder} cannot be used: ${readProblem(error)}`;
     return [bad("folder", message, `chmod u+rwx ${folder}, or set THROUGHLINE_HOME`)];
   }
-  return [space(folder), ...modes(folder)];
+  return [space(folder), ...reachOfLocks(folder), ...modes(folder)];
+}
+
+/** The magic numbers of statfs(2): NFS, SMB, CIFS, 9P, Ceph, AFS, FUSE (sshfs among others). */
+const NETWORK_FILE_SYSTEMS: ReadonlySet<number> = new Set([
+  0x6969, 0x517b, 0xfe53_4d42, 0xff53_4d42, 0x0102_1997, 0x00c3_6400, 0x6b41_4653, 0x6573_5546,
+]);
+
+function reachOfLocks(folder: string): readonly Finding[] {
+  if (!NETWORK_FILE_SYSTEMS.has(statfsSync(folder).type)) return [];
+  const message = `${folder} may be on a network file system: a writer on another machine is not seen there`;
+  return [
+    note("locks", message, "open a session on one machine at a time, or keep sessions on a local disk"),
+  ];
 }
 
 /**
@@ -67,7 +79,15 @@ function modes(folder: string): readonly Finding[] {
   if (process.platform === "win32") return [];
   const wide = readdirSync(folder).filter((name) => (modeOf(join(folder, name)) & 0o077) !== 0);
   const findings: Finding[] = [];
-  if ((modeOf(folder) & 0o077) !== 0)
+  if ((modeOf(folder) & 0o022) !== 0)
+    findings.push(
+      bad(
+        "modes",
+        `other users can write to ${folder}: they can lock or remove your sessions`,
+        `chmod 700 ${folder}`,
+      ),
+    );
+  else if ((modeOf(folder) & 0o077) !== 0)
     findings.push(note("modes", `${folder} can be listed by other users`, `chmod 700 ${folder}`));
   if (wide.length > 0) {
     const names = `${wide.slice(0, 3).join(", ")}${wide.length > 3 ? ", …" : ""}`;
@@ -102,6 +122,13 @@ function problemOf(id: string, file: string, error: unknown): Finding {
   );
 }
 
+function heldBy(id: string, holder: string, folder: string): Finding {
+  const message = `session ${id} is being written by ${holder}`;
+  return holder.includes(" of user ")
+    ? bad("locks", message, `if that user should not write your sessions: chmod 700 ${folder}`)
+    : ok("locks", message);
+}
+
 export interface ScanOptions {
   readonly signal: AbortSignal;
   readonly progress: (done: number, all: number) => void;
@@ -128,8 +155,8 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
         note("clock", `session ${id} was written in the future`, "the clock was set back; set it right"),
       );
     }
-    const holder = await lockHolder(join(realpathSync(folder), `${id}.jsonl`));
-    if (holder !== undefined) findings.push(ok("locks", `session ${id} is being written by ${holder}`));
+    const holder = await lockHolder(join(folder, `${id}.jsonl`));
+    if (holder !== undefined) findings.push(heldBy(id, holder, folder));
     try {
       const log = await store.open(id, { mode: "read" });
       await log.close();

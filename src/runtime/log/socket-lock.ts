@@ -1,0 +1,263 @@
+/**
+ * The writer lock on Linux: a listening Unix socket in the folder `<id>.lock/` beside the log.
+ *
+ * The kernel is the only judge. A socket takes connections while its process lives, even a stopped one, and refuses them
+ * from the moment the process is dead. The kernel finds the socket by its inode, so every Node version, every user and
+ * every container that sees the folder finds the same one, whatever path or network namespace it comes from.
+ *
+ * Two rules make it a lock:
+ * - A name is random and never used twice. A socket that refuses is therefore dead for good, and anyone may remove it.
+ * - A claimant first publishes a socket that already listens, then looks at the others, and holds the lock only if none
+ *   of them lives. Of two claimants, at least one sees the other.
+ */
+
+import { randomBytes } from "node:crypto";
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { connect, createServer, type Server } from "node:net";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
+import type { LockAttempt } from "./writer-lock.ts";
+
+/** Bound, but not known to listen yet: it would refuse like a dead socket. */
+const UNPUBLISHED = ".new";
+/** A living process answers at once. One that does not is stopped or busy, and holds the lock all the same. */
+const ANSWER_MS = 200;
+/** How often a claimant looks again while others claim at the same moment, and how often it starts over. */
+const ROUNDS = 100;
+const ROUND_MS = 5;
+
+export async function lockBySocket(folder: string): Promise<LockAttempt> {
+  const claim = await publish(folder);
+  try {
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const rivals = await liveSockets(folder, claim.name);
+      if (rivals.length === 0) {
+        claim.holds = true;
+        return { held: true, release: async () => claim.withdraw() };
+      }
+      // Of claimants that meet, the smallest name wins: the others withdraw, and it looks again.
+      const winner = rivals.find(({ holds, name }) => holds || name < claim.name);
+      if (winner !== undefined) {
+        claim.withdraw();
+        return { held: false, holder: winner.holder };
+      }
+      await pause(ROUND_MS);
+    }
+    throw new Error("other processes claim it without end");
+  } catch (error) {
+    claim.withdraw();
+    throw unlockable(folder, messageOf(error), error);
+  }
+}
+
+/** The holder in words, or undefined. It only looks: it claims nothing and removes nothing. */
+export async function socketHolder(folder: string): Promise<string | undefined> {
+  try {
+    const [first] = await liveSockets(folder, undefined);
+    return first?.holder;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    return `another process of user ${ownerOf(folder) ?? "unknown"}`; // its folder is closed to us
+  }
+}
+
+interface Claim {
+  readonly name: string;
+  holds: boolean;
+  withdraw(): void;
+}
+
+/** Listens under a name nobody looks at, then publishes it by a rename: whoever sees the name can connect. */
+async function publish(folder: string): Promise<Claim> {
+  let problem: unknown;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    makeLockFolder(folder);
+    const name = randomBytes(8).toString("hex");
+    const claim = new SocketClaim(folder, name);
+    try {
+      await inFolder(folder, async (at) => {
+        await claim.listen(`${at}/${name}${UNPUBLISHED}`);
+        chmodSync(`${at}/${name}${UNPUBLISHED}`, 0o777); // the folder decides who may come in
+        renameSync(`${at}/${name}${UNPUBLISHED}`, `${at}/${name}`);
+      });
+      return claim;
+    } catch (error) {
+      claim.withdraw();
+      // The last holder removed the folder, or somebody swept the name away, in just this moment.
+      if (codeOf(error) !== "ENOENT") throw unlockable(folder, messageOf(error), error);
+      problem = error;
+    }
+  }
+  throw unlockable(folder, messageOf(problem), problem);
+}
+
+class SocketClaim implements Claim {
+  readonly name: string;
+  holds = false;
+  readonly #folder: string;
+  readonly #server: Server;
+
+  constructor(folder: string, name: string) {
+    this.name = name;
+    this.#folder = folder;
+    this.#server = createServer((socket) => {
+      socket.unref().on("error", () => socket.destroy());
+      socket.end(`${this.holds ? "holds" : "claims"} ${process.pid} ${host()}`);
+    });
+  }
+
+  /** `exclusive`: in a worker of node:cluster the socket would else belong to the primary process, and outlive us. */
+  listen(path: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#server.once("error", reject);
+      this.#server.listen({ path, exclusive: true }, resolve).unref();
+    });
+  }
+
+  withdraw(): void {
+    for (const end of ["", UNPUBLISHED]) quietly(() => rmSync(join(this.#folder, `${this.name}${end}`)));
+    this.#server.close(); // at once; it would only be waited for those who are still being answered
+    quietly(() => rmdirSync(this.#folder));
+  }
+}
+
+interface LiveSocket {
+  readonly name: string;
+  readonly holds: boolean;
+  readonly holder: string;
+}
+
+/** All but our own. A claimant removes the dead ones on its way; who only looks, does not. */
+function liveSockets(folder: string, own: string | undefined): Promise<readonly LiveSocket[]> {
+  return inFolder(folder, async (at) => {
+    const live: LiveSocket[] = [];
+    for (const entry of readdirSync(at, { withFileTypes: true })) {
+      if (entry.name === own || !entry.isSocket()) continue;
+      const path = `${at}/${entry.name}`;
+      const answer = await ask(path);
+      if (answer === "dead" && own !== undefined) quietly(() => rmSync(path));
+      // One that is not published yet has still to look around, and will see us.
+      if (typeof answer === "string" || entry.name.endsWith(UNPUBLISHED)) continue;
+      const { said } = answer;
+      const holds = !said.startsWith("claims ");
+      live.push({ name: entry.name, holds, holder: holderIn(said, ownerOf(path)) });
+    }
+    return live;
+  });
+}
+
+type Answer = "dead" | "gone" | { readonly said: string };
+
+/** Only a refused connection proves death. Anything else that goes wrong counts as life. */
+function ask(path: string): Promise<Answer> {
+  return new Promise((resolve) => {
+    let said = "";
+    const socket = connect(path);
+    const finish = (answer: Answer): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(ANSWER_MS, () => finish({ said }));
+    socket.on("data", (data) => (said = `${said}${data.toString("latin1")}`.slice(0, 256)));
+    socket.on("end", () => finish({ said }));
+    socket.on("error", (error) => {
+      const code = codeOf(error);
+      finish(code === "ECONNREFUSED" ? "dead" : code === "ENOENT" ? "gone" : { said });
+    });
+  });
+}
+
+/** What a process says of itself is shown only in the form we expect; whose it is, the file system knows. */
+function holderIn(said: string, owner: number | undefined): string {
+  const [, pid, where] = /^(?:holds|claims) (\d{1,10}) ([\w.-]{1,64})$/.exec(said) ?? [];
+  const here = where === host();
+  if (here && Number(pid) === process.pid) return "this process";
+  const name = pid === undefined ? "another process" : `process ${pid}${here ? "" : ` on ${where}`}`;
+  return owner === undefined || owner === process.geteuid?.() ? name : `${name} of user ${owner}`;
+}
+
+/** A container has a name of its own, and process ids of its own. */
+function host(): string {
+  return hostname()
+    .replaceAll(/[^\w.-]/g, "_")
+    .slice(0, 64);
+}
+
+function ownerOf(path: string): number | undefined {
+  return lstatSync(path, { throwIfNoEntry: false })?.uid;
+}
+
+/**
+ * A socket's path may have 107 bytes, a folder's any number: the open folder is short. It also stays the same folder,
+ * whatever happens to its name.
+ */
+async function inFolder<T>(folder: string, work: (at: string) => Promise<T>): Promise<T> {
+  const file = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+  try {
+    return await work(`/proc/self/fd/${file}`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Only its owner enters it, unless the folder of sessions is one that others write to as well. The owner is that of the
+ * folder of sessions: what root leaves there must not keep a person out of their own session.
+ */
+function makeLockFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+    const { uid, gid, mode } = statSync(dirname(folder));
+    if (process.geteuid?.() === 0 && uid !== 0) chownSync(folder, uid, gid);
+    if ((mode & 0o022) === 0) return;
+    chownSync(folder, -1, gid);
+    chmodSync(folder, mode & 0o1777);
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "EEXIST") return removeIfClosed(folder);
+    // EPERM: the group is not ours to give. ENOENT: its last holder was quicker and removed it.
+    if (code !== "EPERM" && code !== "ENOENT") throw unlockable(folder, messageOf(error), error);
+  }
+}
+
+/** A folder that its maker did not live to open to us, and that is empty, can be made again. */
+function removeIfClosed(folder: string): void {
+  try {
+    closeSync(openSync(folder, constants.O_RDONLY));
+  } catch (error) {
+    if (codeOf(error) === "EACCES") quietly(() => rmdirSync(folder));
+  }
+}
+
+/** What cannot be removed is gone already, is in use, or is dead: the next claimant sees which. */
+function quietly(remove: () => void): void {
+  try {
+    remove();
+  } catch {
+    // See above.
+  }
+}
+
+function unlockable(folder: string, why: string, cause?: unknown): ThroughlineError {
+  return codedError(
+    "lock_unusable",
+    `cannot take the writer lock ${folder}: ${why}. Keep sessions in a folder of your own on a local disk (THROUGHLINE_HOME), or remove ${folder} if no program is writing this session`,
+    cause,
+  );
+}
