@@ -1,10 +1,20 @@
-import { appendFileSync, readFileSync, statSync, truncateSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { countedIo, errno, temporaryFolder } from "../../../test/contracts/file-fixture.ts";
+import { afterTest, countedIo, errno, temporaryFolder } from "../../../test/contracts/file-fixture.ts";
 import { fileStore, type Log } from "./index.ts";
 
 const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
@@ -270,5 +280,59 @@ describe("a foreign append", () => {
     await expect(log.append([notice("c")])).rejects.toMatchObject({ code: "session_fenced" });
     await log.close();
     expect(statSync(path).size).toBe(10);
+  });
+});
+
+const copyOver = (path: string): void => {
+  copyFileSync(path, `${path}.copy`);
+  renameSync(`${path}.copy`, path);
+};
+const linkBack = (path: string): void => {
+  renameSync(path, `${path}.moved`);
+  symlinkSync(`${path}.moved`, path);
+};
+
+describe("a log that is no longer where it was opened", () => {
+  test.each([
+    ["removed", (path: string): void => rmSync(path)],
+    ["moved", (path: string): void => renameSync(path, `${path}.moved`)],
+    ["replaced by a copy of the same bytes", copyOver],
+    ["moved, with a link in its place", linkBack],
+    [
+      "gone with its folder",
+      (path: string): void => renameSync(join(path, ".."), `${join(path, "..")}-moved`),
+    ],
+  ])("%s: nothing more is acknowledged, and the error is final", async (_, attack) => {
+    const { log, path, folder } = await openCounted();
+    afterTest(() => rmSync(`${folder}-moved`, { recursive: true, force: true }));
+    await log.append([notice("a")]);
+    await log.sync();
+    attack(path);
+    await expect(log.append([notice("b")])).rejects.toMatchObject({
+      code: "log_replaced",
+      message: `session "s" cannot be written any more: ${path} was removed, moved or replaced while it was open. What came after is not saved. Put the file back, then open the session again`,
+    });
+    await expect(log.append([notice("c")])).rejects.toMatchObject({ code: "log_replaced" });
+    await expect(log.sync()).rejects.toMatchObject({ code: "log_replaced" });
+    expect(messages(log)).toEqual(["a"]);
+    await log.close();
+  });
+
+  test("is found by a sync too: what came since the last one is not called durable", async () => {
+    const { log, path } = await openCounted();
+    await log.append([notice("a")]);
+    rmSync(path);
+    await expect(log.sync()).rejects.toMatchObject({ code: "log_replaced" });
+    await log.close();
+  });
+
+  test("may have had a second name for a while: the next append finds the file in its place", async () => {
+    const { log, path, reread } = await openCounted();
+    await log.append([notice("a")]);
+    linkSync(path, `${path}.backup`);
+    await log.append([notice("b")]);
+    rmSync(`${path}.backup`);
+    await log.close();
+    expect(await reread()).toEqual(["a", "b"]);
   });
 });
