@@ -12,7 +12,7 @@ export const bugs = [
   {
     what: "the log is never synced",
     file: "src/runtime/log/file-log.ts",
-    find: "      await this.#options.io.sync(this.#file ?? -1);\n",
+    find: "      await this.#options.io.sync(file);\n",
     replace: "",
     tests: ["src/runtime/log/file-faults.test.ts"],
   },
@@ -48,9 +48,8 @@ export const bugs = [
   {
     what: "a failed sync is tried again",
     file: "src/runtime/log/file-log.ts",
-    find: "      await this.#options.io.sync(this.#file ?? -1);",
-    replace:
-      "      await this.#options.io.sync(this.#file ?? -1).catch(() => this.#options.io.sync(this.#file ?? -1));",
+    find: "      await this.#options.io.sync(file);",
+    replace: "      await this.#options.io.sync(file).catch(() => this.#options.io.sync(file));",
     tests: ["src/runtime/log/file-faults.test.ts"],
   },
   {
