@@ -1,13 +1,14 @@
 /** A home with sessions for the commands that write whole ones, and strace that kills a command at any of its system calls. */
 
 import { spawn } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createAgent, emulator, fileStore } from "../../src/index.ts";
 import { type AppendDraft, bundleText, readBundle } from "../../src/runtime/log/index.ts";
 import { handMadeLog } from "../check/hand-made-log.ts";
 import { CLI } from "../support/built.ts";
+import { copyFolder } from "./how-much.ts";
 import { killFolder } from "./killed-fixture.ts";
 
 export const SECRET = "hunter2-canary-value";
@@ -80,7 +81,7 @@ const CALL = { id: "call_1", type: "function", function: { name: "f", arguments:
 
 export function copyOf(home: Home): Home {
   const copy = homeIn(killFolder());
-  cpSync(home.folder, copy.folder, { recursive: true });
+  copyFolder(home.folder, copy.folder);
   return copy;
 }
 

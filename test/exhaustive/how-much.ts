@@ -5,6 +5,7 @@
  * @module
  */
 
+import { execFileSync } from "node:child_process";
 import { accessSync, constants, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,4 +31,9 @@ export function quickFolder(): string {
     place = tmpdir();
   }
   return mkdtempSync(join(place, "throughline-exhaustive-"));
+}
+
+/** With the dead sockets that a killed writer leaves: Node's own copy refuses them. */
+export function copyFolder(from: string, to: string): void {
+  execFileSync("cp", ["-a", `${from}/.`, to]);
 }

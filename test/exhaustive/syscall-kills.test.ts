@@ -4,14 +4,14 @@
  */
 
 import { spawnSync } from "node:child_process";
-import { appendFileSync, cpSync, readFileSync } from "node:fs";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { Tally } from "../support/runs.ts";
-import { EXHAUSTIVE, PATIENCE_MS, someOf } from "./how-much.ts";
+import { copyFolder, EXHAUSTIVE, PATIENCE_MS, someOf } from "./how-much.ts";
 import { expectGoesOn, killFolder, runChild, type Said } from "./killed-fixture.ts";
 import { type DiePoint, type KilledPlan, SESSION } from "./killed-plan.ts";
 
@@ -119,7 +119,7 @@ describe.runIf(hasStrace)("SIGKILL by strace", () => {
       appendFileSync(join(left, `${SESSION}.jsonl`), '{"v":1,"seq":');
       const copy = (): KilledPlan => {
         const folder = killFolder();
-        cpSync(left, folder, { recursive: true });
+        copyFolder(left, folder);
         return planIn(folder, "emu-reasoner", { resume: true });
       };
       const points = await pointsOf(copy);

@@ -32,6 +32,7 @@ import { dirname, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
 import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
+import { unusable } from "./session-folder.ts";
 import type { LockAttempt } from "./writer-lock.ts";
 
 /** Bound, but not known to listen yet: it would refuse like a dead socket. */
@@ -232,7 +233,7 @@ function makeLockFolder(folder: string): void {
     const code = codeOf(error);
     if (code === "EEXIST") return removeIfClosed(folder);
     // EPERM: the group is not ours to give. ENOENT: its last holder was quicker and removed it.
-    if (code !== "EPERM" && code !== "ENOENT") throw unlockable(folder, messageOf(error), error);
+    if (code !== "EPERM" && code !== "ENOENT") throw unusable(dirname(folder), error);
   }
 }
 
