@@ -10,7 +10,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { systemClock } from "../../src/base/support/index.ts";
 import { FileLog } from "../../src/runtime/log/file-log.ts";
-import { fileStore, type Log, systemFileIo } from "../../src/runtime/log/index.ts";
+import { fileStore, lockHolder, type Log, systemFileIo } from "../../src/runtime/log/index.ts";
 import { startChild, temporaryFolder } from "../contracts/file-fixture.ts";
 import { Tally } from "../support/runs.ts";
 import { EXHAUSTIVE, PATIENCE_MS } from "./how-much.ts";
@@ -45,7 +45,50 @@ test(
   PATIENCE_MS,
 );
 
-/** As in two containers that share a volume: each believes it holds the session. */
+test(
+  "writers of every Node version at hand take turns and are killed or stopped anywhere: nothing acknowledged is lost",
+  async () => {
+    const folder = temporaryFolder();
+    const nodes = [process.execPath, ...(process.env["THROUGHLINE_NODES"] ?? "").split(":").filter(Boolean)];
+    const acknowledged: string[] = [];
+    const failures: string[] = [];
+    const writeUntilKilled = async (number: number): Promise<void> => {
+      const node = nodes[number % nodes.length] ?? process.execPath;
+      const child = startChild("append-child", [folder, `writer-${number}`], { node });
+      const heard = (async () => {
+        for (;;) acknowledged.push(await child.line("acknowledged"));
+      })().catch(() => undefined);
+      const failed = child.line("failed").then(
+        (why) => failures.push(why),
+        () => undefined,
+      );
+      await child.line("acknowledged").then((first) => acknowledged.push(first));
+      if (number % 3 === 0) {
+        process.kill(child.pid, "SIGSTOP");
+        await lockHolder(join(folder, "s.jsonl")); // others look at it meanwhile
+        process.kill(child.pid, "SIGCONT");
+      }
+      await child.kill();
+      await Promise.all([heard, failed]);
+      tally.add("writers that took turns and were killed");
+    };
+    const WRITERS = EXHAUSTIVE ? 300 : 9;
+    let next = 0;
+    const lane = async (): Promise<void> => {
+      while (next < WRITERS) await writeUntilKilled(next++);
+    };
+    await Promise.all([lane(), lane(), lane()]);
+    const lines = readFileSync(join(folder, "s.jsonl"), "utf8").split("\n").slice(0, -1);
+    const read = lines.map((line) => JSON.parse(line) as { seq: number; message: string });
+    expect(failures).toEqual([]);
+    expect(read.map(({ seq }) => seq)).toEqual(read.map((_, index) => index));
+    expect(acknowledged.filter((message) => !read.some((event) => event.message === message))).toEqual([]);
+    tally.add("events that they acknowledged", acknowledged.length);
+  },
+  PATIENCE_MS,
+);
+
+/** As on two machines that share a folder: each believes it holds the session. */
 function unlocked(folder: string): Log {
   return new FileLog({
     id: "s",

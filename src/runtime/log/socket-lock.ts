@@ -100,8 +100,10 @@ async function publish(folder: string): Promise<Claim> {
       return claim;
     } catch (error) {
       claim.withdraw();
-      // The last holder removed the folder, or somebody swept the name away, in just this moment.
-      if (codeOf(error) !== "ENOENT") throw unlockable(folder, messageOf(error), error);
+      // The last holder removed the folder, or somebody swept the name away, in just this moment. For a folder that is
+      // gone libuv says EACCES (uv_pipe_bind).
+      if (codeOf(error) !== "ENOENT" && codeOf(error) !== "EACCES")
+        throw unlockable(folder, messageOf(error), error);
       problem = error;
     }
   }
