@@ -14,13 +14,12 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import nodeModule from "node:module";
 import { hostname } from "node:os";
 import { dirname, join, relative, sep } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { codedError, codeOf, messageOf } from "../../base/support/index.ts";
 import { dataFolder, type FileSet } from "../config/index.ts";
+import { refuseLiveFiles } from "./refuse-live-files.ts";
 
 export interface TrustedCopy {
   /** Holds the copy of `/a/b.mjs` at `a/b.mjs`. */
@@ -29,14 +28,16 @@ export interface TrustedCopy {
   readonly start: string;
 }
 
-const copies = new WeakMap<FileSet, TrustedCopy>();
+/** By content: a server loads the same project many times. */
+const copies = new Map<string, TrustedCopy>();
 
-export function trustedCopy(files: FileSet): TrustedCopy {
-  const known = copies.get(files);
+export function trustedCopy(set: FileSet): TrustedCopy {
+  const content = JSON.stringify([set.root, set.starts, set.files.map(({ path, sha256 }) => [path, sha256])]);
+  const known = copies.get(content);
   if (known !== undefined) return known;
   try {
-    const made = makeCopy(files);
-    copies.set(files, made);
+    const made = makeCopy(set);
+    copies.set(content, made);
     return made;
   } catch (error) {
     throw codedError(
@@ -70,7 +71,7 @@ function makeCopy({ root, starts, files }: FileSet): TrustedCopy {
     if (content.type === "file") writeFileSync(place, content.bytes, { mode: 0o600, flag: "wx" });
     else symlinkSync(relative(dirname(place), placeIn(folder, content.to)), place, "junction");
   }
-  refuseLiveFiles(folder, root);
+  refuseLiveFiles(folder + sep, root.endsWith(sep) ? root : root + sep);
   return { folder, start: placeIn(folder, starts[0] ?? root) };
 }
 
@@ -94,34 +95,4 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return codeOf(error) !== "ESRCH";
   }
-}
-
-interface ResolveHooks {
-  readonly resolve: (
-    specifier: string,
-    context: { readonly parentURL?: string },
-    next: (specifier: string, context: object) => { readonly url: string },
-  ) => { readonly url: string };
-}
-
-/**
- * Code in the copy can compute the path of a file in the project and import that. Node has hooks that can refuse it from
- * 22.15 on; on older versions nothing does (docs/cli.md, Trust).
- */
-function refuseLiveFiles(copy: string, root: string): void {
-  const { registerHooks } = nodeModule as { readonly registerHooks?: (hooks: ResolveHooks) => unknown };
-  const inCopy = pathToFileURL(copy + sep).href;
-  registerHooks?.({
-    resolve(specifier, context, next) {
-      const found = next(specifier, context);
-      const fromCopy = context.parentURL?.startsWith(inCopy) === true && !found.url.startsWith(inCopy);
-      if (fromCopy && found.url.startsWith("file:") && isBelow(root, fileURLToPath(found.url)))
-        throw codedError("code_untrusted", `${fileURLToPath(found.url)} is not one of the trusted files`);
-      return found;
-    },
-  });
-}
-
-function isBelow(folder: string, path: string): boolean {
-  return path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }

@@ -265,6 +265,22 @@ describe("what a project may set", () => {
     expect(loadConfig(cwd, env()).project?.decision).toBeUndefined();
   });
 
+  test("trust holds for the code that the settings name, until a file it imports changes", () => {
+    project({ tools: "t.mjs" });
+    const at = (name: string) => join(folder, "project", ".throughline", name);
+    const tools = write(at("t.mjs"), 'import "./a.mjs";');
+    const imported = write(at("a.mjs"), "1;");
+    trust();
+    expect(loadConfig(cwd, env()).values.tools).toBe(tools);
+    write(imported, "2;");
+    const { values, project: state } = loadConfig(cwd, env());
+    expect(values.tools).toBeUndefined();
+    expect(state).toMatchObject({
+      decision: undefined,
+      changes: [{ file: ".throughline/a.mjs", change: "edited" }],
+    });
+  });
+
   test("a decision file that cannot be read trusts nobody", () => {
     project({ permissions: "auto" });
     write(trustFile(env()), "garbage");
