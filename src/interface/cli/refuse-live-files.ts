@@ -27,9 +27,11 @@ type ResolveFilename = (
   ...rest: unknown[]
 ) => string;
 
+const RESOLVE = "_resolveFilename";
+
 interface Loaders {
   readonly registerHooks?: (hooks: Hooks) => unknown;
-  _resolveFilename: ResolveFilename;
+  [RESOLVE]: ResolveFilename;
 }
 
 /** Both folders end with a separator. */
@@ -49,8 +51,8 @@ export function refuseLiveFiles(copy: string, project: string): void {
   }
   const hooks = `data:text/javascript,${encodeURIComponent(THREAD_HOOKS)}`;
   nodeModule.register(hooks, { data: { copyUrl, projectUrl } });
-  const before = loaders._resolveFilename;
-  loaders._resolveFilename = function resolveFilename(request, parent, ...rest) {
+  const before = loaders[RESOLVE];
+  loaders[RESOLVE] = function resolveFilename(request, parent, ...rest) {
     const found = before.call(this, request, parent, ...rest);
     if (parent?.filename?.startsWith(copy) === true && isLive(found, copy, project)) throw refused(found);
     return found;

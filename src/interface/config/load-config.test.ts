@@ -267,9 +267,8 @@ describe("what a project may set", () => {
 
   test("trust holds for the code that the settings name, until a file it imports changes", () => {
     project({ tools: "t.mjs" });
-    const at = (name: string) => join(folder, "project", ".throughline", name);
-    const tools = write(at("t.mjs"), 'import "./a.mjs";');
-    const imported = write(at("a.mjs"), "1;");
+    const tools = write(join(folder, "project", ".throughline", "t.mjs"), 'import "./a.mjs";');
+    const imported = write(join(folder, "project", ".throughline", "a.mjs"), "1;");
     trust();
     expect(loadConfig(cwd, env()).values.tools).toBe(tools);
     write(imported, "2;");
