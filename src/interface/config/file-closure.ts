@@ -13,7 +13,14 @@ import { isObject, messageOf, stringOf, tryParseJson } from "../../base/support/
 import { type Reference, referencesIn } from "./module-references.ts";
 import { packageTargets } from "./package-targets.ts";
 import { readPlainFile } from "./read-plain-file.ts";
-import { foldersAbove, isInside, type Link, type RealPlace, realPlace } from "./real-places.ts";
+import {
+  foldersAbove,
+  isInside,
+  type KnownStats,
+  type Link,
+  type RealPlace,
+  realPlace,
+} from "./real-places.ts";
 
 /** Enough for a tool and its packages; little enough to read at every start. */
 const MOST = { files: 4000, bytes: 32 * 1024 * 1024, references: 100_000 };
@@ -71,6 +78,7 @@ class ClosureWalk {
   /** Folders a relative path may lead into: the project, and each package that was found outside it. */
   readonly #areas: string[];
   readonly #contents = new Map<string, Buffer>();
+  readonly #stats: KnownStats = new Map();
   readonly #places = new Map<string, RealPlace | undefined>();
   #bytes = 0;
   #references = 0;
@@ -151,6 +159,7 @@ class ClosureWalk {
       this.#exported(dirname(scope.file), scope.json, subpath, by);
     for (const folder of foldersAbove(dirname(from))) {
       if (basename(folder) === "node_modules") continue;
+      if (this.#place(join(folder, "node_modules"))?.kind !== "folder") continue;
       const place = this.#place(join(folder, "node_modules", name));
       if (place?.kind !== "folder") {
         // CommonJS also takes a plain file there.
@@ -266,7 +275,7 @@ class ClosureWalk {
   }
 
   #place(path: string): RealPlace | undefined {
-    if (!this.#places.has(path)) this.#places.set(path, realPlace(path));
+    if (!this.#places.has(path)) this.#places.set(path, realPlace(path, this.#stats));
     return this.#places.get(path);
   }
 

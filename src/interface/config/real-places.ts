@@ -21,14 +21,17 @@ export interface Link {
 
 const MAX_LINKS = 40;
 
+/** What is at each path, for a walk that asks about the same folders thousands of times. */
+export type KnownStats = Map<string, Stats | undefined>;
+
 /** Undefined when there is nothing, or when it cannot be looked at. */
-export function realPlace(path: string): RealPlace | undefined {
+export function realPlace(path: string, known: KnownStats = new Map()): RealPlace | undefined {
   const links: Link[] = [];
   const rest = partsOf(resolve(path));
   let at = parse(resolve(path)).root;
   for (let part = rest.shift(); part !== undefined; part = rest.shift()) {
     const next = resolve(at, part);
-    const found = statOf(next);
+    const found = statOf(next, known);
     if (found === undefined) return undefined;
     if (found.isSymbolicLink()) {
       const to = resolve(at, linkAt(next));
@@ -42,7 +45,7 @@ export function realPlace(path: string): RealPlace | undefined {
       at = next;
     }
   }
-  const found = statOf(at);
+  const found = statOf(at, known);
   if (found === undefined) return undefined;
   const kind = found.isFile() ? "file" : found.isDirectory() ? "folder" : "other";
   return { path: at, kind, size: found.size, links };
@@ -65,12 +68,16 @@ function partsOf(path: string): string[] {
     .filter((part) => part !== "");
 }
 
-function statOf(path: string): Stats | undefined {
+function statOf(path: string, known: KnownStats): Stats | undefined {
+  if (known.has(path)) return known.get(path);
+  let found: Stats | undefined;
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
+    found = lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    return undefined;
+    found = undefined;
   }
+  known.set(path, found);
+  return found;
 }
 
 function linkAt(path: string): string {
