@@ -206,4 +206,12 @@ export const bugs = [
     replace: "    this.#value = Object.assign({}, value);",
     tests: ["test/server/bad-requests.test.ts"],
   },
+  {
+    what: "trust ignores the content of an imported file",
+    file: "src/interface/config/file-closure.ts",
+    find: '    this.#keep(place.path, hashOf(bytes), { type: "file", bytes });',
+    replace:
+      '    this.#keep(place.path, this.#files.size === 0 ? hashOf(bytes) : "", { type: "file", bytes });',
+    tests: ["src/interface/config/load-config.test.ts"],
+  },
 ];

@@ -188,7 +188,8 @@ describe("a project's own settings", () => {
   test("what narrows needs no trust", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
-    project(place, { permissions: "deny", maxSteps: 3, effort: "low" });
+    user(place, { effort: "high" });
+    project(place, { permissions: "deny", maxSteps: 3, effort: "low", allowTools: ["list_files", "nope"] });
     const ran = await run(place, ["-p", "List the files."], { env });
     expect(ran.err).not.toContain("trust");
     expect(ran.out).toContain("did not allow");
@@ -242,7 +243,7 @@ describe("AGENTS.md", () => {
     expect(jsonLines(ran.out)[0]).toMatchObject({ type: "session", instructions: file });
   });
 
-  test("one that is too large is cut, and that is said; a link out of the project is refused", async () => {
+  test("one that is too large is cut, and that is said; a link out of the project is not read", async () => {
     const place = newPlace();
     place.write("AGENTS.md", "A line of the instructions.\n".repeat(2000));
     const ran = await run(place, ["-p", "--ephemeral", "hi"]);
@@ -250,9 +251,10 @@ describe("AGENTS.md", () => {
     const other = newPlace();
     const secret = place.write("secret", "private words");
     symlinkSync(secret, join(other.work, "AGENTS.md"));
-    const refused = await run(other, ["-p", "hi"]);
-    expectProblem(refused, 2, "project_file_outside");
-    expect(treeOf(other.home)).toEqual([]);
+    const linked = await run(other, ["-p", "hi"]);
+    expect(linked.code).toBe(0);
+    expect(linked.err).toContain("[project_file_outside]");
+    expect(JSON.stringify((await onlyLog(other)).events)).not.toContain("private words");
   });
 });
 

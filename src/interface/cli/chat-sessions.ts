@@ -61,12 +61,16 @@ function unknownCost(): undefined {
   return undefined;
 }
 
-/** Another session has its own model, and the directory has been entered. */
+/**
+ * Another session has its own model, and the directory has been entered. --trust was about the files as they were at the
+ * start: what was edited since is asked about.
+ */
 function later({
   model: _model,
   effort: _effort,
   continue: _continue,
   directory: _directory,
+  trust: _trust,
   ...rest
 }: RunFlags): RunFlags {
   return rest;

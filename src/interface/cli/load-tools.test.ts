@@ -12,7 +12,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test("a module that waits for ever is given up with a code that says where to look", async () => {
   const file = join(folder, "waits.mjs");
   writeFileSync(file, "await new Promise(() => undefined);\n");
-  await expect(loadTools(file, 50)).rejects.toMatchObject({
+  await expect(loadTools(file, { patienceMs: 50 })).rejects.toMatchObject({
     code: "tools_file_timeout",
     message: expect.stringContaining("0.05 s; does it wait for something at its top level?") as string,
   });

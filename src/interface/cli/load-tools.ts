@@ -1,18 +1,31 @@
-/** `--tools FILE`: a JavaScript module that exports tools made with `tool()`. */
+/**
+ * `--tools FILE`: a JavaScript module that exports tools made with `tool()`. What a project's settings name runs from a
+ * copy of the trusted bytes; what the user names runs where it is.
+ */
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { codedError, isObject, messageOf, type ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf, isObject, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
+import type { FileSet } from "../config/index.ts";
+import { trustedCopy } from "./trusted-copy.ts";
 
 /** A module may wait for something that never comes; nobody should have to wait for it. */
 const PATIENCE_MS = 10_000;
 
-export async function loadTools(file: string, patienceMs = PATIENCE_MS): Promise<readonly Tool[]> {
+export interface LoadOptions {
+  readonly patienceMs?: number;
+  /** A project names the module: only these files may run. */
+  readonly trusted?: FileSet | undefined;
+}
+
+export async function loadTools(file: string, options: LoadOptions = {}): Promise<readonly Tool[]> {
+  const { patienceMs = PATIENCE_MS, trusted } = options;
+  const copy = trusted === undefined ? undefined : trustedCopy(trusted);
   let module: unknown;
   try {
-    module = await inTime(import(pathToFileURL(resolve(file)).href), patienceMs);
+    module = await inTime(import(pathToFileURL(copy?.start ?? resolve(file)).href), patienceMs);
   } catch (error) {
     if (error === TOO_LATE) {
       throw codedError(
@@ -20,11 +33,10 @@ export async function loadTools(file: string, patienceMs = PATIENCE_MS): Promise
         `--tools ${file}: it was not loaded after ${patienceMs / 1000} s; does it wait for something at its top level?`,
       );
     }
-    throw invalid(
-      file,
-      `it could not be loaded: ${(messageOf(error).split("\n")[0] ?? "").replace(/ imported from .*/, "")}`,
-      error,
-    );
+    const why = (messageOf(error).split("\n")[0] ?? "").replace(/ imported from .*/, "");
+    const told = copy === undefined ? why : why.replaceAll(copy.folder, "");
+    const hint = copy !== undefined && isMissing(error) ? ONLY_TRUSTED : "";
+    throw invalid(file, `it could not be loaded: ${told}${hint}`, error);
   }
   const exported = Object.values(module as Readonly<Record<string, unknown>>).flatMap((value) =>
     Array.isArray(value) ? (value as readonly unknown[]) : [value],
@@ -33,6 +45,15 @@ export async function loadTools(file: string, patienceMs = PATIENCE_MS): Promise
   if (tools.length === 0)
     throw invalid(file, "it exports no tool; export what tool() returns, or an array of them");
   return tools;
+}
+
+const ONLY_TRUSTED =
+  ". A project's code may load only files that it names in its text; to run it without this check, name it with --tools";
+
+function isMissing(error: unknown): boolean {
+  return ["ERR_MODULE_NOT_FOUND", "MODULE_NOT_FOUND", "ENOENT", "code_untrusted"].includes(
+    codeOf(error) ?? "",
+  );
 }
 
 const TOO_LATE = Symbol("too late");

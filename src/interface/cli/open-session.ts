@@ -21,7 +21,7 @@ import { previewLines } from "./debug-preview.ts";
 import { inertLine } from "./inert-text.ts";
 import { loadTools } from "./load-tools.ts";
 import { AnswerFile } from "./output-files.ts";
-import { settingsWithTrust } from "./project-trust.ts";
+import { settingsWithTrust, tellProblem } from "./project-trust.ts";
 import type { RunFlags } from "./run-options.ts";
 import { type RunSettings, runSettings } from "./run-settings.ts";
 import { say, type Terminal } from "./terminal.ts";
@@ -54,8 +54,8 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   enterDirectory(flags.directory);
   const cwd = process.cwd();
   const config = await settingsWithTrust(cwd, flags, terminal);
-  const settings = runSettings(flags, config.values);
-  const { permissions, maxSteps, maxCostUsd } = settings;
+  const settings = runSettings(flags, config);
+  const { permissions, maxSteps } = settings;
   if (flags.output !== undefined) void new AnswerFile(flags.output); // refuses what cannot be written
   const store = flags.ephemeral === true ? memoryStore() : fileStore(sessionsFolder());
   const choice = { continueLast: flags.continue === true, id: flags.resume };
@@ -64,9 +64,11 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const modelFrom = modelsOf(config.values);
   const model = chooseModel({ flags, config, modelFrom, kept });
   if (options.offline !== true) requireKey(model, config.values);
+  const maxCostUsd = heldCost(settings, model, terminal);
   const tools = await chooseTools(settings, cwd, options.tools ?? []);
-  const found =
-    settings.projectInstructions && options.offline !== true ? readProjectInstructions(cwd) : undefined;
+  const { found, problem } =
+    settings.projectInstructions && options.offline !== true ? readProjectInstructions(cwd) : NO_INSTRUCTIONS;
+  if (problem !== undefined) tellProblem(problem, terminal);
   const system = systemText(settings.system, found, cwd);
   const secrets = headerSecrets(config.values);
   const traced = {
@@ -101,6 +103,8 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   return { session, model, settings, costOf: costsWith(config.values), instructions: found?.file };
 }
 
+export const NO_INSTRUCTIONS: ReturnType<typeof readProjectInstructions> = {};
+
 export function enterDirectory(directory: string | undefined): void {
   if (directory === undefined) return;
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
@@ -109,18 +113,30 @@ export function enterDirectory(directory: string | undefined): void {
   process.chdir(directory);
 }
 
+/** The limit of cost; one that an untrusted project set on a model without a price is dropped, as it cannot be held. */
+export function heldCost(
+  { maxCostUsd, fromUntrusted }: RunSettings,
+  { price, label }: Model,
+  terminal: Pick<Terminal, "stderr">,
+): number | undefined {
+  if (maxCostUsd === undefined || price !== undefined || !fromUntrusted.maxCostUsd) return maxCostUsd;
+  say(terminal, `the project's maxCostUsd is ignored: the price of ${label} is not known`);
+  return undefined;
+}
+
 export async function chooseTools(
   settings: RunSettings,
   cwd: string,
   extra: readonly Tool[],
 ): Promise<readonly Tool[]> {
-  const own = settings.tools === undefined ? [] : await loadTools(settings.tools);
+  const { trustedCode: trusted } = settings;
+  const own = settings.tools === undefined ? [] : await loadTools(settings.tools, { trusted });
   const names = new Set(own.map(({ name }) => name));
   const all = [...own, ...[...extra, ...builtinTools({ cwd })].filter(({ name }) => !names.has(name))];
   const { allowTools } = settings;
   if (allowTools === undefined) return all;
   const unknown = allowTools.filter((name) => !all.some((one) => one.name === name));
-  if (unknown.length > 0) {
+  if (unknown.length > 0 && !settings.fromUntrusted.allowTools) {
     throw codedError(
       "tool_unknown",
       `--allow-tools: there is no tool ${unknown.join(", ")}; available are ${all.map(({ name }) => name).join(", ")}`,

@@ -10,7 +10,7 @@ import {
   type ShowReasoning,
 } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
-import { type ConfigValues, namesIn } from "../config/index.ts";
+import { type ConfigName, type FileSet, type LoadedConfig, namesIn } from "../config/index.ts";
 import { ABOVE_ZERO, wholeNumber } from "./flag-numbers.ts";
 import type { RunFlags } from "./run-options.ts";
 
@@ -20,12 +20,19 @@ export interface RunSettings {
   readonly maxCostUsd: number | undefined;
   readonly showReasoning: ShowReasoning;
   readonly tools: string | undefined;
+  /** The project names the tools: only these files of it may run. */
+  readonly trustedCode: FileSet | undefined;
   readonly allowTools: readonly string[] | undefined;
+  /** What a project that is not trusted set. It may narrow a run, but a limit that cannot be held must not stop it. */
+  readonly fromUntrusted: { readonly allowTools: boolean; readonly maxCostUsd: boolean };
   readonly system: string | undefined;
   readonly projectInstructions: boolean;
 }
 
-export function runSettings(flags: RunFlags, config: ConfigValues): RunSettings {
+export function runSettings(flags: RunFlags, loaded: LoadedConfig): RunSettings {
+  const { values: config, settings, project } = loaded;
+  const fromProject = (name: ConfigName): boolean => settings.get(name)?.layer === "project";
+  const untrusted = project?.decision !== "trusted";
   return {
     permissions: permissionMode(flags.permissions) ?? config.permissions ?? "ask",
     maxSteps:
@@ -33,7 +40,12 @@ export function runSettings(flags: RunFlags, config: ConfigValues): RunSettings 
     maxCostUsd: positiveAmount("--max-cost", flags.maxCost) ?? config.maxCostUsd,
     showReasoning: flags.showReasoning ?? config.showReasoning ?? "auto",
     tools: flags.tools ?? config.tools,
+    trustedCode: flags.tools === undefined && fromProject("tools") ? project?.code : undefined,
     allowTools: flags.allowTools === undefined ? config.allowTools : namesIn(flags.allowTools),
+    fromUntrusted: {
+      allowTools: untrusted && flags.allowTools === undefined && fromProject("allowTools"),
+      maxCostUsd: untrusted && flags.maxCost === undefined && fromProject("maxCostUsd"),
+    },
     system: flags.system ?? config.system,
     projectInstructions: flags.projectInstructions !== false && config.projectInstructions !== false,
   };

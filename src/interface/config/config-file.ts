@@ -2,7 +2,7 @@
  * One config file: read, checked, changed. An error names the file and the key, and never repeats what stands there.
  */
 
-import { readFileSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 
 import { replaceFile } from "../../base/files/index.ts";
@@ -10,6 +10,7 @@ import {
   codedError,
   codeOf,
   isObject,
+  jsonDepth,
   type JsonObject,
   messageOf,
   type ThroughlineError,
@@ -17,39 +18,47 @@ import {
 } from "../../base/support/index.ts";
 import { CONFIG_NAMES, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";
 import { jsonProblem } from "./json-problem.ts";
+import { readPlainFile } from "./read-plain-file.ts";
 import type { Complaint } from "./value-kinds.ts";
 
 const MAX_BYTES = 1024 * 1024;
+const MAX_DEPTH = 128;
 
 export interface ConfigFile {
   readonly file: string;
   /** Exactly as it stands; empty when there is none. */
   readonly text: string;
+  /** Of its bytes. */
+  readonly sha256: string;
   readonly values: ConfigValues;
 }
 
 /** Undefined when there is no such file. */
 export function readConfigFile(file: string): ConfigFile | undefined {
-  let text: string;
+  let bytes: Buffer;
   try {
-    const { size } = regularFile(file);
-    if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    text = readFileSync(file, "utf8");
+    bytes = readPlainFile(file, MAX_BYTES);
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return undefined;
     throw codedError("config_unreadable", `cannot read ${file}: ${messageOf(error)}`, error);
   }
-  return { file, text, values: checked(file, parse(file, text)) };
+  const text = textOf(file, bytes);
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { file, text, sha256, values: checked(file, parse(file, text)) };
 }
 
-/** Never a pipe or a device: reading one could wait for ever. */
-function regularFile(file: string): { readonly size: number } {
-  const found = statSync(file);
-  if (!found.isFile()) throw new Error("it is not a file");
-  return found;
+/** Bytes that are not UTF-8 would all read as the same sign: two different files could look alike. */
+function textOf(file: string, bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw codedError("config_invalid", `${file}: it is not UTF-8 text`);
+  }
 }
 
 function parse(file: string, text: string): JsonObject {
+  if (jsonDepth(text) > MAX_DEPTH)
+    throw codedError("config_invalid", `${file}: it nests deeper than ${MAX_DEPTH} levels`);
   // JSON.parse tells a piece of the text in its error; the file may hold what nobody should read on a screen.
   const value = text.trim() === "" ? {} : tryParseJson(text.replace(/^\uFEFF/, ""));
   if (isObject(value)) return value;

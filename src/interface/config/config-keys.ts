@@ -23,12 +23,15 @@ export interface ConfigKey {
   readonly variable?: string;
   /** What holds when nobody says anything. */
   readonly usual?: unknown;
-  /** May a project that is not trusted set this, over what the user has? Only what narrows, or harms nobody. */
-  readonly harmless: (value: unknown, below: unknown) => boolean;
+  /** What a project that is not trusted may do with this key. */
+  readonly untrusted: Untrusted;
 }
 
-const always = (): boolean => true;
-const never = (): boolean => false;
+/** Nothing; or set it to a value that allows no more than what holds already (undefined: the user chose nothing). */
+export type Untrusted = "nothing" | ((value: unknown, below: unknown) => boolean);
+
+/** From the least that is shown to the most. */
+const SHOWN = ["none", "title", "auto", "full"] as const satisfies readonly (typeof SHOW_REASONING)[number][];
 
 /** In the order of the documents. */
 export const CONFIG_KEYS = {
@@ -36,80 +39,82 @@ export const CONFIG_KEYS = {
     about: "provider/model[:effort], as -m takes it",
     kind: TEXT,
     variable: "THROUGHLINE_MODEL",
-    harmless: never, // it decides where the conversation is sent, and who pays
+    untrusted: "nothing", // it decides where the conversation is sent, and who pays
   },
   effort: {
     about: "how hard the model thinks",
     kind: choiceKind(EFFORTS),
     variable: "THROUGHLINE_EFFORT",
-    harmless: always,
+    // More effort costs more. What a model does unasked is not known here, so nothing counts as less than that.
+    untrusted: (value, below) => below !== undefined && rankIn(EFFORTS, value) <= rankIn(EFFORTS, below),
   },
   permissions: {
     about: "what tools may do unasked",
     kind: choiceKind(PERMISSION_MODES),
     variable: "THROUGHLINE_PERMISSIONS",
     usual: "ask",
-    harmless: (value, below) => widthOf(value) <= widthOf(below ?? "ask"),
+    untrusted: (value, below) => rankIn(PERMISSION_MODES, value) <= rankIn(PERMISSION_MODES, below ?? "ask"),
   },
   system: {
     about: "instructions for the model",
     kind: TEXT,
     variable: "THROUGHLINE_SYSTEM",
-    harmless: always,
+    // It would replace the user's own instructions, and reach the model where AGENTS.md is switched off.
+    untrusted: "nothing",
   },
   tools: {
     about: "a JavaScript module that exports tools; it is code and is run",
     kind: TEXT,
     variable: "THROUGHLINE_TOOLS",
-    harmless: never,
+    untrusted: "nothing",
   },
   allowTools: {
     about: "only these tools",
     kind: NAMES,
     variable: "THROUGHLINE_ALLOW_TOOLS",
-    harmless: (value, below) => below === undefined || isSubset(value, below),
+    untrusted: (value, below) => below === undefined || isSubset(value, below),
   },
   maxSteps: {
     about: "at most this many requests in a turn",
     kind: integerKind(1),
     variable: "THROUGHLINE_MAX_STEPS",
     usual: 50,
-    harmless: (value, below) => Number(value) <= Number(below ?? 50),
+    untrusted: (value, below) => Number(value) <= Number(below ?? 50),
   },
   maxCostUsd: {
     about: "a turn stops when it has cost this much",
     kind: POSITIVE,
     variable: "THROUGHLINE_MAX_COST_USD",
-    harmless: (value, below) => below === undefined || Number(value) <= Number(below),
+    untrusted: (value, below) => below === undefined || Number(value) <= Number(below),
   },
   showReasoning: {
     about: "thoughts on the screen: live title and duration, with their text, titles only, or none",
     kind: choiceKind(SHOW_REASONING),
     variable: "THROUGHLINE_SHOW_REASONING",
     usual: "auto",
-    harmless: always,
+    untrusted: (value, below) => rankIn(SHOWN, value) <= rankIn(SHOWN, below ?? "auto"),
   },
   projectInstructions: {
     about: "read AGENTS.md of the project",
     kind: SWITCH,
     variable: "THROUGHLINE_PROJECT_INSTRUCTIONS",
     usual: true,
-    harmless: always,
+    untrusted: (value, below) => value === false || below !== false,
   },
   providers: {
     about: "further endpoints, by the name that stands before the slash of a model",
     kind: PROVIDER_ENTRIES,
-    harmless: never,
+    untrusted: "nothing",
   },
   hosted: {
     about: "tools that a provider runs, by its name: a type, or an object as its API takes it",
     kind: HOSTED_ENTRIES,
-    harmless: never, // they cost, and hand the conversation to others
+    untrusted: "nothing", // they cost, and hand the conversation to others
   },
   profiles: {
     about: "how endpoints depart from their dialect, by name",
     kind: PROFILE_ENTRIES,
-    harmless: never,
+    untrusted: "nothing",
   },
 } as const satisfies Readonly<Record<string, ConfigKey>>;
 
@@ -129,8 +134,14 @@ export type ConfigValues = {
   readonly [Name in ConfigName]?: ValueOf<(typeof CONFIG_KEYS)[Name]["kind"]>;
 };
 
-function widthOf(mode: unknown): number {
-  return PERMISSION_MODES.findIndex((one) => one === mode);
+/** May a project that is not trusted set this value over what holds already? */
+export function mayUntrusted(name: ConfigName, value: unknown, below: unknown): boolean {
+  const { untrusted } = keyOf(name);
+  return untrusted !== "nothing" && untrusted(value, below);
+}
+
+function rankIn(order: readonly string[], value: unknown): number {
+  return order.findIndex((one) => one === value);
 }
 
 function isSubset(value: unknown, of: unknown): boolean {

@@ -4,9 +4,22 @@ export { changeConfigFile, readConfigFile } from "./config-file.ts";
 export { CONFIG_NAMES, type ConfigName, type ConfigValues, isConfigName, keyOf } from "./config-keys.ts";
 export { configSchema } from "./config-schema.ts";
 export { jsonProblem } from "./json-problem.ts";
-export { type LoadedConfig, loadConfig, type ProjectState, valueFromText } from "./load-config.ts";
+export { fileClosure, type FileSet, type NamedFile } from "./file-closure.ts";
+export {
+  type LoadedConfig,
+  loadConfig,
+  type ProjectState,
+  trustSubject,
+  valueFromText,
+} from "./load-config.ts";
 export { dataFolder, sessionsFolder, trustFile, userConfigFile } from "./paths.ts";
-export { projectConfigFile, type ProjectInstructions, readProjectInstructions } from "./project.ts";
+export {
+  asError,
+  projectConfigFile,
+  type ProjectInstructions,
+  type ProjectProblem,
+  readProjectInstructions,
+} from "./project.ts";
 export type { ProviderConfig } from "./provider-kinds.ts";
-export { recordTrust } from "./trust.ts";
+export { recordTrust, type TrustChange } from "./trust.ts";
 export { namesIn } from "./value-kinds.ts";

@@ -22,6 +22,7 @@ import {
   readProjectInstructions,
   recordTrust,
   trustFile,
+  trustSubject,
   userConfigFile,
 } from "./index.ts";
 
@@ -50,7 +51,7 @@ const project = (content: unknown) => write(join(folder, "project", ".throughlin
 const trust = () => {
   const { project: state } = loadConfig(cwd, env());
   if (state === undefined) throw new Error("there is no project file");
-  recordTrust(trustFile(env()), { file: state.file, sha256: state.sha256, decision: "trusted", at: "now" });
+  recordTrust(trustFile(env()), { ...trustSubject(state), decision: "trusted", at: "now" });
 };
 
 const PROVIDER = { dialect: "openai-responses", baseUrl: "http://127.0.0.1:1/v1" };
@@ -59,6 +60,7 @@ describe("layers", () => {
   test("usual values < user < project < environment, and each says where it comes from", () => {
     const userFile = user({ effort: "low", maxSteps: 9, system: "user" });
     const projectFile = project({ maxSteps: 8, system: "project" });
+    trust();
     const { values, settings } = loadConfig(cwd, env({ THROUGHLINE_SYSTEM: "environment" }));
     expect(values).toEqual({
       permissions: "ask",
@@ -100,15 +102,15 @@ describe("layers", () => {
   });
 
   test("the nearest project file is read, up to the root of the repository and not beyond", () => {
-    write(join(folder, ".throughline", "config.json"), { effort: "max" });
+    write(join(folder, ".throughline", "config.json"), { maxSteps: 5 });
     expect(loadConfig(cwd, env()).project).toBeUndefined();
-    project({ effort: "low" });
-    expect(loadConfig(cwd, env()).values.effort).toBe("low");
-    write(join(cwd, ".throughline", "config.json"), { effort: "high" });
-    expect(loadConfig(cwd, env()).values.effort).toBe("high");
+    project({ maxSteps: 7 });
+    expect(loadConfig(cwd, env()).values.maxSteps).toBe(7);
+    write(join(cwd, ".throughline", "config.json"), { maxSteps: 6 });
+    expect(loadConfig(cwd, env()).values.maxSteps).toBe(6);
     rmSync(join(folder, "project", ".git"), { recursive: true });
     rmSync(join(cwd, ".throughline"), { recursive: true });
-    expect(loadConfig(cwd, env()).values.effort).toBeUndefined();
+    expect(loadConfig(cwd, env()).values.maxSteps).toBe(50);
   });
 
   test("a path in a file is relative to that file", () => {
@@ -237,7 +239,7 @@ describe("what a project may set", () => {
     [{ providers: {} }, {}, ["providers"]],
     [{ hosted: { openai: ["web_search"] } }, {}, ["hosted"]],
     [{ profiles: {} }, {}, ["profiles"]],
-    [{ effort: "max", system: "x", showReasoning: "none", projectInstructions: false }, {}, []],
+    [{ showReasoning: "none", projectInstructions: false }, {}, []],
   ] as const)("%j over %j needs trust for %j", ([own, below, expected]) => {
     user(below);
     project(own);
@@ -263,6 +265,21 @@ describe("what a project may set", () => {
     expect(loadConfig(cwd, env()).project?.decision).toBeUndefined();
   });
 
+  test("trust holds for the code that the settings name, until a file it imports changes", () => {
+    project({ tools: "t.mjs" });
+    const tools = write(join(folder, "project", ".throughline", "t.mjs"), 'import "./a.mjs";');
+    const imported = write(join(folder, "project", ".throughline", "a.mjs"), "1;");
+    trust();
+    expect(loadConfig(cwd, env()).values.tools).toBe(tools);
+    write(imported, "2;");
+    const { values, project: state } = loadConfig(cwd, env());
+    expect(values.tools).toBeUndefined();
+    expect(state).toMatchObject({
+      decision: undefined,
+      changes: [{ file: ".throughline/a.mjs", change: "edited" }],
+    });
+  });
+
   test("a decision file that cannot be read trusts nobody", () => {
     project({ permissions: "auto" });
     write(trustFile(env()), "garbage");
@@ -273,35 +290,39 @@ describe("what a project may set", () => {
     write(join(folder, "secret.json"), { permissions: "deny" });
     mkdirSync(join(folder, "project", ".throughline"));
     symlinkSync(join(folder, "secret.json"), join(folder, "project", ".throughline", "config.json"));
-    expect(thrown(() => loadConfig(cwd, env())).code).toBe("project_file_outside");
+    expect(loadConfig(cwd, env()).problem?.code).toBe("project_file_outside");
+    expect(loadConfig(cwd, env()).values.permissions).toBe("ask");
   });
 });
 
 describe("AGENTS.md", () => {
   test("the nearest one up to the root of the repository", () => {
     write(join(folder, "AGENTS.md"), "outside");
-    expect(readProjectInstructions(cwd)).toBeUndefined();
+    expect(readProjectInstructions(cwd)).toEqual({});
     const file = write(join(folder, "project", "AGENTS.md"), "\nUse tabs.\n");
-    expect(readProjectInstructions(cwd)).toEqual({ file, text: "Use tabs.", bytes: 11, cut: false });
+    expect(readProjectInstructions(cwd).found).toEqual({ file, text: "Use tabs.", bytes: 11, cut: false });
     const nearer = write(join(cwd, "AGENTS.md"), "Use spaces.");
-    expect(readProjectInstructions(cwd)).toMatchObject({ file: nearer, text: "Use spaces." });
+    expect(readProjectInstructions(cwd).found).toMatchObject({ file: nearer, text: "Use spaces." });
   });
 
   test("one that is too large is cut at a line, and says so", () => {
     write(join(cwd, "AGENTS.md"), "twelve bytes\n".repeat(10_000));
-    const found = readProjectInstructions(cwd);
+    const { found } = readProjectInstructions(cwd);
     expect(found).toMatchObject({ bytes: 130_000, cut: true });
     expect(found?.text.length).toBeGreaterThan(30_000);
     expect(found?.text.length).toBeLessThanOrEqual(32 * 1024);
     expect(found?.text.endsWith("twelve bytes")).toBe(true);
   });
 
-  test("a link to a private file is not read; a folder of that name is none", () => {
-    symlinkSync(write(join(folder, "private"), "secret"), join(cwd, "AGENTS.md"));
-    expect(thrown(() => readProjectInstructions(cwd)).code).toBe("project_file_outside");
-    rmSync(join(cwd, "AGENTS.md"));
-    mkdirSync(join(cwd, "AGENTS.md"));
-    expect(readProjectInstructions(cwd)).toBeUndefined();
+  test("a link to a private file or a folder of that name is not read, and is a problem to tell", () => {
+    const file = join(cwd, "AGENTS.md");
+    symlinkSync(write(join(folder, "private"), "secret"), file);
+    expect(readProjectInstructions(cwd)).toMatchObject({ problem: { file, code: "project_file_outside" } });
+    rmSync(file);
+    mkdirSync(file);
+    expect(readProjectInstructions(cwd)).toMatchObject({
+      problem: { file, code: "project_file_unreadable" },
+    });
   });
 });
 

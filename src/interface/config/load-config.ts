@@ -5,10 +5,18 @@
  */
 
 import { invalidValue, readConfigFile } from "./config-file.ts";
-import { CONFIG_NAMES, type ConfigName, type ConfigValues, keyOf, laidOver } from "./config-keys.ts";
+import {
+  CONFIG_NAMES,
+  type ConfigName,
+  type ConfigValues,
+  keyOf,
+  laidOver,
+  mayUntrusted,
+} from "./config-keys.ts";
+import { type FileSet, fileClosure } from "./file-closure.ts";
 import { type Environment, trustFile, userConfigFile } from "./paths.ts";
-import { readProjectConfig } from "./project.ts";
-import { type TrustDecision, trustOf } from "./trust.ts";
+import { type ProjectProblem, readProjectConfig } from "./project.ts";
+import { type TrustChange, type TrustDecision, trustOf, type TrustSubject } from "./trust.ts";
 
 export type Layer = "usual" | "user" | "project" | "environment";
 
@@ -26,12 +34,18 @@ export interface ProjectState {
   /** What it sets that needs trust. Empty: nothing, and no decision is looked up. */
   readonly needsTrust: readonly ConfigName[];
   readonly decision: TrustDecision | undefined;
+  /** What runs because of it; undefined when it names no code. */
+  readonly code: FileSet | undefined;
+  /** What differs from what was trusted before. */
+  readonly changes: readonly TrustChange[];
 }
 
 export interface LoadedConfig {
   readonly values: ConfigValues;
   readonly settings: ReadonlyMap<ConfigName, Setting>;
   readonly project: ProjectState | undefined;
+  /** Why the project's file is ignored; undefined when it is not, or when there is none. */
+  readonly problem: ProjectProblem | undefined;
 }
 
 export function loadConfig(cwd: string, env: Environment = process.env): LoadedConfig {
@@ -45,7 +59,7 @@ export function loadConfig(cwd: string, env: Environment = process.env): LoadedC
   }
   const userFile = userConfigFile(env);
   for (const [name, value] of valuesOf(readConfigFile(userFile)?.values)) put(name, value, "user", userFile);
-  const project = loadProject(cwd, env, settings, put);
+  const { project, problem } = loadProject(cwd, env, settings, put);
   for (const name of CONFIG_NAMES) {
     const { variable } = keyOf(name);
     const text = variable === undefined ? undefined : env[variable];
@@ -54,7 +68,7 @@ export function loadConfig(cwd: string, env: Environment = process.env): LoadedC
       put(name, valueFromText(name, text, variable), "environment", variable);
   }
   const values = Object.fromEntries([...settings].map(([name, { value }]) => [name, value]));
-  return { values, settings, project };
+  return { values, settings, project, problem };
 }
 
 function loadProject(
@@ -62,19 +76,46 @@ function loadProject(
   env: Environment,
   below: ReadonlyMap<ConfigName, Setting>,
   put: (name: ConfigName, value: unknown, layer: Layer, place: string) => void,
-): ProjectState | undefined {
-  const project = readProjectConfig(cwd);
-  if (project === undefined || project.file === userConfigFile(env)) return undefined;
-  const { file, sha256 } = project;
-  const set = valuesOf(project.values);
+): Pick<LoadedConfig, "project" | "problem"> {
+  const { config, problem } = readProjectConfig(cwd);
+  if ((config?.file ?? problem?.file) === userConfigFile(env)) return NO_PROJECT;
+  if (config === undefined) return { project: undefined, problem };
+  const { file, sha256, root } = config;
+  const set = valuesOf(config.values);
   const needsTrust = set
-    .filter(([name, value]) => !keyOf(name).harmless(value, below.get(name)?.value))
+    .filter(([name, value]) => !mayUntrusted(name, value, below.get(name)?.value))
     .map(([name]) => name);
-  const decision = needsTrust.length === 0 ? undefined : trustOf(trustFile(env), file, sha256);
+  const { tools } = config.values;
+  const code = tools === undefined ? undefined : fileClosure(root, [tools]);
+  const { decision, changes } =
+    needsTrust.length === 0
+      ? { decision: undefined, changes: [] }
+      : trustOf(trustFile(env), trustSubject({ file, sha256, code }));
+  const trusted = decision === "trusted" && code?.problem === undefined;
   for (const [name, value] of set) {
-    if (decision === "trusted" || !needsTrust.includes(name)) put(name, value, "project", file);
+    if (trusted || !needsTrust.includes(name)) put(name, value, "project", file);
   }
-  return { file, sha256, needsTrust, decision };
+  const project = {
+    file,
+    sha256,
+    needsTrust,
+    decision: decision === "trusted" && !trusted ? undefined : decision,
+    code,
+    changes,
+  };
+  return { project, problem: undefined };
+}
+
+const NO_PROJECT = { project: undefined, problem: undefined };
+
+/** What a decision about a project is about. */
+export function trustSubject({
+  file,
+  sha256,
+  code,
+}: Pick<ProjectState, "file" | "sha256" | "code">): TrustSubject {
+  const files = (code?.files ?? []).map(({ name, sha256: hash }) => [name, hash] as const);
+  return { file, sha256, files: Object.fromEntries(files) };
 }
 
 function valuesOf(values: ConfigValues | undefined): readonly (readonly [ConfigName, unknown])[] {

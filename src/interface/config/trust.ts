@@ -1,6 +1,6 @@
 /**
- * Which projects' settings a person trusts. A decision belongs to one file with one content: its path and the hash of
- * its bytes. Another byte asks again.
+ * What a person trusted. A decision names the settings file and every file that runs because of it, each with the hash of
+ * its bytes. One other byte, one file more or one less asks again, and says what changed.
  */
 
 import { readFileSync } from "node:fs";
@@ -18,31 +18,67 @@ import {
 
 export type TrustDecision = "trusted" | "refused";
 
+/** Hashes by the name of the file. */
+export type FileHashes = Readonly<Record<string, string>>;
+
+export interface TrustSubject {
+  /** The settings file. */
+  readonly file: string;
+  readonly sha256: string;
+  /** What runs because of it. */
+  readonly files: FileHashes;
+}
+
+export interface TrustChange {
+  readonly file: string;
+  readonly change: "edited" | "added" | "removed";
+}
+
+export interface TrustState {
+  readonly decision: TrustDecision | undefined;
+  /** Against what was trusted before; empty when nothing was. */
+  readonly changes: readonly TrustChange[];
+}
+
 interface Entry {
   readonly sha256: string;
+  /** Decisions of older versions have none: they hold only where nothing runs. */
+  readonly files: FileHashes;
   readonly decision: TrustDecision;
   readonly at: string;
 }
 
-export function trustOf(store: string, file: string, sha256: string): TrustDecision | undefined {
-  const entry = read(store)[file];
-  return entry?.sha256 === sha256 ? entry.decision : undefined;
+export function trustOf(store: string, subject: TrustSubject): TrustState {
+  const entries = read(store);
+  const entry = Object.hasOwn(entries, subject.file) ? entries[subject.file] : undefined;
+  if (entry === undefined) return { decision: undefined, changes: [] };
+  const changes = changesBetween(entry, subject);
+  if (changes.length === 0) return { decision: entry.decision, changes: [] };
+  return { decision: undefined, changes: entry.decision === "trusted" ? changes : [] };
+}
+
+function changesBetween(before: Entry, now: TrustSubject): readonly TrustChange[] {
+  const settings: readonly TrustChange[] =
+    before.sha256 === now.sha256 ? [] : [{ file: now.file, change: "edited" }];
+  const names = [...new Set([...Object.keys(before.files), ...Object.keys(now.files)])].toSorted();
+  const files = names.flatMap((file): readonly TrustChange[] => {
+    const was = Object.hasOwn(before.files, file) ? before.files[file] : undefined;
+    const is = Object.hasOwn(now.files, file) ? now.files[file] : undefined;
+    if (was === is) return [];
+    return [{ file, change: was === undefined ? "added" : is === undefined ? "removed" : "edited" }];
+  });
+  return [...settings, ...files];
 }
 
 export function recordTrust(
   store: string,
-  decision: {
-    readonly file: string;
-    readonly sha256: string;
-    readonly decision: TrustDecision;
-    readonly at: string;
-  },
+  subject: TrustSubject & { readonly decision: TrustDecision; readonly at: string },
 ): void {
-  const { file, ...entry } = decision;
+  const { file, sha256, files, decision, at } = subject;
+  const entries = Object.entries(read(store)).filter(([name]) => name !== file);
+  const all = Object.fromEntries([...entries, [file, { sha256, files, decision, at }]]);
   try {
-    replaceFile(store, `${JSON.stringify({ ...read(store), [file]: entry }, undefined, 2)}\n`, {
-      makeFolder: true,
-    });
+    replaceFile(store, `${JSON.stringify(all, undefined, 2)}\n`, { makeFolder: true });
   } catch (error) {
     throw codedError(
       "trust_unwritable",
@@ -65,10 +101,18 @@ function read(store: string): Readonly<Record<string, Entry>> {
   return Object.fromEntries(
     Object.entries(object).flatMap(([file, entry]): readonly (readonly [string, Entry])[] => {
       if (!isObject(entry)) return [];
-      const { sha256, decision, at } = entry;
+      const { sha256, files, decision, at } = entry;
       if (typeof sha256 !== "string" || (decision !== "trusted" && decision !== "refused")) return [];
-      return [[file, { sha256, decision, at: stringOf(at) ?? "" }]];
+      return [[file, { sha256, files: hashesIn(files), decision, at: stringOf(at) ?? "" }]];
     }),
+  );
+}
+
+function hashesIn(files: unknown): FileHashes {
+  return Object.fromEntries(
+    Object.entries(isObject(files) ? files : {}).flatMap(([name, hash]) =>
+      typeof hash === "string" ? [[name, hash]] : [],
+    ),
   );
 }
 

@@ -4,8 +4,9 @@
 
 import { Command } from "commander";
 
-import { codedError, isObject, isoTime, tryParseJson } from "../../../base/support/index.ts";
+import { codedError, isObject, tryParseJson } from "../../../base/support/index.ts";
 import {
+  asError,
   changeConfigFile,
   CONFIG_NAMES,
   type ConfigName,
@@ -14,15 +15,17 @@ import {
   type LoadedConfig,
   loadConfig,
   projectConfigFile,
-  recordTrust,
-  trustFile,
+  type ProjectState,
+  trustSubject,
   userConfigFile,
   valueFromText,
 } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
+import { decide, settingsHere } from "../project-trust.ts";
 import { printJson, type Terminal } from "../terminal.ts";
+import { changesText, codeLines, LIMITS_OF_TRUST } from "../trust-words.ts";
 
 interface FileFlags {
   readonly project?: boolean;
@@ -62,7 +65,7 @@ Later layers win: usual values, user file, project file (.throughline/config.jso
     .command("get")
     .description("one setting; exit code 1 when it is not set")
     .argument("<key>", KEY)
-    .action((key: string) => finish(get(key, write)));
+    .action((key: string) => finish(get(key, write, terminal)));
   config
     .command("set")
     .description("write a setting into the user's file")
@@ -96,34 +99,50 @@ Later layers win: usual values, user file, project file (.throughline/config.jso
 }
 
 function list(flags: ListFlags, terminal: Terminal): void {
-  const loaded = loadConfig(process.cwd());
+  const loaded = settingsHere(terminal);
   const settings = CONFIG_NAMES.flatMap((name) => {
     const setting = loaded.settings.get(name);
     return setting === undefined ? [] : [{ ...setting, value: shown(setting.value) }];
   });
   const ignored = ignoredOf(loaded);
   if (flags.json === true)
-    return printJson(terminal.stdout, { settings, project: loaded.project ?? null, ignored });
+    return printJson(terminal.stdout, {
+      settings,
+      project: loaded.project === undefined ? null : projectView(loaded.project),
+      problem: loaded.problem ?? null,
+      ignored,
+    });
   for (const { name, value, layer, place } of settings) {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     terminal.stdout.write(
       `${name.padEnd(20)} ${inertLine(text, 200)}  (${layer}${place === "" ? "" : `: ${inertLine(place, 300)}`})\n`,
     );
   }
-  if (ignored.length > 0) {
-    terminal.stderr.write(
-      `${inertLine(loaded.project?.file ?? "", 300)} also sets ${ignored.join(", ")}, which needs your trust: throughline config trust\n`,
-    );
-  }
+  const { project } = loaded;
+  if (project === undefined || ignored.length === 0) return;
+  terminal.stderr.write(
+    `${inertLine(project.file, 300)} also sets ${ignored.join(", ")}, which needs your trust: throughline config trust\n`,
+  );
+  for (const line of codeLines(project)) terminal.stderr.write(`${line}\n`);
+  if (project.changes.length > 0) terminal.stderr.write(`${changesText(project)}\n`);
+  if (project.code?.problem !== undefined)
+    terminal.stderr.write(`It cannot be trusted as it is: ${inertLine(project.code.problem, 400)}\n`);
+}
+
+/** The hashes, without the contents. */
+function projectView(project: ProjectState): object {
+  const { file, sha256, needsTrust, decision, changes, code } = project;
+  const { files } = trustSubject(project);
+  return { file, sha256, needsTrust, decision, changes, files, problem: code?.problem };
 }
 
 function ignoredOf({ project }: LoadedConfig): readonly ConfigName[] {
   return project === undefined || project.decision === "trusted" ? [] : project.needsTrust;
 }
 
-function get(key: string, write: (text: string) => void): number {
+function get(key: string, write: (text: string) => void, terminal: Terminal): number {
   const [name, ...rest] = pathOf(key);
-  let value: unknown = shown(loadConfig(process.cwd()).settings.get(name)?.value);
+  let value: unknown = shown(settingsHere(terminal).settings.get(name)?.value);
   for (const step of rest) value = isObject(value) && Object.hasOwn(value, step) ? value[step] : undefined;
   if (value === undefined) return EXIT.turnFailed;
   write(
@@ -145,23 +164,24 @@ function set(key: string, text: string, flags: FileFlags, terminal: Terminal): v
 }
 
 function trust(flags: { readonly revoke?: boolean }, terminal: Terminal): void {
-  const { project } = loadConfig(process.cwd());
+  const { project, problem } = loadConfig(process.cwd());
+  if (problem !== undefined) throw asError(problem);
   if (project === undefined) {
     throw codedError(
       "project_config_missing",
       "this project has no .throughline/config.json, so there is nothing to trust",
     );
   }
-  const { file, sha256 } = project;
-  recordTrust(trustFile(), {
-    file,
-    sha256,
-    decision: flags.revoke === true ? "refused" : "trusted",
-    at: isoTime(Date.now()),
-  });
-  terminal.stderr.write(
-    `${inertLine(file, 300)} is ${flags.revoke === true ? "not trusted" : "trusted until it changes"}\n`,
-  );
+  decide(project, flags.revoke === true ? "refused" : "trusted");
+  const file = inertLine(project.file, 300);
+  if (flags.revoke === true) {
+    terminal.stderr.write(`${file} is not trusted\n`);
+    return;
+  }
+  terminal.stderr.write(`${file} is trusted until it changes\n`);
+  for (const line of codeLines(project)) terminal.stderr.write(`${line}\n`);
+  if (project.changes.length > 0) terminal.stderr.write(`${changesText(project)}\n`);
+  if (project.code !== undefined) terminal.stderr.write(`${LIMITS_OF_TRUST}\n`);
 }
 
 function fileOf(flags: FileFlags): string {

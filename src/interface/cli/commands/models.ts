@@ -15,10 +15,11 @@ import {
   urlFromEnvironment,
 } from "../../../runtime/models/index.ts";
 import { type Model, type Price, PROFILES } from "../../../runtime/providers/index.ts";
-import { type ConfigValues, loadConfig } from "../../config/index.ts";
+import type { ConfigValues } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
+import { settingsHere } from "../project-trust.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 import { modelsOf, profileNamed, userProviders } from "../user-providers.ts";
 
@@ -63,7 +64,7 @@ Any other model of a provider can be asked too: these are the ones whose price i
 }
 
 function models(name: string | undefined, flags: { readonly json?: boolean }, terminal: Terminal): void {
-  const { values } = loadConfig(process.cwd());
+  const { values } = settingsHere(terminal);
   if (name?.includes("/") === true) {
     const view = modelView(modelsOf(values)(name));
     if (flags.json === true) printJson(terminal.stdout, view);

@@ -5,7 +5,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -13,29 +13,21 @@ import { setFlagsFromString } from "node:v8";
 
 import { Command } from "commander";
 
-import { type AgentFor, type RunningServer, startServer } from "../../../access/server/index.ts";
+import { type RunningServer, startServer } from "../../../access/server/index.ts";
 import { EFFORTS } from "../../../base/events/index.ts";
 import { codedError } from "../../../base/support/index.ts";
-import type { CostOf } from "../../../runtime/facts/index.ts";
 import { fileStore, type Store } from "../../../runtime/log/index.ts";
 import { EMULATED_MODELS, hasKey, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
-import type { Model } from "../../../runtime/providers/index.ts";
-import { createAgent } from "../../../runtime/session/index.ts";
-import { readProjectInstructions, sessionsFolder } from "../../config/index.ts";
-import { chooseModel } from "../choose-model.ts";
-import { costsWith } from "../cost.ts";
+import { sessionsFolder } from "../../config/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { sessionDownload } from "../export/session-download.ts";
 import { inertLine } from "../inert-text.ts";
 import { isLoopback } from "../loopback.ts";
-import { chooseTools, enterDirectory, systemText } from "../open-session.ts";
-import { settingsWithTrust } from "../project-trust.ts";
-import { remembered } from "../remembered-models.ts";
+import { enterDirectory } from "../open-session.ts";
 import { agentOptions, gather, type RunFlags } from "../run-options.ts";
-import { runSettings } from "../run-settings.ts";
+import { serveAgents } from "../serve-agents.ts";
 import { stopOnSignals } from "../signals.ts";
 import { say, type Terminal } from "../terminal.ts";
-import { headerSecrets, modelsOf } from "../user-providers.ts";
 
 interface ServeFlags extends RunFlags {
   readonly port: string;
@@ -89,7 +81,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   enterDirectory(flags.directory);
   const store = fileStore(sessionsFolder());
   await assertReadable(store);
-  const { agentFor, model, costOf } = await agents(flags, terminal);
+  const { agentFor, model, costOf } = await serveAgents(flags, terminal);
   const token = process.env["THROUGHLINE_TOKEN"];
   const page = pageFolder();
   const stopping = new AbortController();
@@ -127,46 +119,6 @@ function keepHeapSmall(): void {
   setFlagsFromString("--heap-growing-percent=30");
 }
 
-/** One agent per session: its own folder for its tools, its own model unless one was asked for. */
-async function agents(
-  flags: ServeFlags,
-  terminal: Terminal,
-): Promise<{ readonly agentFor: AgentFor; readonly model: string; readonly costOf: CostOf }> {
-  const start = process.cwd();
-  const config = await settingsWithTrust(start, flags, terminal);
-  const settings = runSettings(flags, config.values);
-  const { permissions, maxSteps, maxCostUsd } = settings;
-  const modelFrom = remembered(modelsOf(config.values));
-  const usual = chooseModel({ flags, config, modelFrom, kept: undefined });
-  await chooseTools(settings, start, []); // a bad --tools is told now, not to the first browser
-  const agentFor: AgentFor = async ({ cwd = start, settings: kept }) => {
-    const folder = isFolder(cwd) ? cwd : start;
-    const found = settings.projectInstructions ? readProjectInstructions(folder) : undefined;
-    const system = systemText(settings.system, found, folder);
-    return createAgent({
-      model: kept === undefined ? usual : modelOfSession({ flags, config, modelFrom, kept }, usual),
-      modelFrom,
-      tools: await chooseTools(settings, folder, []),
-      system,
-      permissions,
-      canAsk: true,
-      limits: { maxSteps, maxCostUsd },
-      cwd: folder,
-      secrets: headerSecrets(config.values),
-    });
-  };
-  return { agentFor, model: usual.label, costOf: costsWith(config.values) };
-}
-
-/** A session whose model nobody here knows can be looked at all the same. */
-function modelOfSession(parts: Parameters<typeof chooseModel>[0], usual: Model): Model {
-  try {
-    return chooseModel(parts);
-  } catch {
-    return usual;
-  }
-}
-
 /** Names to offer: the one in use, the emulator, and of every provider whose key is there the models with a known price. */
 function modelNames(usual: string): readonly string[] {
   const usable = Object.values(PROVIDERS)
@@ -179,10 +131,6 @@ const EMULATED = EMULATED_MODELS.map((name) => `emulator/${name}`);
 
 async function assertReadable(store: Store): Promise<void> {
   for await (const _ of store.list()) return;
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 /** Beside the bundled command line, or in the repository's build. */

@@ -7,12 +7,12 @@ import { Command } from "commander";
 import { messageOf } from "../../../base/support/index.ts";
 import type { StoredSession } from "../../../runtime/log/index.ts";
 import { readFacts } from "../../../runtime/session/index.ts";
-import { loadConfig } from "../../config/index.ts";
 import type { Finish } from "../command-table.ts";
 import { costsWith } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
 import { wholeNumber } from "../flag-numbers.ts";
 import { ProgressLine } from "../progress-line.ts";
+import { settingsHere } from "../project-trust.ts";
 import { sessionStore } from "../session-argument.ts";
 import { stopOnSignals } from "../signals.ts";
 import { type Scope, toJson, toText } from "../stats/render.ts";
@@ -57,7 +57,7 @@ async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
     // What was not written to since then has nothing to add.
     if (days === undefined || stored.modifiedAt >= Date.parse(from)) found.push(stored);
   }
-  const costOf = costsWith(loadConfig(process.cwd()).values);
+  const costOf = costsWith(settingsHere(terminal).values);
   const tally = new Tally(from);
   const unreadable: { id: string; problem: string }[] = [];
   const progress = new ProgressLine(terminal);

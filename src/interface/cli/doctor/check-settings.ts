@@ -6,7 +6,14 @@ import { statSync } from "node:fs";
 
 import { codeOf, messageOf } from "../../../base/support/index.ts";
 import { hasKey, type Provider, PROVIDERS } from "../../../runtime/models/index.ts";
-import { type ConfigValues, type LoadedConfig, loadConfig, userConfigFile } from "../../config/index.ts";
+import {
+  type ConfigValues,
+  type LoadedConfig,
+  loadConfig,
+  readProjectInstructions,
+  userConfigFile,
+} from "../../config/index.ts";
+import { changesText, placesOf } from "../trust-words.ts";
 import { profileNamed, userProviders } from "../user-providers.ts";
 import { VERSION } from "../version.ts";
 import { bad, type Finding, note, ok } from "./finding.ts";
@@ -35,12 +42,30 @@ export function checkSettings(cwd: string): {
     return { config: {}, findings: [bad("settings", messageOf(error), fix)] };
   }
   const findings = [ok("settings", settingsText(loaded)), ...modeOfUserFile()];
-  const { project } = loaded;
-  if (project !== undefined && project.needsTrust.length > 0 && project.decision !== "trusted") {
-    const message = `${project.file} sets ${project.needsTrust.join(", ")} and is not trusted, so that is ignored`;
-    findings.push(note("trust", message, "throughline config trust accepts the file as it is now"));
-  }
-  return { config: loaded.values, findings };
+  return { config: loaded.values, findings: [...findings, ...checkProject(loaded, cwd)] };
+}
+
+/** Files of the project are written by others: what is wrong with them is worth knowing and stops nothing. */
+function checkProject({ project, problem }: LoadedConfig, cwd: string): readonly Finding[] {
+  const problems = [problem, readProjectInstructions(cwd).problem].filter((one) => one !== undefined);
+  const findings = problems.map(({ message, code }) =>
+    note("project", `${message} (${code})`, "the file is ignored: correct or remove it"),
+  );
+  if (project === undefined || project.needsTrust.length === 0) return findings;
+  const { code, changes } = project;
+  const runs = placesOf(code?.files ?? []).map((place) => ok("trust", `${project.file} runs ${place}`));
+  if (project.decision === "trusted") return [...findings, ...runs];
+  const changed = changes.length === 0 ? "" : `. ${changesText(project)}`;
+  const message = `${project.file} sets ${project.needsTrust.join(", ")} and is not trusted, so that is ignored${changed}`;
+  const fix =
+    code?.problem === undefined
+      ? "throughline config trust accepts it as it is now"
+      : `it cannot be trusted as it is: ${code.problem}`;
+  return [
+    ...findings,
+    note("trust", message, fix),
+    ...runs.map((one) => ({ ...one, status: "note" as const })),
+  ];
 }
 
 function settingsText({ settings }: LoadedConfig): string {

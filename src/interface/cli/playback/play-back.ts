@@ -17,13 +17,13 @@ import { playbackFetch, readRecording, type Recording } from "../../../diagnosti
 import { factsOf } from "../../../runtime/facts/index.ts";
 import { memoryStore, type Store } from "../../../runtime/log/index.ts";
 import { createAgent, type Session, type Turn } from "../../../runtime/session/index.ts";
-import { loadConfig } from "../../config/index.ts";
 import { amount } from "../amount.ts";
 import { costsWith } from "../cost.ts";
 import { EXIT } from "../exit-codes.ts";
 import { inertLine } from "../inert-text.ts";
 import { enterDirectory } from "../open-session.ts";
 import type { RunFlags } from "../open-session.ts";
+import { settingsHere } from "../project-trust.ts";
 import { readProblem } from "../read-problem.ts";
 import { promptFrom } from "../read-stdin.ts";
 import { tellTurn } from "../run-once.ts";
@@ -178,7 +178,7 @@ class PlaybackRun {
       {
         ...this.#flags,
         permissions: this.#recording.run.permissions,
-        costOf: costsWith(loadConfig(process.cwd()).values),
+        costOf: costsWith(settingsHere(this.#terminal).values),
       },
       this.#terminal,
     );

@@ -1,0 +1,95 @@
+/**
+ * The agents of `serve`: one per session, with the tools and settings of the session's own folder. A folder other than
+ * the one the server was started in has its own project settings. They hold under the same rule of trust, but no one is
+ * asked there: what is not trusted is ignored, and the terminal of the server says so once.
+ */
+
+import { statSync } from "node:fs";
+
+import type { AgentFor } from "../../access/server/index.ts";
+import type { CostOf } from "../../runtime/facts/index.ts";
+import type { Model } from "../../runtime/providers/index.ts";
+import { createAgent } from "../../runtime/session/index.ts";
+import { type LoadedConfig, readProjectInstructions } from "../config/index.ts";
+import { chooseModel } from "./choose-model.ts";
+import { costsWith } from "./cost.ts";
+import { chooseTools, heldCost, NO_INSTRUCTIONS, systemText } from "./open-session.ts";
+import { settingsUnasked, settingsWithTrust, tellProblem } from "./project-trust.ts";
+import { remembered } from "./remembered-models.ts";
+import type { RunFlags } from "./run-options.ts";
+import { type RunSettings, runSettings } from "./run-settings.ts";
+import type { Terminal } from "./terminal.ts";
+import { headerSecrets, modelsOf } from "./user-providers.ts";
+
+interface Parts {
+  readonly config: LoadedConfig;
+  readonly settings: RunSettings;
+  readonly modelFrom: (name: string) => Model;
+}
+
+export async function serveAgents(
+  flags: RunFlags,
+  terminal: Terminal,
+): Promise<{ readonly agentFor: AgentFor; readonly model: string; readonly costOf: CostOf }> {
+  const start = process.cwd();
+  const here = partsOf(flags, await settingsWithTrust(start, flags, terminal));
+  const usual = chooseModel({ flags, ...here, kept: undefined });
+  await chooseTools(here.settings, start, []); // a bad --tools is told now, not to the first browser
+  const once = { stderr: tellingOnce(terminal.stderr) };
+  const agentFor: AgentFor = async ({ cwd = start, settings: kept }) => {
+    const folder = isFolder(cwd) ? cwd : start;
+    const parts = folder === start ? here : partsOf(flags, settingsUnasked(folder, once));
+    const { config, settings, modelFrom } = parts;
+    const { permissions, maxSteps } = settings;
+    const { found, problem } = settings.projectInstructions
+      ? readProjectInstructions(folder)
+      : NO_INSTRUCTIONS;
+    if (problem !== undefined) tellProblem(problem, once);
+    const model = modelOfSession({ flags, ...parts, kept }, usual);
+    return createAgent({
+      model,
+      modelFrom,
+      tools: await chooseTools(settings, folder, []),
+      system: systemText(settings.system, found, folder),
+      permissions,
+      canAsk: true,
+      limits: { maxSteps, maxCostUsd: heldCost(settings, model, once) },
+      cwd: folder,
+      secrets: headerSecrets(config.values),
+    });
+  };
+  return { agentFor, model: usual.label, costOf: costsWith(here.config.values) };
+}
+
+function partsOf(flags: RunFlags, config: LoadedConfig): Parts {
+  return {
+    config,
+    settings: runSettings(flags, config),
+    modelFrom: remembered(modelsOf(config.values)),
+  };
+}
+
+/** A session whose model is not known here can be looked at all the same. */
+function modelOfSession(parts: Parameters<typeof chooseModel>[0], usual: Model): Model {
+  try {
+    return chooseModel(parts);
+  } catch {
+    return usual;
+  }
+}
+
+/** A server opens the same folder many times: each sentence is said once. */
+function tellingOnce(stderr: Terminal["stderr"]): Terminal["stderr"] {
+  const told = new Set<string>();
+  const write = (text: string | Uint8Array): boolean => {
+    const key = String(text);
+    if (told.has(key)) return true;
+    told.add(key);
+    return stderr.write(text);
+  };
+  return Object.assign(Object.create(stderr) as Terminal["stderr"], { write });
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
