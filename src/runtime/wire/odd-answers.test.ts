@@ -3,43 +3,12 @@
  * or make no sense. Each request ends with a status or with a code, and leaves no connection behind.
  */
 
-import { createServer, type AddressInfo, type Socket } from "node:net";
+import type { Socket } from "node:net";
 
 import { describe, expect, test } from "vitest";
 
-import { afterTest } from "../../../test/support/clean-up.ts";
+import { flood, HINT, rawServer, SWITCH } from "../../../test/support/raw-server.ts";
 import { type HttpRequest, postStream, readText } from "./http.ts";
-
-interface RawServer {
-  readonly url: string;
-  /** The connections that are still open. */
-  readonly open: ReadonlySet<Socket>;
-  readonly connections: () => number;
-}
-
-/** A server that says exactly these bytes; `answer` is called with each request that begins. */
-async function rawServer(answer: (socket: Socket, nth: number) => void): Promise<RawServer> {
-  const open = new Set<Socket>();
-  let connections = 0;
-  let requests = 0;
-  const server = createServer((socket) => {
-    connections += 1;
-    open.add(socket);
-    socket.on("error", () => undefined).on("close", () => void open.delete(socket));
-    socket.on("data", (bytes) => {
-      if (!bytes.includes("POST ")) return;
-      requests += 1;
-      answer(socket, requests);
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterTest(async () => {
-    for (const socket of open) socket.destroy();
-    await new Promise<void>((resolve) => server.close(() => resolve()));
-  });
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/v1/responses`, open, connections: () => connections };
-}
 
 const LONG = { firstByteMs: 3_600_000, idleMs: 3_600_000 };
 
@@ -60,7 +29,6 @@ async function outcome(url: string, more: Partial<HttpRequest> = {}): Promise<st
   }
 }
 
-const SWITCH = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
 const FINE = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine";
 
 /** One byte at a time, each in a write of its own. */
@@ -102,12 +70,12 @@ describe("an answer that switches protocols", () => {
     ],
   ])("%s is refused with a code, and its connection is closed", async (_what, answer) => {
     const server = await rawServer(answer);
-    expect(await outcome(server.url)).toBe("bad_response");
+    expect(await outcome(server.origin)).toBe("bad_response");
     await expect.poll(() => server.open.size).toBe(0);
   });
 
   test("says what happened and what to look at", async () => {
-    const { url } = await rawServer((socket) => void socket.write(SWITCH));
+    const { origin: url } = await rawServer((socket) => void socket.write(SWITCH));
     await expect(
       postStream({ url, headers: {}, body: [], signal: new AbortController().signal, timeouts: LONG }),
     ).rejects.toMatchObject({
@@ -119,8 +87,8 @@ describe("an answer that switches protocols", () => {
   test("over and over is refused each time, on a connection that was kept too", async () => {
     const server = await rawServer((socket, nth) => void socket.write(nth % 2 === 1 ? FINE : SWITCH));
     for (let round = 0; round < 20; round += 1) {
-      expect(await outcome(server.url)).toBe("200 fine");
-      expect(await outcome(server.url)).toBe("bad_response");
+      expect(await outcome(server.origin)).toBe("200 fine");
+      expect(await outcome(server.origin)).toBe("bad_response");
     }
     await expect.poll(() => server.open.size).toBe(0);
   });
@@ -128,7 +96,7 @@ describe("an answer that switches protocols", () => {
   test("only counts with the status that does it: a 200 that names a protocol is an answer", async () => {
     const head = "HTTP/1.1 200 OK\r\nConnection: Upgrade\r\nUpgrade: h2c\r\ncontent-length: 4\r\n\r\nfine";
     const server = await rawServer((socket) => void socket.write(head));
-    expect(await outcome(server.url)).toBe("200 fine");
+    expect(await outcome(server.origin)).toBe("200 fine");
   });
 });
 
@@ -136,21 +104,15 @@ describe("a flood of 1xx", () => {
   test.each([
     ["100", "HTTP/1.1 100 Continue\r\n\r\n"],
     ["102", "HTTP/1.1 102 Processing\r\n\r\n"],
-    ["103", "HTTP/1.1 103 Early Hints\r\nlink: </a.css>; rel=preload\r\n\r\n"],
+    ["103", HINT],
   ])("of %s does not put off the time for the first byte, nor a stop", async (_status, head) => {
-    const server = await rawServer((socket) => {
-      const block = head.repeat(200);
-      const more = (): void => {
-        if (!socket.destroyed) socket.write(block, () => setImmediate(more));
-      };
-      more();
-    });
-    expect(await outcome(server.url, { timeouts: { firstByteMs: 60, idleMs: 3_600_000 } })).toBe(
+    const server = await rawServer((socket) => flood(socket, head));
+    expect(await outcome(server.origin, { timeouts: { firstByteMs: 60, idleMs: 3_600_000 } })).toBe(
       "timeout_first_byte",
     );
     const controller = new AbortController();
     const reason = Object.assign(new Error("stopped"), { code: "stopped_by_a_person" });
-    const stopped = outcome(server.url, { signal: controller.signal });
+    const stopped = outcome(server.origin, { signal: controller.signal });
     await expect.poll(() => server.connections()).toBe(2);
     controller.abort(reason);
     expect(await stopped).toBe("stopped_by_a_person");
@@ -161,7 +123,7 @@ describe("a flood of 1xx", () => {
     const server = await rawServer(
       (socket) => void socket.write(`${"HTTP/1.1 103 Hints\r\n\r\n".repeat(500)}${FINE}`),
     );
-    expect(await outcome(server.url)).toBe("200 fine");
+    expect(await outcome(server.origin)).toBe("200 fine");
   });
 });
 
@@ -181,7 +143,7 @@ describe("a connection that ends inside the answer", () => {
           ? ["200 fine"]
           : ["200 fine", "connection_lost"]
         : ["connection_lost"];
-      expect(allowed, `${length} bytes`).toContain(await outcome(server.url));
+      expect(allowed, `${length} bytes`).toContain(await outcome(server.origin));
     }
   });
 });
@@ -217,7 +179,7 @@ describe("a head that makes no sense", () => {
       const server = await rawServer(
         (socket) => void (close ? socket.end(text, "latin1") : socket.write(text, "latin1")),
       );
-      const ended = await outcome(server.url, { timeouts: { firstByteMs: 300, idleMs: 300 } });
+      const ended = await outcome(server.origin, { timeouts: { firstByteMs: 300, idleMs: 300 } });
       expect(ended).toMatch(/^(?:200 fine|connection_lost|timeout_first_byte|timeout_idle)$/);
       if (ended !== "200 fine") await expect.poll(() => server.open.size).toBe(0);
     }
@@ -237,7 +199,7 @@ describe("an answer before the request was read", () => {
         socket.pause();
         socket.write(text);
       });
-      expect(await outcome(server.url, LARGE)).toBe(ended);
+      expect(await outcome(server.origin, LARGE)).toBe(ended);
       // A paused server sees the end of the connection only when it reads.
       await expect
         .poll(() => {
