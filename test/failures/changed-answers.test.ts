@@ -14,6 +14,7 @@ import {
   echoTool,
   expectNoneRefused,
   impatientClock,
+  inputOf,
   type Json,
   KEY,
   ofType,
@@ -168,7 +169,7 @@ test.each([
   });
   expect(await bench.ask("Look.")).toBe("Done.");
   expect(look.runs).toEqual(["b"]);
-  const outputs = (server.bodies[2]?.["input"] as readonly Json[]).filter(
+  const outputs = inputOf(server.bodies[2]).filter(
     ({ type }) => type === "function_call" || type === "function_call_output",
   );
   expect(outputs.map(({ type, arguments: given }) => [type, given])).toEqual([

@@ -157,7 +157,7 @@ describe.each(DIALECTS)("%s", (_name, make) => {
       });
       await expect.poll(() => server.requests()).toBe(1);
       if (way === "signal") controller.abort();
-      else if (way === "cancel") one.session.cancel();
+      else if (way === "cancel") await one.session.cancel();
       else await one.session.close();
       await compacting;
       if (way === "close") continue;

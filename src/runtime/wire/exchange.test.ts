@@ -5,7 +5,6 @@
 
 import { EventEmitter } from "node:events";
 import type { ClientRequest, IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
 import { PassThrough } from "node:stream";
 
 import fc from "fast-check";
@@ -141,14 +140,15 @@ class Play {
 
   constructor(reused: boolean) {
     const { signal } = this.controller;
-    const { addEventListener: add, removeEventListener: remove } = signal;
+    const add = signal.addEventListener.bind(signal);
+    const remove = signal.removeEventListener.bind(signal);
     signal.addEventListener = (...args: Parameters<typeof add>) => {
       this.listening += 1;
-      add.apply(signal, args);
+      add(...args);
     };
     signal.removeEventListener = (...args: Parameters<typeof remove>) => {
       this.listening = 0; // the exchange has one listener, and may take it away more than once
-      remove.apply(signal, args);
+      remove(...args);
     };
     const request: HttpRequest = {
       url: "http://example.test/v1",
@@ -300,16 +300,16 @@ describe("whatever Node emits", () => {
   });
 });
 
-describe("the error says what happened", () => {
-  const codeAfter = async (...names: readonly string[]): Promise<unknown> => {
-    const play = new Play(false);
-    for (const name of names) play.emit(name);
-    await ticks();
-    const code = (play.failure as { readonly code?: string } | undefined)?.code;
-    await end([play], () => names.join());
-    return code;
-  };
+async function codeAfter(...names: readonly string[]): Promise<unknown> {
+  const play = new Play(false);
+  for (const name of names) play.emit(name);
+  await ticks();
+  const code = (play.failure as { readonly code?: string } | undefined)?.code;
+  await end([play], () => names.join());
+  return code;
+}
 
+describe("the error says what happened", () => {
   test.each([
     ["close", "connection_lost"],
     ["error", "connection_lost"],
