@@ -288,9 +288,9 @@ export const breaks = [
   {
     law: 7,
     what: "a connection that fails behind its answer is an error nobody listens for",
-    file: "src/runtime/wire/http.ts",
-    find: "      keepQuiet(socket);\n",
-    replace: "",
+    file: "src/runtime/wire/via-node.ts",
+    find: "    keepQuiet(socket);\n    if (replaced",
+    replace: "    if (replaced",
     tests: ["src/runtime/wire/http.test.ts"],
   },
   {

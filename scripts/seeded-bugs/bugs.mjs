@@ -214,4 +214,18 @@ export const bugs = [
       '    this.#keep(place.path, this.#files.size === 0 ? hashOf(bytes) : "", { type: "file", bytes });',
     tests: ["src/interface/config/load-config.test.ts"],
   },
+  {
+    what: "an answer that switches protocols goes unnoticed",
+    file: "src/runtime/wire/via-node.ts",
+    find: '  outgoing.on("upgrade", switched);\n',
+    replace: "",
+    tests: ["src/runtime/wire/exchange.test.ts"],
+  },
+  {
+    what: "a request that closes without an answer settles nothing",
+    file: "src/runtime/wire/via-node.ts",
+    find: '    exchange.fail(new Error("it was closed before an answer came"));\n',
+    replace: "",
+    tests: ["src/runtime/wire/exchange.test.ts"],
+  },
 ];

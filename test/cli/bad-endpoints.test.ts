@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 
+import { flood, HINT, rawServer, SWITCH } from "../support/raw-server.ts";
 import {
   emulatorOf,
   eventsOf,
@@ -12,6 +13,7 @@ import {
   pointedAt,
   run,
   serverOf,
+  start,
 } from "./harness.ts";
 
 test("a wrong key", async () => {
@@ -100,5 +102,33 @@ test("--json tells a failed turn as its last line, and nothing on stderr", async
     status: "failed",
     text: "",
     error: { code: "invalid_api_key", class: "FATAL", status: 401 },
+  });
+});
+
+describe("a server that does not answer as HTTP does", () => {
+  test("switches protocols: the turn fails at once and says what to check", async () => {
+    const place = newPlace();
+    const server = await rawServer((socket) => void socket.write(SWITCH));
+    const ran = await run(place, ["-p", "hi"], { env: pointedAt(`${server.origin}/v1`) });
+    expect(await expectFailedTurn(place, ran, "bad_response")).toContain("check the base URL");
+    expect(server.requests()).toBe(1);
+  });
+
+  test.for([
+    ["says nothing", ""],
+    ["floods with 103", HINT],
+    ["says half a head", "HTTP/1.1 101 Switch"],
+  ] as const)("%s: Ctrl-C cancels the turn and ends the process", async ([, text]) => {
+    const place = newPlace();
+    const server = await rawServer((socket) => {
+      if (text === HINT) flood(socket, text);
+      else socket.write(text);
+    });
+    const running = start(place, ["-p", "hi"], { env: pointedAt(`${server.origin}/v1`) });
+    await expect.poll(() => server.requests()).toBe(1);
+    running.kill("SIGINT");
+    expect(await running.ended).toMatchObject({ code: 130, signal: null, out: "" });
+    const { events } = await onlyLog(place);
+    expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["cancelled"]);
   });
 });

@@ -11,6 +11,7 @@ import { isEphemeral, type SessionEvent } from "../../src/index.ts";
 import { afterTest, temporaryFolder } from "../contracts/file-fixture.ts";
 import { CLI } from "../support/built.ts";
 import { ownPort } from "../support/own-port.ts";
+import { flood, HINT, rawServer, SWITCH } from "../support/raw-server.ts";
 import { stalledAfter } from "../tui/screen-harness.ts";
 import { followUntil } from "./server-fixture.ts";
 
@@ -95,6 +96,38 @@ test("Ctrl-C in the middle of a turn: it is cancelled, kept, and the process end
   const log = await fileStore(join(home, "sessions")).open("s1", { mode: "read" });
   await log.close();
   expect(log.events.at(-1)).toMatchObject({ type: "turn_end", status: "cancelled" });
+});
+
+test("a provider that switches protocols, then floods with 1xx: the turn fails, and Ctrl-C ends the next one", async () => {
+  const home = temporaryFolder();
+  const provider = await rawServer((socket, nth) => {
+    if (nth === 1) socket.write(SWITCH);
+    else flood(socket, HINT);
+  });
+  const { child, exited, port } = await start(home, {
+    OPENAI_BASE_URL: `${provider.origin}/v1`,
+    OPENAI_API_KEY: "sk-test",
+    THROUGHLINE_MODEL: "openai/emu-reasoner",
+  });
+  const session = await (await connect(`http://127.0.0.1:${port}`, { token: TOKEN })).open({ id: "s1" });
+  expect(await session.send("Hello").result()).toMatchObject({
+    status: "failed",
+    error: { code: "bad_response" },
+  });
+  session
+    .send("Hello again")
+    .result()
+    .catch(() => undefined);
+  await expect.poll(() => provider.requests()).toBe(2);
+  child.kill("SIGINT");
+  expect(await exited).toBe(0);
+  const { fileStore } = await import("../../src/index.ts");
+  const log = await fileStore(join(home, "sessions")).open("s1", { mode: "read" });
+  await log.close();
+  expect(log.events.flatMap((event) => (event.type === "turn_end" ? [event.status] : []))).toEqual([
+    "failed",
+    "cancelled",
+  ]);
 });
 
 test("--server: one answer and the list, with a token; without one it is told what is missing", async () => {

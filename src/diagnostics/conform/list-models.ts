@@ -8,6 +8,7 @@ import {
   messageOf,
   codedError,
 } from "../../base/support/index.ts";
+import { readText } from "../../runtime/wire/index.ts";
 import type { EndpointOptions } from "./reply.ts";
 import type { ConformOptions } from "./run.ts";
 
@@ -23,7 +24,7 @@ export async function listModels(
       headers: options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` },
       signal: AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]),
     });
-    const text = (await response.text()).slice(0, MAX_LIST);
+    const text = response.body === null ? "" : await readText(response.body, MAX_LIST);
     const list = arrayOf(objectOf(tryParseJson(text))["data"]);
     return list.flatMap((model) => stringOf(objectOf(model)["id"]) ?? []);
   } catch (error) {

@@ -94,11 +94,11 @@ function bytesOf(body: RequestInit["body"]): Uint8Array {
   return typeof body === "string" ? Buffer.from(body) : new Uint8Array();
 }
 
-/** A time-out aborts with its own name as the message; a person aborts with something else. */
+/** A time-out aborts with its code; a person aborts with something else. */
 function seenError(error: unknown, signal: AbortSignal): SeenError {
   if (!signal.aborted) return { code: codeOf(error) ?? "connection_lost", message: messageOf(error) };
-  const reason = messageOf(signal.reason);
-  return reason.startsWith("timeout_")
-    ? { code: reason, message: reason }
+  const code = codeOf(signal.reason);
+  return code?.startsWith("timeout_") === true
+    ? { code, message: messageOf(signal.reason) }
     : { code: "aborted", message: "the reader stopped" };
 }

@@ -26,7 +26,7 @@ import {
   startOf,
 } from "../fold/index.ts";
 import { remedyFor } from "../providers/index.ts";
-import { factsOfTurn, runStep, type TurnContext } from "../turn/index.ts";
+import { factsOfTurn, runStep, type TurnContext, TurnDeadline } from "../turn/index.ts";
 
 export interface CompactionPlan {
   /** What has to be written first: the end of a turn that a crash left open. */
@@ -136,13 +136,26 @@ class CompactionRun {
     return { status, usage: this.#usage };
   }
 
-  /** Undefined: no model could. */
+  /** Undefined: no model could, or none in the time of a turn. */
   async #ask(): Promise<Answer | "cancelled" | undefined> {
+    const deadline = new TurnDeadline(this.#context.limits.turnTimeoutMs, this.#context.signal);
+    try {
+      const answer = await this.#askUntil(deadline);
+      if (answer !== "cancelled" || !deadline.ranOut) return answer;
+      this.#refused = { code: "turn_timeout", message: "the summary was not written in time" };
+      return undefined;
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  async #askUntil({ signal }: TurnDeadline): Promise<Answer | "cancelled" | undefined> {
+    const context = { ...this.#context, signal };
     let from = 0;
     while (from < this.#first) {
       await this.#context.live.append(this.#question(from));
       this.#steps += 1;
-      const { response, end } = await runStep(this.#context, this.#steps);
+      const { response, end } = await runStep(context, this.#steps);
       const group = this.#context.live.fold.group(response);
       this.#usage = factsOfTurn(this.#context).usage;
       if (end.status === "cancelled") return "cancelled";

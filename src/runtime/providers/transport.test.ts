@@ -214,6 +214,21 @@ describe("sendRequest", () => {
     expect(endOf(await send(url, {}, { signal: controller.signal }))).toMatchObject({ status: "cancelled" });
   });
 
+  test.each(["apiKey", "baseUrl"] as const)(
+    "an abort does not wait for a %s that never comes",
+    async (part) => {
+      const controller = new AbortController();
+      const hanging = {
+        [part]: () => {
+          setImmediate(() => controller.abort());
+          return new Promise<never>(() => undefined);
+        },
+      };
+      const events = await send("http://127.0.0.1:1/v1", hanging, { signal: controller.signal });
+      expect(endOf(events)).toEqual({ status: "cancelled" });
+    },
+  );
+
   test("a key that cannot be had is an error of the request, not a throw", async () => {
     expect(endOf(await send("http://127.0.0.1:1/v1", { apiKey: closedVault }))).toMatchObject({
       status: "cut",

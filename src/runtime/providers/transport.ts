@@ -119,15 +119,9 @@ async function post(
   body: readonly Uint8Array[],
   options: SendOptions,
 ): Promise<HttpResponse> {
-  const key = await endpoint.apiKey();
-  if (key === undefined || key === "") {
-    throw codedError(
-      "api_key_missing",
-      `no API key: set ${endpoint.keyName}, or pass apiKey, or use the built-in emulator (no key needed)`,
-    );
-  }
+  const { key, url } = await unlessAborted(whereTo(endpoint), options.signal);
   return postStream({
-    url: `${(await endpoint.baseUrl()).replace(/\/+$/, "")}${endpoint.path}`,
+    url,
     headers: {
       "content-type": "application/json",
       accept: "text/event-stream",
@@ -139,6 +133,27 @@ async function post(
     signal: options.signal,
     timeouts: options.timeouts,
     fetch: options.fetch,
+  });
+}
+
+async function whereTo(endpoint: Endpoint): Promise<{ readonly key: string; readonly url: string }> {
+  const key = await endpoint.apiKey();
+  if (key === undefined || key === "") {
+    throw codedError(
+      "api_key_missing",
+      `no API key: set ${endpoint.keyName}, or pass apiKey, or use the built-in emulator (no key needed)`,
+    );
+  }
+  return { key, url: `${(await endpoint.baseUrl()).replace(/\/+$/, "")}${endpoint.path}` };
+}
+
+/** The key and the address may come from functions of the user's, and a stop does not wait for those. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
   });
 }
 

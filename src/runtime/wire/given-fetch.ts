@@ -1,81 +1,50 @@
 /**
- * The same over a `fetch` that was handed in. It is somebody else's code: whether it heeds the signal or not, what
- * is stopped has ended, and what took too long has.
+ * An exchange over a `fetch` that was handed in. That is code of the user: it may ignore its signal, never answer, or give
+ * a body without end. The exchange settles all the same; here its answer is only passed on, or left.
  */
 
 import { Readable } from "node:stream";
 
-import type { HttpRequest, HttpResponse } from "./http.ts";
-import { type ChunkWatch, readChunks } from "./read-chunks.ts";
+import type { Exchange } from "./exchange.ts";
+import type { HttpRequest } from "./http.ts";
 
-export async function viaFetch(
+export async function sendByFetch(
+  exchange: Exchange,
   request: HttpRequest,
   fetcher: typeof fetch,
-  signal: AbortSignal,
-  watch: ChunkWatch,
-): Promise<HttpResponse> {
-  const answer = fetcher(request.url, {
-    method: "POST",
-    headers: request.headers,
-    body: Buffer.concat(request.body),
-    redirect: "manual",
-    signal,
-  });
-  const response = await unlessAborted(answer, signal);
-  const body = streamOf((response.body ?? nothing()) as AsyncIterable<Uint8Array>);
-  const stop = (): void => void body.destroy(new Error("stopped"));
-  signal.addEventListener("abort", stop, { once: true });
-  body.once("close", () => signal.removeEventListener("abort", stop));
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: readChunks(body, watch),
-  };
-}
-
-async function unlessAborted(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
-  const { promise: stopped, reject } = deferred();
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  if (signal.aborted) stop();
+): Promise<void> {
+  if (!exchange.asking) return;
+  const controller = new AbortController();
+  exchange.carriedBy((reason) => controller.abort(reason));
   try {
-    return await Promise.race([answer, stopped]);
+    const response = await fetcher(request.url, {
+      method: "POST",
+      headers: request.headers,
+      body: Buffer.concat(request.body),
+      redirect: "manual",
+      signal: controller.signal,
+    });
+    const body = streamOf((response.body ?? nothing()) as AsyncIterable<Uint8Array>);
+    exchange.answered(response.status, Object.fromEntries(response.headers), body);
   } catch (error) {
-    void discard(answer);
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
+    exchange.fail(error);
   }
 }
 
-function deferred(): { readonly promise: Promise<never>; readonly reject: (reason: unknown) => void } {
-  let reject: ((reason: unknown) => void) | undefined;
-  const promise = new Promise<never>((_resolve, refuse) => {
-    reject = refuse;
-  });
-  return { promise, reject: (reason) => reject?.(reason) };
-}
-
-/** An answer that comes after all is not read. */
-async function discard(answer: Promise<Response>): Promise<void> {
-  try {
-    await (await answer).body?.cancel();
-  } catch {
-    // It failed, which is as good.
-  }
-}
+/** A source that always has a piece at hand would keep every timer and every stop waiting: now and then they get a turn. */
+const PIECES_AT_A_TIME = 64;
 
 /** Not Readable.from, whose end waits for a source that may never answer again. */
 function streamOf(pieces: AsyncIterable<Uint8Array>): Readable {
   const source = pieces[Symbol.asyncIterator]();
+  let taken = 0;
   return new Readable({
     objectMode: true,
     highWaterMark: 1,
     read() {
-      source.next().then(
-        ({ done, value }) => this.push(done === true ? null : value),
-        (error: unknown) => this.destroy(error instanceof Error ? error : new Error(String(error))),
-      );
+      taken += 1;
+      if (taken % PIECES_AT_A_TIME === 0) setImmediate(() => void passOn(source, this));
+      else void passOn(source, this);
     },
     destroy(error, done) {
       void leave(source);
@@ -84,11 +53,22 @@ function streamOf(pieces: AsyncIterable<Uint8Array>): Readable {
   });
 }
 
+async function passOn(source: AsyncIterator<unknown>, to: Readable): Promise<void> {
+  try {
+    const { done, value } = await source.next();
+    if (done !== true && !ArrayBuffer.isView(value))
+      throw new TypeError("the body gave a piece that is not bytes");
+    to.push(done === true ? null : value);
+  } catch (error) {
+    to.destroy(error instanceof Error ? error : new Error(String(error)));
+  }
+}
+
 async function leave(source: AsyncIterator<Uint8Array>): Promise<void> {
   try {
     await source.return?.();
   } catch {
-    // Nobody reads it any more.
+    // Its reader has left, so its failure concerns nobody.
   }
 }
 

@@ -14,8 +14,8 @@ export interface ChunkWatch {
   waiting(): void;
   /** A piece is given to the reader; an error instead ends the reading. */
   given(bytes: number): unknown;
-  /** There is nothing more to watch: the stream has ended, or all that matters was read. An error is what a reader gets. */
-  ended(): unknown;
+  /** There is nothing more to watch: the stream has ended, or all that matters was read. */
+  ended(): void;
   /** What the reader is told of an error. */
   failed(error: unknown): unknown;
   /** The reader has left before the end. */
@@ -41,12 +41,18 @@ export interface BodyChunks extends AsyncIterableIterator<Uint8Array> {
   release(): void;
 }
 
+/** For the owner of the stream, who may have a reason to end it that the stream does not know. */
+export interface StoppableChunks extends BodyChunks {
+  /** Whoever waits is told at once, whoever asks next is told then. What was not read yet is dropped. */
+  stop(why: unknown): void;
+}
+
 type Result = IteratorResult<Uint8Array, undefined>;
 
 /** An end that comes at all comes at once. */
 const RELEASED_MS = 500;
 
-export function readChunks(stream: Readable, watch: ChunkWatch = UNWATCHED): BodyChunks {
+export function readChunks(stream: Readable, watch: ChunkWatch = UNWATCHED): StoppableChunks {
   return new ChunkReader(stream, watch);
 }
 
@@ -55,7 +61,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-class ChunkReader implements BodyChunks {
+class ChunkReader implements StoppableChunks {
   readonly #stream: Readable;
   readonly #watch: ChunkWatch;
   #queue: Uint8Array[] = [];
@@ -73,11 +79,16 @@ class ChunkReader implements BodyChunks {
     this.#watch = watch;
     stream.on("data", (chunk: Uint8Array) => this.#take(chunk));
     stream.on("end", () => this.#end(undefined));
-    stream.on("error", (error) => this.#end(error));
-    stream.on("close", () => {
-      // Neither an end nor an error came before: what was sent is not whole.
+    stream.on("error", (error) => this.#end(error ?? new Error("the stream failed")));
+    // Without an end or an error before it: what was sent is not whole.
+    const close = (): void => {
       if (!this.#over) this.#end(new Error("the stream was closed before its end"));
-    });
+    };
+    stream.on("aborted", close);
+    stream.on("close", close);
+    // A stream that was over before anybody read it says so no more.
+    if (stream.readableEnded) this.#end(undefined);
+    else if (stream.destroyed) close();
   }
 
   next(): Promise<Result> {
@@ -107,6 +118,16 @@ class ChunkReader implements BodyChunks {
     this.#stream.once("close", () => clearTimeout(timer));
   }
 
+  stop(why: unknown): void {
+    if (this.#closed) return;
+    this.#queue = [];
+    this.#at = 0;
+    this.#error = why;
+    if (this.#over) return;
+    this.#stream.destroy();
+    this.#end(why);
+  }
+
   return(): Promise<Result> {
     this.#close();
     for (const { resolve } of this.#waiting.splice(0)) resolve(OVER);
@@ -118,7 +139,8 @@ class ChunkReader implements BodyChunks {
   }
 
   #take(chunk: Uint8Array): void {
-    if (this.#closed) return;
+    // A piece without bytes is no sign of life: it neither reaches the reader nor winds up a timer.
+    if (this.#closed || this.#over || chunk.length === 0) return;
     const waiter = this.#waiting.shift();
     if (waiter === undefined) {
       this.#queue.push(chunk);
@@ -156,9 +178,9 @@ class ChunkReader implements BodyChunks {
 
   /** What is told of the end, once: whoever asks again finds it over. */
   #finish(): unknown {
-    const error = this.#error ?? this.#watch.ended();
-    if (error !== undefined) return this.#fail(error);
+    if (this.#error !== undefined) return this.#fail(this.#error);
     this.#closed = true;
+    this.#watch.ended();
     return undefined;
   }
 

@@ -1,0 +1,119 @@
+/** A `fetch` of the user's that breaks every promise: each request ends, with a code or with the caller's reason. */
+
+import { expect, test } from "vitest";
+
+import { postStream, readText } from "./http.ts";
+
+const never = new Promise<never>(() => undefined);
+
+interface GivenBody {
+  readonly next: () => unknown;
+  readonly return?: () => unknown;
+}
+
+/** As much of a Response as is read, and no more honest than the test wants. */
+function answer(body: GivenBody | null, status = 200): () => Promise<Response> {
+  const iterable = body === null ? null : { [Symbol.asyncIterator]: () => body };
+  return async () => ({ status, headers: new Headers(), body: iterable }) as unknown as Response;
+}
+
+const piece = (text: string) => async () => ({ value: Buffer.from(text), done: false });
+
+interface Asked {
+  readonly timeouts?: { readonly firstByteMs: number; readonly idleMs: number };
+  readonly signal?: AbortSignal;
+  readonly maxResponseBytes?: number;
+}
+
+async function outcome(fetcher: unknown, asked: Asked = {}): Promise<unknown> {
+  try {
+    const { status, body } = await postStream({
+      url: "http://example.test/v1",
+      headers: {},
+      body: [Buffer.from("{}")],
+      signal: new AbortController().signal,
+      timeouts: { firstByteMs: 3_600_000, idleMs: 3_600_000 },
+      fetch: fetcher as typeof fetch,
+      ...asked,
+    });
+    return `${status} ${await readText(body, Number.MAX_SAFE_INTEGER)}`;
+  } catch (error) {
+    return (error as { readonly code?: string } | undefined)?.code ?? error;
+  }
+}
+
+const throwing = (): never => {
+  throw new Error("no");
+};
+
+test.each<readonly [string, unknown, string]>([
+  ["throws at once", throwing, "connection_lost"],
+  ["rejects with nothing", () => Promise.reject(undefined), "connection_lost"],
+  ["answers with nothing", async () => undefined, "connection_lost"],
+  ["answers 101", answer({ next: piece("x") }, 101), "bad_response"],
+  ["answers 103", answer(null, 103), "bad_response"],
+  ["has no body", answer(null), "200 "],
+  ["has a body that gives nothing at all", answer({ next: async () => undefined }), "connection_lost"],
+  ["has a body that gives text", answer({ next: async () => ({ value: "text" }) }), "connection_lost"],
+  ["has a body that gives an undefined piece", answer({ next: async () => ({}) }), "connection_lost"],
+  ["has a body that throws", answer({ next: throwing }), "connection_lost"],
+  [
+    "has a body that throws, and throws again when left",
+    answer({ next: throwing, return: throwing }),
+    "connection_lost",
+  ],
+  [
+    "has a body that cannot be read",
+    async () => ({ status: 200, headers: new Headers(), body: {} }),
+    "connection_lost",
+  ],
+])("a fetch that %s", async (_what, fetcher, ended) => {
+  expect(await outcome(fetcher)).toBe(ended);
+});
+
+const ENDLESS: readonly (readonly [string, unknown])[] = [
+  ["never answers", () => never],
+  ["never gives a piece", answer({ next: () => never, return: () => never })],
+  ["always gives an empty piece", answer({ next: piece("") })],
+];
+
+test.each(ENDLESS)("a fetch that %s runs into a time limit", async (_what, fetcher) => {
+  const timeouts = { firstByteMs: 30, idleMs: 30 };
+  expect(await outcome(fetcher, { timeouts })).toMatch(/^timeout_(?:first_byte|idle)$/);
+});
+
+test.each([...ENDLESS, ["always gives a byte", answer({ next: piece("x") })] as const])(
+  "a fetch that %s is stopped by its caller",
+  async (_what, fetcher) => {
+    const controller = new AbortController();
+    const reason = new Error("the user pressed a key");
+    setTimeout(() => controller.abort(reason), 1);
+    expect(await outcome(fetcher, { signal: controller.signal })).toBe(reason);
+  },
+);
+
+test("a fetch that always gives a byte ends at the limit of bytes", async () => {
+  expect(await outcome(answer({ next: piece("x") }), { maxResponseBytes: 100_000 })).toBe("stream_limit");
+});
+
+test("an answer that comes after the stop is left, and its error is not one of the process", async () => {
+  const controller = new AbortController();
+  let answerLate: ((response: unknown) => void) | undefined;
+  const late = new Promise((resolve) => {
+    answerLate = resolve;
+  });
+  const stopped = outcome(() => late, { signal: controller.signal });
+  controller.abort(new Error("stopped"));
+  expect(await stopped).toMatchObject({ message: "stopped" });
+  const left = new Promise<void>((resolve) => {
+    const body = {
+      next: throwing,
+      return: () => {
+        resolve();
+        return Promise.reject(new Error("no"));
+      },
+    };
+    answerLate?.({ status: 200, headers: new Headers(), body: { [Symbol.asyncIterator]: () => body } });
+  });
+  await left;
+});
