@@ -28,8 +28,9 @@ export {
   stringOf,
   tryParseJson,
 } from "./json-types.ts";
-export { inert, inertJson, inertLine } from "./inert-text.ts";
+export { inert, inertFrom, inertJson, inertLine, withoutActive } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
 export { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
+export { unmistakable, unmistakableLine } from "./unmistakable.ts";
 export { type Given, withDefaults } from "./with-defaults.ts";
