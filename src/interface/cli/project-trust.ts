@@ -8,6 +8,7 @@ import { createInterface } from "node:readline/promises";
 import { isoTime } from "../../base/support/index.ts";
 import { type LoadedConfig, loadConfig, type ProjectState, recordTrust, trustFile } from "../config/index.ts";
 import { inertLine } from "./inert-text.ts";
+import { forLineEditor } from "./terminal-gate.ts";
 import type { Terminal } from "./terminal.ts";
 
 export async function settingsWithTrust(
@@ -45,7 +46,7 @@ function decide(cwd: string, { file, sha256 }: ProjectState, decision: "trusted"
 
 /** Default: no. Ctrl-C and the end of the input are no, too. */
 async function asks(question: string, terminal: Terminal): Promise<boolean> {
-  const lines = createInterface({ input: terminal.stdin, output: terminal.stderr });
+  const lines = createInterface({ input: terminal.stdin, output: forLineEditor(terminal.stderr) });
   const ended = new AbortController();
   lines.once("close", () => ended.abort());
   lines.once("SIGINT", () => lines.close());

@@ -11,6 +11,7 @@ import { EXIT } from "../exit-codes.ts";
 import { digits } from "../flag-numbers.ts";
 import { inert, inertLine } from "../inert-text.ts";
 import { stopOnSignals } from "../signals.ts";
+import { clearLine } from "../terminal-gate.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface ConformFlags {
@@ -107,7 +108,7 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
     throw error;
   }
   const code = stop();
-  if (io.live) io.err("\r\u001B[K");
+  if (io.live) io.err(clearLine);
   const style = { inert: (text: string) => inertLine(text, 700), bold: io.bold, dim: io.dim };
   io.out(flags.json === true ? toJson(report) : toTable(report, style));
   return code ?? (report.conforms ? EXIT.ok : EXIT.differs);
@@ -117,7 +118,7 @@ export const plain = (text: string): string => text;
 
 function progress({ id, result }: ProbeResult, done: number, all: number, live: boolean): string {
   const text = `${done}/${all} ${result} ${id}`;
-  return live ? `\r\u001B[K${text}` : `${text}\n`;
+  return live ? `${clearLine}${text}` : `${text}\n`;
 }
 
 const safe = (_key: string, value: unknown): unknown => (typeof value === "string" ? inert(value) : value);

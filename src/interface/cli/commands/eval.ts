@@ -25,6 +25,7 @@ import { settingsWithTrust } from "../project-trust.ts";
 import { gather } from "../run-options.ts";
 import { seconds } from "../show-progress.ts";
 import { stopOnSignals } from "../signals.ts";
+import { clearLine } from "../terminal-gate.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 import { modelsOf } from "../user-providers.ts";
 import { VERSION } from "../version.ts";
@@ -204,12 +205,12 @@ function runProgress(all: number, { stderr }: Terminal): { tell(outcome: RunOutc
       const word = stopped ? "stopped" : ok ? "passed" : "FAILED";
       stderr.write(
         live
-          ? `\r\u001B[K${done} of ${all} runs${so} · ${inertLine(scenario, 60)}`
+          ? `${clearLine}${done} of ${all} runs${so} · ${inertLine(scenario, 60)}`
           : `${done}/${all} ${word} ${inertLine(`${scenario} · ${model} · run ${repeat}`, 150)} · ${seconds(durationMs)}\n`,
       );
     },
     clear() {
-      if (live) stderr.write("\r\u001B[K");
+      if (live) stderr.write(clearLine);
     },
   };
 }
