@@ -1,6 +1,7 @@
 /** What knows nothing of the domain. Runs in a browser too: no `node:` import here. */
 
 export { addAll } from "./add-all.ts";
+export { addressProblem, publicAddress, secretsInAddress } from "./addresses.ts";
 export { assertNever } from "./assert-never.ts";
 export { Broadcast } from "./broadcast.ts";
 export { type Clock, isoTime, systemClock } from "./clock.ts";

@@ -5,7 +5,7 @@
 
 import { Command, Option } from "commander";
 
-import { codedError, type ThroughlineError } from "../../../base/support/index.ts";
+import { addressProblem, codedError } from "../../../base/support/index.ts";
 import type { ConformReport, ProbeResult } from "../../../diagnostics/conform/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { digits } from "../flag-numbers.ts";
@@ -156,21 +156,13 @@ function keyFrom(flags: ConformFlags, io: ConformIo): string | undefined {
   return undefined; // many local servers want none
 }
 
-function badUrl(why: string): ThroughlineError {
-  return codedError("base_url_invalid", `${why}: it should look like http://127.0.0.1:4320/v1`);
-}
-
 function checkedUrl(text: string): URL {
-  if (!URL.canParse(text)) throw badUrl(`"${inertLine(text, 200)}" is not a base URL`);
-  const url = new URL(text);
-  if (url.username !== "" || url.password !== "") {
-    throw badUrl("a base URL with a name or password is not taken: put the key into an environment variable");
-  }
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw badUrl(`"${inertLine(text, 200)}" is not a base URL`);
-  }
-  if (url.search !== "" || url.hash !== "") throw badUrl("a base URL has no ? or #");
-  return new URL(url.href.replace(/\/+$/, ""));
+  const problem = addressProblem(text);
+  if (problem === undefined) return new URL(text.replace(/\/+$/, ""));
+  throw codedError(
+    "base_url_invalid",
+    `the base URL ${problem}: it should look like http://127.0.0.1:4320/v1. Put the key into a variable of the environment and name it with --api-key-env`,
+  );
 }
 
 function isLoopback(host: string): boolean {
