@@ -7,9 +7,9 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 
+import { fileProblem, readRegularFile, systemError } from "../../base/files/index.ts";
 import { codeOf, ThroughlineError } from "../../base/support/index.ts";
 import { removeUnfinishedBlobs } from "./leftovers.ts";
-import { fileProblem, readRegularFile, systemError } from "./regular-file.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
 export class FileBlobs {

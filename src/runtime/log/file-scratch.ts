@@ -2,8 +2,8 @@
 
 import { closeSync, constants, openSync, rmSync, writeSync } from "node:fs";
 
+import { readRegularFile } from "../../base/files/index.ts";
 import type { Scratch } from "./log.ts";
-import { readRegularFile } from "./regular-file.ts";
 
 export function createFileScratch(path: string): Scratch {
   let file: number | undefined;

@@ -1,7 +1,7 @@
 /** The unfinished end of a log, kept in a file of its own before it is cut off. */
 
+import { fileProblem, readRegularFile } from "../../base/files/index.ts";
 import { codeOf, ThroughlineError } from "../../base/support/index.ts";
-import { fileProblem, readRegularFile } from "./regular-file.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
 /** A second tear at the same byte has a file of its own; the same bytes again are the same tear, found by another try. */

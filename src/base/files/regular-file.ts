@@ -1,8 +1,11 @@
-/** Files beside a log are regular files of ours. A link is not followed, a pipe or a device is not waited for. */
+/**
+ * Files under a name that others may know: in a shared folder anybody can put something there first. A link is not
+ * followed, a pipe or a device is not waited for, and what another user made is not written to.
+ */
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 
-import { codeOf, messageOf } from "../../base/support/index.ts";
+import { codeOf, messageOf } from "../support/index.ts";
 
 /** Throws with the `code` of the system: ELOOP for a link, EINVAL for anything that is neither file nor folder. */
 export function readRegularFile(path: string): Buffer {
@@ -14,6 +17,22 @@ export function readRegularFile(path: string): Buffer {
     return readFileSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/** For records that are added at the end. A file that another user made, or that has a second name, is refused (EPERM). */
+export function openToAppend(path: string): number {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  try {
+    const found = fstatSync(file);
+    if (!found.isFile()) throw systemError("EINVAL");
+    if ((process.getuid !== undefined && found.uid !== process.getuid()) || found.nlink > 1)
+      throw systemError("EPERM");
+    return file;
+  } catch (error) {
+    closeSync(file);
+    throw error;
   }
 }
 
@@ -32,7 +51,7 @@ export function fileProblem(error: unknown): string {
 
 const WHY: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
-  EPERM: "permission denied",
+  EPERM: "it belongs to another user, or has a second name",
   EISDIR: "a folder stands in its place",
   ENOTDIR: "a file or a link stands where its folder should be",
   ELOOP: "a symbolic link stands in its place",
