@@ -130,15 +130,15 @@ describe("a blob that cannot be written", () => {
   });
 });
 
-describe("what else stands beside a log", () => {
-  const tear = async (folder: string): Promise<void> => {
-    const log = await fileStore(folder).open("s", { mode: "write" });
-    await log.append([{ type: "session_start", session: "s", root: "s", writer: "test" }]);
-    await log.close();
-    const path = join(folder, "s.jsonl");
-    writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.from('{"v":1,"seq":1')]));
-  };
+const tear = async (folder: string): Promise<void> => {
+  const log = await fileStore(folder).open("s", { mode: "write" });
+  await log.append([{ type: "session_start", session: "s", root: "s", writer: "test" }]);
+  await log.close();
+  const path = join(folder, "s.jsonl");
+  writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.from('{"v":1,"seq":1')]));
+};
 
+describe("what else stands beside a log", () => {
   test.for(["pipe", "link", "folder"] as const)(
     "a %s under the name of a torn tail is left alone",
     async (kind) => {
