@@ -187,10 +187,23 @@ export const bugs = [
   {
     what: "of the sequences of a terminal only CSI is taken out",
     file: "src/base/support/inert-text.ts",
-    find: '  return text.replaceAll("\\r\\n", "\\n").replaceAll(ACTIVE, (char) => {',
-    replace:
-      '  if (text.length >= 0) return text.replaceAll(/\\u001B\\[[0-9;]*[A-Za-z]/g, "");\n  return text.replaceAll("\\r\\n", "\\n").replaceAll(ACTIVE, (char) => {',
+    find: '  return inertFrom(text.replaceAll("\\r\\n", "\\n"), 0);',
+    replace: '  return text.replaceAll(/\\u001B\\[[0-9;]*[A-Za-z]/g, "");',
     tests: ["src/base/support/inert-text.test.ts"],
+  },
+  {
+    what: "the gate before a terminal lets bytes pass as they are",
+    file: "src/interface/cli/terminal-gate.ts",
+    find: "    const safe = inertFrom(all, before.length);",
+    replace: "    const safe = all.slice(before.length);",
+    tests: ["test/cli/terminal-inert.test.ts"],
+  },
+  {
+    what: "a base URL may hold a query",
+    file: "src/base/support/addresses.ts",
+    find: '  if (url.search !== "" || text.includes("?")) return "holds a query (the part from ? on)";',
+    replace: "",
+    tests: ["src/base/support/addresses.test.ts"],
   },
   {
     what: "a trace leaves out the headers somebody thought of",

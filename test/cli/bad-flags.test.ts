@@ -85,10 +85,12 @@ describe("a usage error says what is wrong, leaves with 2 and writes nothing", (
   });
 
   test.concurrent.for([
-    [{ OPENAI_BASE_URL: "not a url" }, "base_url_invalid", "not a url"],
-    [{ OPENAI_BASE_URL: "ftp://example.com/v1" }, "base_url_invalid", "ftp://"],
-    [{ OPENAI_BASE_URL: "/v1" }, "base_url_invalid", "/v1"],
+    [{ OPENAI_BASE_URL: "not a url, hunter2" }, "base_url_invalid", "(OPENAI_BASE_URL) is not an http"],
+    [{ OPENAI_BASE_URL: "ftp://example.com/v1" }, "base_url_invalid", "(OPENAI_BASE_URL) is not an http"],
+    [{ OPENAI_BASE_URL: "/v1" }, "base_url_invalid", "(OPENAI_BASE_URL) is not an http"],
     [{ OPENAI_BASE_URL: "http://me:hunter2@127.0.0.1/v1" }, "base_url_invalid", "user name or password"],
+    [{ OPENAI_BASE_URL: "http://127.0.0.1/v1?key=hunter2" }, "base_url_invalid", "OPENAI_API_KEY or apiKey"],
+    [{ OPENAI_BASE_URL: "http://127.0.0.1/v1#hunter2" }, "base_url_invalid", "a fragment"],
     [{ THROUGHLINE_MODEL: "gpt" }, "model_invalid", '"gpt"'],
   ] as const)("environment %j", async ([env, code, part]) => {
     const place = newPlace();

@@ -261,7 +261,7 @@ test("hostile text of a model, a tool and a server is shown and not obeyed", asy
   });
   const terminal = onTerminal(place, ["go"], env);
   await terminal.shows("→ read_file({\u241B]0;pwned\u2407)");
-  await terminal.shows("text \u241B]0;pwned\u2407 \uFFFD2J");
+  await terminal.shows("text \u241B]0;pwned\u2407 \\u{9B}2J");
   await terminal.shows(PROMPT);
   terminal.type("again");
   await terminal.shows("[invalid_prompt] error \u241B]0;pwned\u2407");

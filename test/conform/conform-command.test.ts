@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import type { ConformReport } from "../../src/diagnostics/conform/index.ts";
 import { conformCommand, plain } from "../../src/interface/cli/commands/conform.ts";
+import { clearLine } from "../../src/interface/cli/terminal-gate.ts";
 import { emulatorUrl, KEY, refusingUrl, serverUrl } from "./run-conform.ts";
 
 interface Ran {
@@ -112,7 +113,7 @@ test("--json: the whole report, and nothing else on stdout", async () => {
 test("on a terminal progress rewrites its line and is wiped away", async () => {
   const url = await emulatorUrl();
   const { err } = await command([url, "--model", "emu-reasoner", "--only", "request.store"], { live: true });
-  expect(err).toBe("\r\u001B[K1/1 holds request.store\r\u001B[K");
+  expect(err).toBe(`${clearLine}1/1 holds request.store${clearLine}`);
 });
 
 test("Ctrl-C stops cleanly: what is known is printed, the exit code is 130", async () => {

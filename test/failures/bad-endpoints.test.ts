@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 
 import { afterEach, describe, expect, test } from "vitest";
 
+import { connect } from "../../src/access/client/index.ts";
 import { startEmulator } from "../../src/emulator/index.ts";
 import {
   anthropic,
@@ -158,7 +159,26 @@ test.each([
   [{ baseUrl: "not a url" }, "base_url_invalid"],
   [{ baseUrl: "file:///etc" }, "base_url_invalid"],
   [{ baseUrl: "https://me:secret@a.test" }, "base_url_invalid"],
-])("%j is refused at once, in every dialect", (options, code) => {
-  for (const make of [openai, anthropic, openaiChat])
-    expect(() => make("m", options)).toThrow(expect.objectContaining({ code }));
+  [{ baseUrl: "https://a.test/v1?api_key=secret" }, "base_url_invalid"],
+  [{ baseUrl: "https://a.test/v1?api-version=secret" }, "base_url_invalid"],
+  [{ baseUrl: "https://a.test/v1#secret" }, "base_url_invalid"],
+  [{ baseUrl: "secret" }, "base_url_invalid"],
+])("%j is refused at once, in every dialect, and not repeated", (options, code) => {
+  for (const make of [openai, anthropic, openaiChat]) {
+    const message = expect.not.stringContaining("secret");
+    expect(() => make("m", options)).toThrow(expect.objectContaining({ code, message }));
+  }
+});
+
+test.each([
+  "http://127.0.0.1:4319/?token=secret",
+  "http://me:secret@127.0.0.1:4319",
+  "http://127.0.0.1:4319/#secret",
+  "http://me:secret@127.0.0.1:4319/login?code=1",
+  "secret",
+])("the address of a server %s is refused, and not repeated", async (address) => {
+  await expect(connect(address)).rejects.toMatchObject({
+    code: "server_url_invalid",
+    message: expect.not.stringContaining("secret"),
+  });
 });

@@ -82,6 +82,19 @@ const SEQUENCES: readonly string[] = [
   "\u{E0041}",
   "\u2028",
   "\uD800",
+  "\u00AD",
+  "\u034F",
+  "\u115F",
+  "\u180E",
+  "\u2800",
+  "\u3164",
+  "\uE000",
+  "\uFDD0",
+  "\uFFA0",
+  "\uFFF9",
+  "\u{1D173}",
+  "\u{E0100}",
+  "x\u200D\u200Cy\uFE0F",
 ];
 const styles = createStyle(true);
 const view: View = {
@@ -99,7 +112,9 @@ function expectInert(rows: readonly string[], what: string): void {
   for (const row of rows) {
     // oxlint-disable-next-line no-control-regex -- our own styles, alone or joined
     const text = row.replaceAll(/\u001B\[(?:(?:0|1|2|3|4|9|22|23|24|29|31|32|33|36|39)[;m])+/g, "");
-    expect(text, what).not.toMatch(/[\p{Cc}\p{Cs}\p{Bidi_Control}\u200B\u2028\uFEFF\u{E0000}-\u{E007F}]/u);
+    expect(text, what).not.toMatch(
+      /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u115F\u1160\u2800\u3164\uFFA0]/u,
+    );
   }
 }
 
@@ -220,6 +235,15 @@ test.for(SEQUENCES.map((sequence) => [JSON.stringify(sequence), sequence] as con
     expectInert([sealed(`${text}\n\t`, WIDTH)], name);
   },
 );
+
+test("a question shows every character that could be taken for another, and all of a long name", () => {
+  const rows = argumentRows(
+    JSON.stringify({ command: "rm\u3164-rf\u00A0p\u0430th 👩\u200D🔬", ["n".repeat(150)]: "x" }),
+    60,
+  );
+  expect(rows[0]).toBe(String.raw`command: rm\u{3164}-rf\u{A0}p\u{430}th 👩\u{200D}🔬`);
+  expect(rows.slice(1).join("")).toBe(`${"n".repeat(150)}:│ x`);
+});
 
 test("on a real terminal: the cursor stays ours, the terminal is asked nothing, the title is not set", async () => {
   const evil = SEQUENCES.filter((sequence) => !/[\uD800]/.test(sequence)).join("|");

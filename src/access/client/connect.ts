@@ -10,7 +10,7 @@ import {
   type SessionListing,
   type SessionState,
 } from "../../base/api/index.ts";
-import { type Clock, codeOf, systemClock, codedError } from "../../base/support/index.ts";
+import { addressProblem, type Clock, codeOf, systemClock, codedError } from "../../base/support/index.ts";
 import { Http, queryOf } from "./http.ts";
 import { RemoteSession } from "./remote-session.ts";
 
@@ -148,10 +148,18 @@ function readAddress(address: string): { readonly url: string; readonly code: st
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw codedError(
       "server_url_invalid",
-      `"${address.slice(0, 100)}" is not the address of a server: it should look like http://127.0.0.1:4319`,
+      "that is not the address of a server: it should look like http://127.0.0.1:4319",
     );
   }
   const code = url.pathname === "/login" ? url.searchParams.get("code") : null;
+  // The link that the server prints has its code in the query, and nothing else.
+  const problem = addressProblem(code === null ? address : `${url.origin}/login`);
+  if (problem !== undefined || url.username !== "" || url.password !== "" || url.hash !== "") {
+    throw codedError(
+      "server_url_invalid",
+      `the address of the server ${problem ?? "holds more than the link of a server"}: give its URL alone, or the link it printed, and the token in THROUGHLINE_TOKEN or as \`token\``,
+    );
+  }
   return { url: url.origin, code: code ?? undefined };
 }
 

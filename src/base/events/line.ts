@@ -9,6 +9,7 @@ import {
   isObject,
   isOneValue,
   type JsonObject,
+  publicAddress,
   type RawJson,
   sliceArray,
   sliceMember,
@@ -74,7 +75,21 @@ function toEvent(value: unknown, line: string): LoggedEvent {
   if (!isKnown(value)) return unknownEvent(event, value["type"], line);
   if ("item" in event) return { ...event, item: sliceMember(line, "item") } as unknown as LoggedEvent;
   if ("late" in event) return { ...event, late: parseLate(line) } as unknown as LoggedEvent;
-  return event as unknown as LoggedEvent;
+  return withPublicOrigins(event) as unknown as LoggedEvent;
+}
+
+/** Earlier versions took a base URL with a key in it; from there it came into every origin. */
+function withPublicOrigins(value: JsonObject): JsonObject {
+  let event = value;
+  for (const name of ["origin", "target", "settings"]) {
+    const inner = event[name];
+    if (!isObject(inner)) continue;
+    const { endpoint } = inner;
+    const shown = typeof endpoint === "string" ? publicAddress(endpoint) : endpoint;
+    const clean = shown === endpoint ? withPublicOrigins(inner) : { ...inner, endpoint: shown };
+    if (clean !== inner) event = { ...event, [name]: clean };
+  }
+  return event;
 }
 
 function isKnown(value: JsonObject): boolean {

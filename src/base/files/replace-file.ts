@@ -5,7 +5,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 
@@ -71,7 +71,13 @@ class Replacement {
     const folder = dirname(path);
     sweep(folder);
     this.#path = path;
-    this.#kept = kept === undefined ? undefined : kept.mode & 0o7777;
+    // What another user put there, a link or a second name says nothing about who may read the new file.
+    const own = lstatSync(path, { throwIfNoEntry: false });
+    const ours =
+      own?.isFile() === true &&
+      own.nlink === 1 &&
+      (process.getuid === undefined || own.uid === process.getuid());
+    this.#kept = ours ? own.mode & 0o7777 : undefined;
     this.#file = new UnfinishedFile(join(folder, `.throughline-${process.pid}-${randomUUID()}.tmp`), mode);
   }
 

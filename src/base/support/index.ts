@@ -1,6 +1,7 @@
 /** What knows nothing of the domain. Runs in a browser too: no `node:` import here. */
 
 export { addAll } from "./add-all.ts";
+export { addressProblem, publicAddress, secretsInAddress } from "./addresses.ts";
 export { assertNever } from "./assert-never.ts";
 export { Broadcast } from "./broadcast.ts";
 export { type Clock, isoTime, systemClock } from "./clock.ts";
@@ -28,8 +29,9 @@ export {
   stringOf,
   tryParseJson,
 } from "./json-types.ts";
-export { inert, inertJson, inertLine } from "./inert-text.ts";
+export { inert, inertFrom, inertJson, inertLine, withoutActive } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
 export { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
+export { unmistakable, unmistakableLine } from "./unmistakable.ts";
 export { type Given, withDefaults } from "./with-defaults.ts";

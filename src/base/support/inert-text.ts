@@ -1,29 +1,86 @@
 /**
- * Untrusted text for a terminal. Nothing a model, a tool or a server wrote may move the cursor: every control character
- * except line feed and tab is shown instead of obeyed, and so are the characters that reorder or hide text.
+ * Untrusted text for a terminal. Text from a model, a tool, a server or a file never moves the cursor, reorders a line or
+ * hides in it: a character that a terminal would obey, or that nobody would see, is shown as an escape.
+ *
+ * The rule uses Unicode properties, not a list of known attacks, so that it also covers what later versions add. Ordinary
+ * international text stays readable: joiners and variation selectors pass where the characters beside them need them.
  */
 
-/**
- * Controls, what reorders, what hides, and halves of characters, which become another byte sequence on their way out.
- * Joiners stay: emoji and some scripts need them.
- */
-const ACTIVE =
-  /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u00AD\u180E\u200B\u2060-\u2064\u206A-\u206F\uFEFF\uFFF9-\uFFFB\u{E0000}-\u{E007F}]/gu;
+/** Without a glyph of their own, although Unicode counts them as letters or symbols: fillers and the braille blank. */
+const BLANK = String.raw`\u115F\u1160\u2800\u3164\uFFA0`;
+/** Format characters that do have a glyph: signs that Arabic, Syriac and Kaithi write around numbers. */
+const SEEN_FORMAT = String.raw`\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}`;
+
+/** What no terminal shows as itself, by general category and property. Spaces are visible as gaps and stay. */
+export const UNSEEN = String.raw`\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}${BLANK}`;
+
+/** Scripts whose letters change their shape with a joiner or a non-joiner beside them. */
+const JOINING = [
+  ..."Adlam Arabic Hanifi_Rohingya Mandaic Manichaean Mongolian Nko Phags_Pa Psalter_Pahlavi".split(" "),
+  ..."Sogdian Syriac Balinese Bengali Devanagari Gujarati Gurmukhi Javanese Kannada Khmer".split(" "),
+  ..."Malayalam Myanmar Oriya Sinhala Tamil Telugu Tibetan".split(" "),
+]
+  .map((script) => String.raw`\p{Script=${script}}`)
+  .join("");
+/** Signs that take the vowel from an Indic letter: a joiner behind them chooses the form, at the end of a word too. */
+const VIRAMA = String.raw`\u094D\u09CD\u0A4D\u0ACD\u0B4D\u0BCD\u0C4D\u0CCD\u0D4D\u0DCA\u0F84\u1039\u103A\u17D2\u1B44\uA9C0`;
+const EMOJI = String.raw`\p{Extended_Pictographic}`;
+
+/** Unseen characters that change how a visible neighbour looks, at the places where they do. */
+const NEEDED = [
+  String.raw`[${SEEN_FORMAT}]`,
+  // Reserved for emoji that later versions of Unicode assign.
+  EMOJI,
+  String.raw`(?<=${EMOJI})[\uFE0E\uFE0F]`,
+  String.raw`(?<=[#*0-9])\uFE0F(?=\u20E3)`,
+  String.raw`(?<=[${EMOJI}\p{Emoji_Modifier}]\uFE0F?)\u200D(?=${EMOJI})`,
+  String.raw`(?<=[${VIRAMA}])[\u200C\u200D]`,
+  String.raw`(?<=\p{Script=Arabic})\u200D`,
+  String.raw`(?<=[${JOINING}])[\u200C\u200D](?=[${JOINING}])`,
+  // A form of an ideograph, or of a Mongolian letter.
+  String.raw`(?<=\p{Unified_Ideograph})[\uFE00-\uFE02\u{E0100}-\u{E01EF}]`,
+  String.raw`(?<=(?![\u180B-\u180F])\p{Script=Mongolian})[\u180B-\u180D\u180F]`,
+].join("|");
+
+/** More marks on one letter than any script writes: they run over the lines above and below. */
+const MOST_MARKS = 6;
+const STACKED = String.raw`\p{M}(?<=\p{M}{${MOST_MARKS + 1}})`;
+
+// The class comes first: the rest is looked at only where it matches.
+const ACTIVE = new RegExp(String.raw`(?=[${UNSEEN}])(?!${NEEDED})[${UNSEEN}]|${STACKED}`, "gu");
 
 export function inert(text: string): string {
-  return text.replaceAll("\r\n", "\n").replaceAll(ACTIVE, (char) => {
-    if (char === "\n" || char === "\t") return char;
-    const code = char.codePointAt(0) ?? 0;
-    // The control pictures block has a visible sign for each of the first 32.
-    if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-    return code === 0x7f ? "\u2421" : "\uFFFD";
-  });
+  return inertFrom(text.replaceAll("\r\n", "\n"), 0);
+}
+
+/** Everything from a place on; what stands before it only says what its first characters may be. */
+export function inertFrom(text: string, from: number): string {
+  const shown = text.replaceAll(ACTIVE, (char, at: number) => (at < from ? char : shownSign(char)));
+  return from === 0 ? shown : shown.slice(from);
+}
+
+/** What a terminal would obey or hide is left out: for what a person pastes. */
+export function withoutActive(text: string): string {
+  return text.replaceAll(ACTIVE, (char) => (char === "\n" || char === "\t" ? char : ""));
+}
+
+function shownSign(char: string): string {
+  if (char === "\n" || char === "\t") return char;
+  const code = char.codePointAt(0) ?? 0;
+  // The control pictures block has a visible sign for each of the first 32.
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  return code === 0x7f ? "\u2421" : escapeSign(char);
+}
+
+/** `\u{202E}`: as JavaScript, Rust and Swift write a character by its number. */
+export function escapeSign(char: string): string {
+  return String.raw`\u{${(char.codePointAt(0) ?? 0).toString(16).toUpperCase()}}`;
 }
 
 /** The same JSON value: what JSON leaves bare (DEL, C1, reordering) stands escaped inside its strings. */
 export function inertJson(json: string): string {
   return json.replaceAll(ACTIVE, (char) => {
-    if (char < " ") return " "; // bare only between tokens: white space
+    if (char < " ") return char === "\n" ? char : " "; // bare only between tokens: white space
     return Array.from({ length: char.length }, (_, at) => escaped(char.charCodeAt(at))).join("");
   });
 }
@@ -35,5 +92,7 @@ function escaped(unit: number): string {
 /** On one line, and no longer than fits. */
 export function inertLine(text: string, maxLength: number): string {
   const line = inert(text).replaceAll(/\s+/g, " ").trim();
-  return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
+  if (line.length <= maxLength) return line;
+  // A cut inside of a character would leave half of it.
+  return `${line.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
 }

@@ -6,7 +6,6 @@
  */
 
 import type { SessionEvent } from "../../base/events/index.ts";
-import { inert } from "./inert-text.ts";
 import type { Terminal } from "./terminal.ts";
 
 export class AnswerWriter {
@@ -70,7 +69,7 @@ export class AnswerWriter {
 
   #out(text: string): void {
     if (text === "") return;
-    this.#terminal.stdout.write(this.#terminal.stdout.isTTY === true ? inert(text) : text);
+    this.#terminal.stdout.write(text);
     this.#midLine = !text.endsWith("\n");
     this.#any = true;
   }

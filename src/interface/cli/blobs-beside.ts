@@ -3,21 +3,30 @@
  * carried on (docs/log-format.md, Blobs).
  */
 
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 
 import { codeOf } from "../../base/support/index.ts";
+import { FileBlobs } from "../../runtime/log/index.ts";
 
 /** `log` is the path of the `.jsonl` file. */
 export function blobsBeside(log: string): ReadonlyMap<string, Uint8Array> {
   const folder = log.replace(/\.jsonl$/, ".blobs");
+  const files = new FileBlobs(folder);
   const blobs = new Map<string, Uint8Array>();
   for (const name of namesIn(folder)) {
-    const bytes = readFileSync(join(folder, name));
-    if (createHash("sha256").update(bytes).digest("hex") === name) blobs.set(name, bytes);
+    const bytes = wholeOf(files, name);
+    if (bytes !== undefined) blobs.set(name, bytes);
   }
   return blobs;
+}
+
+function wholeOf(files: FileBlobs, name: string): Uint8Array | undefined {
+  try {
+    return files.get(name);
+  } catch (error) {
+    if (codeOf(error) === "blob_damaged") return undefined;
+    throw error;
+  }
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -137,7 +137,7 @@ const STAND_IN_THERE =
   "The server answers with its built-in emulator: a stand-in that follows rules, not a model.\n";
 
 // oxlint-disable-next-line no-control-regex -- styles are for the terminal, the interface has its own
-const STYLES = /\u001B\[\d*m/g;
+const STYLES = /\u001B\[[\d;]*m/g;
 
 interface Diverted extends Terminal {
   readonly divert: (listener: (text: string) => void) => () => void;

@@ -3,10 +3,10 @@
  * convenience: a history that cannot be read or written costs nothing but itself.
  */
 
-import { appendFileSync, chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { closeSync, fchmodSync, mkdirSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { replaceFile } from "../../base/files/index.ts";
+import { openToAppend, readRegularFile, replaceFile } from "../../base/files/index.ts";
 import { escapeLineSeparators, stringOf, tryParseJson } from "../../base/support/index.ts";
 import { dataFolder } from "../config/index.ts";
 import type { InputHistory } from "../tui/index.ts";
@@ -28,8 +28,13 @@ export function openInputHistory(file = inputHistoryFile()): InputHistory {
       entries.push(text);
       try {
         mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-        appendFileSync(file, `${lineOf(text)}\n`, { mode: 0o600 });
-        chmodSync(file, 0o600); // it may have been made by somebody with another mask
+        const opened = openToAppend(file);
+        try {
+          writeSync(opened, `${lineOf(text)}\n`);
+          fchmodSync(opened, 0o600); // it may have been made with another mask
+        } finally {
+          closeSync(opened);
+        }
       } catch {
         // Read-only or full: the messages of this process are still there.
       }
@@ -40,7 +45,7 @@ export function openInputHistory(file = inputHistoryFile()): InputHistory {
 function readEntries(file: string): string[] {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readRegularFile(file).toString("utf8");
   } catch {
     return [];
   }

@@ -7,7 +7,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 
 import type { SessionHandle, Turn } from "../../base/api/index.ts";
 import type { PermissionRequest } from "../../base/events/index.ts";
-import { isThroughlineError, messageOf } from "../../base/support/index.ts";
+import { isThroughlineError, messageOf, unmistakableLine } from "../../base/support/index.ts";
 import { SessionFacts } from "../../runtime/facts/index.ts";
 import {
   type Choice,
@@ -21,6 +21,7 @@ import { amount } from "./amount.ts";
 import { inert, inertLine } from "./inert-text.ts";
 import { ProgressLines } from "./show-progress.ts";
 import { SpokenLines } from "./spoken-lines.ts";
+import { forLineEditor } from "./terminal-gate.ts";
 import type { Terminal } from "./terminal.ts";
 import { wrapped } from "./wrapped-output.ts";
 
@@ -66,7 +67,7 @@ class LineChat {
     this.#options = options;
     this.#terminal = terminal;
     this.#facts = new SessionFacts(options.ports.costOf);
-    this.#lines = createInterface({ input: terminal.stdin, output: terminal.stdout });
+    this.#lines = createInterface({ input: terminal.stdin, output: forLineEditor(terminal.stdout) });
     this.#lines.on("SIGINT", () => this.#interrupt());
     this.#lines.on("line", (line) => this.#typedAhead.push(line.trim())); // only what no question asked for
     signal.addEventListener("abort", () => this.#leave(), { once: true });
@@ -209,7 +210,7 @@ class LineChat {
     for await (const event of turn) {
       this.#facts.add([event]);
       if (event.type === "text_delta") {
-        this.#terminal.stdout.write(inert(event.delta));
+        this.#terminal.stdout.write(event.delta);
         midLine = true;
         continue;
       }
@@ -245,7 +246,7 @@ class LineChat {
    * is approved unseen.
    */
   async #permission(request: PermissionRequest): Promise<void> {
-    const call = inertLine(`${request.tool}(${request.arguments})`, Number.POSITIVE_INFINITY);
+    const call = unmistakableLine(`${request.tool}(${request.arguments})`);
     const { signal } = this.#stopped;
     const { spoken, handle } = this.#options;
     const how = spoken ? "Type 1 for yes, 2 for no (nothing is no): " : "[y/N] ";

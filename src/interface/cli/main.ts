@@ -7,11 +7,14 @@ import { codeOf, isThroughlineError, messageOf } from "../../base/support/index.
 import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";
 import { addNamedCommand, createProgram } from "./program.ts";
+import { guard } from "./terminal-gate.ts";
 import { systemTerminal } from "./terminal.ts";
 import { watchOutput } from "./unread-output.ts";
 import { commandOf, usageText } from "./usage-words.ts";
 import { wrapped } from "./wrapped-output.ts";
 
+guard(process.stdout);
+guard(process.stderr);
 const terminal = systemTerminal();
 
 watchOutput();

@@ -2,6 +2,7 @@
  * How far long work has come, on stderr: on a terminal a line that is rewritten, elsewhere now and then a line of its own.
  */
 
+import { clearLine } from "./terminal-gate.ts";
 import type { Terminal } from "./terminal.ts";
 
 const EVERY_MS = 100;
@@ -23,7 +24,7 @@ export class ProgressLine {
       const now = performance.now();
       if (now - this.#shownAt < EVERY_MS && done < all) return;
       this.#shownAt = now;
-      this.#terminal.stderr.write(`\r\u001B[K${done} of ${all} ${what}`);
+      this.#terminal.stderr.write(`${clearLine}${done} of ${all} ${what}`);
       return;
     }
     // Short work needs no word.
@@ -34,6 +35,6 @@ export class ProgressLine {
   }
 
   clear(): void {
-    if (this.#live && this.#shownAt > 0) this.#terminal.stderr.write("\r\u001B[K");
+    if (this.#live && this.#shownAt > 0) this.#terminal.stderr.write(clearLine);
   }
 }

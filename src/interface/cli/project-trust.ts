@@ -17,6 +17,7 @@ import {
   trustSubject,
 } from "../config/index.ts";
 import { inertLine } from "./inert-text.ts";
+import { forLineEditor } from "./terminal-gate.ts";
 import type { Terminal } from "./terminal.ts";
 import { changesText, codeLines, LIMITS_OF_TRUST } from "./trust-words.ts";
 
@@ -110,7 +111,7 @@ function whatItSets({ file, needsTrust }: ProjectState): string {
 
 /** Default: no. Ctrl-C and the end of the input are no, too. */
 async function asks(question: string, terminal: Terminal): Promise<boolean> {
-  const lines = createInterface({ input: terminal.stdin, output: terminal.stderr });
+  const lines = createInterface({ input: terminal.stdin, output: forLineEditor(terminal.stderr) });
   const ended = new AbortController();
   lines.once("close", () => ended.abort());
   lines.once("SIGINT", () => lines.close());

@@ -3,12 +3,15 @@
  */
 
 import type { TuiTerminal } from "../tui/index.ts";
+import { directly } from "./terminal-gate.ts";
 
 /** Everything the interface may have switched on; off again it harms nobody. */
 const AS_BEFORE = "\u001B[?2026l\u001B[?2004l\u001B[<u\u001B[0m\u001B[?25h";
 
 export function rawTerminal(): TuiTerminal {
   const { stdin, stdout } = process;
+  const write = directly(stdout);
+  const restore = (): void => void write(AS_BEFORE);
   return {
     // Asked for, not remembered: the terminal has its new size before the signal that tells of it has arrived.
     get columns() {
@@ -18,11 +21,10 @@ export function rawTerminal(): TuiTerminal {
       return positive(stdout.getWindowSize()[1]) ?? 24;
     },
     write(data) {
-      stdout.write(data);
+      write(data);
     },
     start({ input, resize }) {
       const gone = (): void => input("\u0004"); // the terminal was closed
-      const restore = (): void => void stdout.write(AS_BEFORE);
       process.once("exit", restore);
       stdin.setRawMode(true);
       stdin.setEncoding("utf8");

@@ -8,6 +8,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import type { Store } from "../../runtime/log/index.ts";
 import { inertLine } from "./inert-text.ts";
 import { rowsOf, rowText, type SessionRow } from "./session-rows.ts";
+import { forLineEditor } from "./terminal-gate.ts";
 import type { Terminal } from "./terminal.ts";
 
 const PAGE = 10;
@@ -20,7 +21,7 @@ export async function pickSession(
   cwd: string | undefined,
   terminal: Terminal,
 ): Promise<string | undefined> {
-  const lines = createInterface({ input: terminal.stdin, output: terminal.stderr });
+  const lines = createInterface({ input: terminal.stdin, output: forLineEditor(terminal.stderr) });
   const ended = new AbortController();
   lines.once("close", () => ended.abort());
   lines.once("SIGINT", () => lines.close());

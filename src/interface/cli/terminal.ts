@@ -2,7 +2,8 @@
  * The streams of the command line. Answers go to stdout, everything else to stderr. Colour only where a person looks.
  */
 
-import { inertLine } from "./inert-text.ts";
+import { inertJson, inertLine } from "./inert-text.ts";
+import { own } from "./terminal-gate.ts";
 
 export interface Terminal {
   /** Both ways: a person is there. */
@@ -26,7 +27,7 @@ export function systemTerminal(): Terminal {
     env["FORCE_COLOR"] !== undefined && env["FORCE_COLOR"] !== "0"
       ? true
       : (env["NO_COLOR"] ?? "") === "" && stderr.isTTY && !dumb;
-  const style = (code: number) => (text: string) => (colour ? `\u001B[${code}m${text}\u001B[0m` : text);
+  const style = (code: number) => (text: string) => (colour ? `${own(code)}${text}${own(0)}` : text);
   const spoken = !["", "0", "false"].includes(env["ACCESSIBLE"] ?? "");
   return {
     interactive: stdin.isTTY && stdout.isTTY,
@@ -43,7 +44,8 @@ export function systemTerminal(): Terminal {
 
 /** For a program, and for whoever looks at what one gets. */
 export function printJson(out: Terminal["stdout"], value: unknown): void {
-  out.write(`${JSON.stringify(value, undefined, 2)}\n`);
+  const json = `${JSON.stringify(value, undefined, 2)}\n`;
+  out.write(out.isTTY === true ? inertJson(json) : json); // what a person copies from a terminal is JSON too
 }
 
 /** A sentence of the program itself, beside what was asked for. */

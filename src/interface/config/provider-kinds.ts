@@ -1,7 +1,7 @@
 /** An endpoint of the settings, its prices, and a profile of one's own. */
 
 import type { Dialect } from "../../base/events/index.ts";
-import { isObject, type JsonObject, tryParseJson } from "../../base/support/index.ts";
+import { addressProblem, isObject, type JsonObject, tryParseJson } from "../../base/support/index.ts";
 import {
   amountKind,
   choiceKind,
@@ -119,12 +119,10 @@ export const PROVIDER_ENTRIES = named(PROVIDER);
 export const PROFILE_ENTRIES = named<ProfileConfig>(PROFILE);
 
 function complaintAboutUrl(text: unknown): Complaint | undefined {
-  const url = typeof text === "string" && URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
-    return { at: "", why: "use a base URL that begins with http:// or https://" };
-  if (url.username !== "" || url.password !== "")
-    return { at: "", why: "leave user name and password out; name a keyVariable" };
-  return url.search === "" && url.hash === "" ? undefined : { at: "", why: "leave out what follows ? or #" };
+  const problem = typeof text === "string" ? addressProblem(text) : "is not a text";
+  return problem === undefined
+    ? undefined
+    : { at: "", why: `it ${problem}: use a base URL like https://host/v1, and name the key's keyVariable` };
 }
 
 function complaintAboutHeader(name: string): string | undefined {

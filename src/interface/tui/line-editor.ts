@@ -11,7 +11,7 @@ import {
   type TUI,
 } from "@earendil-works/pi-tui";
 
-import { inert } from "../../base/support/index.ts";
+import { withoutActive } from "../../base/support/index.ts";
 import type { Completion } from "./completion.ts";
 import type { Rows } from "./rows.ts";
 import type { Style } from "./style.ts";
@@ -148,8 +148,8 @@ export class LineEditor {
 function clean(text: string): string {
   // Terminals send the line ends of a paste as CR, as if Enter had been pressed.
   const lines = text.replaceAll(/\r\n?/g, "\n");
-  // `inert` shows what it finds; here nothing was written by somebody else, so it is just left out.
-  return inert(lines).replaceAll(/[\u2400-\u2421\uFFFD]/g, "");
+  // The person pasted it: what cannot be shown is left out instead of shown as an escape.
+  return withoutActive(lines);
 }
 
 function themeOf(style: Style): EditorTheme {

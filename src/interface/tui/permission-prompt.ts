@@ -5,7 +5,7 @@
  */
 
 import type { PermissionRequest } from "../../base/events/index.ts";
-import { inert, inertLine, isObject, tryParseJson } from "../../base/support/index.ts";
+import { inert, isObject, tryParseJson, unmistakable, unmistakableLine } from "../../base/support/index.ts";
 import type { EditorView } from "./line-editor.ts";
 import { count, type Rows } from "./rows.ts";
 import type { Style } from "./style.ts";
@@ -70,7 +70,7 @@ export class PermissionPrompt {
   render(width: number, most: number, style: Style): PromptView {
     const { request } = this.#options;
     const verb = ACCESS_WORDS[request.access];
-    const title = fit(style.warn(`? Allow ${inertLine(request.tool, 60)} (${verb})?`), width);
+    const title = fit(style.warn(`? Allow ${unmistakableLine(request.tool)} (${verb})?`), width);
     const all = argumentRows(request.arguments, width - 2);
     this.#total = all.length;
     // Wrapped, not cut, where there is room: how to say no stands at its end.
@@ -118,12 +118,13 @@ export function argumentRows(text: string, width: number): Rows {
   if (entries.length === 0) return ["(no arguments)"];
   return entries.flatMap(([name, value]) => {
     const shown = typeof value === "string" ? value : JSON.stringify(value);
-    const row = `${inertLine(name, 100)}: ${inert(shown)}`;
+    const label = `${unmistakableLine(name)}:`;
+    const row = `${label} ${unmistakable(shown)}`;
     if (!row.includes("\n") && widthOf(row) <= width) return [row];
-    return [fit(`${inertLine(name, 100)}:`, width), ...barred(shown, width)];
+    return [...wrap(label, width), ...barred(shown, width)];
   });
 }
 
 function barred(text: string, width: number): Rows {
-  return wrap(inert(text), width - 2).map((row) => `│ ${row}`);
+  return wrap(unmistakable(text), width - 2).map((row) => `│ ${row}`);
 }

@@ -6,12 +6,29 @@
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
 
-const marked = new Marked({ gfm: true, breaks: true, async: false });
-
 const ALLOWED_TAGS = [
   ..."a b blockquote br code del em h1 h2 h3 h4 h5 h6 hr i li ol p pre s strong".split(" "),
   ..."sub sup table tbody td th thead tr ul span".split(" "),
 ];
+
+/** A tag that models write in Markdown, without attributes. */
+const BARE_TAG = String.raw`</?(?:b|br|code|del|em|i|s|strong|sub|sup)\s*/?>`;
+const ACTIVE = new RegExp(`${BARE_TAG}|[&<>"']`, "gi");
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+const marked = new Marked({ gfm: true, breaks: true, async: false });
+
+// HTML in Markdown is shown as text. The purifier would take it out, but its parser already asks the page's policy about
+// inline styles and handlers: nothing of that kind may get as far.
+marked.use({
+  renderer: { html: ({ text }) => text.replaceAll(ACTIVE, (found) => ENTITIES[found] ?? found) },
+});
 
 /** A purifier of our own: hooks of others do not reach it. */
 const purifier = DOMPurify(window);

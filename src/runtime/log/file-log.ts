@@ -4,11 +4,9 @@
  * saved aside and cut by the next writer (docs/log-format.md).
  */
 
-import { createHash } from "node:crypto";
 import {
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -16,8 +14,7 @@ import {
   readFileSync,
   readSync,
 } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
 import {
@@ -28,14 +25,16 @@ import {
   messageOf,
   ThroughlineError,
 } from "../../base/support/index.ts";
+import { FileBlobs } from "./file-blobs.ts";
 import type { FileIo } from "./file-io.ts";
 import { createFileScratch } from "./file-scratch.ts";
-import { removeUnfinished, removeUnfinishedBlobs } from "./leftovers.ts";
+import { removeUnfinished } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
 import type { AppendDraft, Log, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
-import { syncFolder, writeWholeFile } from "./whole-file.ts";
+import { saveAside } from "./torn-tail.ts";
+import { syncFolder } from "./whole-file.ts";
 
 export interface FileLogOptions {
   readonly id: string;
@@ -69,7 +68,7 @@ export class FileLog implements Log {
   #tailCut: string | undefined;
   /** Which file was read whole, and its last change; undefined when anything stands behind the last line. */
   #read: string | undefined;
-  #blobsSwept = false;
+  readonly #blobs: FileBlobs;
 
   constructor(options: FileLogOptions) {
     this.#options = options;
@@ -77,6 +76,7 @@ export class FileLog implements Log {
     this.mode = options.mode;
     this.place = options.path;
     this.#stamper = createStamper(options.clock);
+    this.#blobs = new FileBlobs(options.path.replace(/\.jsonl$/, ".blobs"));
     this.scratch = createFileScratch(options.path.replace(/\.jsonl$/, ".live"));
     this.#load();
     this.#epoch = nextEpoch(this.events);
@@ -121,24 +121,11 @@ export class FileLog implements Log {
   }
 
   async putBlob(bytes: Uint8Array): Promise<string> {
-    const name = createHash("sha256").update(bytes).digest("hex");
-    const folder = this.#blobFolder();
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    if (!this.#blobsSwept) removeUnfinishedBlobs(folder); // what an earlier writer was killed over
-    this.#blobsSwept = true;
-    writeWholeFile(join(folder, name), bytes);
-    return name;
+    return this.#blobs.put(bytes);
   }
 
   async getBlob(name: string): Promise<Uint8Array | undefined> {
-    if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
-    const path = join(this.#blobFolder(), name);
-    try {
-      return verified(await readFile(path), name, path);
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") return undefined;
-      throw error;
-    }
+    return this.#blobs.get(name);
   }
 
   async close(): Promise<void> {
@@ -152,10 +139,6 @@ export class FileLog implements Log {
       this.#file = undefined;
       await this.#options.release();
     }
-  }
-
-  #blobFolder(): string {
-    return this.place.replace(/\.jsonl$/, ".blobs");
   }
 
   #load(): void {
@@ -346,24 +329,4 @@ function openRegular(path: string, flags: number): number | undefined {
 
 function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
   return codedError("log_unreadable", `cannot open ${path}: ${why}`, cause);
-}
-
-/** Its name is what its bytes must hash to: a changed one is never taken for what was stored. */
-function verified(bytes: Buffer, name: string, path: string): Buffer {
-  if (createHash("sha256").update(bytes).digest("hex") === name) return bytes;
-  throw new ThroughlineError({
-    code: "blob_damaged",
-    message: `${path} is not what was stored: its bytes do not have the hash in its name. Restore it from a copy, or remove it: requests then say that it is gone`,
-    details: { blob: name },
-  });
-}
-
-/** A second tear at the same byte has a file of its own; the same bytes again are the same tear, found by another try. */
-function saveAside(path: string, bytes: Uint8Array): string {
-  for (let count = 1; ; count += 1) {
-    const name = count === 1 ? path : `${path}-${count}`;
-    if (existsSync(name) && !readFileSync(name).equals(bytes)) continue;
-    writeWholeFile(name, bytes);
-    return name;
-  }
 }

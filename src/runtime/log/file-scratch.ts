@@ -1,14 +1,10 @@
-/** The scratch journal of live deltas, in a file beside the log. */
+/** The scratch journal of a log. It may be lost, so nothing here fails: a full disk or a foreign file in its place must not end a turn. */
 
 import { closeSync, constants, openSync, rmSync, writeSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 
+import { readRegularFile } from "../../base/files/index.ts";
 import type { Scratch } from "./log.ts";
 
-const SCRATCH_FLAGS =
-  constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-
-/** It may be lost, so nothing here fails: a full disk or a foreign file in its place must not end a turn. */
 export function createFileScratch(path: string): Scratch {
   let file: number | undefined;
   return {
@@ -22,7 +18,7 @@ export function createFileScratch(path: string): Scratch {
     },
     async read() {
       try {
-        return await readFile(path, "utf8");
+        return readRegularFile(path).toString("utf8");
       } catch {
         return "";
       }
@@ -38,3 +34,6 @@ export function createFileScratch(path: string): Scratch {
     },
   };
 }
+
+const SCRATCH_FLAGS =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;

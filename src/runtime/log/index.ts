@@ -15,6 +15,7 @@ export {
 export { bundleLog } from "./bundle-log.ts";
 export { damagedLog, damageOf } from "./damage.ts";
 export { type EraseReport, eraseFrom, type Replace } from "./erase.ts";
+export { FileBlobs } from "./file-blobs.ts";
 export type { FileIo } from "./file-io.ts";
 export { systemFileIo } from "./file-io.ts";
 export { fileStore, type FileStoreOptions } from "./file-store.ts";

@@ -2,7 +2,7 @@
  * A model on a named endpoint. What a caller gives wins over the environment, the environment over the table.
  */
 
-import { codedError, type JsonObject } from "../../base/support/index.ts";
+import { addressProblem, codedError, type JsonObject } from "../../base/support/index.ts";
 import {
   type ApiKey,
   type Capabilities,
@@ -65,22 +65,22 @@ function baseUrlOf(provider: Provider, given: string | undefined): string {
       `${provider.name} has no address of its own: set ${baseUrlVariable ?? "baseUrl"} to the base URL of your endpoint`,
     );
   }
-  return checkedUrl(text);
+  const source =
+    given !== undefined
+      ? "baseUrl"
+      : text === provider.baseUrl
+        ? "its baseUrl"
+        : (baseUrlVariable ?? "baseUrl");
+  return checkedUrl(text, source, provider);
 }
 
-function checkedUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
-    throw codedError(
-      "base_url_invalid",
-      `"${text}" is not a base URL: it should look like https://api.openai.com/v1`,
-    );
-  // It would stand in the log as part of every origin, and is not sent: the key is.
-  if (url.username !== "" || url.password !== "") {
-    throw codedError(
-      "base_url_invalid",
-      `the base URL of ${url.host} holds a user name or password; only an API key is sent, so leave them out`,
-    );
-  }
-  return text.replace(/\/+$/, "");
+/** The message names where the address came from, never the address: it may hold a key. */
+function checkedUrl(text: string, source: string, { name, keyVariable }: Provider): string {
+  const problem = addressProblem(text);
+  if (problem === undefined) return text.replace(/\/+$/, "");
+  const key = keyVariable === undefined ? "apiKey" : `${keyVariable} or apiKey`;
+  throw codedError(
+    "base_url_invalid",
+    `the base URL of ${name} (${source}) ${problem}: it should look like https://api.openai.com/v1. It is kept in the log, so a key does not belong there: give the key as ${key}, and anything else as headers`,
+  );
 }

@@ -304,9 +304,23 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
   const whole = renderToolOutput(value);
   // Redacted before it is shortened: a secret cut in two by the marker would survive in halves.
   const { text, full } = renderToolOutput(context.redact(whole.full ?? whole.text));
-  const blob = full === undefined ? undefined : await context.live.log.putBlob(Buffer.from(full));
+  const blob = full === undefined ? undefined : await keepWhole(context, call, full);
   const durationMs = Math.round(context.clock.monotonic() - started);
   return resultDraft(context, { call, status, text, blob, durationMs });
+}
+
+/** The tool has run: its result goes into the log, also when the rest of a long output cannot be kept beside it. */
+async function keepWhole(context: TurnContext, call: ToolCall, full: string): Promise<string | undefined> {
+  try {
+    return await context.live.log.putBlob(Buffer.from(full));
+  } catch (error) {
+    const message = `only the shortened output of "${call.name}" (${call.callId}) is kept: ${messageOf(error)}`;
+    const code = codeOf(error) ?? "blob_write_failed";
+    await context.live.append([
+      { type: "notice", turn: context.turn, code, message: context.redact(message) },
+    ]);
+    return undefined;
+  }
 }
 
 function readOutcome(

@@ -5,12 +5,13 @@
 
 import { Command, Option } from "commander";
 
-import { codedError, type ThroughlineError } from "../../../base/support/index.ts";
+import { addressProblem, codedError } from "../../../base/support/index.ts";
 import type { ConformReport, ProbeResult } from "../../../diagnostics/conform/index.ts";
 import { EXIT } from "../exit-codes.ts";
 import { digits } from "../flag-numbers.ts";
 import { inert, inertLine } from "../inert-text.ts";
 import { stopOnSignals } from "../signals.ts";
+import { clearLine } from "../terminal-gate.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface ConformFlags {
@@ -107,7 +108,7 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
     throw error;
   }
   const code = stop();
-  if (io.live) io.err("\r\u001B[K");
+  if (io.live) io.err(clearLine);
   const style = { inert: (text: string) => inertLine(text, 700), bold: io.bold, dim: io.dim };
   io.out(flags.json === true ? toJson(report) : toTable(report, style));
   return code ?? (report.conforms ? EXIT.ok : EXIT.differs);
@@ -117,7 +118,7 @@ export const plain = (text: string): string => text;
 
 function progress({ id, result }: ProbeResult, done: number, all: number, live: boolean): string {
   const text = `${done}/${all} ${result} ${id}`;
-  return live ? `\r\u001B[K${text}` : `${text}\n`;
+  return live ? `${clearLine}${text}` : `${text}\n`;
 }
 
 const safe = (_key: string, value: unknown): unknown => (typeof value === "string" ? inert(value) : value);
@@ -155,21 +156,13 @@ function keyFrom(flags: ConformFlags, io: ConformIo): string | undefined {
   return undefined; // many local servers want none
 }
 
-function badUrl(why: string): ThroughlineError {
-  return codedError("base_url_invalid", `${why}: it should look like http://127.0.0.1:4320/v1`);
-}
-
 function checkedUrl(text: string): URL {
-  if (!URL.canParse(text)) throw badUrl(`"${inertLine(text, 200)}" is not a base URL`);
-  const url = new URL(text);
-  if (url.username !== "" || url.password !== "") {
-    throw badUrl("a base URL with a name or password is not taken: put the key into an environment variable");
-  }
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw badUrl(`"${inertLine(text, 200)}" is not a base URL`);
-  }
-  if (url.search !== "" || url.hash !== "") throw badUrl("a base URL has no ? or #");
-  return new URL(url.href.replace(/\/+$/, ""));
+  const problem = addressProblem(text);
+  if (problem === undefined) return new URL(text.replace(/\/+$/, ""));
+  throw codedError(
+    "base_url_invalid",
+    `the base URL ${problem}: it should look like http://127.0.0.1:4320/v1. Put the key into a variable of the environment and name it with --api-key-env`,
+  );
 }
 
 function isLoopback(host: string): boolean {

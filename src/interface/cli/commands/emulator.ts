@@ -3,10 +3,11 @@
  * root prints it. The base URL goes to stdout, so that a script can read it; everything else goes to stderr.
  */
 
-import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, readFileSync, writeSync } from "node:fs";
 
 import { Command, Option } from "commander";
 
+import { fileProblem, openToAppend } from "../../../base/files/index.ts";
 import { codedError, messageOf, ThroughlineError } from "../../../base/support/index.ts";
 import {
   type Emulator,
@@ -168,11 +169,11 @@ function readSwitches(texts: readonly string[]): Partial<Switches> {
 function openRecorder(file: string): { write(entry: RecordedExchange): void; close(): void } {
   let descriptor: number;
   try {
-    descriptor = openSync(file, "a", 0o600);
+    descriptor = openToAppend(file);
   } catch (cause) {
     throw new ThroughlineError({
       code: "record_unwritable",
-      message: `Cannot write to ${file}: ${messageOf(cause)}`,
+      message: `cannot write to ${file}: ${fileProblem(cause)}`,
       details: { file },
       cause,
     });

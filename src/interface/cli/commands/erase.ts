@@ -8,6 +8,7 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
+import { fileProblem, readRegularFile } from "../../../base/files/index.ts";
 import { codedError, messageOf } from "../../../base/support/index.ts";
 import {
   eraseFrom,
@@ -75,10 +76,18 @@ function besideWith(id: string, replace: Replace, named: ReadonlySet<string>): r
   const beside = namesIn(folder).filter((name) => name === `${id}.live` || name.startsWith(`${id}.torn-`));
   const orphans = namesIn(join(folder, blobs)).filter((name) => !named.has(name));
   return [...beside, ...orphans.map((name) => join(blobs, name))].filter((name) => {
-    const bytes = readFileSync(join(folder, name));
+    const bytes = bytesOf(join(folder, name));
     // As text, and one character per byte, as the blobs of a copy are looked at.
     return [bytes.toString("utf8"), bytes.toString("latin1")].some((text) => replace(text) !== text);
   });
+}
+
+function bytesOf(path: string): Buffer {
+  try {
+    return readRegularFile(path);
+  } catch (error) {
+    throw codedError("file_unreadable", `could not look into ${path}: ${fileProblem(error)}`, error);
+  }
 }
 
 function namesIn(folder: string): readonly string[] {

@@ -3,7 +3,7 @@
  * progress on stderr.
  */
 
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
@@ -25,6 +25,7 @@ import { settingsWithTrust } from "../project-trust.ts";
 import { gather } from "../run-options.ts";
 import { seconds } from "../show-progress.ts";
 import { stopOnSignals } from "../signals.ts";
+import { clearLine } from "../terminal-gate.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 import { modelsOf } from "../user-providers.ts";
 import { VERSION } from "../version.ts";
@@ -111,8 +112,8 @@ async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Te
   const json = `${redact(JSON.stringify(report, undefined, 2))}\n`;
   const text = redact(toText(report));
   if (out !== undefined) {
-    writeFileSync(join(out, "report.json"), json, { mode: 0o600 });
-    writeFileSync(join(out, "report.txt"), text, { mode: 0o600 });
+    writeFileSync(join(out, "report.json"), json, NEW_FILE);
+    writeFileSync(join(out, "report.txt"), text, NEW_FILE);
   }
   const shown = terminal.stdout.isTTY === true ? inertJson(json) : json;
   terminal.stdout.write(flags.json === true ? shown : text);
@@ -171,15 +172,21 @@ function inOrder(outcomes: readonly RunOutcome[], requests: readonly RunRequest[
 function keep(folder: string, outcome: RunOutcome, redact: (text: string) => string): void {
   const { transcript, ...rest } = outcome;
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, "transcript.txt"), `${redact(transcript)}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, "transcript.txt"), `${redact(transcript)}\n`, NEW_FILE);
   const result = redact(JSON.stringify(rest, undefined, 2));
-  writeFileSync(join(folder, "result.json"), `${result}\n`, { mode: 0o600 });
+  writeFileSync(join(folder, "result.json"), `${result}\n`, NEW_FILE);
 }
+
+/** In a folder that was empty: what stands there now was put there by somebody else. */
+const NEW_FILE = { mode: 0o600, flag: "wx" } as const;
 
 /** Empty or not there yet: nothing is overwritten, and two evaluations are never mixed. */
 function newFolder(path: string): string {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
+    const { uid } = lstatSync(path);
+    if (process.getuid !== undefined && uid !== process.getuid())
+      throw new Error("it belongs to another user, who could put links into it");
     if (readdirSync(path).length === 0) return path;
   } catch (error) {
     throw codedError("file_unwritable", `--out ${path}: cannot be used: ${messageOf(error)}`);
@@ -204,12 +211,12 @@ function runProgress(all: number, { stderr }: Terminal): { tell(outcome: RunOutc
       const word = stopped ? "stopped" : ok ? "passed" : "FAILED";
       stderr.write(
         live
-          ? `\r\u001B[K${done} of ${all} runs${so} · ${inertLine(scenario, 60)}`
+          ? `${clearLine}${done} of ${all} runs${so} · ${inertLine(scenario, 60)}`
           : `${done}/${all} ${word} ${inertLine(`${scenario} · ${model} · run ${repeat}`, 150)} · ${seconds(durationMs)}\n`,
       );
     },
     clear() {
-      if (live) stderr.write("\r\u001B[K");
+      if (live) stderr.write(clearLine);
     },
   };
 }

@@ -6,7 +6,7 @@
 import { Command } from "commander";
 
 import { EFFORTS } from "../../../base/events/index.ts";
-import { codedError } from "../../../base/support/index.ts";
+import { codedError, publicAddress } from "../../../base/support/index.ts";
 import {
   EMULATED_MODELS,
   hasKey,
@@ -128,9 +128,7 @@ function providersOf(config: ConfigValues): readonly ProviderView[] {
 
 /** A base URL of the environment may hold what does not belong there; it is refused when it is used. */
 function withoutSecrets(url: string): string {
-  if (!URL.canParse(url)) return "(not a URL)";
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`.replace(/\/$/, "");
+  return URL.canParse(url) ? publicAddress(url).replace(/\/$/, "") : "(not a URL)";
 }
 
 function modelView(model: Model): ModelView {

@@ -161,7 +161,10 @@ function welcome({ url }: RunningServer, { host }: ServeFlags, hasPage: boolean)
 function openBrowser(link: string, terminal: Terminal): () => void {
   const folder = mkdtempSync(join(tmpdir(), "throughline-"));
   const file = join(folder, "open.html");
-  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">`, { mode: 0o600 });
+  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">`, {
+    mode: 0o600,
+    flag: "wx",
+  });
   const [command, ...args] =
     process.platform === "darwin"
       ? ["open"]

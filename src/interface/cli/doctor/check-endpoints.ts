@@ -3,7 +3,7 @@
  * at all is good news.
  */
 
-import { messageOf } from "../../../base/support/index.ts";
+import { addressProblem, messageOf } from "../../../base/support/index.ts";
 import { type Provider, urlFromEnvironment } from "../../../runtime/models/index.ts";
 import type { ConfigValues } from "../../config/index.ts";
 import { usableProviders } from "./check-settings.ts";
@@ -25,6 +25,9 @@ async function checkEndpoint(provider: Provider, signal: AbortSignal): Promise<r
   const setting = baseUrlVariable ?? "its baseUrl";
   if (text === undefined || !URL.canParse(text))
     return [bad("endpoints", `${name} has no usable base URL`, `set ${setting} to one`)];
+  const problem = addressProblem(text);
+  if (problem !== undefined)
+    return [bad("endpoints", `the base URL of ${name} ${problem}`, `set ${setting} without it`)];
   const url = new URL(text);
   const where = `${name} at ${url.protocol}//${url.host}`;
   try {

@@ -8,7 +8,7 @@ import { bundleText, eraseFrom, type EraseReport, type SessionBundle } from "../
 import { blocksOf } from "../../fragments/index.ts";
 import { toHtml } from "./html.ts";
 import { type ExportView, toMarkdown } from "./markdown.ts";
-import { secretReplacer } from "./secret-patterns.ts";
+import { privateAddresses, secretReplacer } from "./secret-patterns.ts";
 import { withoutReasoning } from "./without-reasoning.ts";
 
 export const EXPORT_FORMATS = ["jsonl", "markdown", "html"] as const;
@@ -38,7 +38,8 @@ export const FORM_FILES: Readonly<
 export function exportForm(whole: SessionBundle, id: string, form: ExportForm): ExportedForm {
   const thoughtless = form.reasoning ? whole : withoutReasoning(whole);
   if (!form.redact) return { pieces: piecesOf(thoughtless, id, form) };
-  const { bundle, report } = eraseFrom(thoughtless, secretReplacer(process.env));
+  const replace = secretReplacer(process.env, privateAddresses(thoughtless.lines));
+  const { bundle, report } = eraseFrom(thoughtless, replace);
   return { pieces: piecesOf(bundle, id, form), erased: report };
 }
 

@@ -3,6 +3,7 @@
  * the forms that the usual issuers give theirs.
  */
 
+import { publicAddress, secretsInAddress, stringOf, tryParseJson } from "../../../base/support/index.ts";
 import { createRedactor, secretsOf } from "../../../runtime/log/index.ts";
 
 const SHAPES: readonly RegExp[] = [
@@ -21,9 +22,23 @@ const SHAPES: readonly RegExp[] = [
 
 const REDACTED = "[redacted]";
 
-export function secretReplacer(env: Readonly<Record<string, string | undefined>>): (text: string) => string {
-  const exact = createRedactor(() => secretsOf(env));
-  return (text) => SHAPES.reduce((clean, shape) => clean.replaceAll(shape, REDACTED), exact(text));
+export function secretReplacer(
+  env: Readonly<Record<string, string | undefined>>,
+  addresses: readonly string[] = [],
+): (text: string) => string {
+  const secrets = [...secretsOf(env), ...addresses.flatMap(secretsInAddress)];
+  const exact = createRedactor(() => secrets);
+  return (text) => {
+    const told = addresses.reduce((clean, one) => clean.replaceAll(one, publicAddress(one)), text);
+    return SHAPES.reduce((clean, shape) => clean.replaceAll(shape, REDACTED), exact(told));
+  };
+}
+
+/** Base URLs in the lines of a log that hold a query or a password: earlier versions took them. */
+export function privateAddresses(lines: Buffer): readonly string[] {
+  const found = lines.toString("utf8").matchAll(/"endpoint":("(?:[^"\\]|\\.)*")/g);
+  const texts = Array.from(found, ([, text]) => stringOf(tryParseJson(text ?? "")) ?? "");
+  return [...new Set(texts)].filter((text) => publicAddress(text) !== text);
 }
 
 /** One value in every form it may stand in; bytes of a blob come one character each. */

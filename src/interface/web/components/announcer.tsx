@@ -3,6 +3,7 @@
  * it would be read out token by token.
  */
 
+import { unmistakableLine } from "../../../base/support/index.ts";
 import { reasoningLabel } from "../../fragments/index.ts";
 import type { SessionView } from "../session-view.ts";
 
@@ -21,7 +22,8 @@ function words(view: SessionView): string {
     const asks = blocks.find(
       (block) => block.kind === "tool" && block.permission?.decision === undefined && block.permission,
     );
-    if (asks?.kind === "tool" && asks.result === undefined) return `${asks.name} asks for permission.`;
+    if (asks?.kind === "tool" && asks.result === undefined)
+      return `${unmistakableLine(asks.name)} asks for permission.`;
     if (last?.kind === "reasoning" && last.generating) return `Thinking: ${reasoningLabel(last)}`;
     return last?.kind === "tool" ? `Tool ${last.name}.` : "";
   }

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 
-import { messageOf } from "../../../base/support/index.ts";
+import { messageOf, unmistakable, unmistakableLine } from "../../../base/support/index.ts";
 import {
   type Block,
   formatDuration,
@@ -136,12 +136,13 @@ function Tool({ block, view }: { readonly block: ToolBlock; readonly view: Sessi
         <summary>
           {block.generating ? <span class="dot" aria-hidden="true" /> : null}
           <span>
-            <code>{block.name}</code> <span class="arguments">{shortened(block.arguments)}</span> · {state}
+            <code>{unmistakableLine(block.name)}</code>{" "}
+            <span class="arguments">{shortened(unmistakable(block.arguments))}</span> · {state}
             {time}
           </span>
         </summary>
         <h3>Arguments</h3>
-        <pre tabIndex={0}>{block.arguments}</pre>
+        <pre tabIndex={0}>{unmistakable(block.arguments)}</pre>
         {block.progress === "" ? null : <pre tabIndex={0}>{block.progress}</pre>}
         {block.result === undefined ? null : (
           <>
@@ -165,15 +166,16 @@ interface PermissionProps {
 
 function Permission({ block, requestId, view }: PermissionProps) {
   const [problem, setProblem] = useState<string>();
+  const name = unmistakableLine(block.name);
   const answer = (work: Promise<void>): void => {
     work.catch((error: unknown) => setProblem(messageOf(error)));
   };
   return (
-    <div class="permission" role="group" aria-label={`Permission for ${block.name}`}>
+    <div class="permission" role="group" aria-label={`Permission for ${name}`}>
       <p>
-        May <code>{block.name}</code> run with exactly these arguments?
+        May <code>{name}</code> run with exactly these arguments?
       </p>
-      <pre tabIndex={0}>{block.arguments}</pre>
+      <pre tabIndex={0}>{unmistakable(block.arguments)}</pre>
       <div class="composer-buttons">
         <button type="button" class="primary" onClick={() => answer(view.handle.deny(requestId))}>
           Deny

@@ -1,0 +1,52 @@
+/**
+ * Base URLs hold no secrets: they stand in every log as a part of the origin. A key goes into a header, from an option or
+ * a variable; so whatever could hold one in an address is refused, and never repeated in a message.
+ */
+
+import { hexHash } from "./short-hash.ts";
+
+/** A user name or a password before the host. What a parser leaves out (`http://@host`) counts too. */
+const USER = /^[a-z][a-z\d+.-]*:[/\\]*[^/\\?#]*@/i;
+
+/** What is wrong with a base URL, as the end of a sentence about it; undefined: nothing. */
+export function addressProblem(text: string): string | undefined {
+  const url = parsed(text);
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
+    return "is not an http or https URL";
+  if (url.username !== "" || url.password !== "" || USER.test(text)) return "holds a user name or password";
+  if (url.search !== "" || text.includes("?")) return "holds a query (the part from ? on)";
+  if (url.hash !== "" || text.includes("#")) return "holds a fragment (the part from # on)";
+  return undefined;
+}
+
+/**
+ * An address without what may be a secret. Earlier versions took a key in a base URL and wrote it into the log. Two
+ * addresses that differed still differ: what was made at the one never goes to the other. The mark tells them apart and is
+ * too short to find a key by.
+ */
+export function publicAddress(text: string): string {
+  const query = text.search(/[?#]/);
+  const bare = query === -1 ? text : text.slice(0, query);
+  const user = USER.exec(bare)?.[0];
+  if (query === -1 && user === undefined) return text;
+  const scheme = /^[a-z][a-z\d+.-]*:[/\\]*/i.exec(bare)?.[0] ?? "";
+  const shown = user === undefined ? bare : scheme + bare.slice(user.length);
+  return `${shown}?redacted-${hexHash(text, 4)}`;
+}
+
+/** The values in an address that may be secrets. */
+export function secretsInAddress(text: string): readonly string[] {
+  const url = parsed(text);
+  if (url === undefined) return [];
+  const query = Array.from(url.searchParams, ([name, value]) => (value === "" ? name : value));
+  const values = [...query, url.username, url.password, url.hash.slice(1)];
+  return [...new Set([...values, ...values.map(encodeURIComponent)])].filter((value) => value !== "");
+}
+
+function parsed(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined; // No URL.canParse: not every browser has it.
+  }
+}

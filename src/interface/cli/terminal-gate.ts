@@ -1,0 +1,93 @@
+/**
+ * The last gate before a terminal: everything the process writes to one passes here, whoever wrote it, also the help of
+ * the argument parser and what a tools file prints. Text is made inert; only what the program marks as its own is obeyed.
+ *
+ * `own` puts a number that is drawn anew for each run into a style or a movement. Text cannot know it, so nothing that was
+ * read from a log, a model or a file passes as a style of ours. A pipe or a file gets the bytes as they are.
+ */
+
+import { randomInt } from "node:crypto";
+import { StringDecoder } from "node:string_decoder";
+
+import { inertFrom } from "../../base/support/index.ts";
+
+type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean };
+type Write = (data: string | Uint8Array, ...more: readonly unknown[]) => boolean;
+
+const RUN = String(randomInt(1e9, 1e12));
+/** Counted as a style by whoever measures a line. */
+const OWN = new RegExp(String.raw`\u001B\[${RUN};(\d+)m`, "g");
+const CLEAR_LINE = 999;
+
+/** A style by its number, as only this run of the program writes it. */
+export function own(style: number): string {
+  return `\u001B[${RUN};${style}m`;
+}
+
+/** Back to the beginning of the line, which is empty then: for a line that is rewritten. */
+export const clearLine = own(CLEAR_LINE);
+
+const direct = new WeakMap<object, Write>();
+
+/** Puts the gate before a stream of this process, once. */
+export function guard(stream: Stream): void {
+  if (direct.has(stream)) return;
+  const write = (stream.write as Write).bind(stream);
+  direct.set(stream, write);
+  const gated = stream.isTTY === true ? gate(write, undefined) : forProgram(write);
+  Object.assign(stream, { write: gated });
+}
+
+/** Behind the gate: for the full interface, which seals each row itself and moves the cursor. */
+export function directly(stream: Stream): Write {
+  return direct.get(stream) ?? ((...args) => (stream.write as Write)(...args));
+}
+
+// oxlint-disable-next-line no-control-regex -- what Node's line editor writes to move the cursor and clear the line
+const MOVES = /\u001B\[\d*(?:;\d+)?[ABCDGHJK]|\r/g;
+
+/** For Node's line editor: its movements of the cursor pass, nothing else. Its questions must be inert already. */
+export function forLineEditor(stream: Stream): Stream {
+  if (stream.isTTY !== true) return stream;
+  return Object.assign(Object.create(stream) as Stream, { write: gate(directly(stream), MOVES) });
+}
+
+function forProgram(write: Write): Write {
+  return (data, ...more) => write(typeof data === "string" ? data.replaceAll(OWN, asStyle) : data, ...more);
+}
+
+function asStyle(_all: string, style: string): string {
+  return Number(style) === CLEAR_LINE ? "\r\u001B[K" : `\u001B[${style}m`;
+}
+
+/** The longest run of marks and joiners that decides about the next character. */
+const CONTEXT = 32;
+/** May be the first half of something: a character, a line end, an emoji that is joined to the next. */
+const UNDECIDED = /(?:[\uD800-\uDBFF]|\r|[\u200C\u200D]|(?<=[#*0-9])\uFE0F)$/;
+
+function gate(write: Write, moves: RegExp | undefined): Write {
+  const decoder = new StringDecoder("utf8");
+  let before = "";
+  let held = "";
+  const shown = (text: string): string => {
+    const all = before + text;
+    const safe = inertFrom(all, before.length);
+    before = all.slice(-CONTEXT);
+    return safe;
+  };
+  return (data, ...more) => {
+    const given = held + (typeof data === "string" ? data : decoder.write(Buffer.from(data)));
+    held = moves === undefined ? (UNDECIDED.exec(given)?.[0] ?? "") : "";
+    const text = given.slice(0, given.length - held.length).replaceAll("\r\n", "\n");
+    const allowed = moves ?? OWN;
+    let out = "";
+    let from = 0;
+    for (const found of text.matchAll(allowed)) {
+      out += shown(text.slice(from, found.index));
+      out += moves === undefined ? asStyle("", found[1] ?? "0") : found[0];
+      from = found.index + found[0].length;
+    }
+    out += shown(text.slice(from));
+    return write(out, ...more);
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * Blobs: files beside a log, named by the SHA-256 of their bytes. Every failure has a code of ours and names the errno; a
+ * folder or a file that was planted in their place is neither followed nor waited for.
+ */
+
+import { createHash } from "node:crypto";
+import { lstatSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { fileProblem, readRegularFile, systemError } from "../../base/files/index.ts";
+import { codeOf, ThroughlineError } from "../../base/support/index.ts";
+import { removeUnfinishedBlobs } from "./leftovers.ts";
+import { writeWholeFile } from "./whole-file.ts";
+
+export class FileBlobs {
+  readonly #folder: string;
+  #swept = false;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  put(bytes: Uint8Array): string {
+    const name = createHash("sha256").update(bytes).digest("hex");
+    const path = join(this.#folder, name);
+    try {
+      makeOwnFolder(this.#folder);
+      if (!this.#swept) removeUnfinishedBlobs(this.#folder); // what an earlier writer was killed over
+      this.#swept = true;
+      writeWholeFile(path, bytes);
+    } catch (error) {
+      throw blobError("blob_write_failed", `could not write ${path}`, name, error);
+    }
+    return name;
+  }
+
+  /** Undefined when there is none. */
+  get(name: string): Buffer | undefined {
+    if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
+    const path = join(this.#folder, name);
+    try {
+      if (!isOwnFolder(this.#folder)) return undefined;
+      return verified(readRegularFile(path), name, path);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      if (error instanceof ThroughlineError) throw error;
+      throw blobError("blob_unreadable", `could not read ${path}`, name, error);
+    }
+  }
+}
+
+function blobError(code: string, what: string, blob: string, cause: unknown): ThroughlineError {
+  const details = { blob, errno: codeOf(cause) };
+  return new ThroughlineError({ code, message: `${what}: ${fileProblem(cause)}`, details, cause });
+}
+
+function makeOwnFolder(folder: string): void {
+  if (isOwnFolder(folder)) return;
+  mkdirSync(folder, { mode: 0o700 });
+}
+
+/** False when there is none; a link to a folder is none of ours. */
+function isOwnFolder(folder: string): boolean {
+  const found = lstatSync(folder, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  if (!found.isDirectory()) throw systemError("ENOTDIR");
+  return true;
+}
+
+/** Its name is what its bytes must hash to: a changed one is never taken for what was stored. */
+function verified(bytes: Buffer, name: string, path: string): Buffer {
+  if (createHash("sha256").update(bytes).digest("hex") === name) return bytes;
+  throw new ThroughlineError({
+    code: "blob_damaged",
+    message: `${path} is not what was stored: its bytes do not have the hash in its name. Restore it from a copy, or remove it: requests then say that it is gone`,
+    details: { blob: name },
+  });
+}
