@@ -34,6 +34,10 @@ function escaped(unit: number): string {
 
 /** On one line, and no longer than fits. */
 export function inertLine(text: string, maxLength: number): string {
-  const line = inert(text).replaceAll(/\s+/g, " ").trim();
-  return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
+  for (let looked = Math.max(64, 4 * maxLength); ; looked *= 4) {
+    const line = inert(text.slice(0, looked)).replaceAll(/\s+/g, " ").trim();
+    // A long text is not read to its end. What stands at the cut may be half a character, so one more than fits is needed.
+    if (looked < text.length && line.length <= maxLength + 1) continue;
+    return line.length <= maxLength ? line : `${line.slice(0, maxLength - 1)}…`;
+  }
 }

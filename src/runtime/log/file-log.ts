@@ -73,13 +73,14 @@ export class FileLog implements Log {
   #blobsSwept = false;
 
   constructor(options: FileLogOptions) {
-    this.#options = options;
+    // The log that was read before is not kept: reading many logs one after the other would hold them all in memory.
+    this.#options = { ...options, earlier: undefined };
     this.session = options.id;
     this.mode = options.mode;
     this.place = options.path;
     this.#stamper = createStamper(options.clock);
     this.scratch = createFileScratch(options.path.replace(/\.jsonl$/, ".live"));
-    this.#load();
+    this.#load(options.earlier);
     this.#epoch = nextEpoch(this.events);
   }
 
@@ -159,12 +160,11 @@ export class FileLog implements Log {
     return this.place.replace(/\.jsonl$/, ".blobs");
   }
 
-  #load(): void {
+  #load(earlier: FileLog | undefined): void {
     const writing = this.mode === "write";
     const file = openRegular(this.place, writing ? constants.O_RDWR : constants.O_RDONLY);
     if (file === undefined) return;
     try {
-      const { earlier } = this.#options;
       const state = fileState(file);
       if (earlier !== undefined && earlier.#read === state) {
         addAll(this.events, earlier.events);

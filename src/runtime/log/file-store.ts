@@ -38,8 +38,8 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
   };
   return {
     async open(id, openOptions) {
-      const earlier = last;
-      last = undefined;
+      const earlier = last?.session === id ? last : undefined;
+      last = undefined; // while another log is read, this one may go
       const log = await openSession(id, pathOf(id), root, openOptions, { clock, io, earlier });
       if (log.mode === "read") last = log;
       return log;

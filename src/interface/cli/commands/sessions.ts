@@ -22,9 +22,9 @@ import {
   withLog,
 } from "../session-argument.ts";
 import { newestFirst, rowsOf, rowText, type SessionRow } from "../session-rows.ts";
-import { sessionText, type SessionTextOptions } from "../session-text.ts";
+import { sessionLines, type SessionTextOptions } from "../session-text.ts";
 import { stopOnSignals } from "../signals.ts";
-import { printJson, type Terminal } from "../terminal.ts";
+import { printJson, printJsonList, printLines, type Terminal } from "../terminal.ts";
 import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
@@ -133,11 +133,10 @@ async function show(log: Log, flags: ShowFlags, terminal: Terminal): Promise<voi
   const empty = log.events.length === 0 ? await crashLeft(log) : undefined;
   const blocks = blocksOf(open?.events ?? log.events, { writerAlive: open?.live === true });
   const head = `${factsOf(log.events).title ?? ""} · ${log.session}`;
-  const text =
-    flags.json === true
-      ? JSON.stringify(blocks, undefined, 2)
-      : `${inertLine(head, 100)}\n${empty ?? sessionText(blocks, flags)}${open === undefined ? "" : `\n─ ${open.text}`}`;
-  terminal.stdout.write(`${text}\n`);
+  if (flags.json === true) return printJsonList(terminal.stdout, blocks);
+  printLines(terminal.stdout, [inertLine(head, 100)]);
+  printLines(terminal.stdout, empty === undefined ? sessionLines(blocks, flags) : [empty]);
+  if (open !== undefined) printLines(terminal.stdout, [`─ ${open.text}`]);
 }
 
 interface Hit {
