@@ -33,6 +33,7 @@ import {
 import type { FileIo } from "./file-io.ts";
 import { removeUnfinished, removeUnfinishedBlobs } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
+import { LogSize, readWholeFile } from "./log-size.ts";
 import type { AppendDraft, Log, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
@@ -47,6 +48,8 @@ export interface FileLogOptions {
   release(): Promise<void>;
   /** Whether any process holds the writer's lock. */
   hasWriter(): Promise<boolean>;
+  /** For tests: a smaller limit than that of the program (log-size.ts). */
+  readonly largestLogBytes?: number | undefined;
   /** A log of the same file that was read before: where the file is still the same, it is not read again. */
   readonly earlier?: FileLog | undefined;
 }
@@ -59,6 +62,7 @@ export class FileLog implements Log {
   readonly scratch: Scratch;
   readonly #options: FileLogOptions;
   readonly #stamper: Stamper;
+  readonly #limit: LogSize;
   #epoch = 1;
   /** Undefined until the first append makes the file. */
   #file: number | undefined;
@@ -79,6 +83,7 @@ export class FileLog implements Log {
     this.mode = options.mode;
     this.place = options.path;
     this.#stamper = createStamper(options.clock);
+    this.#limit = new LogSize(options.id, options.largestLogBytes);
     this.scratch = createFileScratch(options.path.replace(/\.jsonl$/, ".live"));
     this.#load(options.earlier);
     this.#epoch = nextEpoch(this.events);
@@ -91,12 +96,18 @@ export class FileLog implements Log {
     const notice = this.#tailNotice();
     // Nothing stands before the beginning of a session: where not even that was whole, the notice comes behind it.
     const first = this.events.length === 0 ? [] : notice;
-    const last = this.events.length === 0 ? notice : [];
+    const last = [...(this.events.length === 0 ? notice : []), ...this.#limit.warning(this.#size, drafts)];
     const stamped = this.#stamper.stamp([...first, ...drafts, ...last], this.events.length, this.#epoch);
-    if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));
+    const bytes = Buffer.concat(stamped.map((event) => frameLine(event)));
+    this.#limit.assertRoom(this.#size + bytes.length, drafts);
+    if (stamped.length > 0) this.#write(bytes);
     this.#tailCut = undefined;
     addAll(this.events, stamped);
     return stamped.slice(first.length, first.length + drafts.length);
+  }
+
+  refusal(): ThroughlineError | undefined {
+    return this.#limit.refusal(this.#size);
   }
 
   async sync(): Promise<void> {
@@ -109,7 +120,9 @@ export class FileLog implements Log {
     const file = openRegular(this.place, constants.O_RDONLY);
     if (file === undefined) return [];
     try {
-      const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - this.#size));
+      const { size } = fstatSync(file);
+      this.#limit.assertReadable(size);
+      const bytes = Buffer.alloc(Math.max(0, size - this.#size));
       readSync(file, bytes, 0, bytes.length, this.#size);
       this.#read = undefined;
       return this.#take(bytes);
@@ -139,6 +152,7 @@ export class FileLog implements Log {
       return verified(await readFile(path), name, path);
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
+      if (codeOf(error) === "ERR_FS_FILE_TOO_LARGE") throw blobDamaged(path, name);
       throw error;
     }
   }
@@ -170,7 +184,7 @@ export class FileLog implements Log {
         addAll(this.events, earlier.events);
         this.#size = earlier.#size;
       } else {
-        const bytes = readFileSync(file);
+        const bytes = readWholeFile(file, `session "${this.session}"`, this.#options.largestLogBytes);
         this.#take(bytes);
         if (writing && bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));
         else if (bytes.length > this.#size) return;
@@ -329,7 +343,11 @@ function unreadable(path: string, why: string, cause?: unknown): ThroughlineErro
 /** Its name is what its bytes must hash to: a changed one is never taken for what was stored. */
 function verified(bytes: Buffer, name: string, path: string): Buffer {
   if (createHash("sha256").update(bytes).digest("hex") === name) return bytes;
-  throw new ThroughlineError({
+  throw blobDamaged(path, name);
+}
+
+function blobDamaged(path: string, name: string): ThroughlineError {
+  return new ThroughlineError({
     code: "blob_damaged",
     message: `${path} is not what was stored: its bytes do not have the hash in its name. Restore it from a copy, or remove it: requests then say that it is gone`,
     details: { blob: name },

@@ -13,6 +13,7 @@ import {
   eraseFrom,
   type EraseReport,
   readBundle,
+  readWholeFile,
   type Replace,
   writeSession,
 } from "../../../runtime/log/index.ts";
@@ -75,7 +76,7 @@ function besideWith(id: string, replace: Replace, named: ReadonlySet<string>): r
   const beside = namesIn(folder).filter((name) => name === `${id}.live` || name.startsWith(`${id}.torn-`));
   const orphans = namesIn(join(folder, blobs)).filter((name) => !named.has(name));
   return [...beside, ...orphans.map((name) => join(blobs, name))].filter((name) => {
-    const bytes = readFileSync(join(folder, name));
+    const bytes = readWholeFile(join(folder, name), name);
     // As text, and one character per byte, as the blobs of a copy are looked at.
     return [bytes.toString("utf8"), bytes.toString("latin1")].some((text) => replace(text) !== text);
   });

@@ -1,5 +1,7 @@
 /** `throughline sessions`: find, read, rename and remove what was kept. */
 
+import { join } from "node:path";
+
 import { Command, Option } from "commander";
 
 import { codedError, messageOf } from "../../../base/support/index.ts";
@@ -232,6 +234,7 @@ async function remove(
 
 async function path(name: string | undefined, flags: LastFlag, terminal: Terminal): Promise<void> {
   const all = name === undefined && flags.last !== true;
-  const where = all ? sessionsFolder() : await readSession(name, flags, (log) => log.place);
-  terminal.stdout.write(`${where}\n`);
+  // Not opened: whoever asks may want to look at a log that cannot be read.
+  const where = all ? [] : [`${await sessionNamed(name, flags)}.jsonl`];
+  terminal.stdout.write(`${join(sessionsFolder(), ...where)}\n`);
 }
