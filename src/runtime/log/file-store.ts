@@ -44,7 +44,12 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     async open(id, openOptions) {
       const earlier = last?.session === id ? last : undefined;
       last = undefined; // while another log is read, this one may go
-      const log = await openSession(id, pathOf(id), root, openOptions, { clock, io, largestLogBytes, earlier });
+      const log = await openSession(id, pathOf(id), root, openOptions, {
+        clock,
+        io,
+        largestLogBytes,
+        earlier,
+      });
       if (log.mode === "read") last = log;
       return log;
     },

@@ -100,15 +100,15 @@ describe("a writer", () => {
   });
 });
 
-describe("a log that is too large to be read", () => {
-  const sparse = (bytes: number) => {
-    const folder = temporaryFolder();
-    const path = join(folder, "s.jsonl");
-    writeFileSync(path, "", { mode: 0o600 });
-    truncateSync(path, bytes);
-    return { folder, path };
-  };
+const sparse = (bytes: number) => {
+  const folder = temporaryFolder();
+  const path = join(folder, "s.jsonl");
+  writeFileSync(path, "", { mode: 0o600 });
+  truncateSync(path, bytes);
+  return { folder, path };
+};
 
+describe("a log that is too large to be read", () => {
   test.each(["read", "write"] as const)("is refused in words when it is opened to %s", async (mode) => {
     const { folder, path } = sparse(LARGEST_LOG_BYTES + 1);
     await expect(fileStore(folder).open("s", { mode })).rejects.toMatchObject({

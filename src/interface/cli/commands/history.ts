@@ -38,17 +38,15 @@ Examples:
   throughline fork s_1m7g --at 41          up to event 41
   throughline fork s_1m7g --compacted      after throughline compact: the summary and what follows it`,
     )
-    .action(
-      async (name: string | undefined, flags: ForkFlags) => {
-        const at = flags.at === undefined ? undefined : wholeNumber("--at", flags.at, EVENT_NUMBER);
-        await withSession(name, flags, { terminal, offline: true }, async ({ session }) => {
-          const child = await session.fork({ at, id: flags.id, compacted: flags.compacted });
-          terminal.stdout.write(`${child.id}\n`);
-          await child.close();
-        });
-        finish(EXIT.ok);
-      },
-    );
+    .action(async (name: string | undefined, flags: ForkFlags) => {
+      const at = flags.at === undefined ? undefined : wholeNumber("--at", flags.at, EVENT_NUMBER);
+      await withSession(name, flags, { terminal, offline: true }, async ({ session }) => {
+        const child = await session.fork({ at, id: flags.id, compacted: flags.compacted });
+        terminal.stdout.write(`${child.id}\n`);
+        await child.close();
+      });
+      finish(EXIT.ok);
+    });
 }
 
 export function undoCommand(terminal: Terminal, finish: Finish): Command {
