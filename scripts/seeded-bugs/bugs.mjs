@@ -19,10 +19,16 @@ export const bugs = [
   {
     what: "an append is acknowledged before it is written",
     file: "src/runtime/log/file-log.ts",
-    find: "    if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));",
-    replace:
-      "    setImmediate(() => { if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event)))); });",
+    find: "    if (stamped.length > 0) this.#write(bytes);",
+    replace: "    setImmediate(() => { if (stamped.length > 0) this.#write(bytes); });",
     tests: ["src/runtime/log/file-faults.test.ts"],
+  },
+  {
+    what: "the writer does not refuse a log past its limit",
+    file: "src/runtime/log/file-log.ts",
+    find: "    this.#limit.assertRoom(this.#size + bytes.length, drafts);\n",
+    replace: "",
+    tests: ["src/runtime/log/log-size.test.ts"],
   },
   {
     what: "no checksum is compared",

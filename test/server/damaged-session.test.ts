@@ -1,6 +1,6 @@
-/** A log that is damaged, or too new, as whoever asks over HTTP learns of it: which line, and what to do. */
+/** A log that is damaged, too new or too large, as whoever asks over HTTP learns of it: which line, and what to do. */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -58,4 +58,34 @@ test("a log of a newer format says which and what to do", async () => {
   expect(status).toBe(409);
   expect(text).toContain("log_too_new");
   expect(text).toContain("update throughline");
+});
+
+test("a log that is too large to be read is told as that on every route, and listed with the reason", async () => {
+  const folder = temporaryFolder();
+  const parts = await served({ store: fileStore(folder) });
+  const file = join(folder, "s1.jsonl");
+  writeFileSync(file, "", { mode: 0o600 });
+  truncateSync(file, 3 * 2 ** 30); // sparse: it takes no room
+  for (const route of ROUTES) {
+    const { status, text } = await ask(parts.server, { path: `/api/sessions/s1${route}` });
+    expect([route, status, text]).toEqual([route, 409, expect.stringContaining("log_too_large")]);
+    expect(text).not.toContain(folder);
+  }
+  const { text } = await ask(parts.server, { path: "/api/sessions" });
+  expect(text).toContain("too large to open");
+  expect(parts.problems).toEqual([]);
+});
+
+test("a log that is full takes no new turn, and is forked from its summary", async () => {
+  const store = fileStore(temporaryFolder(), { largestLogBytes: 200_000 });
+  const parts = await served({ store });
+  const session = await parts.remote.open({ id: "s1" });
+  await session.send("word ".repeat(29_500)).result();
+  const turn = { method: "POST", path: "/api/sessions/s1/turns", body: '{"input":"one more message"}' };
+  const refused = await ask(parts.server, turn);
+  expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("log_too_large")]);
+  await session.compact({ keepTurns: 0 });
+  const child = await session.fork({ id: "small", compacted: true });
+  expect(await child.send("one more message").result()).toMatchObject({ status: "completed" });
+  expect(parts.problems).toEqual([]);
 });

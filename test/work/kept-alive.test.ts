@@ -1,13 +1,18 @@
-/** What a session keeps in memory is what it needs: no item holds the stream it was cut from. */
+/** What is kept in memory is what is needed: no item holds the stream it was cut from, no log the one read before it. */
 
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 import { expect, test } from "vitest";
 
+import { fileStore } from "../../src/runtime/log/index.ts";
 import type { StreamEvent } from "../../src/runtime/providers/index.ts";
 import { ResponsesDecoder } from "../../src/runtime/providers/openai-responses/stream.ts";
 import { SseDecoder } from "../../src/runtime/wire/index.ts";
+import { afterTest } from "../support/clean-up.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -50,3 +55,25 @@ function itemOf(stream: Buffer): readonly StreamEvent[] {
     .feed(new SseDecoder().feed(stream))
     .filter(({ type }) => type === "item_done");
 }
+
+test("logs that are read one after the other are not kept: of twenty, at most one is alive", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "throughline-kept-"));
+  afterTest(() => rmSync(folder, { recursive: true, force: true }));
+  const store = fileStore(folder);
+  const LOGS = 20;
+  const BYTES = 1_000_000;
+  for (let index = 0; index < LOGS; index += 1) {
+    const content = [{ type: "text", text: `${index}`.padEnd(BYTES, "x") }] as const;
+    const events = [{ type: "user_message", turn: "tn_1", by: "person", content }] as const;
+    await store.create(`s_${index}`, { events, blobs: new Map() });
+  }
+  const readAll = async (): Promise<void> => {
+    for await (const { id } of store.list()) await (await store.open(id, { mode: "read" })).close();
+  };
+  await readAll(); // what is made once
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  await readAll();
+  collect();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(4 * BYTES);
+});

@@ -17,7 +17,7 @@ const CODES: Readonly<Record<number, string>> = {
   404: "not_found session_not_found turn_unknown blob_not_found request_unknown seq_unknown",
   409:
     "session_exists session_locked session_busy session_gone log_read_only log_closed log_damaged " +
-    "log_too_new turn_exists nothing_to_resume nothing_to_retry nothing_to_undo " +
+    "log_too_large log_too_new turn_exists nothing_to_resume nothing_to_retry nothing_to_undo " +
     "nothing_to_compact nothing_to_export permission_not_pending not_a_message no_settings " +
     "context_too_small",
   413: "body_too_large",

@@ -61,6 +61,10 @@ export class Fields {
     );
   }
 
+  flag(name: string): boolean | undefined {
+    return this.#typed(name, "true or false", (value) => (typeof value === "boolean" ? value : undefined));
+  }
+
   object(name: string): JsonObject | undefined {
     return this.#typed(name, "object", (value) => (isObject(value) ? value : undefined));
   }

@@ -106,7 +106,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   app.post("/api/sessions/:id/fork", async (c) => {
     const hosted = await hostedOf(parts, c);
     const body = await readBody(c.env.incoming);
-    const options = { at: body.number("at"), id: body.text("id") };
+    const options = { at: body.number("at"), id: body.text("id"), compacted: body.flag("compacted") };
     body.done();
     const child = await hosted.withSession("read", async (session) => {
       const made = await session.fork(options);

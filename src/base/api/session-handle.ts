@@ -46,6 +46,8 @@ export interface ForkOptions {
   /** The last event to take along; default: all. */
   readonly at?: number | undefined;
   readonly id?: string | undefined;
+  /** Leaves behind what the last summary stands for. The next request stays the same, and the log is smaller. */
+  readonly compacted?: boolean | undefined;
 }
 
 /** `keepTurns` cuts the front away, `from` the end. */

@@ -91,8 +91,21 @@ function escaped(unit: number): string {
 
 /** On one line, and no longer than fits. */
 export function inertLine(text: string, maxLength: number): string {
-  const line = inert(text).replaceAll(/\s+/g, " ").trim();
-  if (line.length <= maxLength) return line;
-  // A cut inside of a character would leave half of it.
-  return `${line.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+  for (let looked = Math.max(64, 4 * maxLength); ; looked *= 4) {
+    const whole = looked >= text.length;
+    const line = inert(whole ? text : withoutHalf(text.slice(0, looked)))
+      .replaceAll(/\s+/g, " ")
+      .trim();
+    // A long text is not read to its end. What stands near the cut may look different without what follows.
+    if (!whole && line.length <= maxLength + CUT_SHOWS) continue;
+    return line.length <= maxLength ? line : `${withoutHalf(line.slice(0, maxLength - 1))}…`;
+  }
+}
+
+/** A joiner is judged by its neighbours, and an escape takes up to ten characters. */
+const CUT_SHOWS = 32;
+
+/** A cut inside of a character leaves half of it. */
+function withoutHalf(text: string): string {
+  return text.replace(/[\uD800-\uDBFF]$/, "");
 }

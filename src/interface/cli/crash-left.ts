@@ -3,14 +3,12 @@
  * not finished, or nothing at all because the process ended before its first event was whole.
  */
 
-import { readFileSync } from "node:fs";
-
-import { type Log, tailOf, type UnfinishedTail } from "../../runtime/log/index.ts";
+import { type Log, readWholeFile, tailOf, type UnfinishedTail } from "../../runtime/log/index.ts";
 
 /** Undefined: nothing. A log that somebody writes right now may end in the middle of a line. */
 export async function crashLeft(log: Log): Promise<string | undefined> {
   if (log.place === "memory" || (await log.hasWriter())) return undefined;
-  const tail = tailOf(readFileSync(log.place));
+  const tail = tailOf(readWholeFile(log.place, `session "${log.session}"`));
   if (log.events.length === 0) return emptyText(tail);
   return tail === undefined ? undefined : tailText(tail);
 }

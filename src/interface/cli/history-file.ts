@@ -16,7 +16,7 @@ import { basename, dirname, resolve } from "node:path";
 
 import { codedError, type ThroughlineError } from "../../base/support/index.ts";
 import { type FormatName, FORMATS, isFormatName, MAX_HISTORY_BYTES } from "../../diagnostics/check/index.ts";
-import { isBundle, SESSION_ID } from "../../runtime/log/index.ts";
+import { isBundle, readWholeFile, SESSION_ID } from "../../runtime/log/index.ts";
 import { sessionsFolder } from "../config/index.ts";
 import { readProblem } from "./read-problem.ts";
 
@@ -49,7 +49,7 @@ export function historyFile(path: string): HistoryFile {
     return {
       log: ours ? { folder, id } : undefined,
       exported: () => {
-        const bytes = ours ? readFileSync(full) : undefined;
+        const bytes = ours ? readWholeFile(full, path) : undefined;
         return bytes !== undefined && isBundle(bytes) ? bytes : undefined;
       },
       read: () => {

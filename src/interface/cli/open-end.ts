@@ -6,7 +6,7 @@
 import type { LoggedEvent } from "../../base/events/index.ts";
 import { Fold } from "../../runtime/fold/index.ts";
 import type { Log } from "../../runtime/log/index.ts";
-import { closeResponses, findOpenTurn } from "../../runtime/turn/index.ts";
+import { closeResponses, endsWithItsTurn, findOpenTurn } from "../../runtime/turn/index.ts";
 
 export interface OpenEnd {
   readonly turn: string;
@@ -22,6 +22,7 @@ export async function openEndOf(log: Log): Promise<OpenEnd | undefined> {
   // In this order: whoever learns that the writer is gone then reads all that it wrote.
   const live = await log.hasWriter();
   await log.refresh();
+  if (endsWithItsTurn(log.events)) return undefined;
   const fold = new Fold();
   fold.add(log.events);
   const open = findOpenTurn(log.events, fold);

@@ -13,10 +13,12 @@ const WIDTH = 110;
 const SENTENCE = 2000;
 
 export function sessionText(blocks: readonly Block[], options: SessionTextOptions): string {
-  return blocks
-    .filter((block) => !block.superseded || seenOnly(block))
-    .flatMap((block) => linesOf(block, options))
-    .join("\n");
+  return [...sessionLines(blocks, options)].join("\n");
+}
+
+/** One by one: all of a large session is longer than one string can be. */
+export function* sessionLines(blocks: readonly Block[], options: SessionTextOptions): Generator<string> {
+  for (const block of blocks) if (!block.superseded || seenOnly(block)) yield* linesOf(block, options);
 }
 
 /** Of an attempt that another replaced, a person saw the text; it stands nowhere else (law 9). */

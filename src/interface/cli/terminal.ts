@@ -48,6 +48,38 @@ export function printJson(out: Terminal["stdout"], value: unknown): void {
   out.write(out.isTTY === true ? inertJson(json) : json); // what a person copies from a terminal is JSON too
 }
 
+/** The same text as `printJson`, written in pieces: all of a large session is longer than one string can be. */
+export function printJsonList(out: Terminal["stdout"], values: readonly unknown[]): void {
+  if (values.length === 0) printJson(out, values);
+  else printLines(out, jsonLines(values));
+}
+
+function* jsonLines(values: readonly unknown[]): Generator<string> {
+  yield "[";
+  for (const [index, value] of values.entries()) {
+    const comma = index === values.length - 1 ? "" : ",";
+    yield `  ${JSON.stringify(value, undefined, 2).replaceAll("\n", "\n  ")}${comma}`;
+  }
+  yield "]";
+}
+
+/** Each line with its line break, many lines in one write. */
+export function printLines(out: Terminal["stdout"], lines: Iterable<string>): void {
+  let piece: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    piece.push(line, "\n");
+    length += line.length;
+    if (length < PIECE_LENGTH) continue;
+    out.write(piece.join(""));
+    piece = [];
+    length = 0;
+  }
+  if (piece.length > 0) out.write(piece.join(""));
+}
+
+const PIECE_LENGTH = 1024 * 1024;
+
 /** A sentence of the program itself, beside what was asked for. */
 export function say({ stderr }: Pick<Terminal, "stderr">, text: string): void {
   stderr.write(`throughline: ${inertLine(text, 500)}\n`);

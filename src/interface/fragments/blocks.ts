@@ -8,19 +8,35 @@ import type { SessionEvent } from "../../base/events/index.ts";
 import type { Block, NoticeBlock, TurnEndBlock, UserBlock } from "./block.ts";
 import type { Fragment } from "./fragment.ts";
 import { fragmentsOf } from "./from-event.ts";
+import { keptBackBy, NOTHING_KEPT_BACK } from "./kept-back.ts";
 import { ResponseBlocks } from "./response-blocks.ts";
 
-type Slot = { readonly seq: number | undefined } & (
-  | { readonly block: UserBlock | NoticeBlock | TurnEndBlock }
-  | { readonly blocks: ResponseBlocks }
-);
+/** Each slot knows the one before it on its path: a branch costs one link, however long the path it leaves. */
+interface Slot {
+  readonly before: Slot | undefined;
+  readonly content: UserBlock | NoticeBlock | TurnEndBlock | ResponseBlocks;
+}
+
+/** A countdown that runs, and the slot it stands behind. It is no part of a path: it is over when something follows. */
+interface Countdown {
+  readonly behind: Slot | undefined;
+  readonly block: NoticeBlock;
+}
 
 export class BlockList {
-  #slots: Slot[] = [];
-  /** Paths as they were when a branch left them, by that branch's event. */
-  readonly #left: { readonly until: number; readonly slots: readonly Slot[] }[] = [];
+  /** The end of the path that is shown. */
+  #last: Slot | undefined;
+  /** Which slot was the last one from which event on, in the order of the log. */
+  readonly #lasts: { readonly seq: number; readonly slot: Slot | undefined }[] = [];
+  #countdowns: Countdown[] = [];
+  /** The path from its beginning, while it only grows. */
+  #path: Slot[] | undefined = [];
   readonly #responses = new Map<string, ResponseBlocks>();
-  #leftOut: readonly (readonly [number, number])[] = [];
+  /** The last attempt of each step. */
+  readonly #attempts = new Map<string, ResponseBlocks>();
+  /** Of turns that have not ended. */
+  readonly #ofTurn = new Map<string | undefined, ResponseBlocks[]>();
+  #keptBack = NOTHING_KEPT_BACK;
 
   add(events: readonly SessionEvent[]): void {
     for (const event of events) for (const fragment of fragmentsOf(event)) this.apply(fragment);
@@ -39,14 +55,7 @@ export class BlockList {
         });
         break;
       case "notice":
-        this.#slot(fragment.seq, {
-          ...STILL,
-          id: fragment.key,
-          kind: "notice",
-          code: fragment.code,
-          text: fragment.text,
-          waitMs: fragment.waitMs,
-        });
+        this.#notice(fragment);
         break;
       case "branch":
         this.#branch(fragment);
@@ -81,38 +90,73 @@ export class BlockList {
   }
 
   view(options: { readonly writerAlive: boolean }): readonly Block[] {
-    const { writerAlive } = options;
-    return this.#slots.flatMap((slot) =>
-      "block" in slot ? [slot.block] : slot.blocks.view({ writerAlive, leftOut: this.#leftOut }),
+    const shown = { writerAlive: options.writerAlive, keptBack: this.#keptBack };
+    this.#path ??= pathTo(this.#last);
+    const blocks: Block[] = this.#countdowns.flatMap(({ behind, block }) =>
+      behind === undefined ? [block] : [],
     );
+    for (const slot of this.#path) {
+      const { content } = slot;
+      if (content instanceof ResponseBlocks) for (const block of content.view(shown)) blocks.push(block);
+      else blocks.push(content);
+      for (const { behind, block } of this.#countdowns) if (behind === slot) blocks.push(block);
+    }
+    return blocks;
   }
 
-  #slot(seq: number | undefined, block: UserBlock | NoticeBlock | TurnEndBlock): void {
-    this.#slots.push({ seq, block });
+  #notice({ seq, key, code, text, waitMs }: Extract<Fragment, { readonly type: "notice" }>): void {
+    const block: NoticeBlock = { ...STILL, id: key, kind: "notice", code, text, waitMs };
+    if (seq === undefined) this.#countdowns.push({ behind: this.#last, block });
+    else this.#slot(seq, block);
+  }
+
+  #slot(seq: number, content: Slot["content"]): void {
+    const slot = { before: this.#last, content };
+    this.#last = slot;
+    this.#lasts.push({ seq, slot });
+    this.#path?.push(slot);
   }
 
   /** `to` may lie on a path that was left before: then that path is what is shown again. */
-  #branch({ seq: at, to }: Extract<Fragment, { readonly type: "branch" }>): void {
-    const path = this.#left.find(({ until }) => until > to)?.slots ?? this.#slots;
-    this.#left.push({ until: at, slots: this.#slots });
-    this.#slots = path.filter(({ seq }) => seq !== undefined && seq <= to);
+  #branch({ seq, to }: Extract<Fragment, { readonly type: "branch" }>): void {
+    this.#last = this.#lastAt(to);
+    this.#lasts.push({ seq, slot: this.#last });
+    this.#path = undefined;
+    this.#countdowns = [];
+  }
+
+  /** The end of the path as it was when that event was written. */
+  #lastAt(seq: number): Slot | undefined {
+    let low = 0;
+    let high = this.#lasts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#lasts[middle]?.seq ?? 0) <= seq) low = middle + 1;
+      else high = middle;
+    }
+    return this.#lasts[low - 1]?.slot;
   }
 
   #startResponse(start: Extract<Fragment, { readonly type: "response_start" }>): void {
-    this.#dropRetries();
-    for (const earlier of this.#responses.values()) {
-      if (earlier.start.turn === start.turn && earlier.start.step === start.step) earlier.supersede();
-    }
+    this.#countdowns = [];
+    const { seq, turn, step, response, leftOut } = start;
     const blocks = new ResponseBlocks(start);
-    this.#responses.set(start.response, blocks);
-    this.#slots.push({ seq: start.seq, blocks });
-    this.#leftOut = start.leftOut ?? this.#leftOut;
+    const ofStep = `${step} ${turn ?? ""}`;
+    this.#attempts.get(ofStep)?.supersede();
+    this.#attempts.set(ofStep, blocks);
+    this.#responses.set(response, blocks);
+    const ofTurn = this.#ofTurn.get(turn);
+    if (ofTurn === undefined) this.#ofTurn.set(turn, [blocks]);
+    else ofTurn.push(blocks);
+    this.#slot(seq, blocks);
+    if (leftOut !== undefined) this.#keptBack = keptBackBy(leftOut, this.#keptBack);
   }
 
   #endTurn(end: Extract<Fragment, { readonly type: "turn_end" }>): void {
-    this.#dropRetries();
-    for (const blocks of this.#responses.values()) if (blocks.start.turn === end.turn) blocks.stop();
     const { seq, turn, status, reason, error, steps, usage, durationMs } = end;
+    this.#countdowns = [];
+    for (const blocks of this.#ofTurn.get(turn) ?? []) blocks.stop();
+    this.#ofTurn.delete(turn);
     this.#slot(seq, {
       ...STILL,
       id: `turn_end/${turn}`,
@@ -125,13 +169,12 @@ export class BlockList {
       durationMs,
     });
   }
+}
 
-  /** A countdown is over when something follows it; it is live only, and gone after a reload too. */
-  #dropRetries(): void {
-    this.#slots = this.#slots.filter(
-      (slot) => !("block" in slot && slot.block.kind === "notice" && slot.block.code === "retry"),
-    );
-  }
+function pathTo(last: Slot | undefined): Slot[] {
+  const path: Slot[] = [];
+  for (let slot = last; slot !== undefined; slot = slot.before) path.push(slot);
+  return path.toReversed();
 }
 
 /** The blocks of a finished list of events: history. */

@@ -3,6 +3,7 @@
 import type { Usage } from "../../base/events/index.ts";
 import type { Block, BlockPart, ReasoningBlock, TextBlock, ToolBlock } from "./block.ts";
 import type { Fragment } from "./fragment.ts";
+import type { KeptBack } from "./kept-back.ts";
 import { splitPart } from "./reasoning-text.ts";
 
 interface ReasoningItem {
@@ -36,8 +37,8 @@ type Item = (ReasoningItem | TextItem | ToolItem) & { readonly final: boolean; d
 
 export interface ViewOptions {
   readonly writerAlive: boolean;
-  /** What the last request left out, as ranges of seq. */
-  readonly leftOut: readonly (readonly [from: number, to: number])[];
+  /** What the last request left out. */
+  readonly keptBack: KeptBack;
 }
 
 type Start = Extract<Fragment, { readonly type: "response_start" }>;
@@ -45,6 +46,8 @@ type Start = Extract<Fragment, { readonly type: "response_start" }>;
 export class ResponseBlocks {
   readonly start: Start;
   readonly #items = new Map<string, Item>();
+  /** Those that have their call id. */
+  readonly #tools = new Map<string, ToolItem[]>();
   #open = true;
   #superseded = false;
   #reasoningTokens: number | undefined;
@@ -151,8 +154,7 @@ export class ResponseBlocks {
       }
       case "tool_call_end": {
         const item = this.#items.get(fragment.item);
-        if (item?.kind === "tool")
-          Object.assign(item, { done: true, seq: fragment.seq, callId: fragment.callId });
+        if (item?.kind === "tool") this.#endCall(item, fragment);
         break;
       }
       case "permission_request":
@@ -184,7 +186,7 @@ export class ResponseBlocks {
 
   view(options: ViewOptions): readonly Block[] {
     const before = this.#drawn;
-    if (before?.options.writerAlive === options.writerAlive && before.options.leftOut === options.leftOut) {
+    if (before?.options.writerAlive === options.writerAlive && before.options.keptBack === options.keptBack) {
       return before.blocks;
     }
     const blocks = this.#withTokens(this.#draw(options));
@@ -200,19 +202,24 @@ export class ResponseBlocks {
 
   #draw(options: ViewOptions): readonly Block[] {
     const blocks: Block[] = [];
+    let thoughts: ReasoningBlock[] = [];
+    const join = (): void => {
+      const [first] = thoughts;
+      if (first !== undefined) blocks.push(thoughts.length === 1 ? first : joined(first, thoughts));
+      thoughts = [];
+    };
     const sorted = [...this.#items].toSorted(([a], [b]) => indexOf(a) - indexOf(b));
     for (const [key, item] of sorted) {
-      const last = blocks.at(-1);
       if (item.kind === "reasoning") {
-        const block = this.#reasoningBlock(key, item, options);
-        if (last?.kind === "reasoning") blocks[blocks.length - 1] = joined(last, block);
-        else blocks.push(block);
-      } else {
-        blocks.push(
-          item.kind === "text" ? this.#textBlock(key, item, options) : this.#toolBlock(key, item, options),
-        );
+        thoughts.push(this.#reasoningBlock(key, item, options));
+        continue;
       }
+      join();
+      blocks.push(
+        item.kind === "text" ? this.#textBlock(key, item, options) : this.#toolBlock(key, item, options),
+      );
     }
+    join();
     return blocks;
   }
 
@@ -228,9 +235,18 @@ export class ResponseBlocks {
     return item?.kind === "reasoning" ? item : undefined;
   }
 
+  #endCall(
+    item: ToolItem & { done: boolean },
+    { seq, callId }: Extract<Fragment, { readonly type: "tool_call_end" }>,
+  ): void {
+    Object.assign(item, { done: true, seq, callId });
+    const known = this.#tools.get(callId);
+    if (known === undefined) this.#tools.set(callId, [item]);
+    else known.push(item);
+  }
+
   #tool(callId: string, change: Partial<ToolItem>): void {
-    for (const item of this.#items.values()) {
-      if (item.kind !== "tool" || item.callId !== callId) continue;
+    for (const item of this.#tools.get(callId) ?? []) {
       // The first result counts: a later one is a notice.
       if (change.result !== undefined && item.result !== undefined) continue;
       Object.assign(item, change);
@@ -238,10 +254,8 @@ export class ResponseBlocks {
   }
 
   #decide(callId: string, decision: "allow" | "deny"): void {
-    for (const item of this.#items.values()) {
-      if (item.kind === "tool" && item.callId === callId && item.permission !== undefined) {
-        item.permission = { ...item.permission, decision };
-      }
+    for (const item of this.#tools.get(callId) ?? []) {
+      if (item.permission !== undefined) item.permission = { ...item.permission, decision };
     }
   }
 
@@ -269,9 +283,7 @@ export class ResponseBlocks {
       tokens: undefined,
       parts: parts.filter(({ title, body }) => title !== undefined || body !== ""),
       cut: !item.done && !this.#open,
-      keptBack: options.leftOut.some(
-        ([from, to]) => item.seq !== undefined && item.seq >= from && item.seq <= to,
-      ),
+      keptBack: item.seq !== undefined && options.keptBack.has(item.seq),
     };
   }
 
@@ -305,17 +317,15 @@ function indexOf(key: string): number {
 }
 
 /** Adjacent thoughts of one response are one block: five rows of "Thinking…" say no more than one (failures.md U04). */
-function joined(a: ReasoningBlock, b: ReasoningBlock): ReasoningBlock {
+function joined(first: ReasoningBlock, all: readonly ReasoningBlock[]): ReasoningBlock {
+  const times = all.flatMap(({ durationMs }) => durationMs ?? []);
   return {
-    ...a,
-    generating: a.generating || b.generating,
-    seqs: [...a.seqs, ...b.seqs],
-    parts: [...a.parts, ...b.parts],
-    durationMs:
-      a.durationMs === undefined && b.durationMs === undefined
-        ? undefined
-        : (a.durationMs ?? 0) + (b.durationMs ?? 0),
-    cut: a.cut || b.cut,
-    keptBack: a.keptBack || b.keptBack,
+    ...first,
+    generating: all.some(({ generating }) => generating),
+    seqs: all.flatMap(({ seqs }) => seqs),
+    parts: all.flatMap(({ parts }) => parts),
+    durationMs: times.length === 0 ? undefined : times.reduce((sum, time) => sum + time, 0),
+    cut: all.some(({ cut }) => cut),
+    keptBack: all.some(({ keptBack }) => keptBack),
   };
 }

@@ -25,6 +25,9 @@ export class RequestFacts {
   readonly #messages: AssistantMessage[] = [];
   readonly #thoughts: Reasoning[] = [];
   readonly #tools: { call: ToolCall; result: ToolResult | undefined }[] = [];
+  /** Where a call of that id stands first. */
+  readonly #toolAt = new Map<string, number>();
+  readonly #slots = new Set<number>();
   end: ResponseEnd | undefined;
   /** Zero for a response without usage; undefined where the price is not known. */
   costUsd: number | undefined = 0;
@@ -63,12 +66,15 @@ export class RequestFacts {
   add(event: Reasoning | AssistantMessage | ToolCall | ToolResult | ResponseEnd): void {
     if (event.type === "response_end") this.end ??= event;
     else if (event.type === "reasoning") this.#thoughts.push(event);
-    else if (event.type === "tool_call") this.#tools.push({ call: event, result: undefined });
-    else if (event.type === "tool_result") {
-      const tool = this.#tools.find(({ call }) => call.callId === event.callId);
+    else if (event.type === "tool_call") {
+      if (!this.#toolAt.has(event.callId)) this.#toolAt.set(event.callId, this.#tools.length);
+      this.#tools.push({ call: event, result: undefined });
+    } else if (event.type === "tool_result") {
+      const tool = this.#tools[this.#toolAt.get(event.callId) ?? -1];
       if (tool !== undefined) tool.result ??= event;
-    } else if (!this.#messages.some(({ outputIndex }) => outputIndex === event.outputIndex)) {
+    } else if (!this.#slots.has(event.outputIndex)) {
       // The same slot twice is a repeated event of the stream: the first one counts, as in the fold.
+      this.#slots.add(event.outputIndex);
       this.#messages.push(event);
     }
   }

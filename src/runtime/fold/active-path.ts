@@ -20,18 +20,51 @@ export interface Walked {
 }
 
 export function walkPath(events: readonly LoggedEvent[]): Walked {
-  let path: LoggedEvent[] = [];
-  let aside: Walked["aside"];
-  for (const event of events) {
+  const { before, aside } = walk(events);
+  const path = chainTo(events, before, events.length - 1);
+  return { path, aside: aside && { turn: aside.turn, path: chainTo(events, before, aside.last) } };
+}
+
+/** For each event the place of the one before it on its path; -1 for the first. */
+export function eventsBefore(events: readonly LoggedEvent[]): readonly number[] {
+  return walk(events).before;
+}
+
+interface Links {
+  readonly before: readonly number[];
+  readonly aside: { readonly turn: string; readonly last: number } | undefined;
+}
+
+/**
+ * Each event knows the event before it on its path, so a path is the chain that leads back from its last event. A branch
+ * then costs one link, however long the path it leaves and however often a session goes back and forth.
+ */
+function walk(events: readonly LoggedEvent[]): Links {
+  const before: number[] = [];
+  let last = -1;
+  let aside: Links["aside"];
+  for (const [index, event] of events.entries()) {
     if (aside !== undefined && leavesAside(event, aside.turn)) {
-      if (event.type === "user_message") path = [...aside.path];
+      if (event.type === "user_message") last = aside.last;
       aside = undefined;
     }
-    if (aside === undefined && startsAside(event)) aside = { turn: event.turn, path: [...path] };
-    if (event.type === "branch") path = pathUpTo(events, path, event.to);
-    path.push(event);
+    if (aside === undefined && startsAside(event)) aside = { turn: event.turn, last };
+    if (event.type === "branch") last = branchPoint(event.to, index) ?? last;
+    before.push(last);
+    last = index;
   }
-  return { path, aside };
+  return { before, aside };
+}
+
+/** Undefined for a branch to itself or to what comes later, which no writer makes: the path goes on as it is. */
+function branchPoint(to: number, index: number): number | undefined {
+  return to < index ? Math.max(0, to) : undefined;
+}
+
+function chainTo(events: readonly LoggedEvent[], before: readonly number[], last: number): LoggedEvent[] {
+  const path: LoggedEvent[] = [];
+  for (let index = last; index >= 0; index = before[index] ?? -1) path.push(events[index] as LoggedEvent);
+  return path.toReversed();
 }
 
 /** The first event of a turn of the runtime's own. */
@@ -46,11 +79,4 @@ export function startsAside(event: LoggedEvent): event is LoggedEvent & { readon
 export function leavesAside(event: LoggedEvent, turn: string): boolean {
   if (event.type === "turn_end") return event.turn === turn;
   return (event.type === "user_message" || event.type === "branch") && event.turn !== turn;
-}
-
-function pathUpTo(events: readonly LoggedEvent[], path: readonly LoggedEvent[], to: number): LoggedEvent[] {
-  const index = path.findIndex((event) => event.seq === to);
-  if (index !== -1) return path.slice(0, index + 1);
-  // A point off the current path: the path as it was when that event was written.
-  return [...activePath(events.slice(0, Math.max(0, to) + 1))];
 }

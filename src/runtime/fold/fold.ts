@@ -61,17 +61,19 @@ export class Fold {
     return this.#groups.get(response);
   }
 
+  /** Whatever turns back starts anew once, at the end: a log with many branches costs what a log without any does. */
   add(events: readonly LoggedEvent[]): void {
+    let turnsBack = false;
     for (const event of events) {
       this.#events.push(event);
       const left = this.#aside !== undefined && leavesAside(event, this.#aside);
       if (left) this.#aside = undefined;
       if (this.#aside === undefined && startsAside(event)) this.#aside = event.turn;
-      const turnsBack =
+      turnsBack ||=
         event.type === "branch" || event.type === "compaction" || (left && event.type === "user_message");
-      if (turnsBack) this.#rebuild();
-      else this.#take(event);
+      if (!turnsBack) this.#take(event);
     }
+    if (turnsBack) this.#rebuild();
   }
 
   /** The plan for the settings in force, or for others (a preview). Undefined while the log has none. */
@@ -194,7 +196,7 @@ export class Fold {
     for (let index = this.#entries.length - 1; index >= 0; index -= 1) {
       const entry = this.#entries[index];
       if (entry?.kind !== "group" || entry.start.turn !== turn || entry.start.step !== step) break;
-      if (entry.superseded) continue;
+      if (entry.superseded) break; // so are all attempts before it
       entry.superseded = true;
       // Only these were sent, whole or in part; the others were omitted and stay so.
       if (entry.end?.status === "incomplete" || entry.end?.status === "completed") this.#generation += 1;

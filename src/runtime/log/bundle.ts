@@ -5,7 +5,6 @@
  */
 
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
 import { isObject, type JsonObject, ThroughlineError, tryParseJson } from "../../base/support/index.ts";
@@ -18,6 +17,7 @@ import {
   scanLines,
   splitLines,
 } from "./line-framing.ts";
+import { readWholeFile } from "./log-size.ts";
 import type { Log } from "./log.ts";
 
 export interface SessionBundle {
@@ -54,7 +54,7 @@ export function linesFrom(events: readonly LoggedEvent[]): Buffer {
 
 function linesOf(log: Log): Buffer {
   if (log.place === "memory") return linesFrom(log.events);
-  const bytes = readFileSync(log.place);
+  const bytes = readWholeFile(log.place, `session "${log.session}"`);
   const { goodBytes } = scanLines(bytes, { offset: 0, firstSeq: 0, lowestEpoch: 0 });
   return bytes.subarray(0, goodBytes);
 }

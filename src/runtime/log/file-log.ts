@@ -4,16 +4,7 @@
  * saved aside and cut by the next writer (docs/log-format.md).
  */
 
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  readSync,
-} from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
@@ -30,6 +21,7 @@ import type { FileIo } from "./file-io.ts";
 import { createFileScratch } from "./file-scratch.ts";
 import { removeUnfinished } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
+import { LogSize, readWholeFile } from "./log-size.ts";
 import type { AppendDraft, Log, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
@@ -45,6 +37,8 @@ export interface FileLogOptions {
   release(): Promise<void>;
   /** Whether any process holds the writer's lock. */
   hasWriter(): Promise<boolean>;
+  /** For tests: a smaller limit than that of the program (log-size.ts). */
+  readonly largestLogBytes?: number | undefined;
   /** A log of the same file that was read before: where the file is still the same, it is not read again. */
   readonly earlier?: FileLog | undefined;
 }
@@ -57,6 +51,7 @@ export class FileLog implements Log {
   readonly scratch: Scratch;
   readonly #options: FileLogOptions;
   readonly #stamper: Stamper;
+  readonly #limit: LogSize;
   #epoch = 1;
   /** Undefined until the first append makes the file. */
   #file: number | undefined;
@@ -71,14 +66,16 @@ export class FileLog implements Log {
   readonly #blobs: FileBlobs;
 
   constructor(options: FileLogOptions) {
-    this.#options = options;
+    // The log that was read before is not kept: reading many logs one after the other would hold them all in memory.
+    this.#options = { ...options, earlier: undefined };
     this.session = options.id;
     this.mode = options.mode;
     this.place = options.path;
     this.#stamper = createStamper(options.clock);
     this.#blobs = new FileBlobs(options.path.replace(/\.jsonl$/, ".blobs"));
+    this.#limit = new LogSize(options.id, options.largestLogBytes);
     this.scratch = createFileScratch(options.path.replace(/\.jsonl$/, ".live"));
-    this.#load();
+    this.#load(options.earlier);
     this.#epoch = nextEpoch(this.events);
   }
 
@@ -89,12 +86,18 @@ export class FileLog implements Log {
     const notice = this.#tailNotice();
     // Nothing stands before the beginning of a session: where not even that was whole, the notice comes behind it.
     const first = this.events.length === 0 ? [] : notice;
-    const last = this.events.length === 0 ? notice : [];
+    const last = [...(this.events.length === 0 ? notice : []), ...this.#limit.warning(this.#size, drafts)];
     const stamped = this.#stamper.stamp([...first, ...drafts, ...last], this.events.length, this.#epoch);
-    if (stamped.length > 0) this.#write(Buffer.concat(stamped.map((event) => frameLine(event))));
+    const bytes = Buffer.concat(stamped.map((event) => frameLine(event)));
+    this.#limit.assertRoom(this.#size + bytes.length, drafts);
+    if (stamped.length > 0) this.#write(bytes);
     this.#tailCut = undefined;
     addAll(this.events, stamped);
     return stamped.slice(first.length, first.length + drafts.length);
+  }
+
+  refusal(): ThroughlineError | undefined {
+    return this.#limit.refusal(this.#size);
   }
 
   async sync(): Promise<void> {
@@ -107,7 +110,9 @@ export class FileLog implements Log {
     const file = openRegular(this.place, constants.O_RDONLY);
     if (file === undefined) return [];
     try {
-      const bytes = Buffer.alloc(Math.max(0, fstatSync(file).size - this.#size));
+      const { size } = fstatSync(file);
+      this.#limit.assertReadable(size);
+      const bytes = Buffer.alloc(Math.max(0, size - this.#size));
       readSync(file, bytes, 0, bytes.length, this.#size);
       this.#read = undefined;
       return this.#take(bytes);
@@ -141,19 +146,18 @@ export class FileLog implements Log {
     }
   }
 
-  #load(): void {
+  #load(earlier: FileLog | undefined): void {
     const writing = this.mode === "write";
     const file = openRegular(this.place, writing ? constants.O_RDWR : constants.O_RDONLY);
     if (file === undefined) return;
     try {
-      const { earlier } = this.#options;
       if (writing) this.#assertOneName(file);
       const state = fileState(file);
       if (earlier !== undefined && earlier.#read === state) {
         addAll(this.events, earlier.events);
         this.#size = earlier.#size;
       } else {
-        const bytes = readFileSync(file);
+        const bytes = readWholeFile(file, `session "${this.session}"`, this.#options.largestLogBytes);
         this.#take(bytes);
         if (writing && bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));
         else if (bytes.length > this.#size) return;

@@ -2,7 +2,7 @@
  * A folder of sessions: `<id>.jsonl`, and beside it `.blobs/`, `.live`, `.torn-*` and `.lock/`. Folder 0700, files 0600.
  */
 
-import { type Dirent, existsSync, readFileSync, statSync } from "node:fs";
+import { type Dirent, existsSync, statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
@@ -12,6 +12,7 @@ import { linesFrom } from "./bundle.ts";
 import { damagedLog, damageOf } from "./damage.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
 import { FileLog, type FileLogOptions } from "./file-log.ts";
+import { readWholeFile } from "./log-size.ts";
 import type { OpenOptions, Store, StoredSession } from "./log.ts";
 import { locked, notFound } from "./memory-store.ts";
 import { holdsWholeLine } from "./salvage.ts";
@@ -24,12 +25,15 @@ export interface FileStoreOptions {
   readonly clock?: Clock;
   /** For tests: counts and fails the system calls. */
   readonly io?: FileIo;
+  /** For tests: a smaller limit than that of the program (log-size.ts). */
+  readonly largestLogBytes?: number;
 }
 
 export function fileStore(folder: string, options: FileStoreOptions = {}): Store {
   const root = resolve(folder);
   const clock = options.clock ?? systemClock;
   const io = options.io ?? systemFileIo;
+  const { largestLogBytes } = options;
   // The log that was read last: whoever looks at a session to choose its model opens it next, and reads it once.
   let last: FileLog | undefined;
   const pathOf = (id: string): string => {
@@ -38,9 +42,14 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
   };
   return {
     async open(id, openOptions) {
-      const earlier = last;
-      last = undefined;
-      const log = await openSession(id, pathOf(id), root, openOptions, { clock, io, earlier });
+      const earlier = last?.session === id ? last : undefined;
+      last = undefined; // while another log is read, this one may go
+      const log = await openSession(id, pathOf(id), root, openOptions, {
+        clock,
+        io,
+        largestLogBytes,
+        earlier,
+      });
       if (log.mode === "read") last = log;
       return log;
     },
@@ -75,7 +84,7 @@ async function openSession(
   path: string,
   root: string,
   { mode }: OpenOptions,
-  parts: Pick<FileLogOptions, "clock" | "io" | "earlier">,
+  parts: Pick<FileLogOptions, "clock" | "io" | "largestLogBytes" | "earlier">,
 ): Promise<FileLog> {
   const hasWriter = async (): Promise<boolean> => (await lockHolder(path)) !== undefined;
   if (mode === "read") {
@@ -100,7 +109,7 @@ function openLog(options: FileLogOptions): FileLog {
   } catch (error) {
     const damage = damageOf(error);
     if (damage === undefined) throw error;
-    const salvageable = holdsWholeLine(readFileSync(options.path));
+    const salvageable = holdsWholeLine(readWholeFile(options.path, `session "${options.id}"`));
     throw damagedLog({ ...damage, salvageable }, options.id, error);
   }
 }

@@ -20,6 +20,7 @@ export type { FileIo } from "./file-io.ts";
 export { systemFileIo } from "./file-io.ts";
 export { fileStore, type FileStoreOptions } from "./file-store.ts";
 export { type AppendDraft, type Log, rootOf, type Store, type StoredSession } from "./log.ts";
+export { LOG_TOO_LARGE, readWholeFile } from "./log-size.ts";
 export { memoryStore } from "./memory-store.ts";
 export { ByteRedactor, createRedactor, secretsOf } from "./redact.ts";
 export { holdsWholeLine, type LostStretch, salvageLog } from "./salvage.ts";

@@ -6,6 +6,7 @@
  * named by line and byte and never skipped.
  */
 
+import { constants } from "node:buffer";
 import { crc32 } from "node:zlib";
 
 import { formatVersionOf, type LoggedEvent, parseCheckedLine, toOpenLine } from "../../base/events/index.ts";
@@ -96,6 +97,7 @@ export function checkedLine(line: Buffer): string | undefined {
 function checkedText(bytes: Buffer, start: number, end: number): string | undefined {
   const openEnd = end - SUM_BYTES;
   if (openEnd <= start) return undefined;
+  if (openEnd - start >= constants.MAX_STRING_LENGTH) return undefined; // no writer makes it, and no string holds it
   if (sumAt(bytes, openEnd) !== crc32(bytes.subarray(start, openEnd))) return undefined;
   // One decoding and no joining: for a moment the closing brace stands where the checksum begins.
   bytes[openEnd] = CLOSE_BRACE;

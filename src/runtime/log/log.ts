@@ -7,12 +7,15 @@
  * - `events` is everything read or appended so far, in `seq` order. Nothing in it ever changes.
  * - A second writer of the same session is refused (`session_locked`); readers never are.
  * - A writer that was overtaken, or whose disk failed, gets an error from every further append and writes nothing.
+ * - A log that would become too large to be opened again refuses the whole append (`log_too_large`). New turns are refused long
+ *   before that, what closes a turn last.
  * - `scratch` holds what is live and not yet an event. It may be lost; it is never the truth.
  *
  * Fit for a database: nothing is synchronous for the caller, and an append is one guarded statement.
  */
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
+import type { ThroughlineError } from "../../base/support/index.ts";
 
 /** A draft, or an event copied from another log, which keeps its id and time. */
 export type AppendDraft = EventDraft & { readonly id?: string; readonly at?: string };
@@ -31,6 +34,8 @@ export interface Log {
   readonly place: string;
   readonly events: readonly LoggedEvent[];
   append(drafts: readonly AppendDraft[]): Promise<readonly LoggedEvent[]>;
+  /** Why no new turn can begin; undefined, or not there, where one can. */
+  refusal?(): ThroughlineError | undefined;
   sync(): Promise<void>;
   /** Reads what another writer has added since; resolves to the new events. A writer has nothing to read. */
   refresh(): Promise<readonly LoggedEvent[]>;

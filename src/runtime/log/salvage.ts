@@ -101,13 +101,35 @@ function readLines(bytes: Buffer): readonly Line[] {
 
 /** Whole lines inside a damaged one: a line break was lost, or something was written over what stood before them. */
 function wholeIn({ number, byte, raw }: Line): readonly Line[] {
-  return [...raw.toString("latin1").matchAll(/\{"v":\d+,"seq":.*?,"sum":"[0-9a-f]{8}"\}/gs)].flatMap(
-    (match) => {
-      const part = raw.subarray(match.index, match.index + match[0].length);
-      const event = eventOf(part);
-      return event === undefined ? [] : [{ number, byte: byte + match.index, raw: part, event }];
-    },
-  );
+  const found: Line[] = [];
+  // In the bytes: a damaged line may be longer than any string.
+  for (let start = find(raw, HEAD, 0); start !== -1;) {
+    const sum = find(raw, SUM, start);
+    if (sum === -1) break;
+    const end = sum + SUM.whole;
+    const part = raw.subarray(start, end);
+    const event = eventOf(part);
+    if (event !== undefined) found.push({ number, byte: byte + start, raw: part, event });
+    start = find(raw, HEAD, end);
+  }
+  return found;
+}
+
+interface Mark {
+  readonly begin: Buffer;
+  /** With what follows its beginning, in at most `whole` bytes. */
+  readonly pattern: RegExp;
+  readonly whole: number;
+}
+
+const HEAD: Mark = { begin: Buffer.from('{"v":'), pattern: /^\{"v":\d+,"seq":/, whole: 32 };
+const SUM: Mark = { begin: Buffer.from(',"sum":"'), pattern: /^,"sum":"[0-9a-f]{8}"\}$/, whole: 18 };
+
+function find(bytes: Buffer, { begin, pattern, whole }: Mark, from: number): number {
+  let at = bytes.indexOf(begin, from);
+  while (at !== -1 && !pattern.test(bytes.toString("latin1", at, at + whole)))
+    at = bytes.indexOf(begin, at + 1);
+  return at;
 }
 
 function eventOf(raw: Buffer): LoggedEvent | undefined {

@@ -11,6 +11,7 @@ import { setImmediate as breath } from "node:timers/promises";
 import { codedError, codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
 import type { SessionBundle } from "./bundle.ts";
 import { NEW, removeUnfinished, sweepFolder } from "./leftovers.ts";
+import { assertWritable } from "./log-size.ts";
 import { locked, sessionExists } from "./memory-store.ts";
 import { makeFolder } from "./session-folder.ts";
 import { assertSessionId } from "./stamp.ts";
@@ -36,6 +37,7 @@ export async function writeSession(
 ): Promise<string> {
   const { id, replace = false } = options;
   assertSessionId(id);
+  assertWritable(bundle.lines, id);
   makeFolder(resolve(folder));
   const root = realpathSync(resolve(folder));
   const path = join(root, `${id}.jsonl`);

@@ -19,6 +19,7 @@ interface ForkOptions {
   readonly id: string;
   /** The last event to take along; default: all. */
   readonly at?: number | undefined;
+  readonly compacted?: boolean | undefined;
 }
 
 /** Writes the child, whole or not at all: its log, and the blobs its events name. */
@@ -36,13 +37,15 @@ async function blobsOf(log: Log, names: readonly string[]): Promise<ReadonlyMap<
   return blobs;
 }
 
-function forkDrafts({ events, session }: Log, { id, at }: ForkOptions): readonly AppendDraft[] {
+function forkDrafts({ events, session }: Log, { id, at, compacted }: ForkOptions): readonly AppendDraft[] {
   const { path: current, aside } = walkPath(events);
   const whole = aside?.path ?? current; // a compaction under way belongs to the parent
   const last = at ?? whole.at(-1)?.seq ?? -1;
   const onPath = new Set(whole);
+  const front = compacted === true ? frontEnd(whole, last) : 0;
   const path = events.filter(
     (event) =>
+      (event.seq >= front || STAYS.has(event.type)) &&
       // What an origin has refused holds on every branch, and in the child too.
       (onPath.has(event) || event.type === "replay_override") &&
       event.seq <= last &&
@@ -66,9 +69,32 @@ function forkDrafts({ events, session }: Log, { id, at }: ForkOptions): readonly
       cwd: start.cwd,
     },
     ...copied,
+    ...(front === 0 ? [] : [FRONT_LEFT]),
     ...closing(path),
     ...titleLeftBehind(path, events),
   ];
+}
+
+/** What is in force across a cut. */
+const STAYS: ReadonlySet<LoggedEvent["type"]> = new Set([
+  "session_start",
+  "settings",
+  "title",
+  "replay_override",
+]);
+
+/** Requests before it were made with what is not in this log: `check` does not call that a fault. */
+const FRONT_LEFT: EventDraft = {
+  type: "notice",
+  code: "front_left",
+  message: "this copy begins with the summary: what was said before it is in the session it was forked from",
+};
+
+/** The first event behind what the last summary stands for. */
+function frontEnd(path: readonly LoggedEvent[], last: number): number {
+  const cut = path.findLast((event) => event.type === "compaction" && event.seq <= last);
+  if (cut?.type === "compaction") return Math.min(cut.before, cut.seq);
+  throw codedError("not_compacted", "there is no summary to begin from: compact the session first");
 }
 
 /** A title belongs to the session, not to the branch it was given on. */

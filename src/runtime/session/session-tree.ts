@@ -2,8 +2,8 @@
  * The turns of a log as a tree: which came after which, where branches part, which are on the active path. Pure.
  */
 
-import type { LoggedEvent } from "../../base/events/index.ts";
-import { activePath, contentText } from "../fold/index.ts";
+import type { LoggedEvent, TurnEnd, UserMessage } from "../../base/events/index.ts";
+import { activePath, contentText, eventsBefore } from "../fold/index.ts";
 
 export interface TreeTurn {
   readonly turn: string;
@@ -25,86 +25,120 @@ interface Node extends Omit<TreeTurn, "children"> {
   readonly children: Node[];
 }
 
+/** One walk over the log: what a turn began on is known from the event it followed, not read from the whole path again. */
 export function treeOf(events: readonly LoggedEvent[]): readonly TreeTurn[] {
   const onPath = new Set(activePath(events).map(({ seq }) => seq));
-  const nodes = new Map<string, Node>();
-  const parents = new Map<string, string | undefined>();
+  const turns = turnsOf(events);
+  const before = eventsBefore(events);
+  const stands: Standing[] = [];
+  const nodes = new Map<string, Placed>();
   const roots: Node[] = [];
-  for (const turn of turnsOf(events)) {
-    const own = events.filter((event) => event.turn === turn);
-    const [first] = own;
-    const last = own.at(-1);
-    if (first === undefined || last === undefined || isAside(own)) continue;
-    const before = pathBefore(events, first);
-    const parent = parentOf(before, nodes, parents);
-    const node = nodeOf(turn, own, { before, parent, active: onPath.has(last.seq) });
-    nodes.set(turn, node);
-    parents.set(turn, parent);
-    const siblings = parent === undefined ? roots : (nodes.get(parent)?.children ?? roots);
-    siblings.push(node);
+  for (const [index, event] of events.entries()) {
+    const own = event.turn === undefined ? undefined : turns.get(event.turn);
+    const at = stands[before[index] ?? -1] ?? NOWHERE;
+    if (own?.first === event && !own.aside) {
+      const whole = at.turn === undefined || at.ended === at.turn;
+      // One that was cut into is a sibling, not a parent.
+      const cut = whole || at.turn === undefined ? undefined : nodes.get(at.turn);
+      const parent = cut === undefined ? at.turn : cut.parent;
+      const since = cut === undefined ? at.turnAt : cut.since;
+      const node = nodeOf(own, at, { compacted: at.compactedAt > since, active: onPath.has(own.last.seq) });
+      nodes.set(node.turn, { node, parent, since });
+      (parent === undefined ? roots : (nodes.get(parent)?.node.children ?? roots)).push(node);
+    }
+    stands.push(standingAt(event, index, at, own));
   }
   return roots;
 }
 
-function turnsOf(events: readonly LoggedEvent[]): ReadonlySet<string> {
-  return new Set(events.flatMap(({ turn }) => (turn === undefined ? [] : [turn])));
+interface Placed {
+  readonly node: Node;
+  readonly parent: string | undefined;
+  /** The last event of its parent. */
+  readonly since: number;
 }
 
-/** A turn of the runtime's own is no turn of the conversation. */
-function isAside(own: readonly LoggedEvent[]): boolean {
-  return own.some(
-    (event) =>
+interface OwnEvents {
+  readonly turn: string;
+  readonly first: LoggedEvent;
+  last: LoggedEvent;
+  message: UserMessage | undefined;
+  end: TurnEnd | undefined;
+  /** A turn of the runtime's own is no turn of the conversation. */
+  aside: boolean;
+}
+
+function turnsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, OwnEvents> {
+  const turns = new Map<string, OwnEvents>();
+  for (const event of events) {
+    const { turn } = event;
+    if (turn === undefined) continue;
+    const made = { turn, first: event, last: event, message: undefined, end: undefined, aside: false };
+    const own: OwnEvents = turns.get(turn) ?? made;
+    turns.set(turn, own);
+    own.last = event;
+    if (event.type === "user_message") own.message ??= event;
+    if (event.type === "turn_end") own.end ??= event;
+    own.aside ||=
       (event.type === "user_message" && event.purpose !== undefined) ||
-      (event.type === "branch" && event.why === "compaction"),
-  );
+      (event.type === "branch" && event.why === "compaction");
+  }
+  return turns;
 }
 
-/** The path a turn began on: what its own branch leads back to, or what was there. */
-function pathBefore(events: readonly LoggedEvent[], first: LoggedEvent): readonly LoggedEvent[] {
-  const included = first.type === "branch" ? first.seq + 1 : first.seq;
-  return activePath(events.slice(0, included)).filter(({ seq }) => seq !== first.seq);
+/** What the path that ends with an event holds, as far as the turn behind it needs to know. */
+interface Standing {
+  /** The last turn of the conversation, and the place of its last event. */
+  readonly turn: string | undefined;
+  readonly turnAt: number;
+  /** The last turn that has its end. */
+  readonly ended: string | undefined;
+  readonly compactedAt: number;
+  /** The last message of a person. */
+  readonly message: UserMessage | undefined;
 }
 
-/** The last whole turn before it: one that was cut into is a sibling, not a parent. */
-function parentOf(
-  before: readonly LoggedEvent[],
-  nodes: ReadonlyMap<string, Node>,
-  parents: ReadonlyMap<string, string | undefined>,
-): string | undefined {
-  const last = before.findLast(({ turn }) => turn !== undefined && nodes.has(turn))?.turn;
-  if (last === undefined) return undefined;
-  const whole = before.some((event) => event.type === "turn_end" && event.turn === last);
-  return whole ? last : parents.get(last);
+const NOWHERE: Standing = {
+  turn: undefined,
+  turnAt: -1,
+  ended: undefined,
+  compactedAt: -1,
+  message: undefined,
+};
+
+function standingAt(
+  event: LoggedEvent,
+  index: number,
+  before: Standing,
+  own: OwnEvents | undefined,
+): Standing {
+  // A notice may come long after its turn.
+  const counts = own !== undefined && !own.aside && event.type !== "notice";
+  return {
+    turn: counts ? own.turn : before.turn,
+    turnAt: counts ? index : before.turnAt,
+    ended: counts && event.type === "turn_end" ? own.turn : before.ended,
+    compactedAt: event.type === "compaction" ? index : before.compactedAt,
+    message: event.type === "user_message" && event.by === "person" ? event : before.message,
+  };
 }
 
 function nodeOf(
-  turn: string,
-  own: readonly LoggedEvent[],
-  facts: {
-    readonly before: readonly LoggedEvent[];
-    readonly parent: string | undefined;
-    readonly active: boolean;
-  },
+  { turn, first, last, message, end }: OwnEvents,
+  before: Standing,
+  facts: { readonly compacted: boolean; readonly active: boolean },
 ): Node {
-  const message =
-    own.find((event) => event.type === "user_message") ??
-    facts.before.findLast((event) => event.type === "user_message" && event.by === "person");
-  const end = own.find((event) => event.type === "turn_end");
-  const [first] = own;
-  const why =
-    first?.type === "branch" && (first.why === "retry" || first.why === "edit") ? first.why : "message";
-  const since = facts.before.findLastIndex(
-    (event) => event.turn !== undefined && event.turn === facts.parent,
-  );
+  const asked = message ?? before.message;
+  const retried = first.type === "branch" && (first.why === "retry" || first.why === "edit");
   return {
     turn,
-    seq: first?.seq ?? 0,
-    end: own.at(-1)?.seq ?? 0,
-    text: message?.type === "user_message" ? contentText(message.content) : "",
+    seq: first.seq,
+    end: last.seq,
+    text: asked === undefined ? "" : contentText(asked.content),
     status: end?.status ?? "open",
-    why,
+    why: retried ? first.why : "message",
     active: facts.active,
-    compacted: facts.before.slice(since + 1).some((event) => event.type === "compaction"),
+    compacted: facts.compacted,
     children: [],
   };
 }

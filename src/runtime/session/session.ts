@@ -94,6 +94,7 @@ export class LocalSession extends SessionView implements Session {
   send(input: Input, options?: SendOptions): Turn;
   send(input: Input, options: SendOptions = {}): Turn {
     assertInput(input);
+    this.#assertRoom();
     if (options.whenBusy === "reject" && this.#turns.busy) {
       throw codedError("session_busy", `session "${this.id}" is in the middle of a turn`);
     }
@@ -119,6 +120,7 @@ export class LocalSession extends SessionView implements Session {
     }
     if (open.kind === "compaction")
       return this.#turns.add(options, (own, id) => this.#finishCompaction(own, id));
+    this.#assertRoom();
     const tools = this.#parts.options.tools ?? [];
     const prepare = async (): Promise<TurnPlan> =>
       resumePlan(open, await this.#live.log.scratch.read(), tools);
@@ -164,7 +166,14 @@ export class LocalSession extends SessionView implements Session {
     ]);
   }
 
+  /** Said at once, and not by a turn that fails: nothing can be begun in a log that is too large. */
+  #assertRoom(): void {
+    const refused = this.#live.log.refusal?.();
+    if (refused !== undefined) throw refused;
+  }
+
   #begin(options: TurnOptions, drafts: (turn: string) => Promise<readonly EventDraft[]>): Turn {
+    this.#assertRoom();
     return this.#turns.add(options, (own, turn) =>
       this.#run(own, turn, {}, () => this.#opening(() => drafts(turn))),
     );
@@ -199,7 +208,7 @@ export class LocalSession extends SessionView implements Session {
 
   async fork(options: ForkOptions = {}): Promise<Session> {
     const id = options.id ?? this.#ids.next("s");
-    await forkInto(this.#parts.store, this.#live.log, { id, at: options.at });
+    await forkInto(this.#parts.store, this.#live.log, { ...options, id });
     const child = await this.#parts.open(id);
     await child.setModel(this.model);
     return child;

@@ -15,7 +15,7 @@ export { COMPACT_AT, contextUse, isFull } from "./context-use.ts";
 export { type Correction, loosened, sourcesAt } from "./corrections.ts";
 export { pathOf } from "./heal.ts";
 export { LiveLog } from "./live-log.ts";
-export { closeCall, closeResponses, closeTurn, findOpenTurn } from "./recover.ts";
+export { closeCall, closeResponses, closeTurn, endsWithItsTurn, findOpenTurn } from "./recover.ts";
 export { resumePlan } from "./resume.ts";
 export { runStep } from "./step.ts";
 export { TurnDeadline } from "./turn-deadline.ts";

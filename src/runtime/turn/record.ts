@@ -4,7 +4,7 @@
  * another one took the place of in mid-stream is closed as cut, and the other is the next attempt, without a request.
  */
 
-import type { EphemeralEvent, EventDraft, SessionEvent } from "../../base/events/index.ts";
+import type { EphemeralEvent, ErrorInfo, EventDraft, SessionEvent } from "../../base/events/index.ts";
 import { assertNever, isoTime } from "../../base/support/index.ts";
 import type { ItemDraft, StreamEnd, StreamEvent } from "../providers/index.ts";
 import { contextUse } from "./context-use.ts";
@@ -111,6 +111,12 @@ export class ResponseRecorder {
         { type: "usage", turn, response: this.#response, usage: end.usage, context },
       ]);
     }
+  }
+
+  /** The log has no room for the rest of the response, nor for what was seen of it: it ends here. */
+  async abandon(error: ErrorInfo): Promise<void> {
+    this.#open.clear();
+    await this.close({ status: "failed", error });
   }
 
   /** Items that were logged stay logged; the fold leaves out what a later attempt took the place of. */

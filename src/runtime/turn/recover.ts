@@ -54,7 +54,7 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
 }
 
 /** The usual case, known from the last events alone: whatever is behind the last `branch` is on the path. */
-function endsWithItsTurn(events: readonly LoggedEvent[]): boolean {
+export function endsWithItsTurn(events: readonly LoggedEvent[]): boolean {
   for (let index = events.length - 1; index >= 0; index -= 1) {
     const event = events[index] as LoggedEvent;
     if (event.type === "branch") return false;

@@ -4,8 +4,15 @@
  * fold → render → check → log (durable) → send → record; then: done, healed and sent again, retried after a wait, or over.
  */
 
-import type { Dialect, ErrorInfo, EventDraft, ResponseStart } from "../../base/events/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import {
+  type Dialect,
+  type ErrorInfo,
+  errorInfoOf,
+  type EventDraft,
+  type ResponseStart,
+} from "../../base/events/index.ts";
+import { codedError, codeOf } from "../../base/support/index.ts";
+import { LOG_TOO_LARGE } from "../log/index.ts";
 import { remedyFor, type RenderedRequest, type StreamEnd } from "../providers/index.ts";
 import type { StepSetup, TurnContext } from "./context.ts";
 import { healingOf, pathOf, ruleError } from "./heal.ts";
@@ -132,12 +139,18 @@ async function sendOnce(
       ? {}
       : { onBytes: (bytes) => context.onWire?.({ type: "bytes", response: request, bytes }) }),
   });
-  for await (const batch of stream) {
-    const logged = recorder.take(batch);
-    if (logged !== undefined) await logged;
+  let end: StreamEnd;
+  try {
+    for await (const batch of stream) {
+      const logged = recorder.take(batch);
+      if (logged !== undefined) await logged;
+    }
+    end = recorder.end ?? { status: "cut" };
+    await recorder.close(end);
+  } catch (error) {
+    if (codeOf(error) === LOG_TOO_LARGE) await recorder.abandon(errorInfoOf(error));
+    throw error;
   }
-  const end = recorder.end ?? { status: "cut" };
-  await recorder.close(end);
   await context.live.append([...unread(context, end), ...cleared(context, end)]);
   return { response, attempt, end };
 }

@@ -12,11 +12,14 @@ import {
   type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
+import { codeOf } from "../../base/support/index.ts";
 import { CUT_OFF, type Group } from "../fold/index.ts";
+import { LOG_TOO_LARGE } from "../log/index.ts";
 import { remedyFor } from "../providers/index.ts";
 import { Budget } from "./budget.ts";
 import { isFull, pressureNotice } from "./context-use.ts";
 import { factsOfTurn, type TurnContext } from "./context.ts";
+import { closeCall, openCalls } from "./recover.ts";
 import { runCalls, settleAll } from "./run-calls.ts";
 import { runStep } from "./step.ts";
 
@@ -50,8 +53,10 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   const started = context.clock.monotonic();
   let steps = plan.firstStep - 1;
   let ending: Ending;
+  let begun = false;
   try {
     if (plan.opening.length > 0) await context.live.append(plan.opening);
+    begun = true;
     if (plan.owed.length > 0) await runCalls(context, plan.owed);
     ending = plan.answered === true ? { status: "completed" } : await loop(context, plan, () => (steps += 1));
   } catch (error) {
@@ -73,7 +78,11 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   };
   const responses = requests.filter(({ end: one }) => one?.status === "completed").length;
   const outcome: TurnOutcome = { ...ending, text, steps, responses, usage };
+  const tooLarge = ending.error?.code === LOG_TOO_LARGE;
+  // A turn that was refused before its first event is none: its end alone would make a log larger that is too large.
+  if (tooLarge && !begun) return outcome;
   try {
+    if (tooLarge) await settleOpenCalls(context);
     await context.live.append([end], { durable: true });
     return outcome;
   } catch (error) {
@@ -83,6 +92,17 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
       status: "failed",
       error: errorInfoOf(error),
     };
+  }
+}
+
+/** The log had no room for what was under way; calls that got no result have one now, as after a crash. */
+async function settleOpenCalls({ live, turn }: TurnContext): Promise<void> {
+  const open = live.openTurn;
+  const results = open === undefined ? [] : openCalls(open);
+  try {
+    await live.append(results.map(({ group, call }) => closeCall(turn, group, call)));
+  } catch (error) {
+    if (codeOf(error) !== LOG_TOO_LARGE) throw error; // requests say the same of a call without a result
   }
 }
 

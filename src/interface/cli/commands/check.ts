@@ -106,13 +106,17 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
   const { requests, settings } = factsOf(log.events);
   const behindLost: number[] = [];
   const withSecret: number[] = [];
+  const withFront: number[] = [];
   const erased =
     log.events.findLast((event) => event.type === "notice" && event.code === "erased")?.seq ?? -1;
+  const frontLeft =
+    log.events.findLast((event) => event.type === "notice" && event.code === "front_left")?.seq ?? -1;
   for (let request = 1; request <= requests.length; request += 1) {
     const { proof, start } = await rebuildRequest(log, request);
     if (proof !== "differs") continue;
     if (lostBefore(log.events, start.seq).length > 0) behindLost.push(request);
     else if (start.seq < erased) withSecret.push(request);
+    else if (start.seq < frontLeft) withFront.push(request);
     else
       findings.push({
         rule: "hash",
@@ -131,6 +135,7 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
     ...(left === undefined ? [] : [left]),
     ...repairNotes(log, behindLost),
     ...eraseNotes(erased, withSecret),
+    ...(frontLeft === -1 ? [] : [`this log begins with a summary${cannotRebuild(withFront, "")}`]),
   ];
   return {
     checked: name,

@@ -17,30 +17,36 @@ import { type RunFlags, runOptions } from "../run-options.ts";
 import { type LastFlag, sessionNamed, takesLast, takesSession } from "../session-argument.ts";
 import type { Terminal } from "../terminal.ts";
 
+interface ForkFlags extends LastFlag {
+  readonly at?: string;
+  readonly id?: string;
+  readonly compacted?: boolean;
+}
+
 export function forkCommand(terminal: Terminal, finish: Finish): Command {
   return takesSession(
     new Command("fork").description("a new session from a point of another; the original stays"),
   )
     .option("--at <seq>", "the last event to take along (default: all of it)")
+    .option("--compacted", "without what the last summary stands for: a smaller log, the same next request")
     .option("--id <id>", "the new session's id")
     .addHelpText(
       "after",
       `
 Examples:
   throughline fork --last                  all of it, under a new id
-  throughline fork s_1m7g --at 41          up to event 41`,
+  throughline fork s_1m7g --at 41          up to event 41
+  throughline fork s_1m7g --compacted      after throughline compact: the summary and what follows it`,
     )
-    .action(
-      async (name: string | undefined, flags: LastFlag & { readonly at?: string; readonly id?: string }) => {
-        const at = flags.at === undefined ? undefined : wholeNumber("--at", flags.at, EVENT_NUMBER);
-        await withSession(name, flags, { terminal, offline: true }, async ({ session }) => {
-          const child = await session.fork({ at, id: flags.id });
-          terminal.stdout.write(`${child.id}\n`);
-          await child.close();
-        });
-        finish(EXIT.ok);
-      },
-    );
+    .action(async (name: string | undefined, flags: ForkFlags) => {
+      const at = flags.at === undefined ? undefined : wholeNumber("--at", flags.at, EVENT_NUMBER);
+      await withSession(name, flags, { terminal, offline: true }, async ({ session }) => {
+        const child = await session.fork({ at, id: flags.id, compacted: flags.compacted });
+        terminal.stdout.write(`${child.id}\n`);
+        await child.close();
+      });
+      finish(EXIT.ok);
+    });
 }
 
 export function undoCommand(terminal: Terminal, finish: Finish): Command {

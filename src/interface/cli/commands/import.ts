@@ -3,7 +3,7 @@
  * damage is refused by line and byte.
  */
 
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 
 import { Command } from "commander";
 
@@ -14,6 +14,7 @@ import {
   isBundle,
   parseBundle,
   parsePlainLog,
+  readWholeFile,
   type SessionBundle,
   writeSession,
 } from "../../../runtime/log/index.ts";
@@ -25,8 +26,6 @@ import { looksLikeLog } from "../history-file.ts";
 import { type LongWork, longWork } from "../long-work.ts";
 import { readProblem } from "../read-problem.ts";
 import type { Terminal } from "../terminal.ts";
-
-const MAX_BYTES = 1024 * 1024 * 1024;
 
 export function importCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("import")
@@ -115,8 +114,7 @@ function readBounded(file: string): Buffer {
   try {
     const found = statSync(file);
     if (!found.isFile()) fail("it is not a file");
-    if (found.size > MAX_BYTES) fail(`it is larger than ${MAX_BYTES} bytes`);
-    return readFileSync(file);
+    return readWholeFile(file, file);
   } catch (error) {
     if (error instanceof ThroughlineError) throw error;
     return fail(`it cannot be read: ${readProblem(error)}`);

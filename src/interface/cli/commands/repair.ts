@@ -3,7 +3,6 @@
  * original is never touched.
  */
 
-import { readFileSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 
 import { Command } from "commander";
@@ -28,6 +27,7 @@ import {
   looseBundle,
   type LostStretch,
   parseBundle,
+  readWholeFile,
   salvageLog,
   type SessionBundle,
   writeSession,
@@ -299,8 +299,9 @@ const MENDED: Readonly<Record<OverrideAction, readonly [said: string, lost?: str
 
 function readLog(path: string): Buffer {
   try {
-    return readFileSync(path);
+    return readWholeFile(path, path);
   } catch (error) {
+    if (isThroughlineError(error)) throw error;
     throw codedError("file_unreadable", `cannot read ${path}: ${readProblem(error)}`);
   }
 }

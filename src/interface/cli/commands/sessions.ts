@@ -1,5 +1,7 @@
 /** `throughline sessions`: find, read, rename and remove what was kept. */
 
+import { join } from "node:path";
+
 import { Command, Option } from "commander";
 
 import { codedError, messageOf } from "../../../base/support/index.ts";
@@ -22,9 +24,9 @@ import {
   withLog,
 } from "../session-argument.ts";
 import { newestFirst, rowsOf, rowText, type SessionRow } from "../session-rows.ts";
-import { sessionText, type SessionTextOptions } from "../session-text.ts";
+import { sessionLines, type SessionTextOptions } from "../session-text.ts";
 import { stopOnSignals } from "../signals.ts";
-import { printJson, type Terminal } from "../terminal.ts";
+import { printJson, printJsonList, printLines, type Terminal } from "../terminal.ts";
 import { eraseCommand } from "./erase.ts";
 import { exportCommand } from "./export.ts";
 import { importCommand } from "./import.ts";
@@ -133,11 +135,10 @@ async function show(log: Log, flags: ShowFlags, terminal: Terminal): Promise<voi
   const empty = log.events.length === 0 ? await crashLeft(log) : undefined;
   const blocks = blocksOf(open?.events ?? log.events, { writerAlive: open?.live === true });
   const head = `${factsOf(log.events).title ?? ""} · ${log.session}`;
-  const text =
-    flags.json === true
-      ? JSON.stringify(blocks, undefined, 2)
-      : `${inertLine(head, 100)}\n${empty ?? sessionText(blocks, flags)}${open === undefined ? "" : `\n─ ${open.text}`}`;
-  terminal.stdout.write(`${text}\n`);
+  if (flags.json === true) return printJsonList(terminal.stdout, blocks);
+  printLines(terminal.stdout, [inertLine(head, 100)]);
+  printLines(terminal.stdout, empty === undefined ? sessionLines(blocks, flags) : [empty]);
+  if (open !== undefined) printLines(terminal.stdout, [`─ ${open.text}`]);
 }
 
 interface Hit {
@@ -233,6 +234,7 @@ async function remove(
 
 async function path(name: string | undefined, flags: LastFlag, terminal: Terminal): Promise<void> {
   const all = name === undefined && flags.last !== true;
-  const where = all ? sessionsFolder() : await readSession(name, flags, (log) => log.place);
-  terminal.stdout.write(`${where}\n`);
+  // Not opened: whoever asks may want to look at a log that cannot be read.
+  const where = all ? [] : [`${await sessionNamed(name, flags)}.jsonl`];
+  terminal.stdout.write(`${join(sessionsFolder(), ...where)}\n`);
 }

@@ -9,7 +9,7 @@ import { EXIT } from "../exit-codes.ts";
 import { EVENT_NUMBER, wholeNumber } from "../flag-numbers.ts";
 import { inertLine } from "../inert-text.ts";
 import { type LastFlag, sessionNamed, sessionStore, takesSession, withLog } from "../session-argument.ts";
-import { printJson, type Terminal } from "../terminal.ts";
+import { printJson, printLines, type Terminal } from "../terminal.ts";
 
 interface TreeFlags extends LastFlag {
   readonly to?: string;
@@ -33,7 +33,7 @@ Examples:
       const tree = await withLog(sessionStore().open(id, { mode: "read" }), ({ events }) => treeOf(events));
       if (flags.json === true) printJson(terminal.stdout, tree);
       else if (tree.length === 0) terminal.stderr.write("There are no turns yet.\n");
-      else terminal.stdout.write(`${linesOf(tree, "").join("\n")}\n`);
+      else printLines(terminal.stdout, linesOf(tree));
       finish(EXIT.ok);
     });
 }
@@ -48,20 +48,48 @@ async function goTo(id: string, to: number): Promise<void> {
   }
 }
 
-/** Turns that follow one another stand below each other; only where branches part they are set in. */
-function linesOf(turns: readonly TreeTurn[], indent: string): readonly string[] {
-  return turns.flatMap((turn, index) => {
-    const parts = turns.length > 1;
-    const corner = parts ? (index === turns.length - 1 ? "└ " : "├ ") : "";
-    const below = parts ? (index === turns.length - 1 ? "  " : "│ ") : "";
+/**
+ * Turns that follow one another stand below each other; only where branches part they are set in. Without recursion: in a
+ * long session every turn is the child of the one before it.
+ */
+function linesOf(roots: readonly TreeTurn[]): readonly string[] {
+  const lines: string[] = [];
+  const open: Row[] = rowsOf(roots, "");
+  for (let row = open.pop(); row !== undefined; row = open.pop()) {
+    const { turn, lead, below } = row;
     const how = [
       ...(turn.why === "message" ? [] : [turn.why]),
       ...(turn.status === "completed" ? [] : [turn.status]),
       ...(turn.compacted ? ["after a compaction"] : []),
     ];
-    const line = `${indent}${corner}${turn.active ? "*" : " "} [${turn.seq}–${turn.end}] ${inertLine(turn.text, 70)}${
-      how.length === 0 ? "" : ` (${how.join(", ")})`
-    }`;
-    return [line, ...linesOf(turn.children, `${indent}${below}`)];
-  });
+    lines.push(
+      `${lead}${turn.active ? "*" : " "} [${turn.seq}–${turn.end}] ${inertLine(turn.text, 70)}${
+        how.length === 0 ? "" : ` (${how.join(", ")})`
+      }`,
+    );
+    for (const child of rowsOf(turn.children, below)) open.push(child);
+  }
+  return lines;
+}
+
+interface Row {
+  readonly turn: TreeTurn;
+  /** What stands before it, and what before its children. */
+  readonly lead: string;
+  readonly below: string;
+}
+
+/** Branches of branches of branches: from here on they are not set in any further. */
+const WIDEST_INDENT = 80;
+
+/** The last one first: the first is taken next. */
+function rowsOf(turns: readonly TreeTurn[], indent: string): Row[] {
+  const parts = turns.length > 1 && indent.length < WIDEST_INDENT;
+  return turns
+    .map((turn, index): Row => {
+      const last = index === turns.length - 1;
+      const lead = `${indent}${parts ? (last ? "└ " : "├ ") : ""}`;
+      return { turn, lead, below: `${indent}${parts ? (last ? "  " : "│ ") : ""}` };
+    })
+    .toReversed();
 }

@@ -1,0 +1,32 @@
+/** Which items the last request kept back: ranges of seq, looked up by halves because a long session has many. */
+
+type Range = readonly [from: number, to: number];
+
+export interface KeptBack {
+  has(seq: number): boolean;
+  readonly isEmpty: boolean;
+}
+
+export const NOTHING_KEPT_BACK: KeptBack = { has: () => false, isEmpty: true };
+
+/** The same object while nothing is kept back, so that what was drawn before need not be drawn again. */
+export function keptBackBy(ranges: readonly Range[], before: KeptBack): KeptBack {
+  if (ranges.length === 0) return before.isEmpty ? before : NOTHING_KEPT_BACK;
+  const sorted = ranges.toSorted(([a], [b]) => a - b);
+  // The furthest end so far: ranges of a log that another program wrote may overlap.
+  let furthest = -1;
+  const ends = sorted.map(([, to]) => (furthest = Math.max(furthest, to)));
+  return {
+    isEmpty: false,
+    has(seq) {
+      let low = 0;
+      let high = sorted.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if ((sorted[middle]?.[0] ?? 0) <= seq) low = middle + 1;
+        else high = middle;
+      }
+      return low > 0 && seq <= (ends[low - 1] ?? -1);
+    },
+  };
+}

@@ -1,0 +1,140 @@
+/**
+ * How large a log may become. A log is read whole, and Node 20 and 24 read at most 2 GiB - 1 byte of a file at once
+ * (`ERR_FS_FILE_TOO_LARGE`): a longer log could never be opened again. So a writer begins nothing new when a quarter of that is
+ * left. A turn under way may use the quarter, all but its last part, which is kept for what closes the turn: the session ends in
+ * a state that opens, shows, exports, forks and compacts. The quarter is 512 MiB; an answer has at most 256 MiB, and its text
+ * stands in the log twice.
+ */
+
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
+
+import type { EventDraft } from "../../base/events/index.ts";
+import { assertNever, codedError, ThroughlineError } from "../../base/support/index.ts";
+
+/** The largest log that this version opens. */
+export const LARGEST_LOG_BYTES = 2 ** 31 - 1;
+
+export const LOG_TOO_LARGE = "log_too_large";
+
+/** `begin` needs room for a whole turn, `go_on` for what is under way, `close` for itself. */
+type Need = "begin" | "go_on" | "close";
+
+export class LogSize {
+  readonly #session: string;
+  readonly #largest: number;
+  #told = false;
+
+  constructor(session: string, largest = LARGEST_LOG_BYTES) {
+    this.#session = session;
+    this.#largest = largest;
+  }
+
+  /** Throws what a reader is told of a file that cannot be read whole. */
+  assertReadable(bytes: number): void {
+    if (bytes > this.#largest) throw tooLargeToOpen(`session "${this.#session}"`, bytes, this.#largest);
+  }
+
+  /** Why nothing new can be begun in a log of that size; undefined while there is room. */
+  refusal(size: number, need: Need = "begin"): ThroughlineError | undefined {
+    const most = this.#mostFor(need);
+    if (size <= most) return undefined;
+    const id = this.#session;
+    const reason =
+      need === "begin"
+        ? `it has ${inMiB(size)} with this, and a turn begins only up to ${inMiB(most)}: this version opens at most ${inMiB(this.#largest)}`
+        : `it would have ${inMiB(size)} with this, and this version opens at most ${inMiB(this.#largest)}`;
+    return new ThroughlineError({
+      code: LOG_TOO_LARGE,
+      message: `the log of session "${id}" is too large to go on: ${reason}. Nothing was written. Go on in a smaller copy: throughline compact ${id}, then throughline fork ${id} --compacted`,
+      details: { bytes: size, most, largest: this.#largest },
+    });
+  }
+
+  /** All or none of an append: what needs most room decides. */
+  assertRoom(size: number, drafts: readonly EventDraft[]): void {
+    const needs = new Set(drafts.map(needOf));
+    const need = needs.has("begin") ? "begin" : needs.has("go_on") ? "go_on" : "close";
+    const refused = this.refusal(size, need);
+    if (refused !== undefined) throw refused;
+  }
+
+  /** Said once while a log is open, with a message of a person, long before anything is refused. */
+  warning(size: number, drafts: readonly EventDraft[]): readonly EventDraft[] {
+    const asked = drafts.some((draft) => draft.type === "user_message" && draft.by === "person");
+    if (this.#told || !asked || size <= this.#largest / 2) return [];
+    this.#told = true;
+    const most = inMiB(this.#mostFor("begin"));
+    const message = `the log of this session has ${inMiB(size)}; above ${most} no new turn begins. To go on in a smaller copy: throughline compact ${this.#session}, then throughline fork ${this.#session} --compacted`;
+    return [{ type: "notice", code: "log_large", message }];
+  }
+
+  #mostFor(need: Need): number {
+    if (need === "begin") return Math.floor(this.#largest * (3 / 4));
+    return need === "go_on" ? Math.floor(this.#largest * (127 / 128)) : this.#largest;
+  }
+}
+
+function needOf(draft: EventDraft): Need {
+  switch (draft.type) {
+    case "user_message":
+    case "response_start":
+      // A summary is the way to a smaller copy.
+      return draft.purpose === "compaction" ? "go_on" : "begin";
+    case "branch":
+    case "compaction":
+    case "notice":
+    case "response_end":
+    case "tool_result":
+    case "turn_end":
+      return "close";
+    case "assistant_message":
+    case "hosted_item":
+    case "other_item":
+    case "partial":
+    case "permission_decision":
+    case "permission_request":
+    case "reasoning":
+    case "replay_override":
+    case "session_start":
+    case "settings":
+    case "title":
+    case "tool_call":
+    case "tool_start":
+      return "go_on";
+    default:
+      return assertNever(draft, "draft");
+  }
+}
+
+/** A whole log or export; `what` names it for a person. Refused before it is read when it is too large. */
+export function readWholeFile(file: string | number, what: string, largest = LARGEST_LOG_BYTES): Buffer {
+  const open = typeof file === "number" ? file : openSync(file, "r");
+  try {
+    const { size } = fstatSync(open);
+    if (size > largest) throw tooLargeToOpen(what, size, largest);
+    return readFileSync(open);
+  } finally {
+    if (open !== file) closeSync(open);
+  }
+}
+
+/** Before it is written. */
+export function assertWritable(lines: Uint8Array, session: string): void {
+  if (lines.length <= LARGEST_LOG_BYTES) return;
+  throw codedError(
+    LOG_TOO_LARGE,
+    `session "${session}" would have a log of ${inMiB(lines.length)}, and this version opens at most ${inMiB(LARGEST_LOG_BYTES)}. Nothing was written`,
+  );
+}
+
+function tooLargeToOpen(what: string, bytes: number, largest: number): ThroughlineError {
+  return new ThroughlineError({
+    code: LOG_TOO_LARGE,
+    message: `${what} is too large to open: it has ${inMiB(bytes)}, and this version opens at most ${inMiB(largest)}. Nothing was changed. Each of its lines is JSON that other programs can read, and sessions rm removes it`,
+    details: { bytes, largest },
+  });
+}
+
+function inMiB(bytes: number): string {
+  return bytes < 10 * 2 ** 20 ? `${bytes} bytes` : `${(bytes / 2 ** 20).toFixed(1)} MiB`;
+}
