@@ -291,7 +291,7 @@ export const breaks = [
     file: "src/runtime/wire/via-node.ts",
     find: "    keepQuiet(socket);\n    if (replaced",
     replace: "    if (replaced",
-    tests: ["src/runtime/wire/http.test.ts"],
+    tests: ["src/runtime/wire/exchange.test.ts"],
   },
   {
     law: 8,

@@ -93,6 +93,8 @@ const EVENTS: Readonly<Record<string, (request: StandInRequest) => void>> = {
     void request.emit("response", request.response(200, { "content-encoding": "gzip" })),
   socket: (request) => void request.emit("socket", request.socket()),
   connected: (request) => request.sockets.forEach((socket) => socket.emit("connect")),
+  // Node takes its own listeners away when it gives a connection back or away: the next error must not end the process.
+  "the socket fails": (request) => request.sockets.forEach((socket) => socket.emit("error", reset())),
   timeout: (request) => void request.emit("timeout"),
   upgrade: (request) =>
     void request.emit("upgrade", request.response(101), request.socket(), Buffer.from("x")),

@@ -67,7 +67,7 @@ export function sendByNode(
   };
   outgoing.on("upgrade", switched);
   outgoing.on("connect", switched);
-  outgoing.once("socket", (socket) => {
+  outgoing.on("socket", (socket) => {
     keepQuiet(socket);
     if (replaced || !socket.connecting) return;
     exchange.connecting();
