@@ -44,6 +44,7 @@ export class FileBlobs {
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
       if (error instanceof ThroughlineError) throw error;
+      if (codeOf(error) === "ERR_FS_FILE_TOO_LARGE") throw damaged(name, path); // none of that size was stored
       throw blobError("blob_unreadable", `could not read ${path}`, name, error);
     }
   }
@@ -70,7 +71,11 @@ function isOwnFolder(folder: string): boolean {
 /** Its name is what its bytes must hash to: a changed one is never taken for what was stored. */
 function verified(bytes: Buffer, name: string, path: string): Buffer {
   if (createHash("sha256").update(bytes).digest("hex") === name) return bytes;
-  throw new ThroughlineError({
+  throw damaged(name, path);
+}
+
+function damaged(name: string, path: string): ThroughlineError {
+  return new ThroughlineError({
     code: "blob_damaged",
     message: `${path} is not what was stored: its bytes do not have the hash in its name. Restore it from a copy, or remove it: requests then say that it is gone`,
     details: { blob: name },
