@@ -1,4 +1,6 @@
 /** Files that are complete or absent, and durable when the call returns. */
 
-export { replaceFile, writeFilePieces } from "./replace-file.ts";
+export { isThere } from "./is-there.ts";
+export { readText } from "./read-text.ts";
+export { assertFileCanBeMade, replaceFile, writeFilePieces } from "./replace-file.ts";
 export { syncFolder, UnfinishedFile } from "./unfinished-file.ts";

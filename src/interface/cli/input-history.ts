@@ -3,10 +3,10 @@
  * convenience: a history that cannot be read or written costs nothing but itself.
  */
 
-import { appendFileSync, chmodSync, mkdirSync, readFileSync } from "node:fs";
+import { appendFileSync, chmodSync, mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { replaceFile } from "../../base/files/index.ts";
+import { readText, replaceFile } from "../../base/files/index.ts";
 import { escapeLineSeparators, stringOf, tryParseJson } from "../../base/support/index.ts";
 import { dataFolder } from "../config/index.ts";
 import type { InputHistory } from "../tui/index.ts";
@@ -20,7 +20,9 @@ export function inputHistoryFile(): string {
 }
 
 export function openInputHistory(file = inputHistoryFile()): InputHistory {
-  const entries = readEntries(file);
+  const { entries, torn: wasTorn } = readEntries(file);
+  /** The last line may lack its end: what is added must not become part of it. */
+  let torn = wasTorn;
   return {
     entries,
     add(text) {
@@ -28,32 +30,34 @@ export function openInputHistory(file = inputHistoryFile()): InputHistory {
       entries.push(text);
       try {
         mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-        appendFileSync(file, `${lineOf(text)}\n`, { mode: 0o600 });
+        appendFileSync(file, `${torn ? "\n" : ""}${lineOf(text)}\n`, { mode: 0o600 });
+        torn = false;
         chmodSync(file, 0o600); // it may have been made by somebody with another mask
       } catch {
-        // Read-only or full: the messages of this process are still there.
+        torn = true; // Read-only or full: the messages of this process are still there.
       }
     },
   };
 }
 
-function readEntries(file: string): string[] {
+function readEntries(file: string): { readonly entries: string[]; readonly torn: boolean } {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readText(file);
   } catch {
-    return [];
+    return { entries: [], torn: false };
   }
   const all = text.split("\n").flatMap((line) => stringOf(tryParseJson(line)) ?? []);
   const kept = all.slice(-KEPT);
   if (all.length > MOST) {
     try {
       replaceFile(file, kept.map((entry) => `${lineOf(entry)}\n`).join(""));
+      return { entries: kept, torn: false };
     } catch {
       // Too long is no harm.
     }
   }
-  return kept;
+  return { entries: kept, torn: text !== "" && !text.endsWith("\n") };
 }
 
 function lineOf(text: string): string {

@@ -2,10 +2,10 @@
  * One config file: read, checked, changed. An error names the file and the key, and never repeats what stands there.
  */
 
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
-import { replaceFile } from "../../base/files/index.ts";
+import { readText, replaceFile } from "../../base/files/index.ts";
 import {
   codedError,
   codeOf,
@@ -34,7 +34,7 @@ export function readConfigFile(file: string): ConfigFile | undefined {
   try {
     const { size } = regularFile(file);
     if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    text = readFileSync(file, "utf8");
+    text = readText(file);
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return undefined;
     throw codedError("config_unreadable", `cannot read ${file}: ${messageOf(error)}`, error);

@@ -8,6 +8,7 @@ import { join } from "node:path";
 
 import { Command } from "commander";
 
+import { readText } from "../../../base/files/index.ts";
 import { codedError, messageOf } from "../../../base/support/index.ts";
 import {
   eraseFrom,
@@ -130,7 +131,7 @@ const SHORTEST = 8;
 function secretIn(file: string): string {
   let secret: string;
   try {
-    secret = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+    secret = readText(file).replace(/\r?\n$/, "");
   } catch (error) {
     throw codedError("file_unreadable", `--secret-file ${file}: ${messageOf(error)}`);
   }
