@@ -8,7 +8,6 @@ import { createHash } from "node:crypto";
 import {
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -22,11 +21,13 @@ import { mkdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
+import { isThere } from "../../base/files/index.ts";
 import {
   addAll,
   type Clock,
   codedError,
   codeOf,
+  isThroughlineError,
   messageOf,
   ThroughlineError,
 } from "../../base/support/index.ts";
@@ -138,7 +139,9 @@ export class FileLog implements Log {
       return verified(await readFile(path), name, path);
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
-      throw error;
+      throw isThroughlineError(error)
+        ? error
+        : codedError("blob_unreadable", `cannot read ${path}: ${messageOf(error)}`, error);
     }
   }
 
@@ -322,7 +325,7 @@ function openRegular(path: string, flags: number): number | undefined {
   return file;
 }
 
-function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
+export function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
   return codedError("log_unreadable", `cannot open ${path}: ${why}`, cause);
 }
 
@@ -340,7 +343,7 @@ function verified(bytes: Buffer, name: string, path: string): Buffer {
 function saveAside(path: string, bytes: Uint8Array): string {
   for (let count = 1; ; count += 1) {
     const name = count === 1 ? path : `${path}-${count}`;
-    if (existsSync(name) && !readFileSync(name).equals(bytes)) continue;
+    if (isThere(name) && !readFileSync(name).equals(bytes)) continue;
     writeWholeFile(name, bytes);
     return name;
   }
