@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { messageOf } from "../../src/base/support/index.ts";
 import { Tally } from "../support/runs.ts";
 import { type Case, LOOKS, WRITES } from "./command-cases.ts";
-import { copyOf, type Home, makeHome } from "./command-fixture.ts";
+import { type Home, makeHome, withCopy } from "./command-fixture.ts";
 import { expectGoesOn, leftIn } from "./command-judge.ts";
 import { EXHAUSTIVE, PATIENCE_MS, someOf, twoAtOnce } from "./how-much.ts";
 import { changesFiles, failAt, type Hit, hasStrace, type Point, pointsOf } from "./system-calls.ts";
@@ -66,8 +66,7 @@ function expectTold({ code, err, out }: Hit): void {
   if (code !== 0) expect(err).toMatch(/^throughline: .*\[[a-z]+(?:_[a-z]+)+\]/m);
 }
 
-async function expectHolds(one: Case, point: Point, fault: Fault): Promise<void> {
-  const home = copyOf(before);
+async function expectHolds(one: Case, point: Point, fault: Fault, home: Home): Promise<void> {
   const hit = await failAt(home, one, point, fault);
   tally.add(hit.reached ? `failed: ${one.name}` : `not reached: ${point.call}`);
   if (hit.reached) tally.add("failed");
@@ -108,13 +107,17 @@ describe.runIf(hasStrace)("a system call fails", () => {
         someOf(cases.length, 4).map((index) => cases[index] as (typeof cases)[number]),
         async ({ point, fault }) => {
           try {
-            await expectHolds(one, point, fault);
+            await withCopy(before, (home) => expectHolds(one, point, fault, home));
           } catch (error) {
             violations.push(`${JSON.stringify({ ...point, ...fault })}: ${messageOf(error)}`);
           }
         },
       );
       expect(violations).toEqual([]);
+      expect(
+        tally.get(`failed: ${one.name}`),
+        "a sweep in which nothing fails must not pass",
+      ).toBeGreaterThan(0);
     },
     PATIENCE_MS,
   );

@@ -1,13 +1,14 @@
 /** A home with sessions, settings and files for every command that reads or writes one, and the command as it is shipped. */
 
 import { spawn } from "node:child_process";
-import { appendFileSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createAgent, emulator, fileStore } from "../../src/index.ts";
 import { type AppendDraft, bundleText, readBundle } from "../../src/runtime/log/index.ts";
 import { handMadeLog } from "../check/hand-made-log.ts";
 import { CLI } from "../support/built.ts";
+import { quickFolder } from "./how-much.ts";
 import { killFolder } from "./killed-fixture.ts";
 
 export const SECRET = "hunter2-canary-value";
@@ -86,10 +87,15 @@ const SCENARIO = "about: One answer.\nturns:\n  - send: Hello\n    expect: { noC
 
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
-export function copyOf(home: Home): Home {
-  const copy = homeIn(killFolder());
-  cpSync(home.folder, copy.folder, { recursive: true });
-  return copy;
+/** Gone as soon as it is judged: the full forms make thousands, in memory. */
+export async function withCopy<T>(home: Home, work: (copy: Home) => Promise<T>): Promise<T> {
+  const copy = homeIn(quickFolder());
+  try {
+    cpSync(home.folder, copy.folder, { recursive: true });
+    return await work(copy);
+  } finally {
+    rmSync(copy.folder, { recursive: true, force: true, maxRetries: 20 });
+  }
 }
 
 export interface Ended {

@@ -8,7 +8,7 @@ import { expect } from "vitest";
 import { replaceFile } from "../../src/base/files/index.ts";
 import { createAgent, emulator, fileStore } from "../../src/index.ts";
 import type { Case } from "./command-cases.ts";
-import { command, copyOf, type Home, SECRET } from "./command-fixture.ts";
+import { command, type Home, SECRET, withCopy } from "./command-fixture.ts";
 
 /** Not one byte of what was there has changed, but for what the command is to change. */
 export function expectUntouched(home: Home, before: Home, { changes = [], rewrites = [] }: Case): void {
@@ -52,7 +52,7 @@ export async function expectSwept(home: Home): Promise<void> {
 /** Run again it does its work, or says that it is done; and the sessions it may change can be gone on with. */
 export async function expectGoesOn(one: Case, home: Home, before: Home): Promise<boolean> {
   expectUntouched(home, before, one);
-  await expectSwept(copyOf(home)); // also where nobody runs it again
+  await withCopy(home, expectSwept); // also where nobody runs it again
   const wasDone = await one.done(home, before);
   const { code, err, out } = await command(home, one.words, { whenUp: one.whenUp });
   const said = `${out}${err}`;

@@ -1,11 +1,9 @@
 /** The system calls with which a command touches files, found by strace; and strace that kills the command at one, or makes one fail. */
 
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, rmSync } from "node:fs";
 
-import { command, copyOf, type Ended, type Home } from "./command-fixture.ts";
-import { killFolder } from "./killed-fixture.ts";
+import { command, type Ended, type Home, withCopy } from "./command-fixture.ts";
 
 export const hasStrace = spawnSync("strace", ["-V"]).status === 0;
 
@@ -53,8 +51,11 @@ const isOf = (home: Home, path: string): boolean => path.startsWith(home.folder)
 const HOME = "<home>";
 
 /** Every system call on a file below the home. */
-export async function pointsOf(before: Home, run: RunOptions): Promise<readonly Point[]> {
-  const home = copyOf(before);
+export function pointsOf(before: Home, run: RunOptions): Promise<readonly Point[]> {
+  return withCopy(before, (home) => pointsIn(home, run));
+}
+
+async function pointsIn(home: Home, run: RunOptions): Promise<readonly Point[]> {
   const { code, err, lines } = await traced(home, run, [...CHANGES, ...LOOKS], []);
   if (code !== 0) throw new Error(`the golden run ended with ${code}: ${err}`);
   const points = new Map<string, Point>();
@@ -132,16 +133,20 @@ async function traced(
   calls: readonly string[],
   orders: readonly string[],
 ): Promise<Ended & { readonly lines: readonly Call[] }> {
-  const trace = join(killFolder(), "trace.txt");
-  // By seccomp the process is stopped at these calls alone, and is as quick as ever in between.
-  const strace = ["strace", "-f", "--seccomp-bpf", "-qq", "-y", "-s", "400", "-o", trace];
+  // Beside the home, not in it: the command's folders hold what it made, and nothing else.
+  const trace = `${home.folder}.trace`;
+  // By seccomp the process is stopped at these calls alone, and is quick in between; strace 6.1 then sends no signal.
+  const quick = orders.some((order) => order.includes("signal=")) ? [] : ["--seccomp-bpf"];
+  const strace = ["strace", "-f", ...quick, "-qq", "-y", "-s", "400", "-o", trace];
   const ended = await command(home, words, {
     under: [...strace, "-e", `trace=${calls.join()}`, ...orders],
     whenUp,
     // A signal for strace would not reach the command.
     processId: (pid) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1")),
   });
-  const found = readFileSync(trace, "latin1").matchAll(/^(\d+) +([a-z0-9]+)\((.*)$/gm);
+  const text = readFileSync(trace, "latin1");
+  rmSync(trace);
+  const found = text.matchAll(/^(\d+) +([a-z0-9]+)\((.*)$/gm);
   const lines = [...found].map(([, thread = "", call = "", rest = ""]) => ({
     thread,
     call,
