@@ -1,14 +1,14 @@
-/** A home with sessions for the commands that write whole ones, and strace that kills a command at any of its system calls. */
+/** A home with sessions, settings and files for every command that reads or writes one, and the command as it is shipped. */
 
 import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createAgent, emulator, fileStore } from "../../src/index.ts";
 import { type AppendDraft, bundleText, readBundle } from "../../src/runtime/log/index.ts";
 import { handMadeLog } from "../check/hand-made-log.ts";
 import { CLI } from "../support/built.ts";
-import { copyFolder } from "./how-much.ts";
+import { copyFolder, quickFolder } from "./how-much.ts";
 import { killFolder } from "./killed-fixture.ts";
 
 export const SECRET = "hunter2-canary-value";
@@ -35,14 +35,14 @@ const picture = (text: string) =>
 
 /**
  * `s`: whole, with blobs and a torn tail beside it that hold the secret. `broken`: a line in its middle is damaged.
- * `odd`: whole, but its next request breaks a rule.
+ * `odd`: whole, but its next request breaks a rule. `torn`: its last line is unfinished.
  */
 export async function makeHome(): Promise<Home> {
   const home = homeIn(killFolder());
   mkdirSync(home.work, { recursive: true });
   const store = fileStore(home.sessions);
   const agent = createAgent({ model: emulator() });
-  for (const id of ["s", "broken"]) {
+  for (const id of ["s", "broken", "torn"]) {
     const session = await agent.open({ id, store });
     await session.send([{ type: "text", text: `My key is ${SECRET}.` }, picture(SECRET)]).result();
     await session.send([{ type: "text", text: "Hello" }, picture("a harmless picture")]).result();
@@ -58,6 +58,7 @@ export async function makeHome(): Promise<Home> {
   const bytes = readFileSync(path);
   bytes[Math.floor(bytes.length / 2)] = 0x7e;
   writeFileSync(path, bytes);
+  appendFileSync(join(home.sessions, "torn.jsonl"), '{"v":1,"seq":');
   writeFileSync(join(home.work, "secret"), SECRET);
   writeFileSync(join(home.work, "mine.jsonl"), "mine");
   const history = [
@@ -66,6 +67,11 @@ export async function makeHome(): Promise<Home> {
     { role: "user", content: "And?" },
   ];
   writeFileSync(join(home.work, "chat.json"), JSON.stringify(history));
+  writeFileSync(join(home.folder, "home", "config.json"), '{ "maxSteps": 40 }', { mode: 0o600 });
+  writeFileSync(join(home.work, "README.md"), "A line of a long document.\n".repeat(6000));
+  writeFileSync(join(home.work, "scenario.yaml"), SCENARIO);
+  mkdirSync(join(home.work, ".throughline"));
+  writeFileSync(join(home.work, ".throughline", "config.json"), '{ "model": "emulator/emu-reasoner" }');
   return home;
 }
 
@@ -77,12 +83,19 @@ const ODD_MESSAGE = {
   content: [{ type: "input_text", text: "Hi." }],
 };
 
+const SCENARIO = "about: One answer.\nturns:\n  - send: Hello\n    expect: { noCalls: true }\n";
+
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
-export function copyOf(home: Home): Home {
-  const copy = homeIn(killFolder());
-  copyFolder(home.folder, copy.folder);
-  return copy;
+/** Gone as soon as it is judged: the full forms make thousands, in memory. */
+export async function withCopy<T>(home: Home, work: (copy: Home) => Promise<T>): Promise<T> {
+  const copy = homeIn(quickFolder());
+  try {
+    copyFolder(home.folder, copy.folder);
+    return await work(copy);
+  } finally {
+    rmSync(copy.folder, { recursive: true, force: true, maxRetries: 20 });
+  }
 }
 
 export interface Ended {
@@ -92,16 +105,29 @@ export interface Ended {
   readonly err: string;
 }
 
-/** The command as it is shipped. `under` is put before it: strace with its orders. */
+export interface HowToRun {
+  /** Put before the command: strace with its orders. */
+  readonly under?: readonly string[];
+  /** For a command that runs until it is stopped: called with its first line of output. Then SIGINT ends it. */
+  readonly whenUp?: ((line: string) => Promise<unknown>) | undefined;
+  /** The process to end, where it is not the one that is started. */
+  readonly processId?: (started: number) => number;
+}
+
+/** Far above what any command takes on a busy machine: one that is still there hangs. */
+const HANGS_MS = 150_000;
+
+/** The command as it is shipped. */
 export async function command(
   home: Home,
   words: readonly string[],
-  under: readonly string[] = [],
+  { under = [], whenUp, processId }: HowToRun = {},
 ): Promise<Ended> {
   const whole = [...under, process.execPath, CLI, ...words];
   const child = spawn(whole[0] ?? "", whole.slice(1), {
     cwd: home.work,
     stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
     // One thread for the disk, so that the nth call of a kind is the same one each time.
     env: {
       PATH: process.env["PATH"] ?? "",
@@ -111,89 +137,30 @@ export async function command(
   });
   let out = "";
   let err = "";
-  child.stdout.on("data", (data: Buffer) => (out += data.toString("utf8")));
-  child.stderr.on("data", (data: Buffer) => (err += data.toString("utf8")));
-  return new Promise((done) => {
-    child.once("close", (code, signal) =>
-      done({ killed: signal === "SIGKILL" || code === 137, code, out, err }),
-    );
+  const pid = child.pid ?? 0;
+  const stop = (): void => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(processId?.(pid) ?? pid, "SIGINT");
+  };
+  let up: Promise<unknown> | undefined;
+  child.stdout.on("data", (data: Buffer) => {
+    out += data.toString("utf8");
+    // What it answered while the disk failed is judged by what it leaves and says.
+    if (out.includes("\n"))
+      up ??= whenUp?.(out.slice(0, out.indexOf("\n")))
+        .catch(() => undefined)
+        .then(stop);
   });
-}
-
-/** What changes a file. Killed at its entry it was not made: so every state on the way is left once. */
-const CHANGES = [
-  "pwrite64",
-  "fdatasync",
-  "fsync",
-  "ftruncate",
-  "rename",
-  "link",
-  "unlink",
-  "rmdir",
-  "mkdir",
-  "chmod",
-];
-/** These the process makes all the time; only those on files whose names are known before count. */
-const LOOKS = ["openat", "close", "read", "fstat", "statx", "fchmod", "getdents64"];
-
-export interface Point {
-  readonly call: string;
-  readonly nth: number;
-}
-
-/** Every system call on a file below the home, by its number among those of its kind and its thread. */
-export async function pointsOf(home: Home, words: readonly string[]): Promise<readonly Point[]> {
-  const points = new Map<string, Point>();
-  for (const calls of [CHANGES, LOOKS]) {
-    const { code, err, lines } = await traced(copyOf(home), words, calls, [`trace=${calls.join()}`]);
-    if (code !== 0) throw new Error(`the golden run ended with ${code}: ${err}`);
-    const made = new Map<string, number>();
-    for (const { thread, call, ours } of lines) {
-      const nth = (made.get(`${thread} ${call}`) ?? 0) + 1;
-      made.set(`${thread} ${call}`, nth);
-      if (ours) points.set(`${call} ${nth}`, { call, nth });
-    }
-  }
-  return [...points.values()];
-}
-
-/** Kills it there, and tells whether the last thing it did was on a file below the home. */
-export async function killAt(home: Home, words: readonly string[], { call, nth }: Point): Promise<boolean> {
-  const orders = [`trace=${call}`, `inject=${call}:signal=KILL:when=${nth}`];
-  const { killed, lines } = await traced(home, words, [call], orders);
-  return killed && lines.at(-1)?.ours === true;
-}
-
-interface Traced extends Ended {
-  readonly lines: readonly { readonly thread: string; readonly call: string; readonly ours: boolean }[];
-}
-
-async function traced(
-  home: Home,
-  words: readonly string[],
-  calls: readonly string[],
-  orders: readonly string[],
-): Promise<Traced> {
-  const trace = join(killFolder(), "trace.txt");
-  const known = calls.some((call) => LOOKS.includes(call)) ? knownPaths(home) : [];
-  const options = [...orders.map((order) => ["-e", order]), ...known.map((path) => ["-P", path])].flat();
-  const ended = await command(home, words, ["strace", "-f", "-qq", "-y", "-o", trace, ...options]);
-  const found = readFileSync(trace, "latin1").matchAll(/^(\d+) +([a-z0-9]+)\(.*$/gm);
-  const lines = [...found].map(([line, thread = "", call = ""]) => ({
-    thread,
-    call,
-    // The folder a command runs in stands in every line that names a file.
-    ours: line.replaceAll(/AT_FDCWD<[^>]*>/g, "").includes(home.folder),
-  }));
-  return { ...ended, lines };
-}
-
-function knownPaths({ folder, sessions, work }: Home): readonly string[] {
-  const there = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
-  const made = ["copy", "child", "s-erased", "broken-repaired"].flatMap((id) => [
-    join(sessions, `${id}.jsonl`),
-    join(sessions, `${id}.jsonl.new`),
-    join(sessions, `${id}.blobs`),
-  ]);
-  return [...there, ...made, join(work, "out.jsonl"), join(work, "chat.repaired.json")];
+  child.stderr.on("data", (data: Buffer) => (err += data.toString("utf8")));
+  let hung = false;
+  const late = setTimeout(() => {
+    hung = true;
+    process.kill(-pid, "SIGKILL"); // strace and what it runs
+  }, HANGS_MS);
+  const [code, signal] = await new Promise<[number | null, string | null]>((done) => {
+    child.once("close", (...how) => done(how));
+  });
+  clearTimeout(late);
+  await up;
+  if (hung) throw new Error(`throughline ${words.join(" ")} hangs: ${out}${err}`);
+  return { killed: signal === "SIGKILL" || code === 137, code, out, err };
 }

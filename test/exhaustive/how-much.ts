@@ -37,3 +37,20 @@ export function quickFolder(): string {
 export function copyFolder(from: string, to: string): void {
   execFileSync("cp", ["-a", `${from}/.`, to]);
 }
+
+/** Two at a time: while one waits for its process or its disk, the other works. The first that fails ends both. */
+export async function twoAtOnce<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const waiting = [...all];
+  const worker = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      try {
+        await work(next);
+      } catch (error) {
+        waiting.length = 0;
+        throw error;
+      }
+    }
+  };
+  const ended = await Promise.allSettled([worker(), worker()]);
+  for (const one of ended) if (one.status === "rejected") throw one.reason;
+}

@@ -79,7 +79,8 @@ export async function expectGoesOn(plan: KilledPlan, said: Said, emulator: Emula
     ],
     permissions: "auto",
   });
-  const before = emulator.exchanges.length;
+  // By their number: the emulator keeps the last thousand of them, and a full form makes many more.
+  const before = emulator.exchanges.at(-1)?.index ?? -1;
   const session = await agent.open({ id: SESSION, store: fileStore(plan.folder) });
   try {
     const turn = session.interrupted ? session.resume() : session.send("What is the weather in Paris?");
@@ -99,9 +100,9 @@ export async function expectGoesOn(plan: KilledPlan, said: Said, emulator: Emula
     expect(new Set(starts).size).toBe(starts.length);
     const turns = new Set(history.flatMap((event) => (event.turn === undefined ? [] : [event.turn])));
     expect(history.filter((event) => event.type === "turn_end")).toHaveLength(turns.size);
-    const refused = emulator.exchanges
-      .slice(before)
-      .filter(({ report }) => report !== null && report.verdict !== "accepted");
+    const refused = emulator.exchanges.filter(
+      ({ index, report }) => index > before && report !== null && report.verdict !== "accepted",
+    );
     expect(refused.map(({ report }) => report?.message)).toEqual([]);
   } finally {
     await session.close();

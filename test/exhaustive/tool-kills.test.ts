@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { Tally } from "../support/runs.ts";
-import { EXHAUSTIVE, PATIENCE_MS, someOf } from "./how-much.ts";
+import { EXHAUSTIVE, PATIENCE_MS, someOf, twoAtOnce } from "./how-much.ts";
 import { effectsOf, expectGoesOn, killFolder, runChild } from "./killed-fixture.ts";
 import type { DiePoint, KilledPlan } from "./killed-plan.ts";
 
@@ -67,7 +67,7 @@ test.each(MODELS)(
         { at: "tool", nth, when: "after" },
       ]),
     ];
-    for (const index of someOf(points.length, 4)) {
+    await twoAtOnce(someOf(points.length, 4), async (index) => {
       const die = points[index] as DiePoint;
       const plan = planOf(model, die);
       const said = await runChild(plan);
@@ -76,7 +76,7 @@ test.each(MODELS)(
       tally.add(`kills at a ${die.at}`);
       tally.add("kills");
       await expectGoesOn(plan, said, emulator);
-    }
+    });
   },
   PATIENCE_MS,
 );

@@ -26,6 +26,11 @@ export function replaceFile(path: string, content: string | Uint8Array, options:
   file.place("over");
 }
 
+/** Permissions do not tell everything: only making a file shows that one can be made. */
+export function assertFileCanBeMade(folder: string): void {
+  new UnfinishedFile(temporaryIn(folder)).discard();
+}
+
 export interface PiecesOptions {
   /** `new`: EEXIST where there is one already. */
   readonly how: "over" | "new";
@@ -78,7 +83,7 @@ class Replacement {
       own.nlink === 1 &&
       (process.getuid === undefined || own.uid === process.getuid());
     this.#kept = ours ? own.mode & 0o7777 : undefined;
-    this.#file = new UnfinishedFile(join(folder, `.throughline-${process.pid}-${randomUUID()}.tmp`), mode);
+    this.#file = new UnfinishedFile(temporaryIn(folder), mode);
   }
 
   /** How many bytes there are now. */
@@ -99,6 +104,10 @@ class Replacement {
   discard(): void {
     this.#file.discard();
   }
+}
+
+function temporaryIn(folder: string): string {
+  return join(folder, `.throughline-${process.pid}-${randomUUID()}.tmp`);
 }
 
 const TEMPORARY = /^\.throughline-(\d+)-[0-9a-f-]{36}\.tmp$/;

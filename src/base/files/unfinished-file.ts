@@ -1,6 +1,6 @@
 /**
  * A file on its way: written beside its place under another name, synced, then put there at once. A reader sees what was
- * there before or the whole; whatever fails takes the unfinished one away again. What a killed process leaves of it has
+ * there before or the whole; whatever fails takes the unfinished one away again, and the first error is the one that is told. What a killed process leaves of it has
  * the temporary name, and whoever chose that name knows who cleans it up.
  */
 
@@ -50,7 +50,7 @@ export class UnfinishedFile {
     });
   }
 
-  /** Under a name that nobody has: EEXIST otherwise. */
+  /** Under a name that no file has yet: EEXIST otherwise. */
   link(path: string): void {
     this.#try(() => {
       this.#finish();
@@ -59,9 +59,18 @@ export class UnfinishedFile {
     this.discard();
   }
 
+  /** Never fails: what the disk does not let go has the temporary name, and is cleaned up by that. */
   discard(): void {
-    this.#close();
-    rmSync(this.#temporary, { force: true });
+    try {
+      this.#close();
+    } catch {
+      // The bytes are not wanted any more.
+    }
+    try {
+      rmSync(this.#temporary, { force: true });
+    } catch {
+      // Left for the next writer.
+    }
   }
 
   #finish(): void {

@@ -36,9 +36,15 @@ export const systemClock: Clock = {
 let lastSecond = Number.NaN;
 let lastText = "";
 
-/** Every event has one, and most stand in the second of the one before: of that only the thousandths are made anew. */
+const FIRST_MS = -62_167_219_200_000; // the year 0; Date.UTC would take it for 1900
+const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/**
+ * Every event has one, and most stand in the second of the one before: of that only the thousandths are made anew. A
+ * clock that is set to nonsense must not cost an event: the nearest moment with a year of four digits stands for it.
+ */
 export function isoTime(ms: number): string {
-  const whole = Math.trunc(ms);
+  const whole = Math.trunc(Math.min(Math.max(Number.isNaN(ms) ? 0 : ms, FIRST_MS), LAST_MS));
   const second = Math.floor(whole / 1000);
   if (second !== lastSecond) {
     lastText = new Date(second * 1000).toISOString().slice(0, -4);

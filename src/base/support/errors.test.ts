@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { codeOf, isThroughlineError, messageOf, ThroughlineError } from "./errors.ts";
+import { codeOf, fileErrorOf, isThroughlineError, messageOf, ThroughlineError } from "./errors.ts";
 
 describe("ThroughlineError", () => {
   test("carries a code for programs, a message for people, and its cause", () => {
@@ -40,4 +40,25 @@ test.each([
   ["ENOENT", undefined],
 ])("the code of %j is %j", (thrown, code) => {
   expect(codeOf(thrown)).toBe(code);
+});
+
+describe("an error of the system", () => {
+  const stale = Object.assign(
+    new Error("Unknown system error -116: Unknown system error -116, open '/net/a'"),
+    { code: "Unknown system error -116", errno: -116, syscall: "open", path: "/net/a" },
+  );
+
+  test("that Node knows by number alone has its name", () => {
+    expect([codeOf(stale), messageOf(stale)]).toEqual(["ESTALE", "ESTALE: stale file handle, open '/net/a'"]);
+  });
+
+  test("on a file says which call it was; any other is none", () => {
+    const refused = Object.assign(new Error("no"), { code: "ECONNREFUSED", syscall: "connect" });
+    expect([stale, refused, new Error("x"), "x"].map(fileErrorOf)).toEqual([
+      { call: "open", path: "/net/a" },
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
 });

@@ -33,12 +33,49 @@ export function isThroughlineError(value: unknown): value is ThroughlineError {
 }
 
 export function messageOf(error: unknown): string {
-  if (error instanceof Error) return error.message;
+  if (error instanceof Error) return error.message.replace(UNNAMED_MESSAGE, nameOf);
   return typeof error === "string" ? error : `not an Error: ${typeof error}`;
 }
 
 /** The `code` of a Node or Throughline error, for branching on ENOENT and the like. */
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
+  if (typeof error.code !== "string") return undefined;
+  return error.code.replace(
+    UNNAMED_CODE,
+    (text, number: string) => nameOf(text, number).split(":")[0] ?? text,
+  );
+}
+
+/** Errors of Linux that network disks, quotas and damaged file systems give, and that Node only knows by number. */
+const UNNAMED: Readonly<Record<string, string>> = {
+  "-116": "ESTALE: stale file handle",
+  "-117": "EUCLEAN: the file system is damaged",
+  "-121": "EREMOTEIO: remote i/o error",
+  "-122": "EDQUOT: disk quota exceeded",
+};
+const UNNAMED_CODE = /^Unknown system error (-\d+)$/;
+const UNNAMED_MESSAGE = /^Unknown system error (-\d+): Unknown system error -\d+/;
+
+function nameOf(text: string, number: string): string {
+  return UNNAMED[number] ?? text;
+}
+
+const FILE_CALLS: ReadonlySet<string> = new Set(
+  "access chdir chmod close copyfile fchmod fdatasync fstat fsync ftruncate link lstat mkdir mkdtemp open read readlink realpath rename rm rmdir scandir stat symlink unlink utime write".split(
+    " ",
+  ),
+);
+
+/** Node's own error of a call on a file: which call it was, and on what, where Node says so. */
+export function fileErrorOf(
+  error: unknown,
+): { readonly call: string; readonly path: string | undefined } | undefined {
+  if (!(error instanceof Error) || !("syscall" in error) || typeof error.syscall !== "string")
+    return undefined;
+  if (!FILE_CALLS.has(error.syscall)) return undefined;
+  return {
+    call: error.syscall,
+    path: "path" in error && typeof error.path === "string" ? error.path : undefined,
+  };
 }

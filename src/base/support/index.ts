@@ -5,7 +5,14 @@ export { addressProblem, publicAddress, secretsInAddress } from "./addresses.ts"
 export { assertNever } from "./assert-never.ts";
 export { Broadcast } from "./broadcast.ts";
 export { type Clock, isoTime, systemClock } from "./clock.ts";
-export { codedError, codeOf, isThroughlineError, messageOf, ThroughlineError } from "./errors.ts";
+export {
+  codedError,
+  codeOf,
+  fileErrorOf,
+  isThroughlineError,
+  messageOf,
+  ThroughlineError,
+} from "./errors.ts";
 export {
   escapeLineSeparators,
   isOneValue,

@@ -17,6 +17,20 @@ describe("createIdSource", () => {
     expect(made.toSorted()).toEqual(made);
   });
 
+  test.each([-1, -1e15, 0, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300, 8.64e15])(
+    "makes an id of the same form though the clock says %d",
+    (now) => {
+      expect(createIdSource(() => now).next("ev")).toMatch(/^ev_[0-9a-hjkmnp-tv-z]{25}$/);
+    },
+  );
+
+  test("sorts by creation though the clock jumps back", () => {
+    const times = [Date.UTC(2026, 0, 1), Date.UTC(2100, 0, 1), 0, -5, Number.NaN, Date.UTC(2025, 5, 1)];
+    const ids = createIdSource(() => times.shift() ?? 7);
+    const stems = Array.from({ length: 8 }, () => ids.next("x").slice(0, 11));
+    expect(stems.toSorted()).toEqual(stems);
+  });
+
   test("never makes the same id twice, though the clock stands still", () => {
     const ids = createIdSource(() => 1_700_000_000_000);
     const made = new Set(Array.from({ length: 20_000 }, () => ids.next("x")));

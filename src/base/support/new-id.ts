@@ -1,5 +1,6 @@
 /**
- * Ids: prefix, time, randomness. Sortable by creation, unguessable (80 random bits), safe in file names and URLs.
+ * Ids: prefix, time, randomness. Sortable by creation, unguessable (80 random bits), safe in file names and URLs. A clock
+ * that goes back, or is set to nonsense, changes none of this: the time in an id never goes back.
  */
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32, lower case: no i, l, o, u
@@ -10,6 +11,8 @@ export interface IdSource {
 
 const TIME_LENGTH = 9;
 const RANDOM_LENGTH = 16;
+/** What nine digits hold: the year 3084. */
+const LAST_TIME = 32 ** TIME_LENGTH - 1;
 
 /** Drawn in one call for many ids of all sources: every event has one, and the call costs more than its bytes. */
 const pool = new Uint8Array(4096);
@@ -17,12 +20,12 @@ let used = pool.length;
 const random: number[] = Array.from({ length: RANDOM_LENGTH }, () => 0);
 
 export function createIdSource(now: () => number = Date.now): IdSource {
-  let time = Number.NaN;
-  let timeText = "";
+  let time = 0;
+  let timeText = inBase32(time);
   return {
     next(prefix) {
-      const at = now();
-      if (at !== time) {
+      const at = Math.min(now(), LAST_TIME);
+      if (at > time) {
         time = at;
         timeText = inBase32(at);
       }

@@ -6,8 +6,7 @@
 import { createHash } from "node:crypto";
 
 import { type LoggedEvent, toLine } from "../../base/events/index.ts";
-import type { Clock } from "../../base/support/index.ts";
-import { tryParseJson } from "../../base/support/index.ts";
+import { type Clock, isoTime, tryParseJson } from "../../base/support/index.ts";
 import { ByteRedactor, createRedactor } from "../../runtime/log/index.ts";
 import type { LogSink } from "./log-tap.ts";
 import { prettyJson } from "./pretty-json.ts";
@@ -54,7 +53,7 @@ export class TraceWriter implements WireSink, LogSink {
     this.#file = this.#options.open();
     this.#session = session;
     const { kind, program, run, clock } = this.#options;
-    const at = new Date(clock.now()).toISOString();
+    const at = isoTime(clock.now());
     this.#write({ v: FORMAT, type: kind, program, at, run: { session, ...run } });
     for (const event of events) this.#record({ type: "event", earlier: true, event: exact(toLine(event)) });
     for (const [name, bytes] of blobs) this.blob(session, name, bytes);

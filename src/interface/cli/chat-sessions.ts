@@ -49,7 +49,7 @@ export function localSessions(
     open: () => open(flags),
     openOther: (id) => open({ ...later(flags), resume: id }),
     ports: () => chatPorts(process.cwd(), terminal, costOf ?? unknownCost),
-    files: () => projectFiles(process.cwd(), () => Date.now()),
+    files: () => projectFiles(process.cwd(), () => performance.now()),
     name: () => shortDirectory(process.cwd()),
     goOn: (id) => `throughline -r ${id}`,
     outlives: false,

@@ -102,7 +102,7 @@ class Chatting {
       files,
       history: this.#history,
       directory: sessions.name(),
-      now: () => Date.now(),
+      now: () => performance.now(), // for durations: the wall clock may be set back under a turn
       signal,
       messages: (listener) => terminal.divert(listener),
       intro: banner,

@@ -42,3 +42,10 @@ test("a damaged, missing or long file costs nothing but itself", () => {
   nowhere.add("kept in this process");
   expect(nowhere.entries).toEqual(["kept in this process"]);
 });
+
+test("a line that a full disk or a kill cut off does not swallow the next message", () => {
+  const file = join(folder, "history.jsonl");
+  writeFileSync(file, '"one"\n"tw');
+  openInputHistory(file).add("three");
+  expect(openInputHistory(file).entries).toEqual(["one", "three"]);
+});

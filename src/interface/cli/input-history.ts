@@ -20,7 +20,9 @@ export function inputHistoryFile(): string {
 }
 
 export function openInputHistory(file = inputHistoryFile()): InputHistory {
-  const entries = readEntries(file);
+  const { entries, torn: wasTorn } = readEntries(file);
+  /** The last line may lack its end: what is added must not become part of it. */
+  let torn = wasTorn;
   return {
     entries,
     add(text) {
@@ -30,35 +32,37 @@ export function openInputHistory(file = inputHistoryFile()): InputHistory {
         mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
         const opened = openToAppend(file);
         try {
-          writeSync(opened, `${lineOf(text)}\n`);
+          writeSync(opened, `${torn ? "\n" : ""}${lineOf(text)}\n`);
+          torn = false;
           fchmodSync(opened, 0o600); // it may have been made with another mask
         } finally {
           closeSync(opened);
         }
       } catch {
-        // Read-only or full: the messages of this process are still there.
+        torn = true; // Read-only or full: the messages of this process are still there.
       }
     },
   };
 }
 
-function readEntries(file: string): string[] {
+function readEntries(file: string): { readonly entries: string[]; readonly torn: boolean } {
   let text: string;
   try {
     text = readRegularFile(file).toString("utf8");
   } catch {
-    return [];
+    return { entries: [], torn: false };
   }
   const all = text.split("\n").flatMap((line) => stringOf(tryParseJson(line)) ?? []);
   const kept = all.slice(-KEPT);
   if (all.length > MOST) {
     try {
       replaceFile(file, kept.map((entry) => `${lineOf(entry)}\n`).join(""));
+      return { entries: kept, torn: false };
     } catch {
       // Too long is no harm.
     }
   }
-  return kept;
+  return { entries: kept, torn: text !== "" && !text.endsWith("\n") };
 }
 
 function lineOf(text: string): string {

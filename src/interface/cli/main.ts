@@ -3,10 +3,11 @@
 
 import { type Command, CommanderError } from "commander";
 
-import { codeOf, isThroughlineError, messageOf } from "../../base/support/index.ts";
+import { codeOf, fileErrorOf, isThroughlineError, messageOf } from "../../base/support/index.ts";
 import { EXIT } from "./exit-codes.ts";
 import { inertLine } from "./inert-text.ts";
 import { addNamedCommand, createProgram } from "./program.ts";
+import { readProblem } from "./read-problem.ts";
 import { guard } from "./terminal-gate.ts";
 import { systemTerminal } from "./terminal.ts";
 import { watchOutput } from "./unread-output.ts";
@@ -45,8 +46,13 @@ function finish(code: number): void {
 
 function report(error: unknown): number {
   if (error instanceof CommanderError) return usage(error);
+  const file = isThroughlineError(error) ? undefined : fileErrorOf(error);
   const code = isThroughlineError(error) ? error.code : (codeOf(error) ?? "internal");
-  wrapped(terminal.stderr).write(`throughline: ${inertLine(messageOf(error), 1000)} [${code}]\n`);
+  const line =
+    file === undefined
+      ? `${inertLine(messageOf(error), 1000)} [${code}]`
+      : `cannot ${file.call} ${inertLine(file.path ?? "a file", 300)}: ${inertLine(readProblem(error), 300)} (${code}). Run it again once that is solved [file_failed]`;
+  wrapped(terminal.stderr).write(`throughline: ${line}\n`);
   const debug = process.env["THROUGHLINE_DEBUG"] !== undefined || process.argv.includes("--debug");
   if (debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
   return EXIT.usage;

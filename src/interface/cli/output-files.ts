@@ -2,11 +2,10 @@
  * `--output-schema FILE` and `-o FILE`: both are looked at before anything is sent, so that a wrong name costs nothing.
  */
 
-import { randomUUID } from "node:crypto";
-import { accessSync, closeSync, constants, openSync, readFileSync, rmSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { accessSync, constants, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 
-import { replaceFile } from "../../base/files/index.ts";
+import { assertFileCanBeMade, readText, replaceFile } from "../../base/files/index.ts";
 import {
   codedError,
   isObject,
@@ -31,7 +30,7 @@ export function readOutputSchema(file: string): JsonObject {
     const found = statSync(file);
     if (!found.isFile()) fail("it is not a file");
     if (found.size > MAX_SCHEMA_BYTES) fail(`it is larger than ${MAX_SCHEMA_BYTES} bytes`);
-    text = readFileSync(file, "utf8");
+    text = readText(file);
   } catch (error) {
     if (error instanceof ThroughlineError) throw error;
     fail(`it cannot be read: ${readProblem(error)}`);
@@ -62,10 +61,7 @@ export class AnswerFile {
       const found = statSync(this.#path, { throwIfNoEntry: false });
       if (found?.isFile() === false) throw new Error("it is not a file");
       if (found !== undefined) accessSync(this.#path, constants.W_OK);
-      // Permissions do not tell everything: only making a file there shows that one can be made.
-      const probe = join(dirname(this.#path), `.throughline-${randomUUID()}.tmp`);
-      closeSync(openSync(probe, "wx", 0o600));
-      rmSync(probe);
+      assertFileCanBeMade(dirname(this.#path));
     });
   }
 

@@ -14,6 +14,11 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full",
   EROFS: "the disk is read-only",
   EMFILE: "too many files are open",
+  ENFILE: "too many files are open",
+  EIO: "the disk reported an error",
+  ESTALE: "the network disk no longer knows the file",
+  EDQUOT: "your quota on this disk is used up",
+  EUCLEAN: "the file system is damaged",
 };
 
 export function readProblem(error: unknown): string {

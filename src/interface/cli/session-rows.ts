@@ -2,7 +2,7 @@
  * Sessions as rows: the newest first, and of each only what a list shows. Only rows that are shown are read.
  */
 
-import { messageOf } from "../../base/support/index.ts";
+import { isoTime, messageOf } from "../../base/support/index.ts";
 import { factsOf } from "../../runtime/facts/index.ts";
 import type { Store, StoredSession } from "../../runtime/log/index.ts";
 import { crashLeft } from "./crash-left.ts";
@@ -19,10 +19,18 @@ export interface SessionRow {
   readonly problem: string | undefined;
 }
 
-export async function newestFirst(store: Store): Promise<readonly StoredSession[]> {
+/** Two machines that share a folder seldom agree to the second. */
+const SKEW_MS = 60_000;
+
+/**
+ * A session of the future was written before the clock was set back: it comes behind those of the present, or `-c` would
+ * go on with it until its time has come.
+ */
+export async function newestFirst(store: Store, now = Date.now()): Promise<readonly StoredSession[]> {
   const all: StoredSession[] = [];
   for await (const stored of store.list()) all.push(stored);
-  return all.toSorted((a, b) => b.modifiedAt - a.modifiedAt);
+  const isFuture = ({ modifiedAt }: StoredSession): number => (modifiedAt > now + SKEW_MS ? 1 : 0);
+  return all.toSorted((a, b) => isFuture(a) - isFuture(b) || b.modifiedAt - a.modifiedAt);
 }
 
 /** Newest first, read one by one as they are asked for; of one directory, where one is given. */
@@ -34,7 +42,7 @@ export async function* rowsOf(store: Store, cwd?: string): AsyncGenerator<Sessio
 }
 
 async function describe(store: Store, { id, modifiedAt, bytes }: StoredSession): Promise<SessionRow> {
-  const base = { id, modifiedAt: new Date(modifiedAt).toISOString(), bytes };
+  const base = { id, modifiedAt: isoTime(modifiedAt), bytes };
   try {
     const log = await store.open(id, { mode: "read" });
     await log.close();

@@ -3,9 +3,7 @@
  * its bytes. One other byte, one file more or one less asks again, and says what changed.
  */
 
-import { readFileSync } from "node:fs";
-
-import { replaceFile } from "../../base/files/index.ts";
+import { readText, replaceFile } from "../../base/files/index.ts";
 import {
   codedError,
   codeOf,
@@ -91,7 +89,7 @@ export function recordTrust(
 function read(store: string): Readonly<Record<string, Entry>> {
   let text: string;
   try {
-    text = readFileSync(store, "utf8");
+    text = readText(store);
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return {};
     throw damaged(store, messageOf(error));

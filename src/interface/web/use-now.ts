@@ -3,11 +3,11 @@
 import { useEffect, useState } from "preact/hooks";
 
 export function useNow(counting: boolean): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(() => performance.now());
   useEffect(() => {
     if (!counting) return undefined;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1000);
+    setNow(performance.now());
+    const timer = setInterval(() => setNow(performance.now()), 1000);
     return () => clearInterval(timer);
   }, [counting]);
   return now;

@@ -331,6 +331,6 @@ function openRegular(path: string, flags: number): number | undefined {
   return file;
 }
 
-function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
+export function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
   return codedError("log_unreadable", `cannot open ${path}: ${why}`, cause);
 }

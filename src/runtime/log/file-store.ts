@@ -2,16 +2,17 @@
  * A folder of sessions: `<id>.jsonl`, and beside it `.blobs/`, `.live`, `.torn-*` and `.lock/`. Folder 0700, files 0600.
  */
 
-import { type Dirent, existsSync, statSync } from "node:fs";
+import { type Dirent, statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 
-import { type Clock, codeOf, systemClock } from "../../base/support/index.ts";
+import { isThere } from "../../base/files/index.ts";
+import { type Clock, codeOf, isThroughlineError, messageOf, systemClock } from "../../base/support/index.ts";
 import { linesFrom } from "./bundle.ts";
 import { damagedLog, damageOf } from "./damage.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
-import { FileLog, type FileLogOptions } from "./file-log.ts";
+import { FileLog, type FileLogOptions, unreadable } from "./file-log.ts";
 import { readWholeFile } from "./log-size.ts";
 import type { OpenOptions, Store, StoredSession } from "./log.ts";
 import { locked, notFound } from "./memory-store.ts";
@@ -58,12 +59,12 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
       await writeSession(root, { lines, blobs }, { id });
     },
     async exists(id) {
-      return existsSync(pathOf(id));
+      return isThere(pathOf(id));
     },
     list: () => listSessions(root),
     async remove(id) {
       const path = pathOf(id);
-      if (!existsSync(path)) throw notFound(id);
+      if (!isThere(path)) throw notFound(id);
       const lock = await acquireWriterLock(path);
       if (!lock.held) throw locked(id, lock.holder);
       try {
@@ -88,7 +89,7 @@ async function openSession(
 ): Promise<FileLog> {
   const hasWriter = async (): Promise<boolean> => (await lockHolder(path)) !== undefined;
   if (mode === "read") {
-    if (!existsSync(path)) throw notFound(id);
+    if (!isThere(path)) throw notFound(id);
     return openLog({ id, path, mode, ...parts, hasWriter, release: async () => undefined });
   }
   makeFolder(root);
@@ -108,7 +109,8 @@ function openLog(options: FileLogOptions): FileLog {
     return new FileLog(options);
   } catch (error) {
     const damage = damageOf(error);
-    if (damage === undefined) throw error;
+    if (damage === undefined)
+      throw isThroughlineError(error) ? error : unreadable(options.path, messageOf(error), error);
     const salvageable = holdsWholeLine(readWholeFile(options.path, `session "${options.id}"`));
     throw damagedLog({ ...damage, salvageable }, options.id, error);
   }
@@ -133,9 +135,18 @@ async function* listSessions(root: string): AsyncGenerator<StoredSession> {
   for (const entry of entries) {
     const id = entry.name.endsWith(".jsonl") ? entry.name.slice(0, -".jsonl".length) : "";
     if (!SESSION_ID.test(id) || !entry.isFile()) continue;
-    const found = statSync(join(root, entry.name), { throwIfNoEntry: false });
+    const found = stateOf(join(root, entry.name));
     looked += 1;
     if (looked % STATS_AT_ONCE === 0) await breath();
     if (found !== undefined) yield { id, modifiedAt: found.mtimeMs, bytes: found.size };
+  }
+}
+
+/** One file that cannot be looked at must not hide the others: it is listed, and opening it says what is wrong. */
+function stateOf(path: string): { readonly mtimeMs: number; readonly size: number } | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return { mtimeMs: 0, size: 0 };
   }
 }

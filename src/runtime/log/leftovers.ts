@@ -4,9 +4,10 @@
  * never touched, and of what stands without one only what is known to be unfinished.
  */
 
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
+import { isThere } from "../../base/files/index.ts";
 import { syncFolder } from "./whole-file.ts";
 import { acquireWriterLock } from "./writer-lock.ts";
 
@@ -47,7 +48,7 @@ export function removeUnfinished(root: string, id: string): void {
 }
 
 export function removeUnfinishedBlobs(folder: string): void {
-  if (!existsSync(folder)) return;
+  if (!isThere(folder)) return;
   for (const name of readdirSync(folder))
     if (TEMPORARY.test(name)) rmSync(join(folder, name), { force: true });
 }

@@ -4,10 +4,11 @@
  * as it was before or as it is to be; what is left beside it is taken away by the next one (leftovers.ts).
  */
 
-import { existsSync, linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setImmediate as breath } from "node:timers/promises";
 
+import { isThere } from "../../base/files/index.ts";
 import { codedError, codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
 import type { SessionBundle } from "./bundle.ts";
 import { NEW, removeUnfinished, sweepFolder } from "./leftovers.ts";
@@ -43,13 +44,13 @@ export async function writeSession(
   const path = join(root, `${id}.jsonl`);
   const lock = await acquireWriterLock(path);
   // Whoever holds it: that it is there already is what matters.
-  if (!lock.held) throw !replace && existsSync(path) ? sessionExists(id) : locked(id, lock.holder);
+  if (!lock.held) throw !replace && isThere(path) ? sessionExists(id) : locked(id, lock.holder);
   try {
-    if (!replace && existsSync(path)) throw sessionExists(id);
+    if (!replace && isThere(path)) throw sessionExists(id);
     removeUnfinished(root, id);
     await sweepFolder(root);
     await put(root, bundle, options);
-    if (replace) removeLeftovers(root, id, bundle.blobs);
+    confirm(root, bundle, options);
     return path;
   } catch (error) {
     if (error instanceof ThroughlineError) throw error;
@@ -63,28 +64,56 @@ export async function writeSession(
   }
 }
 
+/** The session is in place by now: what fails here must not say that nothing was changed, nor undo it. */
+function confirm(root: string, { blobs }: Whole, { id, replace = false }: WriteSessionOptions): void {
+  try {
+    syncFolder(root);
+    if (replace) removeLeftovers(root, id, blobs);
+    undo(() => rmSync(join(root, `${id}${NEW}`), { force: true }));
+  } catch (error) {
+    const next = replace
+      ? "Files of the old one may still be there: run the command again"
+      : "A loss of power now could take it away again: check the disk";
+    throw codedError(
+      "log_not_confirmed",
+      `session "${id}" is in place, but the disk failed after that: ${messageOf(error)}. ${next}`,
+      error,
+    );
+  }
+}
+
 async function put(root: string, whole: Whole, options: WriteSessionOptions): Promise<void> {
   const { id, replace = false } = options;
   const path = join(root, `${id}.jsonl`);
   const blobFolder = join(root, `${id}.blobs`);
   // Blobs that are there already may be wanted by a log that was moved away: they are added to, and stay.
-  const own = whole.blobs.size > 0 && !existsSync(blobFolder);
+  const own = whole.blobs.size > 0 && !isThere(blobFolder);
   const putInto = own ? `${blobFolder}${UNFINISHED}` : blobFolder;
-  const kept = new Set(own || !existsSync(blobFolder) ? [] : readdirSync(blobFolder));
+  const kept = new Set(own || !isThere(blobFolder) ? [] : readdirSync(blobFolder));
   const log = beginFile(path);
   try {
     await writeAll(log, whole, putInto, options);
     if (replace) log.rename(path);
     else if (own) placeTogether(root, id, log, putInto);
     else log.link(path);
-    syncFolder(root);
   } catch (error) {
     log.discard();
-    removeUnfinished(root, id);
-    if (!own)
-      for (const name of whole.blobs.keys())
-        if (!kept.has(name)) rmSync(join(blobFolder, name), { force: true });
+    undo(() => {
+      removeUnfinished(root, id);
+      if (!own)
+        for (const name of whole.blobs.keys())
+          if (!kept.has(name)) rmSync(join(blobFolder, name), { force: true });
+    });
     throw codeOf(error) === "EEXIST" ? sessionExists(id) : error;
+  }
+}
+
+/** As far as the disk lets us: the error to tell is the one that made it necessary, and the rest is left for the next writer. */
+function undo(work: () => void): void {
+  try {
+    work();
+  } catch {
+    // leftovers.ts
   }
 }
 
@@ -125,8 +154,6 @@ function placeTogether(root: string, id: string, log: UnfinishedFile, blobs: str
   syncFolder(root);
   renameSync(blobs, join(root, `${id}.blobs`));
   linkSync(fresh, join(root, `${id}.jsonl`));
-  syncFolder(root);
-  rmSync(fresh, { force: true });
 }
 
 /** What stood beside the log that was replaced: it may hold what the new one must not. */
@@ -135,7 +162,7 @@ function removeLeftovers(root: string, id: string, blobs: ReadonlyMap<string, un
     if (name === `${id}.live` || name.startsWith(`${id}.torn-`)) rmSync(join(root, name), { force: true });
   }
   const blobFolder = join(root, `${id}.blobs`);
-  if (!existsSync(blobFolder)) return;
+  if (!isThere(blobFolder)) return;
   for (const name of readdirSync(blobFolder)) {
     if (!blobs.has(name)) rmSync(join(blobFolder, name), { force: true });
   }

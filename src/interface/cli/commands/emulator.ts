@@ -3,11 +3,11 @@
  * root prints it. The base URL goes to stdout, so that a script can read it; everything else goes to stderr.
  */
 
-import { closeSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, writeSync } from "node:fs";
 
 import { Command, Option } from "commander";
 
-import { fileProblem, openToAppend } from "../../../base/files/index.ts";
+import { fileProblem, openToAppend, readText } from "../../../base/files/index.ts";
 import { codedError, messageOf, ThroughlineError } from "../../../base/support/index.ts";
 import {
   type Emulator,
@@ -134,7 +134,7 @@ function verdictOf(report: RequestReport): string {
 function readScenario(file: string): Scenario {
   let text: string;
   try {
-    text = readFileSync(file, "utf8");
+    text = readText(file);
   } catch (cause) {
     throw new ThroughlineError({
       code: "scenario_unreadable",
@@ -165,25 +165,55 @@ function readSwitches(texts: readonly string[]): Partial<Switches> {
   return all;
 }
 
-/** One line per exchange, written at once: what is in the file survives a crash of this process. */
+/**
+ * One line per exchange, written at once: what is in the file survives a crash of this process. A disk that fails ends
+ * the record behind its last whole line; the emulator goes on, and says at its end that the record is not complete.
+ */
 function openRecorder(file: string): { write(entry: RecordedExchange): void; close(): void } {
-  let descriptor: number;
-  try {
-    descriptor = openToAppend(file);
-  } catch (cause) {
-    throw new ThroughlineError({
+  const unwritable = (cause: unknown): ThroughlineError =>
+    new ThroughlineError({
       code: "record_unwritable",
       message: `cannot write to ${file}: ${fileProblem(cause)}`,
       details: { file },
       cause,
     });
+  let descriptor: number;
+  let failure: ThroughlineError | undefined;
+  try {
+    descriptor = openToAppend(file);
+  } catch (cause) {
+    throw unwritable(cause);
   }
   return {
-    write: (entry) => {
-      writeSync(descriptor, `${JSON.stringify(entry)}\n`);
+    write(entry) {
+      if (failure !== undefined) return;
+      let size: number | undefined;
+      try {
+        ({ size } = fstatSync(descriptor));
+        let rest = Buffer.from(`${JSON.stringify(entry)}\n`);
+        while (rest.length > 0) rest = rest.subarray(writeSync(descriptor, rest));
+      } catch (cause) {
+        failure = unwritable(cause);
+        cutBack(descriptor, size);
+      }
     },
-    close: () => closeSync(descriptor),
+    close() {
+      try {
+        closeSync(descriptor);
+      } catch (cause) {
+        failure ??= unwritable(cause);
+      }
+      if (failure !== undefined) throw failure;
+    },
   };
+}
+
+function cutBack(descriptor: number, size: number | undefined): void {
+  try {
+    if (size !== undefined) ftruncateSync(descriptor, size);
+  } catch {
+    // The last line stays torn; the end of the run says that the record is not complete.
+  }
 }
 
 function helpTail(): string {

@@ -3,12 +3,12 @@
  * only ever added to; this is the one way to get something out of one, and it writes another.
  */
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { fileProblem, readRegularFile } from "../../../base/files/index.ts";
+import { fileProblem, readRegularFile, readText } from "../../../base/files/index.ts";
 import { codedError, messageOf } from "../../../base/support/index.ts";
 import {
   eraseFrom,
@@ -139,7 +139,7 @@ const SHORTEST = 8;
 function secretIn(file: string): string {
   let secret: string;
   try {
-    secret = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+    secret = readText(file).replace(/\r?\n$/, "");
   } catch (error) {
     throw codedError("file_unreadable", `--secret-file ${file}: ${messageOf(error)}`);
   }

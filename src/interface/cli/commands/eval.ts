@@ -3,13 +3,14 @@
  * progress on stderr.
  */
 
-import { lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
 import { Command } from "commander";
 
-import { messageOf, codedError } from "../../../base/support/index.ts";
+import { replaceFile } from "../../../base/files/index.ts";
+import { messageOf, codedError, isoTime } from "../../../base/support/index.ts";
 import { createRedactor, secretsOf } from "../../../runtime/log/index.ts";
 import type { Finish } from "../command-table.ts";
 import { costsWith } from "../cost.ts";
@@ -29,6 +30,7 @@ import { clearLine } from "../terminal-gate.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 import { modelsOf } from "../user-providers.ts";
 import { VERSION } from "../version.ts";
+import { writeProblem } from "../write-problem.ts";
 
 interface EvalFlags {
   readonly model: readonly string[];
@@ -92,7 +94,7 @@ async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Te
   const stopping = new AbortController();
   const stop = stopOnSignals(() => stopping.abort(new Error("stopped")));
   const started = performance.now();
-  const at = new Date().toISOString();
+  const at = isoTime(Date.now());
   const requests = plan(scenarios, names, repeats, { out, signal: stopping.signal, modelFrom, costOf });
   const redact = createRedactor(() => secretsOf(process.env));
   const progress = runProgress(requests.length, terminal);
@@ -112,8 +114,8 @@ async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Te
   const json = `${redact(JSON.stringify(report, undefined, 2))}\n`;
   const text = redact(toText(report));
   if (out !== undefined) {
-    writeFileSync(join(out, "report.json"), json, NEW_FILE);
-    writeFileSync(join(out, "report.txt"), text, NEW_FILE);
+    writeReport(join(out, "report.json"), json);
+    writeReport(join(out, "report.txt"), text);
   }
   const shown = terminal.stdout.isTTY === true ? inertJson(json) : json;
   terminal.stdout.write(flags.json === true ? shown : text);
@@ -171,14 +173,19 @@ function inOrder(outcomes: readonly RunOutcome[], requests: readonly RunRequest[
 
 function keep(folder: string, outcome: RunOutcome, redact: (text: string) => string): void {
   const { transcript, ...rest } = outcome;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  writeFileSync(join(folder, "transcript.txt"), `${redact(transcript)}\n`, NEW_FILE);
+  writeReport(join(folder, "transcript.txt"), `${redact(transcript)}\n`);
   const result = redact(JSON.stringify(rest, undefined, 2));
-  writeFileSync(join(folder, "result.json"), `${result}\n`, NEW_FILE);
+  writeReport(join(folder, "result.json"), `${result}\n`);
 }
 
-/** In a folder that was empty: what stands there now was put there by somebody else. */
-const NEW_FILE = { mode: 0o600, flag: "wx" } as const;
+/** Whole or not there: half a report reads like one in which everything passed. */
+function writeReport(path: string, text: string): void {
+  try {
+    replaceFile(path, text, { makeFolder: true });
+  } catch (error) {
+    throw codedError("file_unwritable", `--out: cannot write ${path}: ${writeProblem(error, path)}`, error);
+  }
+}
 
 /** Empty or not there yet: nothing is overwritten, and two evaluations are never mixed. */
 function newFolder(path: string): string {

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 
 import { Command } from "commander";
 
-import { messageOf } from "../../../base/support/index.ts";
+import { isoTime, messageOf } from "../../../base/support/index.ts";
 import type { StoredSession } from "../../../runtime/log/index.ts";
 import { readFacts } from "../../../runtime/session/index.ts";
 import type { Finish } from "../command-table.ts";
@@ -50,7 +50,7 @@ const DAYS = { least: 1, most: 36_500, use: "a whole number from 1 to 36500, or 
 async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
   const days = flags.all === true ? undefined : wholeNumber("--days", flags.days, DAYS);
   const now = Date.now();
-  const from = days === undefined ? "" : new Date(now - (days - 1) * DAY_MS).toISOString().slice(0, 10);
+  const from = days === undefined ? "" : isoTime(now - (days - 1) * DAY_MS).slice(0, 10);
   const store = sessionStore();
   const found: StoredSession[] = [];
   for await (const stored of store.list()) {

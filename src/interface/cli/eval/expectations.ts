@@ -3,10 +3,11 @@
  * there instead.
  */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import type { LoggedEvent, ToolCall, ToolResult } from "../../../base/events/index.ts";
+import { readText } from "../../../base/files/index.ts";
 import { isObject, messageOf, stringOf, tryParseJson } from "../../../base/support/index.ts";
 import type { TurnResult } from "../../../runtime/session/index.ts";
 import { builtinTools, jsonSchemaValidator } from "../../../runtime/tools/index.ts";
@@ -180,7 +181,7 @@ function checkFile(expect: FileExpectation, folder: string): readonly Check[] {
   );
   if (!there || !exists) return [first];
   try {
-    return [first, ...checkText(path, expect, readFileSync(whole, "utf8"))];
+    return [first, ...checkText(path, expect, readText(whole))];
   } catch (error) {
     return [fail(`${path} can be read`, messageOf(error))];
   }

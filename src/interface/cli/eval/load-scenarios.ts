@@ -3,11 +3,12 @@
  * would be a test that cannot fail.
  */
 
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, isAbsolute, join, normalize, resolve } from "node:path";
 
 import { parseDocument } from "yaml";
 
+import { readText } from "../../../base/files/index.ts";
 import {
   arrayOf,
   codedError,
@@ -108,7 +109,7 @@ function parse(file: string): unknown {
   let text: string;
   try {
     if (statSync(file).size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    text = readFileSync(file, "utf8");
+    text = readText(file);
   } catch (error) {
     throw codedError("file_unreadable", `cannot read ${file}: ${readProblem(error)}`);
   }

@@ -1,7 +1,6 @@
 /** The models of an evaluation: from `-m a,b`, from a file, or the scenario's own. */
 
-import { readFileSync } from "node:fs";
-
+import { readText } from "../../../base/files/index.ts";
 import { arrayOf, codedError, type JsonObject, messageOf } from "../../../base/support/index.ts";
 import { type Emulator, loadScenario as loadEmulatorScript, parseFaults } from "../../../emulator/index.ts";
 import { emulator, splitEffort } from "../../../runtime/models/index.ts";
@@ -33,7 +32,7 @@ export function modelNames(
 /** One model a line; what follows a # is a remark. */
 function linesOf(file: string): readonly string[] {
   try {
-    return readFileSync(file, "utf8")
+    return readText(file)
       .split("\n")
       .map((line) => line.replace(/#.*/, ""));
   } catch (error) {

@@ -3,7 +3,7 @@
  * a tool being run; and the word whether it came out the same.
  */
 
-import { readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 
 import {
   type InputPart,
@@ -12,6 +12,7 @@ import {
   type Settings,
   type UserMessage,
 } from "../../../base/events/index.ts";
+import { readText } from "../../../base/files/index.ts";
 import { type Clock, codedError, systemClock, type ThroughlineError } from "../../../base/support/index.ts";
 import { playbackFetch, readRecording, type Recording } from "../../../diagnostics/trace/index.ts";
 import { factsOf } from "../../../runtime/facts/index.ts";
@@ -55,7 +56,7 @@ function readFile(file: string): Recording {
   try {
     const { size } = statSync(file);
     if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
-    text = readFileSync(file, "utf8");
+    text = readText(file);
   } catch (error) {
     throw codedError("file_unreadable", `--playback ${file}: cannot be read: ${readProblem(error)}`);
   }

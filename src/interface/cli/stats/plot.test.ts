@@ -63,3 +63,14 @@ test("figures are short", () => {
     "2.5G",
   ]);
 });
+
+test("days that a wrong clock put thousands of years apart stand side by side, without millions of gaps", () => {
+  const points = [
+    { day: "0000-01-01", value: 1 },
+    { day: day(0), value: 2 },
+    { day: "9999-12-31", value: 4 },
+  ];
+  const drawn = plot(points, { unit: "tokens", width: 80 });
+  expect(drawn.split("\n").slice(0, 1)).toEqual(["tokens a day (UTC)"]);
+  expect(drawn).toMatch(/└───$/m);
+});

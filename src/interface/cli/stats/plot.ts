@@ -1,5 +1,7 @@
 /** A small plot for a terminal: columns over days, with axes and a unit, in plain characters. Pure. */
 
+import { isoTime } from "../../../base/support/index.ts";
+
 export interface PlotPoint {
   /** `YYYY-MM-DD`. */
   readonly day: string;
@@ -44,14 +46,18 @@ function cell(share: number, row: number): string {
   return EIGHTHS[Math.min(8, Math.max(0, eighths - row * 8))] ?? " ";
 }
 
+/** More gaps than that came from a clock that stood wrong, not from rest. */
+const MOST_DAYS = 36_500;
+
 /** Every day from the first to the last: a day without work is a gap, not left out. */
 function filled(points: readonly PlotPoint[]): readonly PlotPoint[] {
   const values = new Map(points.map(({ day, value }) => [day, value]));
   const days = [...values.keys()].toSorted();
-  const [first = "", last = ""] = [days[0], days.at(-1)];
+  const [first, last] = [Date.parse(days[0] ?? ""), Date.parse(days.at(-1) ?? "")];
+  if (!(last - first <= MOST_DAYS * DAY_MS)) return days.map((day) => ({ day, value: values.get(day) ?? 0 }));
   const all: PlotPoint[] = [];
-  for (let at = Date.parse(first); at <= Date.parse(last); at += DAY_MS) {
-    const day = new Date(at).toISOString().slice(0, 10);
+  for (let at = first; at <= last; at += DAY_MS) {
+    const day = isoTime(at).slice(0, 10);
     all.push({ day, value: values.get(day) ?? 0 });
   }
   return all;

@@ -190,7 +190,7 @@ function Permission({ block, requestId, view }: PermissionProps) {
 }
 
 function Notice({ block }: { readonly block: NoticeBlock }) {
-  const [since] = useState(() => Date.now());
+  const [since] = useState(() => performance.now());
   const { waitMs } = block;
   const now = useNow(waitMs !== undefined);
   const left = waitMs === undefined ? 0 : Math.max(0, waitMs - (now - since));

@@ -1,0 +1,25 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "../../../test/contracts/file-fixture.ts";
+import { isThere } from "./is-there.ts";
+
+test("a file and a folder are there; what has no name, or lies below a file, is not", () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "file"), "");
+  mkdirSync(join(folder, "folder"));
+  expect(["file", "folder", "none", "file/below"].map((name) => isThere(join(folder, name)))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+test("what cannot be looked at is not taken for absent", () => {
+  const loop = join(temporaryFolder(), "loop");
+  symlinkSync(loop, loop);
+  expect(() => isThere(loop)).toThrow(expect.objectContaining({ code: "file_failed" }) as Error);
+});
