@@ -11,6 +11,7 @@ import type { ServerResponse } from "node:http";
 
 import type { SessionState } from "../../base/api/index.ts";
 import type { SessionEvent } from "../../base/events/index.ts";
+import { onAbort } from "../../base/support/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import { Backlog } from "./backlog.ts";
 import type { HostedSession } from "./hosted-session.ts";
@@ -101,7 +102,7 @@ class EventClient {
     const stopped = new AbortController();
     const stop = (): void => stopped.abort();
     this.#stop = stop;
-    swapped.addEventListener("abort", stop, { once: true });
+    const forget = onAbort(swapped, stop);
     try {
       if (this.#gone || swapped.aborted) stop();
       for await (const event of session.follow({ after: this.#after, signal: stopped.signal })) {
@@ -110,7 +111,7 @@ class EventClient {
         if (this.#gone) return;
       }
     } finally {
-      swapped.removeEventListener("abort", stop);
+      forget();
     }
   }
 

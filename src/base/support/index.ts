@@ -30,6 +30,7 @@ export {
 } from "./json-types.ts";
 export { inert, inertJson, inertLine } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
+export { onAbort } from "./on-abort.ts";
 export { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
 export { type Given, withDefaults } from "./with-defaults.ts";

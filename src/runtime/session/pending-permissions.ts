@@ -1,6 +1,6 @@
 /** Questions that wait for a person. */
 
-import { codedError } from "../../base/support/index.ts";
+import { codedError, onAbort } from "../../base/support/index.ts";
 import type { PermissionDecision } from "../turn/index.ts";
 
 export class PendingPermissions {
@@ -8,17 +8,17 @@ export class PendingPermissions {
 
   ask(requestId: string, signal: AbortSignal): Promise<PermissionDecision> {
     return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
+      const stop = (): void => {
         this.#pending.delete(requestId);
         reject(signal.reason as Error);
       };
       if (signal.aborted) {
-        onAbort();
+        stop();
         return;
       }
-      signal.addEventListener("abort", onAbort, { once: true });
+      const forget = onAbort(signal, stop);
       this.#pending.set(requestId, (decision) => {
-        signal.removeEventListener("abort", onAbort);
+        forget();
         resolve(decision);
       });
     });

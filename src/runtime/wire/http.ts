@@ -10,7 +10,7 @@ import type { Readable } from "node:stream";
 import { urlToHttpOptions } from "node:url";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 
-import { codedError, codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, codeOf, messageOf, onAbort, ThroughlineError } from "../../base/support/index.ts";
 import { viaFetch } from "./given-fetch.ts";
 import { nodeHttp, nodeHttps } from "./node-http.ts";
 import { type BodyChunks, type ChunkWatch, readChunks } from "./read-chunks.ts";
@@ -248,12 +248,12 @@ class Watchdog {
   #paused = false;
   #expected: { readonly what: string; readonly withinMs: number } | undefined;
   #stopped = false;
-  readonly #onAbort = (): void => this.#controller.abort(this.#caller.reason);
+  readonly #forget: () => void;
   timedOut: string | undefined;
 
   constructor(caller: AbortSignal) {
     this.#caller = caller;
-    caller.addEventListener("abort", this.#onAbort, { once: true });
+    this.#forget = onAbort(caller, () => this.#controller.abort(caller.reason));
   }
 
   get signal(): AbortSignal {
@@ -297,7 +297,7 @@ class Watchdog {
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    this.#caller.removeEventListener("abort", this.#onAbort);
+    this.#forget();
   }
 }
 
