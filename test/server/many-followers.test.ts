@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { memoryStore, type SessionHandle } from "../../src/index.ts";
 import { anyTool, call, gate, say } from "../contracts/session-fixture.ts";
 import { afterTest } from "../support/clean-up.ts";
-import { scriptedAgent, served } from "./server-fixture.ts";
+import { followUntil, rawSocket, scriptedAgent, served } from "./server-fixture.ts";
 
 const FOLLOWERS = 250;
 
@@ -87,4 +87,29 @@ test("turns that share a signal, and the calls of one step, cause no warning", a
   for (const turn of turns) expect((await turn.result()).status).toBe("completed");
   await told();
   expect([running, seen]).toEqual([30, []]);
+});
+
+test("beside 200 streams that are never read a turn completes, and whoever reads sees all of it", async () => {
+  const parts = await served({ script: [{ output: [say("word ".repeat(2000))] }] });
+  const session = await parts.remote.open({ id: "s1" });
+  const head = `host: 127.0.0.1:${parts.server.port}\r\nauthorization: Bearer ${parts.server.token}`;
+  const unread = await Promise.all(
+    Array.from({ length: 200 }, async () => {
+      const socket = await rawSocket(parts.server);
+      socket.on("error", () => undefined); // it may be dropped
+      socket.pause();
+      socket.write(`GET /api/sessions/s1/events HTTP/1.1\r\n${head}\r\n\r\n`);
+      return socket;
+    }),
+  );
+  await expect.poll(() => parts.server.counters.open).toBe(200);
+  const following = followUntil(session, ({ type }) => type === "turn_end");
+  expect((await session.send("go").result()).status).toBe("completed");
+  const seen = await following;
+  const text = seen.map((event) => (event.type === "text_delta" ? event.text : "")).join("");
+  expect(text).toBe("word ".repeat(2000));
+  const open = parts.server.counters.open + parts.server.counters.dropped;
+  expect(open).toBeGreaterThanOrEqual(200);
+  for (const socket of unread) socket.destroy();
+  await expect.poll(() => parts.server.counters.open).toBe(0);
 });
