@@ -106,7 +106,7 @@ test("beside 200 streams that are never read a turn completes, and whoever reads
   const following = followUntil(session, ({ type }) => type === "turn_end");
   expect((await session.send("go").result()).status).toBe("completed");
   const seen = await following;
-  const text = seen.map((event) => (event.type === "text_delta" ? event.text : "")).join("");
+  const text = seen.map((event) => (event.type === "text_delta" ? event.delta : "")).join("");
   expect(text).toBe("word ".repeat(2000));
   const open = parts.server.counters.open + parts.server.counters.dropped;
   expect(open).toBeGreaterThanOrEqual(200);

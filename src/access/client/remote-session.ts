@@ -128,8 +128,11 @@ export class RemoteSession implements SessionHandle {
     await this.#http.post(`${this.#path}/cancel`, {}, { again: true });
   }
 
-  async approve(requestId: string): Promise<void> {
-    await this.#answer(requestId, { decision: "allow" });
+  async approve(
+    requestId: string,
+    options: { readonly argumentsHash?: string | undefined } = {},
+  ): Promise<void> {
+    await this.#answer(requestId, { decision: "allow", argumentsHash: options.argumentsHash });
   }
 
   async deny(requestId: string, reason?: string): Promise<void> {

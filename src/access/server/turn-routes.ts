@@ -70,10 +70,11 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
     const body = await readBody(c.env.incoming);
     const decision = required("decision", body.choice("decision", ["allow", "deny"]));
     const reason = body.text("reason");
+    const argumentsHash = body.text("argumentsHash");
     body.done();
     const request = c.req.param("request");
     await hosted.withSession("read", (session) =>
-      decision === "allow" ? session.approve(request) : session.deny(request, reason),
+      decision === "allow" ? session.approve(request, { argumentsHash }) : session.deny(request, reason),
     );
     return c.json({ decision });
   });
