@@ -4,6 +4,7 @@
  * @module
  */
 import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 const running = new Set();
@@ -64,5 +65,33 @@ export async function startServer(node) {
     prepare: (scenario) => fetch(`${base}/prepare/${scenario}`),
     seen: async (run) => (await fetch(`${base}/seen/${run}`)).json(),
     close: () => child.stdin.end(),
+  };
+}
+
+/** The process of turn-server.mjs: what it uses, and its HTTP API with the token. */
+export async function startTurnServer(providerUrl) {
+  const child = spawn(process.execPath, [here("turn-server.mjs"), providerUrl], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  running.add(child);
+  child.on("close", () => running.delete(child));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value);
+  const { url, token } = await next();
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  return {
+    url,
+    token,
+    async figures() {
+      child.stdin.write("\n");
+      return next();
+    },
+    async ask(path, body) {
+      const init = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+      const answer = await (await fetch(`${url}${path}`, { headers, ...init })).json();
+      if (answer.error !== undefined) throw new Error(`${path}: ${answer.error.message}`);
+      return answer;
+    },
+    end: () => child.stdin.end(),
   };
 }

@@ -247,4 +247,12 @@ export const bugs = [
     replace: "",
     tests: ["src/runtime/wire/exchange.test.ts"],
   },
+  {
+    what: "a request without a valid key counts as owed an answer",
+    file: "src/access/server/connections.ts",
+    find: "    if (asked > this.#limits.pipelined) socket.destroy();\n",
+    replace:
+      "    if (asked > this.#limits.pipelined) socket.destroy();\n    this.admit({ socket }, response);\n",
+    tests: ["test/server/strangers.test.ts"],
+  },
 ];

@@ -37,12 +37,12 @@ async function watched(options: Parameters<typeof served>[0]): Promise<Watched> 
   const deltas: WeakRef<object>[] = [];
   const signals: WeakRef<object>[] = [];
   const watch = (session: Session): Session => {
-    const follow = session.follow.bind(session);
-    session.follow = async function* (following = {}) {
+    const follow = session.followBatches.bind(session);
+    session.followBatches = async function* (following = {}) {
       if (following.signal !== undefined) signals.push(new WeakRef(following.signal));
-      for await (const event of follow(following)) {
-        if (isEphemeral(event)) deltas.push(new WeakRef(event));
-        yield event;
+      for await (const batch of follow(following)) {
+        for (const event of batch) if (isEphemeral(event)) deltas.push(new WeakRef(event));
+        yield batch;
       }
     };
     return session;

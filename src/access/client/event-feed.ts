@@ -5,7 +5,7 @@
 
 import type { SessionState } from "../../base/api/index.ts";
 import { parseLine, type SessionEvent } from "../../base/events/index.ts";
-import { type ThroughlineError, codedError } from "../../base/support/index.ts";
+import { codedError, onAbort, type ThroughlineError } from "../../base/support/index.ts";
 import { type Http, statusOf, waitBefore } from "./http.ts";
 import { readMessages, type SseMessage } from "./sse-reader.ts";
 
@@ -56,7 +56,7 @@ export async function* followFeed(http: Http, options: FeedOptions): AsyncGenera
 async function* connection(http: Http, path: string, signal: AbortSignal): AsyncGenerator<SseMessage> {
   const own = new AbortController();
   const stop = (): void => own.abort();
-  signal.addEventListener("abort", stop, { once: true });
+  const forget = onAbort(signal, stop);
   if (signal.aborted) stop();
   let timer = setTimeout(stop, SILENCE_MS);
   const heard = (): void => {
@@ -68,7 +68,7 @@ async function* connection(http: Http, path: string, signal: AbortSignal): Async
     if (body !== null) yield* readMessages(body, heard, own.signal);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
+    forget();
     stop();
   }
 }

@@ -31,7 +31,7 @@ import {
   type SessionEvent,
   type Usage,
 } from "../../base/events/index.ts";
-import { createIdSource, type IdSource, codedError } from "../../base/support/index.ts";
+import { codedError, createIdSource, type IdSource, onAbort } from "../../base/support/index.ts";
 import { followFeed } from "./event-feed.ts";
 import { type Http, queryOf, statusOf } from "./http.ts";
 import { readLines } from "./line-reader.ts";
@@ -128,8 +128,11 @@ export class RemoteSession implements SessionHandle {
     await this.#http.post(`${this.#path}/cancel`, {}, { again: true });
   }
 
-  async approve(requestId: string): Promise<void> {
-    await this.#answer(requestId, { decision: "allow" });
+  async approve(
+    requestId: string,
+    options: { readonly argumentsHash?: string | undefined } = {},
+  ): Promise<void> {
+    await this.#answer(requestId, { decision: "allow", argumentsHash: options.argumentsHash });
   }
 
   async deny(requestId: string, reason?: string): Promise<void> {
@@ -162,15 +165,16 @@ export class RemoteSession implements SessionHandle {
     const done = this.#change("compact", rest);
     if (signal === undefined) return done;
     done.catch(() => undefined);
+    let forget: (() => void) | undefined;
     const aborted = new Promise<never>((_, reject) => {
       const stop = (): void => {
         void this.cancel().catch(() => undefined);
         reject(signal.reason as Error);
       };
       if (signal.aborted) stop();
-      else signal.addEventListener("abort", stop, { once: true });
+      else forget = onAbort(signal, stop);
     });
-    return Promise.race([done, aborted]);
+    return Promise.race([done, aborted]).finally(() => forget?.());
   }
 
   async fork(options: ForkOptions = {}): Promise<SessionHandle> {
@@ -216,7 +220,7 @@ export class RemoteSession implements SessionHandle {
     const ended = new AbortController();
     const stop = (): void => ended.abort();
     const signals = [options.signal, this.#closing.signal];
-    for (const signal of signals) signal?.addEventListener("abort", stop, { once: true });
+    const forget = signals.map((signal) => signal && onAbort(signal, stop));
     if (signals.some((signal) => signal?.aborted === true)) stop();
     let lost = false;
     const onConnection = (open: boolean): void => {
@@ -240,7 +244,7 @@ export class RemoteSession implements SessionHandle {
     } finally {
       onConnection(true);
       stop();
-      for (const signal of signals) signal?.removeEventListener("abort", stop);
+      for (const one of forget) one?.();
     }
   }
 

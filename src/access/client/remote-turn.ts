@@ -5,7 +5,7 @@
 
 import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";
 import { NO_USAGE, type SessionEvent } from "../../base/events/index.ts";
-import { codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
+import { codeOf, messageOf, onAbort, ThroughlineError } from "../../base/support/index.ts";
 
 export interface RemoteTurnParts {
   /** Empty where only the server knows it. */
@@ -24,6 +24,8 @@ export interface RemoteTurnParts {
 export class RemoteTurn implements Turn {
   readonly #parts: RemoteTurnParts;
   readonly #started: Promise<TurnState>;
+  /** Lets go of the signal of whoever began it. */
+  readonly #forget: (() => void) | undefined;
   #id: string;
   #cancelled = false;
   #done: Promise<TurnState> | undefined;
@@ -34,7 +36,7 @@ export class RemoteTurn implements Turn {
     this.#started = this.#start();
     this.#started.catch(() => undefined); // told to whoever asks for the result
     const { signal } = parts;
-    signal?.addEventListener("abort", () => this.cancel(), { once: true });
+    this.#forget = signal && onAbort(signal, () => this.cancel());
     if (signal?.aborted === true) this.cancel();
   }
 
@@ -90,7 +92,7 @@ export class RemoteTurn implements Turn {
   }
 
   #ended(): Promise<TurnState> {
-    this.#done ??= this.#waitForEnd();
+    this.#done ??= this.#waitForEnd().finally(() => this.#forget?.());
     return this.#done;
   }
 

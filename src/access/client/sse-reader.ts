@@ -3,7 +3,7 @@
  * keeps the `id`: the server at the other end is our own, so its frames are small and its line ends known.
  */
 
-import { codedError } from "../../base/support/index.ts";
+import { codedError, onAbort } from "../../base/support/index.ts";
 
 export interface SseMessage {
   readonly event: string;
@@ -25,7 +25,7 @@ export async function* readMessages(
 ): AsyncGenerator<SseMessage> {
   const reader = body.getReader();
   const cancel = (): void => void reader.cancel().catch(() => undefined);
-  signal.addEventListener("abort", cancel, { once: true });
+  const forget = onAbort(signal, cancel);
   if (signal.aborted) cancel();
   const decoder = new TextDecoder();
   let text = "";
@@ -46,7 +46,7 @@ export async function* readMessages(
         throw codedError("stream_limit", "the server sent an event that never ends");
     }
   } finally {
-    signal.removeEventListener("abort", cancel);
+    forget();
     await reader.cancel().catch(() => undefined); // it may be broken already
   }
 }

@@ -1,8 +1,10 @@
 /** The routes. All of them stand behind the gate (gate.ts); the login is the only one that needs no token. */
 
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
 
 import { codedError, ThroughlineError } from "../../base/support/index.ts";
+import { answerEarly } from "./answer-early.ts";
 import type { App, Bindings, RouteContext, ServerParts } from "./context.ts";
 import { hasCookie, LOGIN_API_PATH, LOGIN_PATH, TOO_MANY_WRONG_KEYS } from "./gate.ts";
 import { errorAnswer } from "./http-errors.ts";
@@ -18,9 +20,11 @@ export function createApp(parts: ServerParts, onProblem: (error: unknown) => voi
     const { status, body } = errorAnswer(error);
     if (status >= 500 && !(error instanceof ThroughlineError && error.code === "server_stopping"))
       onProblem(error);
-    // The rest of a body is read and dropped: closing on it would reset the connection, and the answer with it.
-    c.env.incoming.resume();
-    return c.json(body, status as 500);
+    const { incoming, outgoing } = c.env;
+    if (incoming.complete) return c.json(body, status as 500);
+    const headers = { "content-type": "application/json" };
+    answerEarly(incoming, outgoing, { status, headers, text: JSON.stringify(body) }, parts.limits);
+    return RESPONSE_ALREADY_SENT;
   });
   app.notFound((c) =>
     c.json(errorAnswer(codedError("not_found", "there is nothing at this address")).body, 404),
@@ -39,7 +43,7 @@ export function createApp(parts: ServerParts, onProblem: (error: unknown) => voi
   return app;
 }
 
-function addLogin(app: App, { keys, cookieName, wrongKeys }: ServerParts): void {
+function addLogin(app: App, { keys, cookieName, wrongKeys, limits }: ServerParts): void {
   app.get(LOGIN_PATH, (c) => {
     const code = c.req.query("code") ?? "";
     if (keys.redeem(code)) {
@@ -54,7 +58,7 @@ function addLogin(app: App, { keys, cookieName, wrongKeys }: ServerParts): void 
     return c.html(c.req.header("sec-fetch-site") === "cross-site" ? TRY_THE_PAGE : LOGIN_NEEDED, 401);
   });
   app.post(LOGIN_API_PATH, async (c) => {
-    const body = await readBody(c.env.incoming);
+    const body = await readBody(c.env.incoming, limits.strangerBytes);
     const code = required("code", body.text("code"));
     body.done();
     if (keys.redeem(code)) return c.json({ token: keys.token });

@@ -16,8 +16,8 @@ export class Backlog {
     return this.#length;
   }
 
-  add(text: string): void {
-    const size = Buffer.byteLength(text);
+  add(bytes: Buffer): void {
+    const size = bytes.length;
     let last = this.#pieces.at(-1);
     if (last === undefined || last.length - this.#used < size) {
       this.#closeLast();
@@ -25,7 +25,7 @@ export class Backlog {
       this.#pieces.push(last);
       this.#used = 0;
     }
-    this.#used += last.write(text, this.#used);
+    this.#used += bytes.copy(last, this.#used);
     this.#length += size;
   }
 

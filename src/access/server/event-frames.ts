@@ -1,22 +1,24 @@
 /**
- * Events as they stand in a stream. All who follow a session are told the same event one after the other: it is written
- * out once for all of them, and only the last is remembered.
+ * Events as they stand in a stream. All who follow a session are told the same batch: it is written out once for all of
+ * them, and forgotten with the batch.
  */
 
 import { type SessionEvent, toLine } from "../../base/events/index.ts";
 
-export class EventFrames {
-  #event: SessionEvent | undefined;
-  #text = "";
+const written = new WeakMap<readonly SessionEvent[], Buffer>();
 
-  textOf(event: SessionEvent): string {
-    if (event !== this.#event) {
-      this.#event = event;
-      this.#text =
-        "seq" in event
-          ? `id: ${event.seq}\ndata: ${toLine(event)}\n\n`
-          : `data: ${JSON.stringify(event)}\n\n`;
-    }
-    return this.#text;
+/** The bytes of a batch that several followers are given. */
+export function sharedFrames(batch: readonly SessionEvent[]): Buffer {
+  let bytes = written.get(batch);
+  if (bytes === undefined) {
+    bytes = Buffer.from(batch.map(frameOf).join(""));
+    written.set(batch, bytes);
   }
+  return bytes;
+}
+
+export function frameOf(event: SessionEvent): string {
+  return "seq" in event
+    ? `id: ${event.seq}\ndata: ${toLine(event)}\n\n`
+    : `data: ${JSON.stringify(event)}\n\n`;
 }

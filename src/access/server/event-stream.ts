@@ -9,11 +9,12 @@
 
 import type { ServerResponse } from "node:http";
 
-import type { SessionState } from "../../base/api/index.ts";
 import type { SessionEvent } from "../../base/events/index.ts";
+import { onAbort } from "../../base/support/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import { Backlog } from "./backlog.ts";
-import type { HostedSession } from "./hosted-session.ts";
+import { frameOf, sharedFrames } from "./event-frames.ts";
+import type { HostedSession, StateFrame } from "./hosted-session.ts";
 
 /** So much of live events may wait for one client; what it misses is in the log. */
 const MAX_BACKLOG = 256 * 1024;
@@ -22,6 +23,7 @@ const HISTORY_BACKLOG = 256 * 1024;
 const KEEP_ALIVE_MS = 15_000;
 const STUCK_MS = 30_000;
 const RECONNECT_MS = 1000;
+const STILL_HERE = Buffer.from(": still here\n\n");
 
 export interface StreamCounters {
   open: number;
@@ -36,7 +38,7 @@ export async function streamEvents(
   counters: StreamCounters,
 ): Promise<void> {
   // Before anything is written: a session that cannot be opened is an ordinary error, not a broken stream.
-  const state = await hosted.state();
+  const state = await hosted.stateFrame();
   response.writeHead(200, { "content-type": "text/event-stream", "x-accel-buffering": "no" });
   response.write(`retry: ${RECONNECT_MS}\n\n`);
   const client = new EventClient(hosted, response, after, counters);
@@ -57,6 +59,9 @@ class EventClient {
   readonly #unlisten: () => void;
   readonly #pings: NodeJS.Timeout;
   readonly #backlog = new Backlog();
+  /** What came in this round of the event loop. */
+  #pending: Buffer[] = [];
+  #pendingBytes = 0;
   /** The socket takes no more for now: what comes waits here. */
   #full = false;
   #after: number;
@@ -76,22 +81,23 @@ class EventClient {
     this.#counters = counters;
     this.#leave = hosted.join();
     this.#unlisten = hosted.onChange(() => this.#wantState());
-    this.#pings = setInterval(() => this.#write(": still here\n\n"), KEEP_ALIVE_MS);
+    this.#pings = setInterval(() => this.#write(STILL_HERE), KEEP_ALIVE_MS);
     this.#pings.unref();
     response.on("drain", () => this.#drained());
     response.on("error", () => undefined); // a client that went away is no error of ours
     response.on("close", () => this.#close());
   }
 
-  async run(state: SessionState): Promise<void> {
+  async run(state: StateFrame): Promise<void> {
     this.#sendState(state);
     while (!this.#gone && !this.#hosted.gone) {
       const { session, swapped } = await this.#hosted.attach();
       for await (const event of session.events({ after: this.#after })) {
         if (!(await this.#hasRoom())) return;
-        this.#send(event);
+        this.#after = event.seq;
+        this.#send(Buffer.from(frameOf(event)));
       }
-      this.#write(`event: live\ndata: {"seq":${this.#after}}\n\n`);
+      this.#write(Buffer.from(`event: live\ndata: {"seq":${this.#after}}\n\n`));
       await this.#follow(session, swapped);
     }
   }
@@ -101,16 +107,16 @@ class EventClient {
     const stopped = new AbortController();
     const stop = (): void => stopped.abort();
     this.#stop = stop;
-    swapped.addEventListener("abort", stop, { once: true });
+    const forget = onAbort(swapped, stop);
     try {
       if (this.#gone || swapped.aborted) stop();
-      for await (const event of session.follow({ after: this.#after, signal: stopped.signal })) {
-        this.#send(event);
+      for await (const batch of session.followBatches({ after: this.#after, signal: stopped.signal })) {
+        this.#sendBatch(batch);
         if (this.#behind > MAX_BACKLOG + this.#largest) this.#drop();
         if (this.#gone) return;
       }
     } finally {
-      swapped.removeEventListener("abort", stop);
+      forget();
     }
   }
 
@@ -119,18 +125,20 @@ class EventClient {
     this.#unlisten();
     this.#leave();
     if (this.#gone) return;
+    this.#writePending();
     this.#flush();
     this.#response.end();
   }
 
-  #send(event: SessionEvent): void {
-    if ("seq" in event) {
-      if (event.seq <= this.#after) return; // seen before the session was opened anew
-      this.#after = event.seq;
-    }
-    const text = this.#hosted.frames.textOf(event);
-    this.#largest = Math.max(this.#largest, text.length);
-    this.#write(text);
+  /** None of it was sent before: history and the batches behind it are told apart by their seq. */
+  #sendBatch(batch: readonly SessionEvent[]): void {
+    for (const event of batch) if ("seq" in event) this.#after = event.seq;
+    this.#send(sharedFrames(batch));
+  }
+
+  #send(frames: Buffer): void {
+    this.#largest = Math.max(this.#largest, frames.length);
+    this.#write(frames);
   }
 
   /** Many changes at once are told once, when the work that made them is done. */
@@ -140,31 +148,40 @@ class EventClient {
     setImmediate(() => {
       this.#stateWanted = false;
       if (this.#gone || this.#hosted.gone) return;
-      this.#hosted.state().then(
+      this.#hosted.stateFrame().then(
         (state) => this.#sendState(state),
         () => undefined, // it could not be opened any more: the stream itself will say so
       );
     });
   }
 
-  /** The number of the last event changes with every event, which tells it by itself. */
-  #sendState(state: SessionState): void {
-    const { lastSeq: _lastSeq, ...rest } = state;
-    const text = JSON.stringify(rest);
-    if (text === this.#sentState) return;
-    this.#sentState = text;
-    this.#write(`event: state\ndata: ${JSON.stringify(state)}\n\n`);
+  #sendState({ key, bytes }: StateFrame): void {
+    if (key === this.#sentState) return;
+    this.#sentState = key;
+    this.#write(bytes);
   }
 
   /** Bytes that this client has not taken yet. */
   get #behind(): number {
-    return this.#response.writableLength + this.#backlog.length;
+    return this.#response.writableLength + this.#backlog.length + this.#pendingBytes;
   }
 
-  #write(text: string): void {
+  /** All that comes in one round of the event loop goes out in one piece: a write costs more than an event. */
+  #write(frames: Buffer): void {
     if (this.#gone) return;
-    if (this.#full) this.#backlog.add(text);
-    else this.#full = !this.#response.write(text);
+    if (this.#pending.length === 0) setImmediate(() => this.#writePending());
+    this.#pending.push(frames);
+    this.#pendingBytes += frames.length;
+  }
+
+  #writePending(): void {
+    const pending = this.#pending;
+    this.#pending = [];
+    this.#pendingBytes = 0;
+    const [first] = pending;
+    if (this.#gone || first === undefined) return;
+    if (this.#full) for (const frames of pending) this.#backlog.add(frames);
+    else this.#full = !this.#response.write(pending.length === 1 ? first : Buffer.concat(pending));
   }
 
   #flush(): void {

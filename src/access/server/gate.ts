@@ -128,7 +128,8 @@ function isWrite({ method }: IncomingMessage): boolean {
   return method !== "GET" && method !== "HEAD";
 }
 
-function isLogin({ method, url = "" }: IncomingMessage): boolean {
+/** What may be asked without a key: it brings a code that is checked later. */
+export function isLogin({ method, url = "" }: IncomingMessage): boolean {
   const path = url.split("?", 1)[0];
   return (method === "GET" && path === LOGIN_PATH) || (method === "POST" && path === LOGIN_API_PATH);
 }

@@ -9,7 +9,6 @@ import { type Clock, codedError } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import type { Store } from "../../runtime/log/index.ts";
 import { type Agent, readFacts, type Session } from "../../runtime/session/index.ts";
-import { EventFrames } from "./event-frames.ts";
 import { HostedTurns } from "./hosted-turns.ts";
 
 /** What is known of a session before it is opened: enough to choose its model and the folder of its tools. */
@@ -35,9 +34,15 @@ export interface Attached {
   readonly swapped: AbortSignal;
 }
 
+/** The state as it stands in a stream. */
+export interface StateFrame {
+  /** Equal when there is nothing to tell: the number of the last event changes with every event, which tells it itself. */
+  readonly key: string;
+  readonly bytes: Buffer;
+}
+
 export class HostedSession {
   readonly #parts: HostedParts;
-  readonly frames = new EventFrames();
   readonly turns = new HostedTurns(() => this.#changed());
   readonly #listeners = new Set<() => void>();
   #open: { readonly session: Session; readonly swap: AbortController } | undefined;
@@ -46,6 +51,7 @@ export class HostedSession {
   /** Opening and closing, one after the other. */
   #turnstile: Promise<unknown> = Promise.resolve();
   #facts: SessionFacts;
+  #stateFrame: Promise<StateFrame> | undefined;
   #uses = 0;
   #lastUse: number;
   #followers = 0;
@@ -119,6 +125,17 @@ export class HostedSession {
         lastSeq: session.lastSeq,
       };
     });
+  }
+
+  /** For all who follow: worked out and written out once for each change, however many they are. */
+  stateFrame(): Promise<StateFrame> {
+    if (this.#stateFrame !== undefined) return this.#stateFrame;
+    const made = this.state().then(stateFrameOf);
+    this.#stateFrame = made;
+    made.catch(() => {
+      if (this.#stateFrame === made) this.#stateFrame = undefined; // the next who asks tries again
+    });
+    return made;
   }
 
   /** The log only grows: what was counted is not counted again. */
@@ -208,6 +225,15 @@ export class HostedSession {
   }
 
   #changed(): void {
+    this.#stateFrame = undefined;
     for (const listener of this.#listeners) listener();
   }
+}
+
+function stateFrameOf(state: SessionState): StateFrame {
+  const { lastSeq: _lastSeq, ...rest } = state;
+  return {
+    key: JSON.stringify(rest),
+    bytes: Buffer.from(`event: state\ndata: ${JSON.stringify(state)}\n\n`),
+  };
 }

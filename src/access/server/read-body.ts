@@ -3,7 +3,7 @@
  * an error: a mistyped name must not be taken for an absent one.
  */
 
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { codedError, isObject, jsonDepth, type JsonObject, tryParseJson } from "../../base/support/index.ts";
 
@@ -11,8 +11,16 @@ import { codedError, isObject, jsonDepth, type JsonObject, tryParseJson } from "
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_DEPTH = 128;
 
-export async function readBody(request: IncomingMessage): Promise<Fields> {
-  const bytes = await readBytes(request);
+/** What their senders hold back until they are told to go on, and how to tell them. */
+const heldBack = new WeakMap<IncomingMessage, ServerResponse>();
+
+/** For a request with `Expect: 100-continue`: one that is refused before its body is read is never told to go on. */
+export function awaitContinue(request: IncomingMessage, response: ServerResponse): void {
+  heldBack.set(request, response);
+}
+
+export async function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Fields> {
+  const bytes = await readBytes(request, maxBytes);
   if (bytes.length === 0) return new Fields({});
   const text = bytes.toString("utf8");
   if (jsonDepth(text) > MAX_DEPTH)
@@ -22,9 +30,13 @@ export async function readBody(request: IncomingMessage): Promise<Fields> {
   return new Fields(value);
 }
 
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const tooLarge = codedError("body_too_large", `the body is larger than ${MAX_BODY_BYTES} bytes`);
-  if (Number(request.headers["content-length"] ?? 0) > MAX_BODY_BYTES) throw tooLarge;
+async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const tooLarge = codedError(
+    "body_too_large",
+    `the body is larger than ${maxBytes} bytes: send less at a time`,
+  );
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge;
+  heldBack.get(request)?.writeContinue();
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -32,7 +44,7 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
     const pieces: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
     for await (const chunk of pieces) {
       size += chunk.length;
-      if (size > MAX_BODY_BYTES) throw tooLarge;
+      if (size > maxBytes) throw tooLarge;
       chunks.push(chunk);
     }
   } catch (error) {

@@ -20,15 +20,17 @@ import type { CostOf } from "../../runtime/facts/index.ts";
 import type { Store } from "../../runtime/log/index.ts";
 import type { Agent } from "../../runtime/session/index.ts";
 import { AccessKeys } from "./access-keys.ts";
+import { answerEarly } from "./answer-early.ts";
 import { createApp } from "./app.ts";
 import { Connections } from "./connections.ts";
 import type { ServerParts } from "./context.ts";
 import type { StreamCounters } from "./event-stream.ts";
 import { bundleExport, type ExportSession } from "./exported.ts";
-import { LOGIN_PATH, type Denial, denialOf, TOO_MANY_WRONG_KEYS } from "./gate.ts";
+import { type Denial, denialOf, isLogin, LOGIN_PATH, TOO_MANY_WRONG_KEYS } from "./gate.ts";
 import type { AgentFor } from "./hosted-session.ts";
 import { SERVER_LIMITS, type ServerLimits } from "./limits.ts";
 import { findPage, LOGIN_NEEDED } from "./page.ts";
+import { awaitContinue } from "./read-body.ts";
 import { setSecurityHeaders } from "./security-headers.ts";
 import { SessionHost } from "./session-host.ts";
 import { WrongKeys } from "./wrong-keys.ts";
@@ -84,6 +86,8 @@ const LOOK_MS = 1000;
  * lost, and not every one may be sent twice; Node's 5 s are just such a pause.
  */
 const KEEP_ALIVE_MS = 60_000;
+/** Connections the system holds until we take them. With Node's 511 a burst makes others wait a second for their next try. */
+const BACKLOG = 4096;
 /** How long streams may take to be read to their end when the server stops. */
 const GRACE_MS = 2000;
 
@@ -130,6 +134,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = createApp(parts, (error) => problem(messageOf(error)));
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
+    autoCleanupIncoming: false, // it closes on a sender after half a second; see answer-early.ts
     hostname: bracketed(address),
     errorHandler: (error) => {
       problem(messageOf(error));
@@ -141,11 +146,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     keys,
     cookieName: parts.cookieName,
   };
-  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
+    connections.begin(request, response);
     setSecurityHeaders(response);
     const refusal = denialOf(request, rules);
+    if (refusal === undefined && !isLogin(request)) connections.admit(request, response);
+    else connections.limit(request, response);
     if (refusal === undefined) void listener(request, response);
-    else refuse(request, response, refusal, parts.wrongKeys);
+    else refuse(request, response, refusal, parts);
+  };
+  server.on("request", take);
+  server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+    awaitContinue(request, response); // told to go on only when a route wants the body
+    take(request, response);
   });
   server.on("clientError", (error, socket) => {
     // Not left half open: whoever sends what is no request would not close its half either.
@@ -182,7 +195,7 @@ async function listen(
 ): Promise<{ readonly host: string; readonly port: number }> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error) => reject(listenFailed(error, host, port)));
-    server.listen({ host, port }, resolve);
+    server.listen({ host, port, backlog: BACKLOG }, resolve);
   });
   return { host, port: (server.address() as AddressInfo).port };
 }
@@ -226,16 +239,16 @@ function refuse(
   request: IncomingMessage,
   response: ServerResponse,
   refusal: Denial,
-  wrongKeys: WrongKeys,
+  { wrongKeys, limits }: ServerParts,
 ): void {
-  request.resume(); // its body is dropped; the time limit of a request ends one that never does
   const wait = refusal.wrongKey === true ? wrongKeys.add() : undefined;
   const { status, code, message } = wait === undefined ? refusal : TOO_MANY_WRONG_KEYS;
   if (wait !== undefined) response.setHeader("retry-after", wait);
   const forPeople = status === 401 && (request.headers.accept ?? "").includes("text/html");
-  response.writeHead(status, {
+  const headers = {
     "content-type": forPeople ? "text/html; charset=utf-8" : "application/json",
     ...(status === 401 ? { "www-authenticate": "Bearer" } : {}),
-  });
-  response.end(forPeople ? LOGIN_NEEDED : JSON.stringify({ error: { code, message } }));
+  };
+  const text = forPeople ? LOGIN_NEEDED : JSON.stringify({ error: { code, message } });
+  answerEarly(request, response, { status, headers, text }, limits);
 }

@@ -14,7 +14,7 @@ import type {
   TurnState,
 } from "../../base/api/index.ts";
 import { NO_USAGE } from "../../base/events/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import { codedError, onAbort } from "../../base/support/index.ts";
 import type { TurnFacts } from "../../runtime/facts/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import { type App, hostedOf, numberIn, type ServerParts } from "./context.ts";
@@ -70,10 +70,11 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
     const body = await readBody(c.env.incoming);
     const decision = required("decision", body.choice("decision", ["allow", "deny"]));
     const reason = body.text("reason");
+    const argumentsHash = body.text("argumentsHash");
     body.done();
     const request = c.req.param("request");
     await hosted.withSession("read", (session) =>
-      decision === "allow" ? session.approve(request) : session.deny(request, reason),
+      decision === "allow" ? session.approve(request, { argumentsHash }) : session.deny(request, reason),
     );
     return c.json({ decision });
   });
@@ -106,14 +107,14 @@ async function endedWithin(
 ): Promise<void> {
   const over = new AbortController();
   const stop = (): void => over.abort();
-  signal.addEventListener("abort", stop, { once: true });
+  const forget = onAbort(signal, stop);
   try {
     await Promise.race([
       hosted.turns.ended(turn),
       sleep(seconds * 1000, undefined, { signal: over.signal, ref: false }).catch(() => undefined),
     ]);
   } finally {
-    signal.removeEventListener("abort", stop);
+    forget();
     stop();
   }
 }

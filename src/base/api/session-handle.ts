@@ -106,7 +106,8 @@ export interface SessionHandle {
   edit(seq: number, input: Input, options?: TurnOptions): Turn;
   /** Stops the turn under way, whoever started it; turns that wait behind it stay. Nothing under way: does nothing. */
   cancel(): Promise<void>;
-  approve(requestId: string): Promise<void>;
+  /** With the `argumentsHash` of the question that was shown: refused when the question is about other arguments. */
+  approve(requestId: string, options?: { readonly argumentsHash?: string | undefined }): Promise<void>;
   deny(requestId: string, reason?: string): Promise<void>;
 
   /** Takes effect at the next step, where it becomes an event. */

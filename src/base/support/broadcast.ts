@@ -3,6 +3,8 @@
  * A slow or absent reader never blocks the writer; what nobody can reach any more is collected.
  */
 
+import { onAbort } from "./on-abort.ts";
+
 interface Node<T> {
   readonly batch: readonly T[];
   next: Node<T> | undefined;
@@ -69,6 +71,7 @@ class Walk<T> implements AsyncIterableIterator<T> {
   readonly #list: Broadcast<T>;
   readonly #signal: AbortSignal | undefined;
   readonly #wake = (): void => this.#list.wake();
+  readonly #forget: (() => void) | undefined;
   readonly #look = (): void => this.#serve();
   #node: Node<T>;
   #at: number;
@@ -81,7 +84,7 @@ class Walk<T> implements AsyncIterableIterator<T> {
     this.#at = start.batch.length; // what stands in the first node was there before
     this.#list = list;
     this.#signal = signal;
-    signal?.addEventListener("abort", this.#wake, { once: true });
+    this.#forget = signal && onAbort(signal, this.#wake);
   }
 
   next(): Promise<Result<T>> {
@@ -129,7 +132,7 @@ class Walk<T> implements AsyncIterableIterator<T> {
 
   #leave(): void {
     this.#left = true;
-    this.#signal?.removeEventListener("abort", this.#wake);
+    this.#forget?.();
   }
 }
 

@@ -3,6 +3,8 @@
  * a wall clock set back by hours must not make a thought last a negative time.
  */
 
+import { onAbort } from "./on-abort.ts";
+
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
@@ -21,15 +23,16 @@ export const systemClock: Clock = {
         reject(signal.reason as Error);
         return;
       }
-      const onAbort = (): void => {
-        clearTimeout(timer);
-        reject(signal?.reason as Error);
-      };
       const timer = setTimeout(() => {
-        signal?.removeEventListener("abort", onAbort);
+        forget?.();
         resolve();
       }, ms);
-      signal?.addEventListener("abort", onAbort, { once: true });
+      const forget =
+        signal &&
+        onAbort(signal, () => {
+          clearTimeout(timer);
+          reject(signal.reason as Error);
+        });
     }),
 };
 

@@ -38,6 +38,7 @@ export {
 } from "./json-types.ts";
 export { inert, inertFrom, inertJson, inertLine, withoutActive } from "./inert-text.ts";
 export { createIdSource, type IdSource } from "./new-id.ts";
+export { onAbort } from "./on-abort.ts";
 export { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
 export { unmistakable, unmistakableLine } from "./unmistakable.ts";

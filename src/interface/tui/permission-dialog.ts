@@ -71,7 +71,9 @@ export class PermissionDialog {
     return new PermissionPrompt({
       request,
       onAnswer: (answer) => {
-        const said = answer === "allow" ? handle.approve(request.requestId) : handle.deny(request.requestId);
+        const { requestId, argumentsHash } = request;
+        const said =
+          answer === "allow" ? handle.approve(requestId, { argumentsHash }) : handle.deny(requestId);
         said.catch(onProblem);
       },
       onText: (text) => {

@@ -81,6 +81,11 @@ export abstract class SessionView {
     return this.#live.follow(options.after ?? -1, options.signal);
   }
 
+  /** As `follow`, in the batches in which they came: all followers are given the same ones, so work on them is shared. */
+  followBatches(options: FollowOptions = {}): AsyncIterable<readonly SessionEvent[]> {
+    return this.#live.followBatches(options.after ?? -1, options.signal);
+  }
+
   blob(name: string): Promise<Uint8Array | undefined> {
     return this.#live.log.getBlob(name);
   }

@@ -183,8 +183,11 @@ export class LocalSession extends SessionView implements Session {
     this.#turns.cancel();
   }
 
-  async approve(requestId: string): Promise<void> {
-    this.#contexts.permissions.answer(requestId, { decision: "allow" });
+  async approve(
+    requestId: string,
+    options: { readonly argumentsHash?: string | undefined } = {},
+  ): Promise<void> {
+    this.#contexts.permissions.answer(requestId, { decision: "allow" }, options.argumentsHash);
   }
 
   async deny(requestId: string, reason?: string): Promise<void> {

@@ -80,7 +80,7 @@ export class TurnContexts {
       permissions: {
         policy: options.permissions ?? "read-only",
         canAsk: options.canAsk ?? true,
-        ask: ({ requestId }) => this.permissions.ask(requestId, signal),
+        ask: (question) => this.permissions.ask(question, signal),
       },
       fetch: options.fetch,
       onWire: options.trace,

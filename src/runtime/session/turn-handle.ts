@@ -4,7 +4,7 @@
 
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
 import type { SessionEvent } from "../../base/events/index.ts";
-import { Broadcast, codedError, ThroughlineError } from "../../base/support/index.ts";
+import { Broadcast, codedError, onAbort, ThroughlineError } from "../../base/support/index.ts";
 
 export class TurnHandle implements Turn {
   readonly id: string;
@@ -22,9 +22,9 @@ export class TurnHandle implements Turn {
     this.#events = new Broadcast({ keepAll: keepEvents });
     const cancel = (): void => this.cancel();
     if (signal?.aborted === true) cancel();
-    signal?.addEventListener("abort", cancel, { once: true });
+    const forget = signal && onAbort(signal, cancel);
     this.#result = run(this).finally(() => {
-      signal?.removeEventListener("abort", cancel);
+      forget?.();
       this.#events.end();
     });
   }

@@ -2,6 +2,7 @@
 
 import type {
   CompactOptions,
+  FollowOptions,
   ForkOptions,
   Input,
   RequestPreview,
@@ -11,7 +12,7 @@ import type {
   Turn,
   TurnOptions,
 } from "../../base/api/index.ts";
-import type { ReplayPolicy } from "../../base/events/index.ts";
+import type { ReplayPolicy, SessionEvent } from "../../base/events/index.ts";
 import type { Clock, Given, JsonObject } from "../../base/support/index.ts";
 import type { Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
@@ -85,6 +86,8 @@ export interface Session extends SessionHandle {
     options: SendOptions & { readonly output: Schema },
   ): Turn<AnswerOf<Schema>>;
   send(input: Input, options?: SendOptions): Turn;
+  /** As `follow`, in the batches in which events came; all followers are given the same ones. */
+  followBatches(options?: FollowOptions): AsyncIterable<readonly SessionEvent[]>;
   setModel(model: Model | string): Promise<void>;
   previewSwitch(model: Model | string): Promise<SwitchPreview>;
   fork(options?: ForkOptions): Promise<Session>;

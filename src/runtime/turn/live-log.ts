@@ -13,13 +13,15 @@ import { closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
 
 const POLL_MS = 200;
 const LOOK_MS = 1000;
+/** Events of history that a follower is given at a time. */
+const PIECE = 256;
 
 export class LiveLog {
   readonly log: Log;
   readonly fold = new Fold();
   readonly blobs: BlobCache;
   readonly #clock: Clock;
-  readonly #bus = new Broadcast<SessionEvent>({ keepAll: false });
+  readonly #bus = new Broadcast<readonly SessionEvent[]>({ keepAll: false });
   readonly #listeners = new Set<() => void>();
   #writerLives: boolean;
   /** How many events of the log the fold and the listeners have seen. */
@@ -92,7 +94,7 @@ export class LiveLog {
   }
 
   publish(events: readonly SessionEvent[]): void {
-    this.#bus.push(events);
+    if (events.length > 0) this.#bus.push([events]);
     this.listener?.(events);
   }
 
@@ -107,22 +109,38 @@ export class LiveLog {
 
   /** History, then what is open, then live. */
   async *follow(after: number, signal: AbortSignal | undefined): AsyncGenerator<SessionEvent> {
+    for await (const batch of this.followBatches(after, signal)) {
+      for (const event of batch) {
+        yield event;
+        if (signal?.aborted === true) return;
+      }
+    }
+  }
+
+  /** The same, as it came: live, every follower is given the very same batches. */
+  async *followBatches(
+    after: number,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<readonly SessionEvent[]> {
     // Listening starts before history is read: an event in between is seen once, by its seq.
     const live = this.#bus.fromNow(signal);
     let open = this.snapshot?.() ?? [];
     const { events } = this.log;
     const last = events.length - 1;
-    // By place: a copy of the list would live as long as the follower does.
-    for (let at = Math.max(0, after + 1); at <= last; at += 1) yield events[at] as LoggedEvent;
-    yield* open;
+    // In pieces: a copy of the whole list would live as long as the follower does.
+    for (let at = Math.max(0, after + 1); at <= last; at += PIECE)
+      yield events.slice(at, Math.min(at + PIECE, last + 1));
+    if (open.length > 0) yield open;
     open = [];
     const seen = Math.max(after, events[last]?.seq ?? -1);
     if (this.log.mode === "read") {
       yield* this.#poll(seen, signal);
       return;
     }
-    for await (const event of live) {
-      if (!("seq" in event) || event.seq > seen) yield event;
+    for await (const batch of live) {
+      const isNew = (event: SessionEvent): boolean => !("seq" in event) || event.seq > seen;
+      if (batch.every(isNew)) yield batch;
+      else yield batch.filter(isNew);
     }
   }
 
@@ -134,7 +152,7 @@ export class LiveLog {
   }
 
   /** Another process writes: its events are read as they come. Whoever reads first, every follower sees them. */
-  async *#poll(after: number, signal: AbortSignal | undefined): AsyncGenerator<LoggedEvent> {
+  async *#poll(after: number, signal: AbortSignal | undefined): AsyncGenerator<readonly LoggedEvent[]> {
     const stopped = (): boolean => this.#closed || signal?.aborted === true;
     let seen = after;
     let looked = this.#clock.monotonic();
@@ -148,7 +166,7 @@ export class LiveLog {
       if (fresh.length > 0) this.changed();
       const added = this.log.events.slice(seen + 1);
       seen = Math.max(seen, this.log.events.length - 1);
-      yield* added;
+      if (added.length > 0) yield added;
       if (added.length === 0) await this.#clock.sleep(POLL_MS, signal).catch(() => undefined);
     }
   }

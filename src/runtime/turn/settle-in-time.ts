@@ -3,7 +3,7 @@
  * time and then left behind, and its late end is reported.
  */
 
-import { messageOf } from "../../base/support/index.ts";
+import { messageOf, onAbort } from "../../base/support/index.ts";
 
 export type Settlement =
   | { readonly how: "returned"; readonly value: unknown }
@@ -35,7 +35,7 @@ export function settleInTime(
       settled = true;
       clearTimeout(timer);
       clearTimeout(grace);
-      signal.removeEventListener("abort", onAbort);
+      forget();
       resolve(outcome);
     };
     const stop = (how: "timed_out" | "aborted"): void => {
@@ -44,9 +44,8 @@ export function settleInTime(
       grace = setTimeout(() => finish({ how, stopped: false }), graceMs);
       controller.abort(new Error(how === "aborted" ? "the turn was stopped" : "the tool ran out of time"));
     };
-    const onAbort = (): void => stop("aborted");
     const timer = setTimeout(() => stop("timed_out"), timeoutMs);
-    signal.addEventListener("abort", onAbort, { once: true });
+    const forget = onAbort(signal, () => stop("aborted"));
     // Deferred by a promise, so that a synchronous throw is a result like any other. Stopped before it began: never begun.
     Promise.resolve()
       .then(() => (controller.signal.aborted ? undefined : run(controller.signal)))
@@ -58,6 +57,6 @@ export function settleInTime(
         (error: unknown) =>
           finish(ending === undefined || settled ? { how: "threw", error } : { how: ending, stopped: true }),
       );
-    if (signal.aborted) onAbort();
+    if (signal.aborted) stop("aborted");
   });
 }

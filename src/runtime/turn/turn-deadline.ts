@@ -2,12 +2,13 @@
  * A turn's time is limited, whatever a provider or a tool does with it. Waiting for a person does not count.
  */
 
-import { codedError } from "../../base/support/index.ts";
+import { codedError, onAbort } from "../../base/support/index.ts";
 
 export class TurnDeadline {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal;
   readonly #follow = (): void => this.#controller.abort(this.#outer.reason);
+  readonly #forget: () => void;
   #leftMs: number;
   #since = 0;
   #waiting = 0;
@@ -19,7 +20,7 @@ export class TurnDeadline {
     this.#outer = outer;
     // By hand: AbortSignal.any costs more than all else that a turn begins with.
     if (outer.aborted) this.#follow();
-    outer.addEventListener("abort", this.#follow, { once: true });
+    this.#forget = onAbort(outer, this.#follow);
     this.#run();
   }
 
@@ -35,7 +36,7 @@ export class TurnDeadline {
 
   stop(): void {
     clearTimeout(this.#timer);
-    this.#outer.removeEventListener("abort", this.#follow);
+    this.#forget();
   }
 
   /** While a person is waited for. */

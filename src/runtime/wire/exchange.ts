@@ -7,7 +7,7 @@
 
 import type { Readable } from "node:stream";
 
-import { codedError } from "../../base/support/index.ts";
+import { codedError, onAbort } from "../../base/support/index.ts";
 import { connectionFailure, hostOf } from "./connection-failure.ts";
 import type { HttpRequest, HttpResponse } from "./http.ts";
 import { type ChunkWatch, readChunks, type StoppableChunks } from "./read-chunks.ts";
@@ -33,7 +33,7 @@ export class Exchange implements ChunkWatch {
   #timer: NodeJS.Timeout | undefined;
   #limit: Limit | undefined;
   #paused = false;
-  readonly #onAbort = (): void => this.#stop(this.#request.signal.reason);
+  readonly #stopListening: () => void;
 
   constructor(request: HttpRequest) {
     this.#request = request;
@@ -41,8 +41,9 @@ export class Exchange implements ChunkWatch {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    request.signal.addEventListener("abort", this.#onAbort, { once: true });
-    if (request.signal.aborted) this.#onAbort();
+    const { signal } = request;
+    this.#stopListening = onAbort(signal, () => this.#stop(signal.reason));
+    if (signal.aborted) this.#stop(signal.reason);
     else this.#expect("timeout_first_byte");
   }
 
@@ -111,7 +112,7 @@ export class Exchange implements ChunkWatch {
   ended(): void {
     this.#state = "over";
     clearTimeout(this.#timer);
-    this.#request.signal.removeEventListener("abort", this.#onAbort);
+    this.#stopListening();
   }
 
   failed(error: unknown): unknown {

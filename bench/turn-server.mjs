@@ -1,0 +1,37 @@
+/**
+ * A process with one Throughline server (memory store) before the provider at `argv[2]`; for the scripts that measure the
+ * server. Prints its address and token, then for every line on its standard input what it has used since the last one:
+ * processor time, memory, the lag of its event loop, its streams. Ends when its standard input does.
+ *
+ * @module
+ */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { createInterface } from "node:readline";
+
+import { MODEL } from "./load/response.mjs";
+
+const dist = (path) => new URL(`../dist/${path}`, import.meta.url).href;
+const { createAgent, memoryStore, openai } = await import(dist("index.js"));
+const { startServer } = await import(dist("access/server/index.js"));
+
+const model = openai(MODEL, { baseUrl: process.argv[2], apiKey: "bench" });
+const server = await startServer({ store: memoryStore(), agent: createAgent({ model }), port: 0 });
+const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const loop = monitorEventLoopDelay({ resolution: 5 });
+loop.enable();
+let cpu = process.cpuUsage();
+say({ url: server.url, token: server.token });
+// 5 ms are the pause between two looks at the loop, and no lag.
+const lag = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - 5);
+for await (const _ of createInterface({ input: process.stdin })) {
+  const { user, system } = process.cpuUsage(cpu);
+  say({
+    cpuMs: (user + system) / 1000,
+    rssMb: process.memoryUsage.rss() / 2 ** 20,
+    lagMs: { p50: lag(loop.percentile(50)), p99: lag(loop.percentile(99)), max: lag(loop.max) },
+    ...server.counters,
+  });
+  cpu = process.cpuUsage();
+  loop.reset();
+}
+process.exit(0);

@@ -1,0 +1,46 @@
+import { getEventListeners } from "node:events";
+
+import { expect, test } from "vitest";
+
+import { onAbort } from "./on-abort.ts";
+
+test("any number listen through one listener of the signal, and all are called once, in order", () => {
+  const { signal, abort } = controlled();
+  const called: number[] = [];
+  for (let n = 0; n < 200; n += 1) onAbort(signal, () => called.push(n));
+  expect(getEventListeners(signal, "abort").length).toBe(1);
+  abort();
+  abort();
+  expect(called).toEqual(Array.from({ length: 200 }, (_, n) => n));
+  expect(getEventListeners(signal, "abort").length).toBe(0);
+});
+
+test("whoever stops listening is not called, and the last one leaves nothing on the signal", () => {
+  const { signal, abort } = controlled();
+  const called: string[] = [];
+  const listen = (name: string): (() => void) => onAbort(signal, () => called.push(name));
+  const [stop, again] = [listen("first"), listen("second")];
+  stop();
+  stop(); // a second time does nothing
+  expect(getEventListeners(signal, "abort").length).toBe(1);
+  again();
+  expect(getEventListeners(signal, "abort").length).toBe(0);
+  listen("third");
+  abort();
+  expect(called).toEqual(["third"]);
+});
+
+test("one that is stopped by another while all are called is not called", () => {
+  const { signal, abort } = controlled();
+  const called: string[] = [];
+  const stops: (() => void)[] = [];
+  onAbort(signal, () => stops[0]?.());
+  stops.push(onAbort(signal, () => called.push("second")));
+  abort();
+  expect(called).toEqual([]);
+});
+
+function controlled(): { readonly signal: AbortSignal; readonly abort: () => void } {
+  const controller = new AbortController();
+  return { signal: controller.signal, abort: () => controller.abort() };
+}

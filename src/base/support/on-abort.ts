@@ -1,0 +1,37 @@
+/**
+ * Listens for the end of a signal, any number of times, with one listener on the signal itself. A signal that many share
+ * (all followers of a session, all tools of a step) would otherwise collect a listener for each, and Node takes more than
+ * ten for a leak and warns (`MaxListenersExceededWarning`).
+ */
+
+interface Shared {
+  readonly listeners: Set<() => void>;
+  readonly tell: () => void;
+}
+
+const shared = new WeakMap<AbortSignal, Shared>();
+
+/** Calls back once when the signal aborts, not if it has already; what is returned stops listening. */
+export function onAbort(signal: AbortSignal, listener: () => void): () => void {
+  const { listeners, tell } = shared.get(signal) ?? share(signal);
+  const own = (): void => listener();
+  listeners.add(own);
+  return () => {
+    if (!listeners.delete(own) || listeners.size > 0) return;
+    signal.removeEventListener("abort", tell);
+    shared.delete(signal);
+  };
+}
+
+function share(signal: AbortSignal): Shared {
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    shared.delete(signal);
+    for (const listener of listeners) listener();
+    listeners.clear();
+  };
+  signal.addEventListener("abort", tell, { once: true });
+  const made = { listeners, tell };
+  shared.set(signal, made);
+  return made;
+}
