@@ -18,6 +18,8 @@ export interface Case extends RunOptions {
   readonly again: { readonly code: number; readonly says: RegExp };
   /** Sessions that it may change. */
   readonly changes?: readonly string[];
+  /** In the working folder: it never writes over these, so a person removes them before running it again. */
+  readonly cleared?: string;
   /** Files of the working folder and the home that it may change. */
   readonly rewrites?: readonly string[];
 }
@@ -223,7 +225,8 @@ export const WRITES: readonly Case[] = [
     name: "run with --trace",
     words: ["-p", "-r", "s", "Hello", "--trace", "trace.jsonl"],
     done: both(appended("s", isCompleted), linesIn("trace.jsonl", '"type":"turn_end"')),
-    again: EXISTS,
+    again: AGAIN,
+    cleared: "trace.jsonl",
     changes: ["s"],
     rewrites: ["trace.jsonl"],
   },
@@ -231,7 +234,8 @@ export const WRITES: readonly Case[] = [
     name: "run with --record",
     words: ["-p", "-r", "s", "Hello", "--record", "record.jsonl"],
     done: both(appended("s", isCompleted), linesIn("record.jsonl", '"type":"turn_end"')),
-    again: EXISTS,
+    again: AGAIN,
+    cleared: "record.jsonl",
     changes: ["s"],
     rewrites: ["record.jsonl"],
   },
@@ -305,8 +309,8 @@ export const WRITES: readonly Case[] = [
       fileWith(inWork("results/report.json"), (text) => JSON.parse(text) !== undefined),
       fileWith(inWork("results/report.txt"), (text) => text.endsWith("\n")),
     ),
-    again: { code: 2, says: /not empty/ },
-    rewrites: ["results"],
+    again: AGAIN,
+    cleared: "results",
   },
   {
     name: "emulator --record",

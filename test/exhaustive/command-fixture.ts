@@ -110,7 +110,7 @@ export interface HowToRun {
   readonly under?: readonly string[];
   /** For a command that runs until it is stopped: called with its first line of output. Then SIGINT ends it. */
   readonly whenUp?: ((line: string) => Promise<unknown>) | undefined;
-  /** The process to end, where it is not the one that is started. */
+  /** The process to end, where it is not the one that is started; 0 when it is gone. */
   readonly processId?: (started: number) => number;
 }
 
@@ -139,7 +139,9 @@ export async function command(
   let err = "";
   const pid = child.pid ?? 0;
   const stop = (): void => {
-    if (child.exitCode === null && child.signalCode === null) process.kill(processId?.(pid) ?? pid, "SIGINT");
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const wanted = processId === undefined ? pid : processId(pid);
+    if (wanted > 0) process.kill(wanted, "SIGINT"); // 0 is every process of this group
   };
   let up: Promise<unknown> | undefined;
   child.stdout.on("data", (data: Buffer) => {
@@ -148,13 +150,14 @@ export async function command(
     if (out.includes("\n"))
       up ??= whenUp?.(out.slice(0, out.indexOf("\n")))
         .catch(() => undefined)
-        .then(stop);
+        .then(stop)
+        .catch(() => undefined); // it ended by itself in this moment
   });
   child.stderr.on("data", (data: Buffer) => (err += data.toString("utf8")));
   let hung = false;
   const late = setTimeout(() => {
     hung = true;
-    process.kill(-pid, "SIGKILL"); // strace and what it runs
+    if (pid > 0) process.kill(-pid, "SIGKILL"); // strace and what it runs
   }, HANGS_MS);
   const [code, signal] = await new Promise<[number | null, string | null]>((done) => {
     child.once("close", (...how) => done(how));

@@ -1,6 +1,6 @@
 /** What must hold of the files when a command was killed, or when the disk failed under it. */
 
-import { existsSync, readdirSync, readFileSync, utimesSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect } from "vitest";
@@ -54,6 +54,7 @@ export async function expectGoesOn(one: Case, home: Home, before: Home): Promise
   expectUntouched(home, before, one);
   await withCopy(home, expectSwept); // also where nobody runs it again
   const wasDone = await one.done(home, before);
+  if (one.cleared !== undefined) rmSync(join(home.work, one.cleared), { recursive: true, force: true });
   const { code, err, out } = await command(home, one.words, { whenUp: one.whenUp });
   const said = `${out}${err}`;
   if (code !== 0 || !wasDone) {

@@ -24,7 +24,7 @@ describe.runIf(hasStrace)("SIGKILL by strace", () => {
     "at every system call of $name",
     async (one) => {
       const points = await pointsOf(before, one);
-      expect(points.length).toBeGreaterThan(10);
+      expect(points.length).toBeGreaterThan(2);
       tally.add("points", points.length);
       const killAndJudge = async (point: Point, home: Home): Promise<void> => {
         const { killed, reached } = await killAt(home, one, point);

@@ -26,6 +26,9 @@ const LOOKS = ["openat", "close", "read", "pread64", "fstat", "newfstatat", "sta
 /** Their number differs from run to run: threads wake one another with these. */
 const BY_PATH_ONLY: ReadonlySet<string> = new Set(["read", "write", "close"]);
 
+/** Of their two names strace looks at the first alone, which is a temporary one. They are few: counted without a path. */
+const TWO_NAMES: ReadonlySet<string> = new Set(["rename", "link"]);
+
 export const changesFiles = (call: string): boolean => CHANGES.includes(call);
 
 /**
@@ -72,7 +75,7 @@ async function pointsIn(home: Home, run: RunOptions): Promise<readonly Point[]> 
     if (ours.length === 0) continue;
     const lasting = byPath.find(({ path }) => !UNKNOWN_NAME.test(path.replace(home.folder, "")));
     const point =
-      lasting === undefined
+      lasting === undefined || TWO_NAMES.has(call)
         ? { call, nth, path: undefined }
         : { ...lasting, path: lasting.path.replace(home.folder, HOME) };
     if (point.path === undefined && BY_PATH_ONLY.has(call)) continue;
@@ -142,7 +145,7 @@ async function traced(
     under: [...strace, "-e", `trace=${calls.join()}`, ...orders],
     whenUp,
     // A signal for strace would not reach the command.
-    processId: (pid) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1")),
+    processId: (pid) => Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1"), 10),
   });
   const text = readFileSync(trace, "latin1");
   rmSync(trace);
