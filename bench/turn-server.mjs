@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { createHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { createInterface } from "node:readline";
 
 import { MODEL } from "./load/response.mjs";
@@ -20,6 +20,14 @@ const say = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 const loop = monitorEventLoopDelay({ resolution: 5 });
 loop.enable();
 let cpu = process.cpuUsage();
+/** Processor time from one look at the loop to the next: of the lag, what is our own and not the machine's. */
+const work = createHistogram();
+let looked = process.cpuUsage();
+setInterval(() => {
+  const { user, system } = process.cpuUsage(looked);
+  work.record(Math.max(1, user + system));
+  looked = process.cpuUsage();
+}, 5);
 say({ url: server.url, token: server.token });
 // 5 ms are the pause between two looks at the loop, and no lag.
 const lag = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - 5);
@@ -29,9 +37,11 @@ for await (const _ of createInterface({ input: process.stdin })) {
     cpuMs: (user + system) / 1000,
     rssMb: process.memoryUsage.rss() / 2 ** 20,
     lagMs: { p50: lag(loop.percentile(50)), p99: lag(loop.percentile(99)), max: lag(loop.max) },
+    workMs: { p99: work.percentile(99) / 1000, max: work.max / 1000 },
     ...server.counters,
   });
   cpu = process.cpuUsage();
   loop.reset();
+  work.reset();
 }
 process.exit(0);
