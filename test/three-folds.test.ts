@@ -15,7 +15,6 @@ const NO_FOLDS: Readonly<Record<string, string>> = {
   "src/interface/cli/playback/play-back.ts": "does again what a recording says, event by event",
   "src/interface/cli/show-progress.ts": "a line for an event as it comes; nothing is kept",
   "src/interface/cli/spoken-lines.ts": "a line for an event as it comes; nothing is kept",
-  "src/runtime/log/log-size.ts": "says how much room an event needs",
   "src/runtime/providers/openai-responses/stream.ts": "makes item events from the wire",
   "src/runtime/session/fork.ts": "copies events into another log",
   "src/runtime/session/history-edits.ts": "finds where a branch may lead to",

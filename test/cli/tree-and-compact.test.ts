@@ -1,5 +1,9 @@
+import { mkdirSync } from "node:fs";
+
 import { describe, expect, test } from "vitest";
 
+import type { EventDraft } from "../../src/base/events/index.ts";
+import { fileStore } from "../../src/runtime/log/index.ts";
 import {
   emulatorOf,
   eventsOf,
@@ -102,4 +106,28 @@ describe("compact", () => {
     expectProblem(await run(place, ["compact", id, "--keep-turns", "many"]), 2, "number_invalid");
     expectProblem(await run(place, ["compact", id, "--keep-turns", "9"]), 2, "nothing_to_compact");
   });
+});
+
+test("the tree of a session of many thousand turns is printed, as text and as JSON", async () => {
+  const place = newPlace();
+  mkdirSync(place.sessions, { recursive: true, mode: 0o700 });
+  const TURNS = 12_000;
+  const usage = { inputTokens: 1, cachedTokens: 0, outputTokens: 1, reasoningTokens: 0 };
+  const turns = Array.from({ length: TURNS }, (_, index): readonly EventDraft[] => {
+    const turn = `tn_${index}`;
+    return [
+      { type: "user_message", turn, by: "person", content: [{ type: "text", text: "hello" }] },
+      { type: "turn_end", turn, status: "completed", steps: 1, usage, durationMs: 1 },
+    ];
+  });
+  const start = { type: "session_start", session: "long", root: "long", writer: "test" } as const;
+  await fileStore(place.sessions).create("long", { events: [start, ...turns.flat()], blobs: new Map() });
+  const text = await run(place, ["tree", "long"]);
+  expect([text.code, text.out.split("\n").length]).toEqual([0, TURNS + 1]);
+  const json = await run(place, ["tree", "long", "--json"]);
+  let depth = 0;
+  type Turns = readonly { readonly children: Turns }[];
+  for (let level = JSON.parse(json.out) as Turns; level[0] !== undefined; level = level[0].children)
+    depth += 1;
+  expect([json.code, depth]).toEqual([0, TURNS]);
 });

@@ -9,7 +9,7 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 
 import type { EventDraft } from "../../base/events/index.ts";
-import { assertNever, codedError, ThroughlineError } from "../../base/support/index.ts";
+import { codedError, ThroughlineError } from "../../base/support/index.ts";
 
 /** The largest log that this version opens. */
 export const LARGEST_LOG_BYTES = 2 ** 31 - 1;
@@ -74,36 +74,20 @@ export class LogSize {
   }
 }
 
+const CLOSES: ReadonlySet<EventDraft["type"]> = new Set([
+  "branch",
+  "compaction",
+  "notice",
+  "response_end",
+  "tool_result",
+  "turn_end",
+]);
+
 function needOf(draft: EventDraft): Need {
-  switch (draft.type) {
-    case "user_message":
-    case "response_start":
-      // A summary is the way to a smaller copy.
-      return draft.purpose === "compaction" ? "go_on" : "begin";
-    case "branch":
-    case "compaction":
-    case "notice":
-    case "response_end":
-    case "tool_result":
-    case "turn_end":
-      return "close";
-    case "assistant_message":
-    case "hosted_item":
-    case "other_item":
-    case "partial":
-    case "permission_decision":
-    case "permission_request":
-    case "reasoning":
-    case "replay_override":
-    case "session_start":
-    case "settings":
-    case "title":
-    case "tool_call":
-    case "tool_start":
-      return "go_on";
-    default:
-      return assertNever(draft, "draft");
-  }
+  if (CLOSES.has(draft.type)) return "close";
+  const begins = draft.type === "user_message" || draft.type === "response_start";
+  // A summary is the way to a smaller copy.
+  return begins && draft.purpose !== "compaction" ? "begin" : "go_on";
 }
 
 /** A whole log or export; `what` names it for a person. Refused before it is read when it is too large. */

@@ -31,7 +31,7 @@ Examples:
       const id = await sessionNamed(name, flags);
       if (flags.to !== undefined) await goTo(id, wholeNumber("--to", flags.to, EVENT_NUMBER));
       const tree = await withLog(sessionStore().open(id, { mode: "read" }), ({ events }) => treeOf(events));
-      if (flags.json === true) printJson(terminal.stdout, tree);
+      if (flags.json === true) printTree(terminal.stdout, tree);
       else if (tree.length === 0) terminal.stderr.write("There are no turns yet.\n");
       else printLines(terminal.stdout, linesOf(tree));
       finish(EXIT.ok);
@@ -45,6 +45,34 @@ async function goTo(id: string, to: number): Promise<void> {
     await session.checkout({ to });
   } finally {
     await session.close();
+  }
+}
+
+/** In a long session every turn is the child of the one before it: too deep for JSON.stringify, and for being set in. */
+const DEEPEST_SET_IN = 500;
+
+function printTree(out: Terminal["stdout"], tree: readonly TreeTurn[]): void {
+  let level = tree;
+  for (let depth = 0; depth < DEEPEST_SET_IN; depth += 1) level = level.flatMap(({ children }) => children);
+  if (level.length === 0) printJson(out, tree);
+  else printLines(out, jsonOf(tree));
+}
+
+/** A turn a line. */
+function* jsonOf(tree: readonly TreeTurn[]): Generator<string> {
+  const open = [{ turns: tree, next: 0 }];
+  yield "[";
+  for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
+    const turn = level.turns[level.next];
+    if (turn === undefined) {
+      open.pop();
+      yield open.length === 0 ? "]" : "]}";
+      continue;
+    }
+    const { children, ...own } = turn;
+    yield `${level.next === 0 ? "" : ","}${JSON.stringify(own).slice(0, -1)},"children":[`;
+    level.next += 1;
+    open.push({ turns: children, next: 0 });
   }
 }
 
