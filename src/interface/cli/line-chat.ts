@@ -256,7 +256,8 @@ class LineChat {
       return;
     }
     try {
-      if (/^(?:y|yes|1)$/i.test(answer ?? "")) await handle.approve(request.requestId);
+      if (/^(?:y|yes|1)$/i.test(answer ?? ""))
+        await handle.approve(request.requestId, { argumentsHash: request.argumentsHash });
       else await handle.deny(request.requestId);
     } catch (error) {
       // Ended while the question stood: nobody waits for the answer any more.
