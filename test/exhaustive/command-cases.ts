@@ -347,6 +347,5 @@ export const LOOKS: readonly Case[] = [
   looks("check", "s"),
   looks("config", "list"),
   looks("models"),
-  looks("doctor"),
   { ...looks("serve", "--port", "0"), whenUp: async () => undefined },
 ];
