@@ -48,7 +48,7 @@ function attempt(copy, { file, find, replace, tests }) {
   );
   try {
     return tests.map((test) => {
-      const { failed, problem } = run(copy, [test]);
+      const { failed, problem } = run(copy, [test], ["--bail=1"]); // one red test is enough
       if (problem !== undefined) return { test, verdict: "ERROR", by: `: ${problem}` };
       return failed.length > 0
         ? { test, verdict: "red", by: `: ${failed[0]}` }
@@ -67,13 +67,13 @@ function shortly(messages) {
 }
 
 /** The names of the failed tests. A file that cannot even be loaded is a problem of the plant, not a red test. */
-function run(copy, files) {
+function run(copy, files, flags = []) {
   const report = join(copy, "report.json");
   rmSync(report, { force: true });
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    [vitest, "run", "--root", copy, "--reporter=json", `--outputFile=${report}`, ...files],
+    [vitest, "run", "--root", copy, "--reporter=json", `--outputFile=${report}`, ...flags, ...files],
     { cwd: copy, encoding: "utf8", env: { ...process.env, CI: "1" } },
   );
   let parsed;

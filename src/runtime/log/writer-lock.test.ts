@@ -17,6 +17,7 @@ import { describe, expect, test } from "vitest";
 
 import {
   afterTest,
+  type Child,
   type ChildOptions,
   linesOf,
   startChild,
@@ -25,6 +26,10 @@ import {
 import { fileStore, lockHolder } from "./index.ts";
 
 const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
+
+/** The pid of one that holds the session, or why it was refused. Whichever comes: a test that waits for one alone would hang. */
+const outcomeOf = (child: Child): Promise<string> =>
+  Promise.any([child.line("holding"), child.line("refused")]);
 
 const openAndClose = async (folder: string, id = "s"): Promise<void> => {
   const log = await fileStore(folder).open(id, { mode: "write" });
@@ -134,9 +139,7 @@ test("ten processes that open a session at the same moment: one at most holds it
   let written = 0;
   for (let round = 0; round < 3; round += 1) {
     const children = Array.from({ length: 10 }, () => startChild("hold-lock", [folder, "s"]));
-    const said = await Promise.all(
-      children.map((child) => Promise.any([child.line("holding"), child.line("refused")])),
-    );
+    const said = await Promise.all(children.map(outcomeOf));
     const holding = said.filter((word) => /^\d+$/.test(word));
     expect(holding.length).toBeLessThanOrEqual(1);
     expect(said.filter((word) => word.startsWith("session_locked ")).length).toBe(10 - holding.length);
@@ -234,7 +237,7 @@ describe("the lock holds between Node versions", () => {
     const first = startChild("hold-lock", [folder, "s"], { node: holder });
     await first.line("holding");
     const second = startChild("hold-lock", [folder, "s"], { node: other });
-    expect(await second.line("refused")).toMatch(/^session_locked /);
+    expect(await outcomeOf(second)).toMatch(/^session_locked /);
     await first.kill();
     const third = startChild("hold-lock", [folder, "s"], { node: other });
     await third.line("holding");
@@ -251,7 +254,7 @@ describe.runIf(isRoot && process.platform === "linux")("other users and containe
   test("a user who cannot enter the folder cannot keep its owner out", async () => {
     const folder = temporaryFolder();
     const stranger = startChild("hold-lock", [folder, "s"], asNobody);
-    expect(await stranger.line("refused")).toMatch(/^(?:store_unusable|lock_unusable) /);
+    expect(await outcomeOf(stranger)).toMatch(/^(?:store_unusable|lock_unusable) /);
     await openAndClose(folder);
     expect(readdirSync(folder)).toEqual(["s.jsonl"]);
   });
@@ -275,7 +278,7 @@ describe.runIf(isRoot && process.platform === "linux")("other users and containe
     await root.line("holding");
     chownSync(join(folder, "s.jsonl"), NOBODY, NOBODY);
     const refused = startChild("hold-lock", [folder, "s"], asNobody);
-    expect(await refused.line("refused")).toMatch(/^session_locked /);
+    expect(await outcomeOf(refused)).toMatch(/^session_locked /);
     await root.kill();
     const owner = startChild("hold-lock", [folder, "s", "once"], asNobody);
     await owner.line("holding");
@@ -291,7 +294,7 @@ describe.runIf(isRoot && process.platform === "linux")("other users and containe
     const folder = temporaryFolder();
     const log = await fileStore(folder).open("s", { mode: "write" });
     const inside = startChild("hold-lock", [folder, "s"], { by });
-    expect(await inside.line("refused")).toMatch(/^session_locked /);
+    expect(await outcomeOf(inside)).toMatch(/^session_locked /);
     await log.close();
     const holder = startChild("hold-lock", [folder, "s"], { by });
     await holder.line("holding");
