@@ -84,7 +84,7 @@ interface Claim {
   withdraw(): void;
 }
 
-/** Listens under a name nobody looks at, then publishes it by a rename: whoever sees the name can connect. */
+/** Listens under a name that claimants ignore, then publishes it by a rename: whoever sees the name can connect. */
 async function publish(folder: string): Promise<Claim> {
   let problem: unknown;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -125,17 +125,20 @@ class SocketClaim implements Claim {
     });
   }
 
-  /** `exclusive`: in a worker of node:cluster the socket would else belong to the primary process, and outlive us. */
+  /**
+   * `exclusive`: in a worker of node:cluster the socket would otherwise belong to the primary process and outlive us. The
+   * listener for errors stays: an accept that fails later (EMFILE) must not end the process, and the socket still listens.
+   */
   listen(path: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#server.once("error", reject);
+      this.#server.on("error", reject);
       this.#server.listen({ path, exclusive: true }, resolve).unref();
     });
   }
 
   withdraw(): void {
     for (const end of ["", UNPUBLISHED]) quietly(() => rmSync(join(this.#folder, `${this.name}${end}`)));
-    this.#server.close(); // at once; it would only be waited for those who are still being answered
+    this.#server.close(); // the socket closes at once; only connections that are being answered take longer
     quietly(() => rmdirSync(this.#folder));
   }
 }
