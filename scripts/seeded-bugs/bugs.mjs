@@ -19,8 +19,8 @@ export const bugs = [
   {
     what: "an append is acknowledged before it is written",
     file: "src/runtime/log/file-log.ts",
-    find: "    if (stamped.length > 0) this.#write(bytes);",
-    replace: "    setImmediate(() => { if (stamped.length > 0) this.#write(bytes); });",
+    find: "    this.#write(bytes);",
+    replace: "    setImmediate(() => this.#write(bytes));",
     tests: ["src/runtime/log/file-faults.test.ts"],
   },
   {
@@ -88,8 +88,8 @@ export const bugs = [
   {
     what: "an append goes into a log that is no longer in its place",
     file: "src/runtime/log/file-log.ts",
-    find: "    this.#assertInPlace(this.#file);\n",
-    replace: "",
+    find: "      );\n    this.#assertInPlace(file);\n",
+    replace: "      );\n",
     tests: ["src/runtime/log/file-faults.test.ts"],
   },
   {

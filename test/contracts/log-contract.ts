@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { EventDraft, LoggedEvent } from "../../src/base/events/index.ts";
 import type { RawJson } from "../../src/base/support/index.ts";
 import type { AppendDraft, Log, Store } from "../../src/runtime/log/index.ts";
+import { scanLines } from "../../src/runtime/log/line-framing.ts";
 
 export interface StoreUnderTest {
   readonly store: Store;
@@ -351,14 +352,71 @@ export function describeLogContract(
       expect(await next.scratch.read()).toBe("three");
     });
 
-    test("sync resolves, also with nothing to do", async () => {
+    test("a durable append resolves, also with nothing to write", async () => {
       const { store } = await setUp();
       const log = await open(store);
-      await log.sync();
+      await log.append([], { durable: true });
       await log.append([notice("a")]);
-      await log.sync();
-      await log.sync();
+      await log.append([], { durable: true });
+      await log.append([], { durable: true });
       expect(messagesOf(log.events)).toEqual(["a"]);
+    });
+
+    test("a writer may act until it is closed, a reader never; neither is lost, and no store was put back", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await log.assertWriter();
+      await log.append([notice("a")], { durable: true, turn: "begin" });
+      await log.assertWriter();
+      const reader = await open(store, "read");
+      expect(await codeOf(reader.assertWriter())).toBe("log_read_only");
+      await log.close();
+      expect(await codeOf(log.assertWriter())).toBe("log_closed");
+      expect([log, reader].map(({ lost, restored }) => [lost.aborted, restored])).toEqual([
+        [false, false],
+        [false, false],
+      ]);
+    });
+
+    test("the lines are those of the events, exactly, for writer and reader, and also while the log grows", async () => {
+      const { store, again } = await setUp();
+      const log = await open(store);
+      expect(await log.lines()).toEqual(Buffer.alloc(0));
+      await log.append([notice("a"), itemDraft('{"n":12345678901234567890123,"a":1,"a":2}'), notice("ü😀")]);
+      const reader = await open(again?.() ?? store, "read");
+      await log.append([notice("later")]);
+      const [whole, before] = [await log.lines(), await reader.lines()];
+      expect(before).toEqual(whole.subarray(0, before.length));
+      expect(scanLines(before, { offset: 0, firstSeq: 0, lowestEpoch: 0 }).events).toEqual(reader.events);
+      expect(messagesOf(scanLines(whole, { offset: 0, firstSeq: 0, lowestEpoch: 0 }).events)).toEqual(
+        messagesOf(log.events),
+      );
+      await reader.refresh();
+      expect(await reader.lines()).toEqual(whole);
+    });
+
+    test("whoever waits for a session gets it when its writer lets go, and is refused when the time is over", async () => {
+      const { store, again } = await setUp();
+      const first = await open(store);
+      const other = again?.() ?? store;
+      expect(await codeOf(other.open("s1", { mode: "write", wait: 60 }))).toBe("session_locked");
+      const waiting = other.open("s1", { mode: "write", wait: 60_000 });
+      await first.append([notice("a")]);
+      await first.close();
+      const second = await waiting;
+      logs.push(second);
+      await second.append([notice("b")]);
+      expect(messagesOf(second.events)).toEqual(["a", "b"]);
+    });
+
+    test("a store that was closed opens nothing; what is open stays open", async () => {
+      const { store } = await setUp();
+      const log = await open(store);
+      await store.close();
+      await store.close();
+      await log.append([notice("a")]);
+      expect(await codeOf(store.open("s1", { mode: "read" }))).toBe("store_closed");
+      expect(await codeOf(store.open("s2", { mode: "write" }))).toBe("store_closed");
     });
 
     test.each([

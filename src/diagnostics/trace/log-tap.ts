@@ -16,6 +16,7 @@ export function tapStore(store: Store, sink: LogSink): Store {
     list: () => store.list(),
     create: (id, whole) => store.create(id, whole),
     remove: (id) => store.remove(id),
+    close: () => store.close(),
     async open(id, options) {
       const log = await store.open(id, options);
       if (options.mode === "read") return log;
@@ -37,18 +38,21 @@ function tapLog(log: Log, sink: LogSink): Log {
     mode: log.mode,
     place: log.place,
     scratch: log.scratch,
+    lost: log.lost,
+    restored: log.restored,
     get events() {
       return log.events;
     },
-    async append(drafts) {
-      const added = await log.append(drafts);
+    async append(drafts, options) {
+      const added = await log.append(drafts, options);
       // The log may add a word of its own (a repaired tail): all that is new is told.
       const fresh = log.events.slice(told);
       told = log.events.length;
       sink.appended(log.session, fresh);
       return added;
     },
-    sync: () => log.sync(),
+    assertWriter: () => log.assertWriter(),
+    lines: () => log.lines(),
     refresh: () => log.refresh(),
     hasWriter: () => log.hasWriter(),
     async putBlob(bytes) {

@@ -4,7 +4,7 @@ import type { SessionBundle } from "./bundle.ts";
 import type { Log } from "./log.ts";
 import { readOnly } from "./memory-store.ts";
 
-export function bundleLog({ events, blobs }: SessionBundle): Log {
+export function bundleLog({ events, lines, blobs }: SessionBundle): Log {
   const [first] = events;
   const session = first?.type === "session_start" ? first.session : "";
   const refuse = async (): Promise<never> => {
@@ -15,10 +15,13 @@ export function bundleLog({ events, blobs }: SessionBundle): Log {
     mode: "read",
     place: "memory",
     events,
+    lost: new AbortController().signal,
+    restored: false,
     append: refuse,
+    assertWriter: refuse,
+    lines: async () => lines,
     putBlob: refuse,
     getBlob: async (name) => blobs.get(name),
-    sync: async () => undefined,
     refresh: async () => [],
     hasWriter: async () => false,
     scratch: { write: () => undefined, read: async () => "", clear: () => undefined },

@@ -8,16 +8,7 @@ import { createHash } from "node:crypto";
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
 import { isObject, type JsonObject, ThroughlineError, tryParseJson } from "../../base/support/index.ts";
-import {
-  assertFormat,
-  checkedLine,
-  frameLine,
-  frameOpen,
-  type RawLine,
-  scanLines,
-  splitLines,
-} from "./line-framing.ts";
-import { readWholeFile } from "./log-size.ts";
+import { assertFormat, checkedLine, frameOpen, type RawLine, scanLines, splitLines } from "./line-framing.ts";
 import type { Log } from "./log.ts";
 
 export interface SessionBundle {
@@ -44,19 +35,7 @@ export async function readBundle(log: Log): Promise<SessionBundle> {
     const bytes = await log.getBlob(name);
     if (bytes !== undefined) blobs.set(name, bytes);
   }
-  return { events: [...log.events], lines: linesOf(log), blobs };
-}
-
-/** Lines made anew, for events that were changed. */
-export function linesFrom(events: readonly LoggedEvent[]): Buffer {
-  return Buffer.concat(events.map((event) => frameLine(event)));
-}
-
-function linesOf(log: Log): Buffer {
-  if (log.place === "memory") return linesFrom(log.events);
-  const bytes = readWholeFile(log.place, `session "${log.session}"`);
-  const { goodBytes } = scanLines(bytes, { offset: 0, firstSeq: 0, lowestEpoch: 0 });
-  return bytes.subarray(0, goodBytes);
+  return { events: [...log.events], lines: await log.lines(), blobs };
 }
 
 export function* bundleText({ events, lines, blobs }: SessionBundle): Generator<Buffer> {

@@ -115,7 +115,7 @@ describe("a full disk", () => {
     await expect(log.append([notice("b")])).rejects.toMatchObject({ code: "log_write_failed" });
     io.failWrite = undefined;
     await expect(log.append([notice("c")])).rejects.toMatchObject({ code: "log_failed" });
-    await expect(log.sync()).rejects.toMatchObject({ code: "log_failed" });
+    await expect(log.append([], { durable: true })).rejects.toMatchObject({ code: "log_failed" });
     await log.close();
 
     const next = await fileStore(folder).open("s", { mode: "write" });
@@ -176,12 +176,12 @@ describe("syncs", () => {
     const { io, log, folder } = await openCounted();
     await log.append([notice("a")]);
     io.onSync = () => Promise.reject(errno("EIO"));
-    await expect(log.sync()).rejects.toMatchObject({
+    await expect(log.append([], { durable: true })).rejects.toMatchObject({
       code: "log_failed",
       message: expect.stringContaining("the disk did not confirm a write"),
     });
     io.onSync = undefined;
-    await expect(log.sync()).rejects.toMatchObject({ code: "log_failed" });
+    await expect(log.append([], { durable: true })).rejects.toMatchObject({ code: "log_failed" });
     await expect(log.append([notice("b")])).rejects.toMatchObject({ code: "log_failed" });
     expect(io.calls.sync).toBe(1);
     await log.close();
@@ -195,7 +195,11 @@ describe("syncs", () => {
     const { io, log } = await openCounted();
     await log.append([notice("a")]);
     io.onSync = () => Promise.reject(errno("EIO"));
-    const all = await Promise.allSettled([log.sync(), log.sync(), log.sync()]);
+    const all = await Promise.allSettled([
+      log.append([], { durable: true }),
+      log.append([], { durable: true }),
+      log.append([], { durable: true }),
+    ]);
     expect(all.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
     await log.close();
   });
@@ -208,10 +212,14 @@ describe("syncs", () => {
         finish.push(done);
       });
     await log.append([notice("a")]);
-    const early = [log.sync(), log.sync(), log.sync()];
+    const early = [
+      log.append([], { durable: true }),
+      log.append([], { durable: true }),
+      log.append([], { durable: true }),
+    ];
     expect(io.calls.sync).toBe(1);
     await log.append([notice("b")]);
-    const late = [log.sync(), log.sync()];
+    const late = [log.append([], { durable: true }), log.append([], { durable: true })];
     expect(io.calls.sync).toBe(1);
     finish[0]?.();
     await Promise.all(early);
@@ -226,8 +234,8 @@ describe("syncs", () => {
   test("nothing new costs nothing, and what was appended after a sync began is not taken for synced", async () => {
     const { io, log } = await openCounted();
     await log.append([notice("a")]);
-    await log.sync();
-    await log.sync();
+    await log.append([], { durable: true });
+    await log.append([], { durable: true });
     expect(io.calls.sync).toBe(1);
     let release: (() => void) | undefined;
     io.onSync = () =>
@@ -235,12 +243,12 @@ describe("syncs", () => {
         release = done;
       });
     await log.append([notice("b")]);
-    const first = log.sync();
+    const first = log.append([], { durable: true });
     await log.append([notice("c")]);
     release?.();
     await first;
     io.onSync = undefined;
-    await log.sync();
+    await log.append([], { durable: true });
     expect(io.calls.sync).toBe(3);
     await log.close();
     expect(io.calls.sync).toBe(3);
@@ -306,14 +314,14 @@ describe("a log that is no longer where it was opened", () => {
     const { log, path, folder } = await openCounted();
     afterTest(() => rmSync(`${folder}-moved`, { recursive: true, force: true }));
     await log.append([notice("a")]);
-    await log.sync();
+    await log.append([], { durable: true });
     attack(path);
     await expect(log.append([notice("b")])).rejects.toMatchObject({
       code: "log_replaced",
       message: `session "s" cannot be written any more: ${path} was removed, moved or replaced while it was open. What came after is not saved. Put the file back, then open the session again`,
     });
     await expect(log.append([notice("c")])).rejects.toMatchObject({ code: "log_replaced" });
-    await expect(log.sync()).rejects.toMatchObject({ code: "log_replaced" });
+    await expect(log.append([], { durable: true })).rejects.toMatchObject({ code: "log_replaced" });
     expect(messages(log)).toEqual(["a"]);
     await log.close();
   });
@@ -322,7 +330,7 @@ describe("a log that is no longer where it was opened", () => {
     const { log, path } = await openCounted();
     await log.append([notice("a")]);
     rmSync(path);
-    await expect(log.sync()).rejects.toMatchObject({ code: "log_replaced" });
+    await expect(log.append([], { durable: true })).rejects.toMatchObject({ code: "log_replaced" });
     await log.close();
   });
 

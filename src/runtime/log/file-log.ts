@@ -22,7 +22,7 @@ import { createFileScratch } from "./file-scratch.ts";
 import { removeUnfinished } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
 import { LogSize, readWholeFile } from "./log-size.ts";
-import type { AppendDraft, Log, Scratch } from "./log.ts";
+import type { AppendDraft, AppendOptions, Log, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
 import { saveAside } from "./torn-tail.ts";
@@ -48,6 +48,8 @@ export class FileLog implements Log {
   readonly mode: "write" | "read";
   readonly place: string;
   readonly events: LoggedEvent[] = [];
+  /** A file cannot tell that an older copy took its place. */
+  readonly restored = false;
   readonly scratch: Scratch;
   readonly #options: FileLogOptions;
   readonly #stamper: Stamper;
@@ -58,7 +60,7 @@ export class FileLog implements Log {
   #size = 0;
   #syncedSize = 0;
   #syncing: Promise<void> | undefined;
-  #failure: ThroughlineError | undefined;
+  readonly #loss = new AbortController();
   #open = true;
   #tailCut: string | undefined;
   /** Which file was read whole, and its last change; undefined when anything stands behind the last line. */
@@ -79,10 +81,18 @@ export class FileLog implements Log {
     this.#epoch = nextEpoch(this.events);
   }
 
-  async append(drafts: readonly AppendDraft[]): Promise<readonly LoggedEvent[]> {
-    if (this.mode === "read") throw readOnly(this.session);
-    if (!this.#open) throw closed(this.session);
-    if (this.#failure !== undefined) throw this.#failure;
+  get lost(): AbortSignal {
+    return this.#loss.signal;
+  }
+
+  async append(drafts: readonly AppendDraft[], options: AppendOptions = {}): Promise<readonly LoggedEvent[]> {
+    this.#assertWritable();
+    const added = drafts.length === 0 ? [] : this.#append(drafts);
+    if (options.durable === true) await this.#sync();
+    return added;
+  }
+
+  #append(drafts: readonly AppendDraft[]): readonly LoggedEvent[] {
     const notice = this.#tailNotice();
     // Nothing stands before the beginning of a session: where not even that was whole, the notice comes behind it.
     const first = this.events.length === 0 ? [] : notice;
@@ -90,7 +100,7 @@ export class FileLog implements Log {
     const stamped = this.#stamper.stamp([...first, ...drafts, ...last], this.events.length, this.#epoch);
     const bytes = Buffer.concat(stamped.map((event) => frameLine(event)));
     this.#limit.assertRoom(this.#size + bytes.length, drafts);
-    if (stamped.length > 0) this.#write(bytes);
+    this.#write(bytes);
     this.#tailCut = undefined;
     addAll(this.events, stamped);
     return stamped.slice(first.length, first.length + drafts.length);
@@ -100,9 +110,30 @@ export class FileLog implements Log {
     return this.#limit.refusal(this.#size);
   }
 
-  async sync(): Promise<void> {
-    if (this.#failure !== undefined) throw this.#failure;
-    if (this.mode === "write" && this.#open) await this.#sync();
+  async assertWriter(): Promise<void> {
+    this.#assertWritable();
+    if (this.#file !== undefined) this.#assertOurs(this.#file);
+  }
+
+  async lines(): Promise<Buffer> {
+    const file = openRegular(this.place, constants.O_RDONLY);
+    const bytes = Buffer.alloc(this.#size);
+    try {
+      if (file !== undefined) readSync(file, bytes, 0, bytes.length, 0);
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+    const { goodBytes } = scanLines(bytes, {
+      offset: 0,
+      firstSeq: 0,
+      lowestEpoch: 0,
+      session: this.session,
+    });
+    if (goodBytes === this.#size) return bytes;
+    throw codedError(
+      "log_replaced",
+      `${this.place} has lost lines since it was read: open the session again`,
+    );
   }
 
   async refresh(): Promise<readonly LoggedEvent[]> {
@@ -137,8 +168,7 @@ export class FileLog implements Log {
     if (!this.#open) return;
     this.#open = false;
     try {
-      if (this.#file !== undefined && this.#failure === undefined && this.mode === "write")
-        await this.#sync();
+      if (this.#file !== undefined && !this.lost.aborted && this.mode === "write") await this.#sync();
     } finally {
       if (this.#file !== undefined) closeSync(this.#file);
       this.#file = undefined;
@@ -215,13 +245,7 @@ export class FileLog implements Log {
   #write(bytes: Buffer): void {
     this.#file ??= this.#create();
     const { io } = this.#options;
-    const size = io.size(this.#file);
-    if (size !== this.#size)
-      throw this.#fail(
-        "session_fenced",
-        `the file has ${size} bytes, expected ${this.#size}: another process wrote to it`,
-      );
-    this.#assertInPlace(this.#file);
+    this.#assertOurs(this.#file);
     let done = 0;
     try {
       while (done < bytes.length) {
@@ -234,6 +258,22 @@ export class FileLog implements Log {
       this.#cutBack(error);
       throw this.#writeFailed(error);
     }
+  }
+
+  #assertWritable(): void {
+    if (this.mode === "read") throw readOnly(this.session);
+    if (!this.#open) throw closed(this.session);
+    if (this.lost.aborted) throw this.lost.reason;
+  }
+
+  #assertOurs(file: number): void {
+    const size = this.#options.io.size(file);
+    if (size !== this.#size)
+      throw this.#fail(
+        "session_fenced",
+        `the file has ${size} bytes, expected ${this.#size}: another process wrote to it`,
+      );
+    this.#assertInPlace(file);
   }
 
   /** What goes into a file that the path no longer leads to is lost with it, and must not be acknowledged. */
@@ -262,7 +302,7 @@ export class FileLog implements Log {
   async #sync(): Promise<void> {
     const target = this.#size;
     while (this.#syncedSize < target) {
-      if (this.#failure !== undefined) throw this.#failure;
+      if (this.lost.aborted) throw this.lost.reason;
       this.#syncing ??= this.#syncOnce(this.#size).finally(() => {
         this.#syncing = undefined;
       });
@@ -302,8 +342,9 @@ export class FileLog implements Log {
   }
 
   #fail(code: string, why: string, next = "Open it again to go on"): ThroughlineError {
-    this.#failure = codedError(code, `session "${this.session}" cannot be written any more: ${why}. ${next}`);
-    return this.#failure;
+    const error = codedError(code, `session "${this.session}" cannot be written any more: ${why}. ${next}`);
+    this.#loss.abort(error);
+    return error;
   }
 }
 

@@ -84,7 +84,7 @@ test(
             });
             written.push(...(await log.append(drafts)));
           } else if (step.do === "sync") {
-            await log.sync();
+            await log.append([], { durable: true });
             settle();
           } else {
             await log.close();

@@ -9,18 +9,18 @@ import { setImmediate as breath } from "node:timers/promises";
 
 import { isThere } from "../../base/files/index.ts";
 import { type Clock, codeOf, isThroughlineError, messageOf, systemClock } from "../../base/support/index.ts";
-import { linesFrom } from "./bundle.ts";
 import { damagedLog, damageOf } from "./damage.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
 import { FileLog, type FileLogOptions, unreadable } from "./file-log.ts";
+import { linesFrom } from "./line-framing.ts";
 import { readWholeFile } from "./log-size.ts";
 import type { OpenOptions, Store, StoredSession } from "./log.ts";
-import { locked, notFound } from "./memory-store.ts";
+import { locked, notFound, storeClosed } from "./memory-store.ts";
 import { holdsWholeLine } from "./salvage.ts";
 import { makeFolder, unusable } from "./session-folder.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
 import { writeSession } from "./write-session.ts";
-import { acquireWriterLock, lockHolder } from "./writer-lock.ts";
+import { acquireWriterLock, lockHolder, lockWithin } from "./writer-lock.ts";
 
 export interface FileStoreOptions {
   readonly clock?: Clock;
@@ -37,12 +37,14 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
   const { largestLogBytes } = options;
   // The log that was read last: whoever looks at a session to choose its model opens it next, and reads it once.
   let last: FileLog | undefined;
+  let storeOpen = true;
   const pathOf = (id: string): string => {
     assertSessionId(id);
     return join(root, `${id}.jsonl`);
   };
   return {
     async open(id, openOptions) {
+      if (!storeOpen) throw storeClosed();
       const earlier = last?.session === id ? last : undefined;
       last = undefined; // while another log is read, this one may go
       const log = await openSession(id, pathOf(id), root, openOptions, {
@@ -77,6 +79,10 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
         await lock.release();
       }
     },
+    async close() {
+      storeOpen = false;
+      last = undefined;
+    },
   };
 }
 
@@ -84,7 +90,7 @@ async function openSession(
   id: string,
   path: string,
   root: string,
-  { mode }: OpenOptions,
+  { mode, wait = 0 }: OpenOptions,
   parts: Pick<FileLogOptions, "clock" | "io" | "largestLogBytes" | "earlier">,
 ): Promise<FileLog> {
   const hasWriter = async (): Promise<boolean> => (await lockHolder(path)) !== undefined;
@@ -93,7 +99,7 @@ async function openSession(
     return openLog({ id, path, mode, ...parts, hasWriter, release: async () => undefined });
   }
   makeFolder(root);
-  const lock = await acquireWriterLock(path);
+  const lock = await lockWithin(wait, parts.clock, () => acquireWriterLock(path));
   if (!lock.held) throw locked(id, lock.holder);
   try {
     return openLog({ id, path, mode, ...parts, hasWriter, release: () => lock.release() });

@@ -5,7 +5,6 @@ export {
   blobsIn,
   bundleText,
   isBundle,
-  linesFrom,
   looseBundle,
   parseBundle,
   parsePlainLog,
@@ -19,7 +18,15 @@ export { FileBlobs } from "./file-blobs.ts";
 export type { FileIo } from "./file-io.ts";
 export { systemFileIo } from "./file-io.ts";
 export { fileStore, type FileStoreOptions } from "./file-store.ts";
-export { type AppendDraft, type Log, rootOf, type Store, type StoredSession } from "./log.ts";
+export { linesFrom } from "./line-framing.ts";
+export {
+  type AppendDraft,
+  type AppendOptions,
+  type Log,
+  rootOf,
+  type Store,
+  type StoredSession,
+} from "./log.ts";
 export { LOG_TOO_LARGE, readWholeFile } from "./log-size.ts";
 export { memoryStore } from "./memory-store.ts";
 export { ByteRedactor, createRedactor, secretsOf } from "./redact.ts";

@@ -17,6 +17,11 @@ export function frameLine(event: LoggedEvent): Buffer {
   return frameOpen(toOpenLine(event));
 }
 
+/** Lines made anew, for events that were never lines or that were changed. */
+export function linesFrom(events: readonly LoggedEvent[]): Buffer {
+  return Buffer.concat(events.map((event) => frameLine(event)));
+}
+
 /** `text` is a JSON object without its closing brace. */
 export function frameOpen(text: string): Buffer {
   const open = Buffer.from(text, "utf8");

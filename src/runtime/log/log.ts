@@ -3,10 +3,11 @@
  *
  * - `append` stamps the drafts (`seq` contiguous from 0, `epoch` of this writer) and writes them in order, all or none.
  *   When it has resolved, the events survive the death of the process.
- * - When `sync` has resolved, everything appended before the call survives the loss of power too.
+ * - When a durable `append` has resolved, everything appended so far survives the loss of power too.
  * - `events` is everything read or appended so far, in `seq` order. Nothing in it ever changes.
  * - A second writer of the same session is refused (`session_locked`); readers never are.
- * - A writer that was overtaken, or whose disk failed, gets an error from every further append and writes nothing.
+ * - A writer that was overtaken, whose log was replaced, or whose disk failed, gets an error from every further append and
+ *   writes nothing. `lost` is aborted with that error.
  * - A log that would become too large to be opened again refuses the whole append (`log_too_large`). New turns are refused long
  *   before that, what closes a turn last.
  * - `scratch` holds what is live and not yet an event. It may be lost; it is never the truth.
@@ -19,6 +20,13 @@ import type { ThroughlineError } from "../../base/support/index.ts";
 
 /** A draft, or an event copied from another log, which keeps its id and time. */
 export type AppendDraft = EventDraft & { readonly id?: string; readonly at?: string };
+
+export interface AppendOptions {
+  /** Everything appended so far survives the loss of power when the append has resolved; without drafts, too. */
+  readonly durable?: boolean;
+  /** These events begin or end a turn. A store that lists sessions without reading their logs keeps up with it. */
+  readonly turn?: "begin" | "end";
+}
 
 export interface Scratch {
   /** Adds text; cheap, not durable. */
@@ -33,10 +41,20 @@ export interface Log {
   /** Where a person finds it: a path, or a word for a log that has none. */
   readonly place: string;
   readonly events: readonly LoggedEvent[];
-  append(drafts: readonly AppendDraft[]): Promise<readonly LoggedEvent[]>;
+  /** Aborted when this log can never be written again, with the error as its reason. A reader's never is. */
+  readonly lost: AbortSignal;
+  /**
+   * The store was put back to an earlier state since this session was last written: the end of the log may be missing, so
+   * every call of an open turn counts as started.
+   */
+  readonly restored: boolean;
+  append(drafts: readonly AppendDraft[], options?: AppendOptions): Promise<readonly LoggedEvent[]>;
+  /** Asked before a request is sent and before a tool runs: rejects, and aborts `lost`, if another may write by now. */
+  assertWriter(): Promise<void>;
   /** Why no new turn can begin; undefined, or not there, where one can. */
   refusal?(): ThroughlineError | undefined;
-  sync(): Promise<void>;
+  /** The bytes of `events` exactly as the store keeps them (docs/log-format.md). */
+  lines(): Promise<Buffer>;
   /** Reads what another writer has added since; resolves to the new events. A writer has nothing to read. */
   refresh(): Promise<readonly LoggedEvent[]>;
   /** Whether a live process holds this session as its writer, this very log included. */
@@ -48,7 +66,10 @@ export interface Log {
   close(): Promise<void>;
 }
 
-export type OpenOptions = Pick<Log, "mode">;
+export interface OpenOptions extends Pick<Log, "mode"> {
+  /** How many milliseconds to wait for another writer to let go of the session; then `session_locked`. Default 0. */
+  readonly wait?: number | undefined;
+}
 
 export interface StoredSession {
   readonly id: string;
@@ -71,6 +92,8 @@ export interface Store {
   list(): AsyncIterable<StoredSession>;
   /** Removes the session and everything beside it. */
   remove(id: string): Promise<void>;
+  /** Lets go of what the store itself holds. Logs that are open stay open; opening another is `store_closed`. */
+  close(): Promise<void>;
 }
 
 /** The first ancestor of a family of forks: they share a prompt cache. */

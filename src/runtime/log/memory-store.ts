@@ -7,8 +7,10 @@ import { createHash } from "node:crypto";
 
 import { asRead, type LoggedEvent, toLine } from "../../base/events/index.ts";
 import { addAll, type Clock, codedError, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { linesFrom } from "./line-framing.ts";
 import type { Log, Store } from "./log.ts";
 import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
+import { type LockAttempt, lockWithin } from "./writer-lock.ts";
 
 interface Kept {
   readonly events: LoggedEvent[];
@@ -21,18 +23,24 @@ interface Kept {
 export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
   const clock = options.clock ?? systemClock;
   const kept = new Map<string, Kept>();
+  let storeOpen = true;
   return {
-    async open(id, { mode }) {
+    async open(id, { mode, wait = 0 }) {
       assertSessionId(id);
-      let session = kept.get(id);
-      if (session === undefined) {
-        if (mode === "read") throw notFound(id);
-        session = { events: [], blobs: new Map(), scratch: "", held: false, modifiedAt: clock.now() };
-        kept.set(id, session);
-      }
+      if (!storeOpen) throw storeClosed();
+      const before = kept.get(id);
+      if (before === undefined && mode === "read") throw notFound(id);
+      const session = before ?? {
+        events: [],
+        blobs: new Map(),
+        scratch: "",
+        held: false,
+        modifiedAt: clock.now(),
+      };
+      kept.set(id, session);
       if (mode === "write") {
-        if (session.held) throw locked(id, "this process");
-        session.held = true;
+        const lock = await lockWithin(wait, clock, async () => lockInMemory(session));
+        if (!lock.held) throw locked(id, lock.holder);
       }
       return openMemoryLog(id, mode, session, clock);
     },
@@ -67,6 +75,20 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       if (session === undefined || session.events.length === 0) throw notFound(id);
       kept.delete(id);
     },
+    async close() {
+      storeOpen = false;
+    },
+  };
+}
+
+function lockInMemory(session: Kept): LockAttempt {
+  if (session.held) return { held: false, holder: "this process" };
+  session.held = true;
+  return {
+    held: true,
+    release: async () => {
+      session.held = false;
+    },
   };
 }
 
@@ -95,22 +117,30 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
   const epoch = nextEpoch(events);
   const stamper = createStamper(clock);
   let open = true;
+  const assertWritable = (): void => {
+    if (mode === "read") throw readOnly(id);
+    if (!open) throw closed(id);
+  };
   return {
     session: id,
     mode,
     place: "memory",
     events,
+    lost: new AbortController().signal, // nobody can take the memory of a process away
+    restored: false,
     async append(drafts) {
-      if (mode === "read") throw readOnly(id);
-      if (!open) throw closed(id);
+      assertWritable();
       const stamped = stamper.stamp(drafts, events.length, epoch);
       addAll(kept.events, stamped.map(asRead));
       addAll(events, stamped);
       kept.modifiedAt = clock.now();
       return stamped;
     },
-    async sync() {
-      // Memory has nothing more durable to offer.
+    async assertWriter() {
+      assertWritable();
+    },
+    async lines() {
+      return linesFrom(events);
     },
     async refresh() {
       const added = kept.events.slice(events.length);
@@ -142,6 +172,10 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
       open = false;
     },
   };
+}
+
+export function storeClosed(): ThroughlineError {
+  return codedError("store_closed", "the store was closed: make another to open sessions");
 }
 
 export function closed(id: string): ThroughlineError {

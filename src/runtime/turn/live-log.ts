@@ -8,7 +8,7 @@ import type { EventDraft, LoggedEvent, SessionEvent } from "../../base/events/in
 import { Broadcast, type Clock } from "../../base/support/index.ts";
 import { SessionFacts } from "../facts/index.ts";
 import { activePath, Fold } from "../fold/index.ts";
-import { BlobCache, type Log, rootOf } from "../log/index.ts";
+import { type AppendOptions, BlobCache, type Log, rootOf } from "../log/index.ts";
 import { closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
 
 const POLL_MS = 200;
@@ -82,15 +82,16 @@ export class LiveLog {
     return open === undefined ? [] : closeTurn(open, await this.log.scratch.read());
   }
 
-  async append(drafts: readonly EventDraft[], options: { readonly durable?: boolean } = {}): Promise<void> {
-    await this.log.append(drafts);
+  async append(drafts: readonly EventDraft[], options: AppendOptions = {}): Promise<void> {
+    await this.log.append(drafts, { ...options, durable: false });
     // The log may add a word of its own (a torn tail that was cut off); whoever comes first after a write takes all that is new.
     const added = this.log.events.slice(this.#taken);
     this.#taken = this.log.events.length;
     this.fold.add(added);
     this.publish(added);
     this.changed();
-    if (options.durable === true) await this.log.sync();
+    // Shown before it is durable: a viewer must not wait for the disk.
+    if (options.durable === true) await this.log.append([], { durable: true });
   }
 
   publish(events: readonly SessionEvent[]): void {

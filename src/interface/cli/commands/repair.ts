@@ -273,8 +273,7 @@ async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
       "usage",
       "a session whose log is whole is repaired by adding to it: leave -o away, or fork it first",
     );
-  await log.append(drafts);
-  await log.sync();
+  await log.append(drafts, { durable: true });
   return { ...report, written: log.place };
 }
 

@@ -205,8 +205,7 @@ async function rename(first: string, second: string | undefined, flags: LastFlag
   if (clean === "") throw codedError("title_empty", "the title is empty");
   const id = await sessionNamed(name, flags);
   await withLog(sessionStore().open(id, { mode: "write" }), async (log) => {
-    await log.append([{ type: "title", title: clean }]);
-    await log.sync();
+    await log.append([{ type: "title", title: clean }], { durable: true });
   });
 }
 
