@@ -104,8 +104,11 @@ export interface SessionHandle {
    */
   retry(options?: RetryOptions): Turn;
   edit(seq: number, input: Input, options?: TurnOptions): Turn;
-  /** Stops the turn under way, whoever started it; turns that wait behind it stay. Nothing under way: does nothing. */
-  cancel(): Promise<void>;
+  /**
+   * Stops the turn under way, whoever started it; turns that wait behind it stay. Resolves when it has ended: true if it
+   * ended as cancelled, false if nothing was under way or it was over before it could be stopped.
+   */
+  cancel(): Promise<boolean>;
   /** With the `argumentsHash` of the question that was shown: refused when the question is about other arguments. */
   approve(requestId: string, options?: { readonly argumentsHash?: string | undefined }): Promise<void>;
   deny(requestId: string, reason?: string): Promise<void>;

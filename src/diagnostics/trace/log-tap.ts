@@ -16,6 +16,8 @@ export function tapStore(store: Store, sink: LogSink): Store {
     list: () => store.list(),
     create: (id, whole) => store.create(id, whole),
     remove: (id) => store.remove(id),
+    waiting: (id) => store.waiting(id),
+    sessionsWithWaiting: () => store.sessionsWithWaiting(),
     close: () => store.close(),
     async open(id, options) {
       const log = await store.open(id, options);

@@ -18,6 +18,9 @@ export function tailText({ line, byte, bytes }: UnfinishedTail): string {
 }
 
 export function emptyText(tail?: UnfinishedTail): string {
-  const left = tail === undefined ? "" : ` (${tail.bytes} bytes of it are there)`;
-  return `the log is empty: the process ended before its first event was written${left}. Nothing is lost; go on with the session, or remove it`;
+  const why =
+    tail === undefined
+      ? "nothing was said in the session yet"
+      : `the process ended before its first event was written (${tail.bytes} bytes of it are there). Nothing is lost`;
+  return `the log is empty: ${why}. Go on with the session, or remove it`;
 }

@@ -130,8 +130,10 @@ export class SessionFacts {
         this.#byResponse.get(event.response)?.add(event);
         return;
       case "turn_end":
-        this.openTurn = undefined;
         this.turnsEnded += 1;
+        // One that was cancelled before it began ends nothing but itself.
+        if (event.turn !== this.openTurn) return;
+        this.openTurn = undefined;
         this.#questions.clear();
         return;
       case "response_end":

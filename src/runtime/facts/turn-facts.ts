@@ -41,6 +41,11 @@ export class TurnFacts {
     );
   }
 
+  /** Of its last request; an attempt that took the place of another counts with it. */
+  get steps(): number {
+    return this.requests.at(-1)?.start.step ?? 0;
+  }
+
   add(event: LoggedEvent): void {
     this.lastSeq = event.seq;
     if (event.type === "user_message") this.message ??= event;

@@ -88,7 +88,10 @@ export class FileLog implements Log {
   async append(drafts: readonly AppendDraft[], options: AppendOptions = {}): Promise<readonly LoggedEvent[]> {
     this.#assertWritable();
     const added = drafts.length === 0 ? [] : this.#append(drafts);
-    if (options.durable === true) await this.#sync();
+    if (options.durable === true) {
+      this.#file ??= this.#create();
+      await this.#sync();
+    }
     return added;
   }
 

@@ -19,6 +19,7 @@ import { locked, notFound, storeClosed } from "./memory-store.ts";
 import { holdsWholeLine } from "./salvage.ts";
 import { makeFolder, unusable } from "./session-folder.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
+import { WaitingFile } from "./waiting-file.ts";
 import { writeSession } from "./write-session.ts";
 import { acquireWriterLock, lockHolder, lockWithin } from "./writer-lock.ts";
 
@@ -79,12 +80,21 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
         await lock.release();
       }
     },
+    waiting: (id) => new WaitingFile(pathOf(id).replace(/\.jsonl$/, WAITING)),
+    async *sessionsWithWaiting() {
+      for (const name of isThere(root) ? await readdir(root) : []) {
+        const id = name.endsWith(WAITING) ? name.slice(0, -WAITING.length) : "";
+        if (SESSION_ID.test(id)) yield id;
+      }
+    },
     async close() {
       storeOpen = false;
       last = undefined;
     },
   };
 }
+
+const WAITING = ".waiting";
 
 async function openSession(
   id: string,

@@ -26,6 +26,8 @@ export {
   rootOf,
   type Store,
   type StoredSession,
+  type Waiting,
+  type WaitingTurn,
 } from "./log.ts";
 export { LOG_TOO_LARGE, readWholeFile } from "./log-size.ts";
 export { memoryStore } from "./memory-store.ts";

@@ -16,13 +16,16 @@
  */
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
-import type { ThroughlineError } from "../../base/support/index.ts";
+import type { JsonObject, ThroughlineError } from "../../base/support/index.ts";
 
 /** A draft, or an event copied from another log, which keeps its id and time. */
 export type AppendDraft = EventDraft & { readonly id?: string; readonly at?: string };
 
 export interface AppendOptions {
-  /** Everything appended so far survives the loss of power when the append has resolved; without drafts, too. */
+  /**
+   * Everything appended so far survives the loss of power when the append has resolved. Without drafts, too: then a
+   * session that was not there is there, and empty.
+   */
   readonly durable?: boolean;
   /** These events begin or end a turn. A store that lists sessions without reading their logs keeps up with it. */
   readonly turn?: "begin" | "end";
@@ -83,8 +86,32 @@ export interface WholeSession {
   readonly blobs: ReadonlyMap<string, Uint8Array>;
 }
 
+/** A turn that was promised and has not begun: the log does not have it yet. */
+export interface WaitingTurn {
+  readonly turn: string;
+  /** All that is needed to begin it in another process. */
+  readonly request: JsonObject;
+  /** It is not to begin: all that is owed is its end. */
+  readonly cancelled: boolean;
+}
+
+/**
+ * The turns that wait, in the order in which they were promised. Only the writer of the session changes the list; a turn
+ * leaves it when the log has it. So the log stays the truth of what was done: whoever finds a turn in both drops it here.
+ */
+export interface Waiting {
+  /** Anybody may look. What cannot be read is passed over. */
+  list(): Promise<readonly WaitingTurn[]>;
+  /** For the writer, before anything else: what a crash tore is cut off, what is damaged is put aside and told in words. */
+  recover(): Promise<{ readonly turns: readonly WaitingTurn[]; readonly problem?: string }>;
+  /** Durable when it has resolved, like `cancel`. */
+  add(turn: string, request: JsonObject): Promise<void>;
+  cancel(turn: string): Promise<void>;
+  remove(turn: string): Promise<void>;
+}
+
 export interface Store {
-  /** A session that does not exist is made by its first append; opening it to read is `session_not_found`. */
+  /** A session that does not exist is made by its first append, even a durable one without drafts; opening it to read is `session_not_found`. */
   open(id: string, options: OpenOptions): Promise<Log>;
   /** A session with all that is to be in it: complete or not there. One of that name is `session_exists`. */
   create(id: string, whole: WholeSession): Promise<void>;
@@ -92,6 +119,9 @@ export interface Store {
   list(): AsyncIterable<StoredSession>;
   /** Removes the session and everything beside it. */
   remove(id: string): Promise<void>;
+  waiting(id: string): Waiting;
+  /** The sessions in which turns wait. */
+  sessionsWithWaiting(): AsyncIterable<string>;
   /** Lets go of what the store itself holds. Logs that are open stay open; opening another is `store_closed`. */
   close(): Promise<void>;
 }

@@ -8,15 +8,18 @@ import { createHash } from "node:crypto";
 import { asRead, type LoggedEvent, toLine } from "../../base/events/index.ts";
 import { addAll, type Clock, codedError, systemClock, ThroughlineError } from "../../base/support/index.ts";
 import { linesFrom } from "./line-framing.ts";
-import type { Log, Store } from "./log.ts";
+import type { Log, Store, Waiting, WaitingTurn } from "./log.ts";
 import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
 import { type LockAttempt, lockWithin } from "./writer-lock.ts";
 
 interface Kept {
   readonly events: LoggedEvent[];
   readonly blobs: Map<string, Uint8Array>;
+  readonly waiting: Map<string, WaitingTurn>;
   scratch: string;
   held: boolean;
+  /** It was made to be there, also while nothing is in it. */
+  made: boolean;
   modifiedAt: number;
 }
 
@@ -33,8 +36,10 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       const session = before ?? {
         events: [],
         blobs: new Map(),
+        waiting: new Map(),
         scratch: "",
         held: false,
+        made: false,
         modifiedAt: clock.now(),
       };
       kept.set(id, session);
@@ -48,23 +53,25 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       assertSessionId(id);
       const before = kept.get(id);
       // Whoever holds it: that it is there already is what matters.
-      if (before !== undefined && before.events.length > 0) throw sessionExists(id);
+      if (before?.made === true) throw sessionExists(id);
       if (before?.held === true) throw locked(id, "this process");
       kept.set(id, {
         events: createStamper(clock).stamp(events, 0, 1).map(asRead),
         blobs: new Map([...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)])),
+        waiting: new Map(),
         scratch: "",
         held: false,
+        made: true,
         modifiedAt: clock.now(),
       });
     },
     async exists(id) {
       assertSessionId(id);
-      return (kept.get(id)?.events.length ?? 0) > 0;
+      return kept.get(id)?.made === true;
     },
     async *list() {
-      for (const [id, { events, modifiedAt }] of kept) {
-        if (events.length === 0) continue;
+      for (const [id, { events, made, modifiedAt }] of kept) {
+        if (!made) continue;
         yield { id, modifiedAt, bytes: events.reduce((sum, event) => sum + toLine(event).length + 1, 0) };
       }
     },
@@ -72,11 +79,35 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       assertSessionId(id);
       const session = kept.get(id);
       if (session?.held === true) throw locked(id, "this process");
-      if (session === undefined || session.events.length === 0) throw notFound(id);
+      if (session?.made !== true) throw notFound(id);
       kept.delete(id);
+    },
+    waiting(id) {
+      assertSessionId(id);
+      return memoryWaiting(() => kept.get(id)?.waiting ?? new Map());
+    },
+    async *sessionsWithWaiting() {
+      for (const [id, { waiting }] of kept) if (waiting.size > 0) yield id;
     },
     async close() {
       storeOpen = false;
+    },
+  };
+}
+
+function memoryWaiting(turns: () => Map<string, WaitingTurn>): Waiting {
+  return {
+    list: async () => [...turns().values()],
+    recover: async () => ({ turns: [...turns().values()] }),
+    async add(turn, request) {
+      turns().set(turn, { turn, request, cancelled: false });
+    },
+    async cancel(turn) {
+      const waiting = turns().get(turn);
+      if (waiting !== undefined) turns().set(turn, { ...waiting, cancelled: true });
+    },
+    async remove(turn) {
+      turns().delete(turn);
     },
   };
 }
@@ -128,8 +159,9 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
     events,
     lost: new AbortController().signal, // nobody can take the memory of a process away
     restored: false,
-    async append(drafts) {
+    async append(drafts, { durable = false } = {}) {
       assertWritable();
+      if (drafts.length > 0 || durable) kept.made = true;
       const stamped = stamper.stamp(drafts, events.length, epoch);
       addAll(kept.events, stamped.map(asRead));
       addAll(events, stamped);

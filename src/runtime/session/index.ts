@@ -2,6 +2,7 @@
 
 export type { RebuiltRequest, RequestPreview, Turn, TurnResult } from "../../base/api/index.ts";
 export { createAgent } from "./agent.ts";
+export { toContent } from "./input.ts";
 export { type RuleRepair, type LogRepair, repairOf } from "./repair-log.ts";
 export { previewFromLog } from "./previews.ts";
 export { describeSession, readFacts } from "./read-facts.ts";

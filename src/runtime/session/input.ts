@@ -8,7 +8,7 @@ import type { Log } from "../log/index.ts";
 
 const INLINE_BYTES = 64 * 1024;
 
-export async function toContent(input: Input, log: Log): Promise<readonly InputPart[]> {
+export async function toContent(input: Input, log: Pick<Log, "putBlob">): Promise<readonly InputPart[]> {
   if (typeof input === "string") return [{ type: "text", text: input.toWellFormed() }];
   return Promise.all(
     input.map(async (part): Promise<InputPart> => {

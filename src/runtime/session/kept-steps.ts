@@ -16,7 +16,11 @@ export interface KeptSteps {
 
 /** Undefined: the last turn ended well or by a person, or finished no step. Then its message is answered anew. */
 export function keptSteps(path: readonly LoggedEvent[], entries: readonly Entry[]): KeptSteps | undefined {
-  const end = path.findLast((event): event is TurnEnd => event.type === "turn_end");
+  // A turn that was cancelled before it began has nothing but its end: what failed stands before it.
+  const begun = path.findLast(
+    ({ turn, type }) => turn !== undefined && type !== "turn_end" && type !== "notice",
+  )?.turn;
+  const end = path.findLast((event): event is TurnEnd => event.type === "turn_end" && event.turn === begun);
   if (end?.status !== "failed" && end?.status !== "incomplete") return undefined;
   const asked = entries.findLastIndex((entry) => entry.kind === "user" && entry.event.by === "person");
   const groups = entries.slice(asked + 1).filter((entry) => entry.kind === "group");

@@ -86,6 +86,10 @@ export abstract class SessionView {
     return this.#live.followBatches(options.after ?? -1, options.signal);
   }
 
+  refresh(): Promise<void> {
+    return this.#live.refresh();
+  }
+
   blob(name: string): Promise<Uint8Array | undefined> {
     return this.#live.log.getBlob(name);
   }

@@ -200,7 +200,7 @@ describe("cancel", () => {
     expect(ofType(events, "turn_end")).toMatchObject([{ status: "cancelled" }]);
   });
 
-  test("of a turn that waits in the queue leaves no trace and disturbs nobody", async () => {
+  test("of a turn that waits in the queue leaves its end alone and disturbs nobody", async () => {
     const { session, turn, finish } = await busySession();
     const second = session.send("two");
     const third = session.send("three");
@@ -212,6 +212,12 @@ describe("cancel", () => {
     expect(ofType(await history(session), "user_message").map(({ content }) => content[0])).toEqual([
       { type: "text", text: "one" },
       { type: "text", text: "three" },
+    ]);
+    const ends = ofType(await history(session), "turn_end").map(({ turn: of, status }) => [of, status]);
+    expect(ends).toEqual([
+      [turn.id, "completed"],
+      [second.id, "cancelled"],
+      [third.id, "completed"],
     ]);
   });
 

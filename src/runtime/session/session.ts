@@ -12,7 +12,7 @@ import type {
   TurnResult,
 } from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
-import { codedError, createIdSource, type IdSource, systemClock } from "../../base/support/index.ts";
+import { codedError, codeOf, createIdSource, type IdSource, systemClock } from "../../base/support/index.ts";
 import {
   assertKeepTurns,
   compactBeforeTurn,
@@ -22,7 +22,7 @@ import {
 } from "../compaction/index.ts";
 import { createRedactor, type Log, type Store } from "../log/index.ts";
 import type { Model } from "../providers/index.ts";
-import { closeCall, LiveLog, resumePlan, type TurnPlan } from "../turn/index.ts";
+import { closeCall, LiveLog, resumePlan, stoppedBy, TURN_CANCELLED, type TurnPlan } from "../turn/index.ts";
 import { assertInput } from "./agent-options.ts";
 import { forkInto } from "./fork.ts";
 import { cutDraft, endOfTurnAt, lastMessageOf, previousOnPath, undoTo } from "./history-edits.ts";
@@ -104,12 +104,14 @@ export class LocalSession extends SessionView implements Session {
     const output = options.output === undefined ? undefined : createOutputFormat(options.output);
     const overrides = { model, output };
     return this.#turns.add(options, async (own, id) => {
-      const nothing = this.#nothingToDo(own);
-      if (nothing !== undefined) return nothing;
+      const unbegun = await this.#unbegun(own, id);
+      if (unbegun !== undefined) return unbegun;
       await compactBeforeTurn(this.#contexts.around(own.signal, overrides), await this.#live.closing());
-      return this.#run(own, id, overrides, () =>
-        this.#opening(async () => [await this.#userMessage(id, input), ...this.#firstTitle(input)]),
-      );
+      const drafts = async (): Promise<readonly EventDraft[]> => [
+        await this.#userMessage(id, input),
+        ...this.#firstTitle(input),
+      ];
+      return (await this.#unbegun(own, id)) ?? this.#run(own, id, overrides, () => this.#opening(drafts));
     });
   }
 
@@ -174,13 +176,15 @@ export class LocalSession extends SessionView implements Session {
 
   #begin(options: TurnOptions, drafts: (turn: string) => Promise<readonly EventDraft[]>): Turn {
     this.#assertRoom();
-    return this.#turns.add(options, (own, turn) =>
-      this.#run(own, turn, {}, () => this.#opening(() => drafts(turn))),
+    return this.#turns.add(
+      options,
+      async (own, turn) =>
+        (await this.#unbegun(own, turn)) ?? this.#run(own, turn, {}, () => this.#opening(() => drafts(turn))),
     );
   }
 
-  async cancel(): Promise<void> {
-    this.#turns.cancel();
+  cancel(): Promise<boolean> {
+    return this.#turns.cancel();
   }
 
   async approve(
@@ -252,10 +256,14 @@ export class LocalSession extends SessionView implements Session {
     await this.#live.append([...(await this.#live.closing()), draft], { durable: true });
   }
 
-  async close(): Promise<void> {
+  async close(beforeRelease?: () => Promise<void>): Promise<void> {
     if (this.#turns.closed) return;
     await this.#turns.close();
-    await this.#live.close();
+    try {
+      await beforeRelease?.();
+    } finally {
+      await this.#live.close();
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -289,6 +297,40 @@ export class LocalSession extends SessionView implements Session {
 
   #nothingToDo(handle: TurnHandle): TurnResult | undefined {
     return handle.signal.aborted || this.#turns.closed ? { ...NOTHING, status: "cancelled" } : undefined;
+  }
+
+  /** A turn that was cancelled while it waited leaves its end, so that its id starts nothing later. */
+  async #unbegun({ signal, abortedBefore }: TurnHandle, turn: string): Promise<TurnResult | undefined> {
+    if (!signal.aborted) return this.#turns.closed ? { ...NOTHING, status: "cancelled" } : undefined;
+    const result = { ...NOTHING, ...stoppedBy({ signal }) };
+    if (abortedBefore || codeOf(signal.reason) !== TURN_CANCELLED) return result;
+    try {
+      await this.endUnbegun(turn, result);
+      return result;
+    } catch (error) {
+      return { ...result, status: "failed", error: errorInfoOf(error) };
+    }
+  }
+
+  async endUnbegun(turn: string, { status, error }: Pick<TurnResult, "status" | "error">): Promise<void> {
+    const end: EventDraft = {
+      type: "turn_end",
+      turn,
+      status,
+      error,
+      steps: 0,
+      usage: NO_USAGE,
+      durationMs: 0,
+    };
+    await this.#live.append([...this.#sessionStart(), end], { durable: true, turn: "end" });
+  }
+
+  async persist(): Promise<void> {
+    const { model, options } = { model: this.model, ...this.#parts };
+    const chosen: readonly EventDraft[] =
+      model === options.model ? [] : [{ type: "settings", settings: settingsFor(model, options) }];
+    const start = chosen.length === 0 ? [] : this.#sessionStart();
+    await this.#live.append([...start, ...chosen], { durable: true });
   }
 
   #sessionStart(): readonly EventDraft[] {

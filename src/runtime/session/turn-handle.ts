@@ -5,9 +5,12 @@
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
 import type { SessionEvent } from "../../base/events/index.ts";
 import { Broadcast, codedError, onAbort, ThroughlineError } from "../../base/support/index.ts";
+import { TURN_CANCELLED } from "../turn/index.ts";
 
 export class TurnHandle implements Turn {
   readonly id: string;
+  /** Its caller had given up before it was asked for: then nothing was promised, and nothing is logged. */
+  readonly abortedBefore: boolean;
   readonly #events: Broadcast<SessionEvent>;
   readonly #controller = new AbortController();
   readonly #result: Promise<TurnResult>;
@@ -21,7 +24,8 @@ export class TurnHandle implements Turn {
     this.id = id;
     this.#events = new Broadcast({ keepAll: keepEvents });
     const cancel = (): void => this.cancel();
-    if (signal?.aborted === true) cancel();
+    this.abortedBefore = signal?.aborted === true;
+    if (this.abortedBefore) cancel();
     const forget = signal && onAbort(signal, cancel);
     this.#result = run(this).finally(() => {
       forget?.();
@@ -52,7 +56,12 @@ export class TurnHandle implements Turn {
   }
 
   cancel(): void {
-    this.#controller.abort(codedError("turn_cancelled", "the turn was cancelled"));
+    this.stop(codedError(TURN_CANCELLED, "the turn was cancelled"));
+  }
+
+  /** For a reason of the session's own: it is being closed, or its log refused an event. */
+  stop(reason: unknown): void {
+    this.#controller.abort(reason);
   }
 
   [Symbol.asyncIterator](): AsyncIterator<SessionEvent> {

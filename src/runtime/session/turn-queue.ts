@@ -3,8 +3,8 @@
  */
 
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
-import { codedError, type IdSource } from "../../base/support/index.ts";
-import type { LiveLog } from "../turn/index.ts";
+import { codedError, type IdSource, onAbort } from "../../base/support/index.ts";
+import { type LiveLog, SESSION_CLOSED } from "../turn/index.ts";
 import { TurnHandle } from "./turn-handle.ts";
 
 export type TurnWork = (handle: TurnHandle, turn: string) => Promise<TurnResult>;
@@ -49,11 +49,17 @@ export class TurnQueue {
       await before;
       this.#current = own;
       this.#live.listener = (events) => own.push(events);
+      // What the log refuses ends the turn, and what it has under way: nothing of it would be recorded.
+      this.#live.refused = (reason) => own.stop(reason);
+      const { lost } = this.#live.log;
+      const forget = onAbort(lost, () => own.stop(lost.reason));
       try {
         return await work(own, turn);
       } finally {
+        forget();
         this.#current = undefined;
         this.#live.listener = undefined;
+        this.#live.refused = undefined;
         this.#waiting -= 1;
         this.#live.changed();
       }
@@ -67,13 +73,16 @@ export class TurnQueue {
     await this.#last;
   }
 
-  cancel(): void {
-    this.#current?.cancel();
+  /** Resolves when what was under way has ended: whether it was cancelled. */
+  async cancel(): Promise<boolean> {
+    const current = this.#current;
+    current?.cancel();
+    return (await current?.result())?.status === "cancelled";
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.cancel();
+    this.#current?.stop(codedError(SESSION_CLOSED, "the session was closed"));
     await this.#last;
   }
 

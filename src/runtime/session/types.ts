@@ -11,6 +11,7 @@ import type {
   SwitchPreview,
   Turn,
   TurnOptions,
+  TurnResult,
 } from "../../base/api/index.ts";
 import type { ReplayPolicy, SessionEvent } from "../../base/events/index.ts";
 import type { Clock, Given, JsonObject } from "../../base/support/index.ts";
@@ -86,8 +87,16 @@ export interface Session extends SessionHandle {
     options: SendOptions & { readonly output: Schema },
   ): Turn<AnswerOf<Schema>>;
   send(input: Input, options?: SendOptions): Turn;
+  /** Reads what another process has written since, and whether it still does; a writer has nothing to read. */
+  refresh(): Promise<void>;
   /** As `follow`, in the batches in which events came; all followers are given the same ones. */
   followBatches(options?: FollowOptions): AsyncIterable<readonly SessionEvent[]>;
+  /** `beforeRelease`: waited for when its turns have ended and the log is still held. */
+  close(beforeRelease?: () => Promise<void>): Promise<void>;
+  /** Makes the session exist before anything is said in it, with the model that was chosen for it. Durable when it has resolved. */
+  persist(): Promise<void>;
+  /** Ends a turn that was promised and never began, so that its id says what became of it and starts nothing later. */
+  endUnbegun(turn: string, end: Pick<TurnResult, "status" | "error">): Promise<void>;
   setModel(model: Model | string): Promise<void>;
   previewSwitch(model: Model | string): Promise<SwitchPreview>;
   fork(options?: ForkOptions): Promise<Session>;

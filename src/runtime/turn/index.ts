@@ -19,4 +19,11 @@ export { closeCall, closeResponses, closeTurn, endsWithItsTurn, findOpenTurn } f
 export { resumePlan } from "./resume.ts";
 export { runStep } from "./step.ts";
 export { TurnDeadline } from "./turn-deadline.ts";
-export { runTurn, type TurnOutcome, type TurnPlan } from "./turn.ts";
+export {
+  runTurn,
+  SESSION_CLOSED,
+  stoppedBy,
+  TURN_CANCELLED,
+  type TurnOutcome,
+  type TurnPlan,
+} from "./turn.ts";

@@ -5,7 +5,7 @@
  */
 
 import type { EventDraft, LoggedEvent, SessionEvent } from "../../base/events/index.ts";
-import { Broadcast, type Clock } from "../../base/support/index.ts";
+import { Broadcast, type Clock, onAbort } from "../../base/support/index.ts";
 import { SessionFacts } from "../facts/index.ts";
 import { activePath, Fold } from "../fold/index.ts";
 import { type AppendOptions, BlobCache, type Log, rootOf } from "../log/index.ts";
@@ -30,6 +30,8 @@ export class LiveLog {
   readonly #facts = new SessionFacts();
   /** The turn under way hears everything too. */
   listener: ((events: readonly SessionEvent[]) => void) | undefined;
+  /** The turn under way is told what the log refused, whoever asked for it. */
+  refused: ((reason: unknown) => void) | undefined;
   /** What is open right now, for a viewer who joins late. */
   snapshot: (() => readonly SessionEvent[]) | undefined;
 
@@ -38,13 +40,14 @@ export class LiveLog {
     this.#clock = clock;
     this.#writerLives = writerLives;
     this.blobs = new BlobCache(log);
+    onAbort(log.lost, () => this.changed());
     this.fold.add(log.events);
     this.#taken = log.events.length;
   }
 
   /** Somebody holds the session as its writer: we do, or another process did when it was last looked for. */
   get writerLives(): boolean {
-    return this.log.mode === "write" ? !this.#closed : this.#writerLives;
+    return this.log.mode === "write" ? !this.#closed && !this.log.lost.aborted : this.#writerLives;
   }
 
   onChange(listener: () => void): () => void {
@@ -83,7 +86,7 @@ export class LiveLog {
   }
 
   async append(drafts: readonly EventDraft[], options: AppendOptions = {}): Promise<void> {
-    await this.log.append(drafts, { ...options, durable: false });
+    await this.#asked(this.log.append(drafts, { ...options, durable: false }));
     // The log may add a word of its own (a torn tail that was cut off); whoever comes first after a write takes all that is new.
     const added = this.log.events.slice(this.#taken);
     this.#taken = this.log.events.length;
@@ -91,7 +94,21 @@ export class LiveLog {
     this.publish(added);
     this.changed();
     // Shown before it is durable: a viewer must not wait for the disk.
-    if (options.durable === true) await this.log.append([], { durable: true });
+    if (options.durable === true) await this.#asked(this.log.append([], { durable: true }));
+  }
+
+  /** Before a request is sent and before a tool runs. */
+  assertWriter(): Promise<void> {
+    return this.#asked(this.log.assertWriter());
+  }
+
+  async #asked<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      this.refused?.(error);
+      throw error;
+    }
   }
 
   publish(events: readonly SessionEvent[]): void {
@@ -143,6 +160,14 @@ export class LiveLog {
       if (batch.every(isNew)) yield batch;
       else yield batch.filter(isNew);
     }
+  }
+
+  async refresh(): Promise<void> {
+    if (this.log.mode === "write") return;
+    await this.#lookForWriter();
+    const fresh = await this.log.refresh();
+    this.fold.add(fresh);
+    if (fresh.length > 0) this.changed();
   }
 
   async close(): Promise<void> {

@@ -35,7 +35,9 @@ interface OpenWork {
 export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTurn | undefined {
   if (endsWithItsTurn(events)) return undefined;
   const { path, aside } = walkPath(events);
-  const last = path.findLast((event) => event.turn !== undefined && event.type !== "notice");
+  // A turn that was cancelled before it began has nothing but its end: whatever was open then is still open.
+  const begun = new Set(events.filter(({ type }) => type !== "turn_end").map(({ turn: of }) => of));
+  const last = path.findLast(({ turn: of, type }) => of !== undefined && type !== "notice" && begun.has(of));
   const turn = last?.turn;
   if (
     turn === undefined ||
@@ -55,10 +57,13 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
 
 /** The usual case, known from the last events alone: whatever is behind the last `branch` is on the path. */
 export function endsWithItsTurn(events: readonly LoggedEvent[]): boolean {
+  const ended = new Set<string>();
   for (let index = events.length - 1; index >= 0; index -= 1) {
     const event = events[index] as LoggedEvent;
     if (event.type === "branch") return false;
-    if (event.turn !== undefined && event.type !== "notice") return event.type === "turn_end";
+    if (event.turn === undefined || event.type === "notice") continue;
+    if (event.type !== "turn_end") return ended.has(event.turn);
+    ended.add(event.turn);
   }
   return true;
 }

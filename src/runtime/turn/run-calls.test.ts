@@ -332,23 +332,27 @@ describe("several calls at once", () => {
   });
 
   test("an abort stops those that run and is said in their results", async () => {
+    let running = 0;
+    const begun = (): void => {
+      running += 1;
+      if (running === 2) turn.cancel();
+    };
     const { session } = await scriptedSession([{ output: [call("waits"), call("stubborn")] }], {
       tools: [
         anyTool("waits", (_input, { signal }) => {
+          begun();
           return new Promise((_done, fail) =>
             signal.addEventListener("abort", () => fail(signal.reason as Error)),
           );
         }),
-        anyTool("stubborn", () => new Promise(() => undefined)),
+        anyTool("stubborn", () => {
+          begun();
+          return new Promise(() => undefined);
+        }),
       ],
       limits: { toolGraceMs: 1 },
     });
     const turn = session.send("go");
-    let starts = 0;
-    for await (const event of turn) {
-      if (event.type === "tool_start") starts += 1;
-      if (starts === 2) turn.cancel();
-    }
     expect(await turn.result()).toMatchObject({ status: "cancelled" });
     expect(ofType(await history(session), "tool_result").map(({ status, text }) => [status, text])).toEqual([
       ["cancelled", expect.stringContaining("it may have taken effect in part")],

@@ -63,8 +63,10 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
   drafts.push(...settled.map((one) => resultDraft(context, one)));
   drafts.push(...allowed.map(({ call }) => startDraft(context, call)));
   await context.live.append(drafts, { durable: true });
+  await context.live.assertWriter();
   let running = allowed.length;
-  await Promise.all(
+  // All of them: where the log refuses the result of one, the turn's signal stops the others, and the turn waits for that.
+  const ended = await Promise.allSettled(
     allowed.map(async (ready) => {
       const result = await runOne(context, ready);
       running -= 1;
@@ -72,6 +74,7 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
       await context.live.append([result], { durable: running > 0 });
     }),
   );
+  for (const one of ended) if (one.status === "rejected") throw one.reason;
 }
 
 function notRun({ signal }: Pick<TurnContext, "signal">): {
@@ -82,7 +85,9 @@ function notRun({ signal }: Pick<TurnContext, "signal">): {
 }
 
 function whyStopped(signal: AbortSignal): string {
-  return codeOf(signal.reason) === "turn_timeout" ? "the turn ran out of time" : "the user stopped the turn";
+  const code = codeOf(signal.reason);
+  if (code === "turn_timeout") return "the turn ran out of time";
+  return code?.startsWith("log_") === true ? "the log could not be written" : "the user stopped the turn";
 }
 
 /** Results for calls that are not run at all, each for the same reason. */

@@ -125,6 +125,7 @@ async function sendOnce(
     await recorder.close(end);
     return { response, attempt, end };
   }
+  await context.live.assertWriter();
   const request = response;
   context.onWire?.({ type: "request", response: request, body: rendered.body });
   const stream = setup.model.send(rendered.body, {

@@ -12,7 +12,7 @@ import {
   type TurnStatus,
   type Usage,
 } from "../../base/events/index.ts";
-import { codeOf } from "../../base/support/index.ts";
+import { codeOf, isThroughlineError } from "../../base/support/index.ts";
 import { CUT_OFF, type Group } from "../fold/index.ts";
 import { LOG_TOO_LARGE } from "../log/index.ts";
 import { remedyFor } from "../providers/index.ts";
@@ -55,18 +55,17 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   let ending: Ending;
   let begun = false;
   try {
-    if (plan.opening.length > 0) await context.live.append(plan.opening);
+    if (plan.opening.length > 0) await context.live.append(plan.opening, { turn: "begin" });
     begun = true;
     if (plan.owed.length > 0) await runCalls(context, plan.owed);
     ending = plan.answered === true ? { status: "completed" } : await loop(context, plan, () => (steps += 1));
   } catch (error) {
     // Only our own ground can fail here: the log. A provider's or a tool's failure is an ordinary ending.
-    ending = { status: "failed", error: errorInfoOf(error) };
+    ending = refusedBy(error);
   } finally {
     deadline?.stop();
   }
-  if (ending.status === "cancelled" && deadline?.ranOut === true)
-    ending = { status: "incomplete", reason: "time" };
+  if (ending.status === "cancelled") ending = stoppedBy(context);
   const { text, usage, requests } = factsOfTurn(context);
   const end: EventDraft = {
     type: "turn_end",
@@ -81,18 +80,32 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   const tooLarge = ending.error?.code === LOG_TOO_LARGE;
   // A turn that was refused before its first event is none: its end alone would make a log larger that is too large.
   if (tooLarge && !begun) return outcome;
+  if (context.live.log.lost.aborted) return outcome;
   try {
     if (tooLarge) await settleOpenCalls(context);
-    await context.live.append([end], { durable: true });
+    await context.live.append([end], { durable: true, turn: "end" });
     return outcome;
   } catch (error) {
-    if (outcome.status === "failed") return outcome;
-    return {
-      ...outcome,
-      status: "failed",
-      error: errorInfoOf(error),
-    };
+    return outcome.status === "failed" ? outcome : { ...outcome, ...refusedBy(error) };
   }
+}
+
+/** Another writer went on with the session: how the turn ends is its to say, and until then nobody knows. */
+function refusedBy(error: unknown): Ending {
+  const info = errorInfoOf(error);
+  return { status: info.code === "session_fenced" ? "interrupted" : "failed", error: info };
+}
+
+/** Why a turn stops, by the code of its signal's reason; any other is an event that the log refused. */
+export const TURN_CANCELLED = "turn_cancelled";
+export const SESSION_CLOSED = "session_closed";
+
+/** How a turn ends whose signal was aborted. */
+export function stoppedBy({ signal, deadline }: Pick<TurnContext, "signal" | "deadline">): Ending {
+  if (deadline?.ranOut === true) return { status: "incomplete", reason: "time" };
+  const { reason } = signal as { readonly reason: unknown };
+  const code = isThroughlineError(reason) ? reason.code : TURN_CANCELLED;
+  return code === TURN_CANCELLED || code === SESSION_CLOSED ? { status: "cancelled" } : refusedBy(reason);
 }
 
 /** The log had no room for what was under way; calls that got no result have one now, as after a crash. */

@@ -1,0 +1,223 @@
+/**
+ * The turns of a session that wait, as lines in `<id>.waiting` beside the log (docs/log-format.md, Waiting turns).
+ *
+ * A line is framed like one of the log: one that adds a turn, one that cancels it, one that says that the log has it. The
+ * file goes away when nothing waits any more. Only the holder of the session's lock writes to it.
+ */
+
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
+
+import { fileProblem, readRegularFile } from "../../base/files/index.ts";
+import {
+  codeOf,
+  isObject,
+  type JsonObject,
+  ThroughlineError,
+  tryParseJson,
+} from "../../base/support/index.ts";
+import { checkedLine, frameOpen, splitLines } from "./line-framing.ts";
+import type { Waiting, WaitingTurn } from "./log.ts";
+import { saveAside } from "./torn-tail.ts";
+import { syncFolder, writeWholeFile } from "./whole-file.ts";
+
+type Turns = ReadonlyMap<string, WaitingTurn>;
+
+interface Read {
+  readonly turns: Turns;
+  /** Where the last whole line ends. */
+  readonly end: number;
+  readonly bytes: Buffer;
+  /** How many lines are whole and yet no line of ours. */
+  readonly damaged: number;
+}
+
+/** A file that has grown by so much more than what still waits is written anew. */
+const SPARE_BYTES = 1024 * 1024;
+
+export class WaitingFile implements Waiting {
+  readonly #path: string;
+  #turns: Map<string, WaitingTurn> | undefined;
+  #bytes = 0;
+  /** One after the other: a turn that ends at once must not be taken off before it was put on. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  async list(): Promise<readonly WaitingTurn[]> {
+    return [...this.#read().turns.values()];
+  }
+
+  recover(): Promise<{ readonly turns: readonly WaitingTurn[]; readonly problem?: string }> {
+    return this.#inTurn(async () => {
+      const { turns, end, bytes, damaged } = this.#read();
+      this.#turns = new Map(turns);
+      this.#bytes = end;
+      const found = [...turns.values()];
+      if (damaged === 0 && end < bytes.length) this.#cutAt(end); // the last line was never acknowledged
+      if (damaged === 0) return { turns: found };
+      const saved = saveAside(`${this.#path}-damaged`, bytes);
+      this.#rewrite();
+      const lines = damaged === 1 ? "1 line" : `${damaged} lines`;
+      return {
+        turns: found,
+        problem: `${lines} of ${this.#path} cannot be read, so a turn that was promised may be missing. The file as it was is kept as ${saved}; what is whole goes on`,
+      };
+    });
+  }
+
+  add(turn: string, request: JsonObject): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#write({ turn, request }, "durable");
+      this.#known.set(turn, { turn, request, cancelled: false });
+    });
+  }
+
+  cancel(turn: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const waiting = this.#known.get(turn);
+      if (waiting === undefined) return;
+      await this.#write({ cancelled: turn }, "durable");
+      this.#known.set(turn, { ...waiting, cancelled: true });
+    });
+  }
+
+  /** Not durable: what comes back after a loss of power is in the log, and is dropped again. */
+  remove(turn: string): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.#known.delete(turn)) return;
+      if (this.#known.size === 0) this.#clear();
+      else if (this.#bytes > 2 * linesOf(this.#known).length + SPARE_BYTES) this.#rewrite();
+      else await this.#write({ done: turn });
+    });
+  }
+
+  get #known(): Map<string, WaitingTurn> {
+    this.#turns ??= new Map(this.#read().turns);
+    return this.#turns;
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work, work);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  #read(): Read {
+    let bytes: Buffer;
+    try {
+      bytes = readRegularFile(this.#path);
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return { turns: new Map(), end: 0, bytes: Buffer.alloc(0), damaged: 0 };
+      throw this.#failed("cannot be read", error);
+    }
+    const turns = new Map<string, WaitingTurn>();
+    let [end, damaged] = [0, 0];
+    for (const { at, line, ended } of splitLines(bytes)) {
+      if (!ended) break;
+      end = at + line.length + 1;
+      if (!take(turns, tryParseJson(checkedLine(line) ?? ""))) damaged += 1;
+    }
+    return { turns, end, bytes, damaged };
+  }
+
+  async #write(fields: JsonObject, durable?: "durable"): Promise<void> {
+    const line = lineOf(fields);
+    let file: number | undefined;
+    try {
+      file = openSync(this.#path, FLAGS, 0o600);
+      if (!fstatSync(file).isFile()) throw new Error("it is not a regular file");
+      const before = fstatSync(file).size;
+      try {
+        for (let done = 0; done < line.length;) done += writeSync(file, line, done);
+      } catch (error) {
+        ftruncateSync(file, before); // a line that follows half a line would be lost with it
+        throw error;
+      }
+      if (durable !== undefined) await synced(file);
+      if (before === 0) syncFolder(dirname(this.#path));
+      this.#bytes = before + line.length;
+    } catch (error) {
+      throw this.#failed("cannot be written", error);
+    } finally {
+      if (file !== undefined) closeSync(file);
+    }
+  }
+
+  #cutAt(end: number): void {
+    const file = openSync(this.#path, FLAGS);
+    try {
+      ftruncateSync(file, end);
+    } finally {
+      closeSync(file);
+    }
+    if (this.#known.size === 0) this.#clear();
+  }
+
+  #rewrite(): void {
+    if (this.#known.size === 0) return this.#clear();
+    const lines = linesOf(this.#known);
+    writeWholeFile(this.#path, lines);
+    this.#bytes = lines.length;
+  }
+
+  #clear(): void {
+    rmSync(this.#path, { force: true });
+    this.#bytes = 0;
+  }
+
+  #failed(what: string, error: unknown): ThroughlineError {
+    return new ThroughlineError({
+      code: "waiting_failed",
+      message: `the list of turns that wait, ${this.#path}, ${what}: ${fileProblem(error)}`,
+      details: { errno: codeOf(error) },
+      cause: error,
+    });
+  }
+}
+
+const FLAGS =
+  constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function lineOf(fields: JsonObject): Buffer {
+  return frameOpen(JSON.stringify(fields).slice(0, -1));
+}
+
+function linesOf(turns: Turns): Buffer {
+  return Buffer.concat(
+    [...turns.values()].flatMap(({ turn, request, cancelled }) => [
+      lineOf({ turn, request }),
+      ...(cancelled ? [lineOf({ cancelled: turn })] : []),
+    ]),
+  );
+}
+
+/** False: it is no line of ours. */
+function take(turns: Map<string, WaitingTurn>, line: unknown): boolean {
+  if (!isObject(line)) return false;
+  const { turn, request, cancelled, done } = line;
+  if (typeof turn === "string" && isObject(request)) turns.set(turn, { turn, request, cancelled: false });
+  else if (typeof done === "string") turns.delete(done);
+  else if (typeof cancelled === "string") {
+    const waiting = turns.get(cancelled);
+    if (waiting !== undefined) turns.set(cancelled, { ...waiting, cancelled: true });
+  } else return false;
+  return true;
+}
+
+function synced(file: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    fdatasync(file, (error) => (error === null ? resolve() : reject(error)));
+  });
+}
