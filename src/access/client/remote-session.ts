@@ -31,7 +31,7 @@ import {
   type SessionEvent,
   type Usage,
 } from "../../base/events/index.ts";
-import { codedError, createIdSource, type IdSource, onAbort } from "../../base/support/index.ts";
+import { codedError, codeOf, createIdSource, type IdSource, onAbort } from "../../base/support/index.ts";
 import { followFeed } from "./event-feed.ts";
 import { type Http, queryOf, statusOf } from "./http.ts";
 import { readLines } from "./line-reader.ts";
@@ -124,8 +124,14 @@ export class RemoteSession implements SessionHandle {
     return this.#start("edit", { seq, input }, options);
   }
 
-  async cancel(): Promise<void> {
-    await this.#http.post(`${this.#path}/cancel`, {}, { again: true });
+  async cancel(): Promise<boolean> {
+    try {
+      await this.#http.post(`${this.#path}/cancel`, {}, { again: true });
+      return true;
+    } catch (error) {
+      if (codeOf(error) === "nothing_to_cancel" || codeOf(error) === "turn_ended") return false;
+      throw error;
+    }
   }
 
   async approve(

@@ -5,9 +5,9 @@
  */
 
 import type { SessionState } from "../../base/api/index.ts";
-import { type Clock, codedError } from "../../base/support/index.ts";
+import { type Clock, codedError, onAbort } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
-import type { Store } from "../../runtime/log/index.ts";
+import type { Store, Waiting } from "../../runtime/log/index.ts";
 import { type Agent, readFacts, type Session } from "../../runtime/session/index.ts";
 import { HostedTurns } from "./hosted-turns.ts";
 
@@ -26,6 +26,8 @@ export interface HostedParts {
   /** So long after its last use a session is no longer held for writing. */
   readonly releaseMs: number;
   readonly costOf: CostOf;
+  /** Tells the server's terminal. */
+  readonly problem: (message: string) => void;
 }
 
 export interface Attached {
@@ -43,7 +45,8 @@ export interface StateFrame {
 
 export class HostedSession {
   readonly #parts: HostedParts;
-  readonly turns = new HostedTurns(() => this.#changed());
+  readonly waiting: Waiting;
+  readonly turns: HostedTurns;
   readonly #listeners = new Set<() => void>();
   #open: { readonly session: Session; readonly swap: AbortController } | undefined;
   /** Chosen here; it becomes an event with the next step only, so it must survive that the session is let go. */
@@ -59,6 +62,12 @@ export class HostedSession {
 
   constructor(parts: HostedParts) {
     this.#parts = parts;
+    this.waiting = parts.store.waiting(parts.id);
+    this.turns = new HostedTurns({
+      waiting: this.waiting,
+      changed: () => this.#changed(),
+      problem: parts.problem,
+    });
     this.#facts = new SessionFacts(parts.costOf);
     this.#lastUse = parts.clock.monotonic();
   }
@@ -97,13 +106,35 @@ export class HostedSession {
     }
   }
 
+  /** Works with the session where it is written: what runs in another process only that one can stop or answer. */
+  whereItRuns<T>(work: (session: Session) => Promise<T> | T): Promise<T> {
+    return this.withSession("read", async (session) => {
+      if (session.access === "read") {
+        await session.refresh();
+        if (session.writer === "live")
+          throw codedError(
+            "session_locked",
+            `session "${this.id}" is being written by another process: ask that one, or wait until it lets go`,
+          );
+      }
+      return work(session);
+    });
+  }
+
   async chooseModel(name: string): Promise<void> {
     await this.withSession("write", (session) => session.setModel(name));
     this.#model = name;
   }
 
+  /** For a new session: durable when it has resolved. */
+  async create(model: string | undefined): Promise<void> {
+    if (model !== undefined) await this.chooseModel(model);
+    await this.withSession("write", (session) => session.persist());
+  }
+
   state(): Promise<SessionState> {
     return this.withSession("read", async (session) => {
+      await session.refresh();
       const { id, title, usage, model, context, interrupted, writer } = session;
       const { running, waiting } = this.turns;
       const { target, capabilities, effort } = model.settings;
@@ -153,6 +184,23 @@ export class HostedSession {
     return { session: open.session, swapped: open.swap.signal };
   }
 
+  /** Hears what another process does with the session until the signal aborts: `onChange` tells. */
+  async listen(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !this.#gone) {
+      const { session, swapped } = await this.attach();
+      const stopped = new AbortController();
+      const stop = (): void => stopped.abort();
+      const forget = [signal, swapped].map((one) => onAbort(one, stop));
+      try {
+        if (signal.aborted || swapped.aborted) stop();
+        const news = session.followBatches({ after: session.lastSeq, signal: stopped.signal });
+        for await (const _batch of news) if (stopped.signal.aborted) break;
+      } finally {
+        for (const one of forget) one();
+      }
+    }
+  }
+
   join(): () => void {
     this.#followers += 1;
     return () => {
@@ -161,12 +209,19 @@ export class HostedSession {
     };
   }
 
+  /** Begins what waits; where nothing does any more, the session is not held for it. */
+  async beginWaiting(): Promise<void> {
+    await this.withSession("write", () => undefined);
+    await this.#exclusive(async () => {
+      if (this.#uses === 0 && !this.turns.busy && this.#open?.session.access === "write") await this.#close();
+    });
+  }
+
   /** Lets another process write, when nothing has been asked for a while. */
   async release(): Promise<void> {
     if (!this.#isIdleWriter()) return;
     await this.#exclusive(async () => {
-      // A session without events is known to nobody but us: letting go of it would lose it.
-      if (this.#isIdleWriter() && (await this.#parts.store.exists(this.id))) await this.#close();
+      if (this.#isIdleWriter()) await this.#close();
     });
   }
 
@@ -187,12 +242,16 @@ export class HostedSession {
       if (this.#gone)
         throw codedError("session_gone", `session "${this.id}" was removed, or the server is stopping`);
       const { session } = this.#open ?? {};
-      if (session !== undefined && (mode === "read" || session.access === "write")) return session;
+      // One that can no longer write has lost its log: it is opened anew, and says then what is wrong.
+      const usable = session?.access === "read" ? mode === "read" : session?.writer === "live";
+      if (session !== undefined && usable) return session;
+      if (session?.access === "write") await this.#close();
       const opened = await this.#openSession(mode);
       // The reader is closed only now: had the lock been refused, everybody would go on looking.
       await this.#close();
       this.#open = { session: opened, swap: new AbortController() };
       opened.onChange(() => this.#changed());
+      if (opened.access === "write") await this.turns.recover(opened, await this.factsOf(opened));
       this.#changed();
       return opened;
     });
@@ -214,7 +273,7 @@ export class HostedSession {
     const open = this.#open;
     if (open === undefined) return;
     this.#open = undefined;
-    await open.session.close();
+    await open.session.close(() => this.turns.idle());
     open.swap.abort();
   }
 

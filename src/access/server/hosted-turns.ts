@@ -1,31 +1,50 @@
 /**
- * The turns this server runs, by id: so that a client that lost its connection can ask what became of one, and a
- * request that is sent twice starts one turn. The log is the truth; this is only what the log cannot tell: turns that
- * wait, and results that never became an event.
+ * The turns this server runs, by id. The log is the truth; here is only what the log cannot tell: turns that wait, and
+ * results that never became an event.
+ *
+ * A turn that was promised (202) is in the store's list of waiting turns until the log has its end: whatever happens to
+ * this process, the next one begins it, or finds it in the log.
  */
 
 import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";
-import { codedError } from "../../base/support/index.ts";
+import { errorInfoOf } from "../../base/events/index.ts";
+import { codedError, messageOf } from "../../base/support/index.ts";
+import type { SessionFacts } from "../../runtime/facts/index.ts";
+import type { Waiting } from "../../runtime/log/index.ts";
+import type { Session } from "../../runtime/session/index.ts";
+import { beginTurn, type TurnRequest } from "./turn-request.ts";
 
 interface Entry {
   readonly done: Promise<void>;
+  /** Absent where a turn goes on that the log has already. */
+  readonly request: TurnRequest | undefined;
   /** Let go of when it is done: it holds what it ran with, and its result says all that is still asked for. */
   turn: Turn | undefined;
   firstSeq?: number;
   lastSeq?: number;
+  /** The log has an event of it, and its end. */
+  begun: boolean;
+  ended: boolean;
   result?: TurnResult;
+}
+
+export interface HostedTurnsParts {
+  readonly waiting: Waiting;
+  readonly changed: () => void;
+  /** Tells the server's terminal. */
+  readonly problem: (message: string) => void;
 }
 
 const MAX_FINISHED = 64;
 const MAX_WAITING = 100;
 
 export class HostedTurns {
+  readonly #parts: HostedTurnsParts;
   readonly #entries = new Map<string, Entry>();
-  readonly #changed: () => void;
   #unfinished = 0;
 
-  constructor(changed: () => void) {
-    this.#changed = changed;
+  constructor(parts: HostedTurnsParts) {
+    this.#parts = parts;
   }
 
   get busy(): boolean {
@@ -41,11 +60,7 @@ export class HostedTurns {
     return [...this.#entries.values()].filter((entry) => stateOf(entry) === "queued").length;
   }
 
-  has(id: string): boolean {
-    return this.#entries.has(id);
-  }
-
-  /** Before a turn is started: what is promised must be kept in memory until it runs. */
+  /** Before a turn is begun: there is an end to what one session can be promised. */
   assertRoom(): void {
     if (this.#unfinished >= MAX_WAITING)
       throw codedError(
@@ -54,11 +69,45 @@ export class HostedTurns {
       );
   }
 
-  add(turn: Turn): TurnState {
+  add(turn: Turn, request?: TurnRequest): TurnState {
     this.#unfinished += 1;
-    const entry: Entry = { turn, done: this.#watch(turn) };
+    const entry: Entry = { turn, request, begun: false, ended: false, done: this.#watch(turn) };
     this.#entries.set(turn.id, entry);
     return viewOf(turn.id, entry);
+  }
+
+  /** Durable when it has resolved. */
+  async promise(turn: Turn, request: TurnRequest): Promise<TurnState> {
+    this.add(turn, request);
+    try {
+      await this.#parts.waiting.add(turn.id, { ...request });
+    } catch (error) {
+      turn.cancel(); // whoever asked is told that it does not happen
+      throw error;
+    }
+    return this.view(turn.id) ?? { turn: turn.id, state: "queued" };
+  }
+
+  /** What an earlier process promised and did not come to. Whoever calls this holds the session. */
+  async recover(session: Session, facts: SessionFacts): Promise<void> {
+    const { waiting, problem: tell } = this.#parts;
+    const { turns, problem } = await waiting.recover();
+    if (problem !== undefined) tell(problem);
+    for (const { turn, request, cancelled } of turns) {
+      if (!facts.turns.has(turn)) {
+        try {
+          if (cancelled) await session.endUnbegun(turn, { status: "cancelled" });
+          else {
+            const asked = request as unknown as TurnRequest; // beginning it judges it
+            this.add(beginTurn(session, asked, { turn }), asked);
+            continue;
+          }
+        } catch (error) {
+          await session.endUnbegun(turn, { status: "failed", error: errorInfoOf(error) });
+        }
+      }
+      await waiting.remove(turn);
+    }
   }
 
   view(id: string): TurnState | undefined {
@@ -66,16 +115,33 @@ export class HostedTurns {
     return entry === undefined ? undefined : viewOf(id, entry);
   }
 
+  /** What a turn was asked with, as long as it has not ended. */
+  requestOf(id: string): TurnRequest | undefined {
+    const entry = this.#entries.get(id);
+    return entry?.result === undefined ? entry?.request : undefined;
+  }
+
   /** Resolves when the turn has ended, or at once when it is not known here. */
   async ended(id: string): Promise<void> {
     await this.#entries.get(id)?.done;
   }
 
-  /** False when the turn is not known here. */
-  cancel(id: string): boolean {
+  /** Resolves when all that was promised or run here has ended and is written down. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#entries.values()].map(({ done }) => done));
+  }
+
+  /** Resolves when that holds, whatever happens to this process; false when the turn was over before, or is not known here. */
+  async cancel(id: string): Promise<boolean> {
     const entry = this.#entries.get(id);
-    entry?.turn?.cancel();
-    return entry !== undefined;
+    if (entry?.turn === undefined) return false;
+    entry.turn.cancel();
+    if (!entry.begun && entry.request !== undefined) {
+      await this.#parts.waiting.cancel(id);
+      return true;
+    }
+    await entry.done;
+    return entry.result?.status === "cancelled";
   }
 
   async #watch(turn: Turn): Promise<void> {
@@ -83,19 +149,34 @@ export class HostedTurns {
       const entry = this.#entries.get(turn.id);
       if (entry === undefined || !("seq" in event)) continue;
       entry.lastSeq = event.seq;
+      if (event.turn === turn.id) {
+        entry.begun = true;
+        if (event.type === "turn_end") entry.ended = true;
+      }
       if (entry.firstSeq !== undefined) continue;
       entry.firstSeq = event.seq;
-      this.#changed();
+      this.#parts.changed();
     }
     const result = await turn.result();
     const entry = this.#entries.get(turn.id);
+    this.#unfinished -= 1;
     if (entry !== undefined) {
       entry.result = result;
       entry.turn = undefined;
+      // It began, and its end is not in the log: whoever reads the log knows as much as we do, and all say the same.
+      if (entry.begun && !entry.ended) this.#entries.delete(turn.id);
+      if (entry.ended) await this.#takeOff(turn.id);
     }
-    this.#unfinished -= 1;
     this.#forgetOldest();
-    this.#changed();
+    this.#parts.changed();
+  }
+
+  async #takeOff(id: string): Promise<void> {
+    try {
+      await this.#parts.waiting.remove(id);
+    } catch (error) {
+      this.#parts.problem(messageOf(error)); // found again later, and in the log by then
+    }
   }
 
   #forgetOldest(): void {

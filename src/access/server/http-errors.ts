@@ -18,7 +18,7 @@ const CODES: Readonly<Record<number, string>> = {
   409:
     "session_exists session_locked session_busy session_gone log_read_only log_closed log_damaged " +
     "log_too_large log_too_new turn_exists nothing_to_resume nothing_to_retry nothing_to_undo " +
-    "nothing_to_compact nothing_to_export permission_not_pending permission_mismatch not_a_message no_settings " +
+    "nothing_to_compact nothing_to_export nothing_to_cancel turn_ended permission_not_pending permission_mismatch not_a_message no_settings " +
     "context_too_small",
   413: "body_too_large",
   429: "too_many_turns",

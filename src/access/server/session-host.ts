@@ -1,7 +1,7 @@
 /** The sessions of a store as the server has them: opened when somebody asks, let go when nobody does. */
 
 import type { SessionListing } from "../../base/api/index.ts";
-import { codedError, createIdSource, messageOf } from "../../base/support/index.ts";
+import { codedError, codeOf, createIdSource, messageOf } from "../../base/support/index.ts";
 import { SESSION_ID, type StoredSession } from "../../runtime/log/index.ts";
 import { readFacts } from "../../runtime/session/index.ts";
 import { type HostedParts, HostedSession } from "./hosted-session.ts";
@@ -26,12 +26,20 @@ export class SessionHost {
   readonly #hosted = new Map<string, HostedSession>();
   readonly #listings = new Map<string, SessionListing>();
   readonly #sweeper: NodeJS.Timeout;
+  /** Sessions in which turns wait that an earlier process promised. */
+  readonly #owing = new Set<string>();
   #stopping = false;
 
   constructor(options: Omit<HostedParts, "id">) {
     this.#options = options;
     this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_MS);
     this.#sweeper.unref();
+  }
+
+  /** Begins what an earlier process promised and did not come to. */
+  async recover(): Promise<void> {
+    for await (const id of this.#options.store.sessionsWithWaiting()) this.#owing.add(id);
+    await this.#recoverSome();
   }
 
   async get(id: string): Promise<HostedSession> {
@@ -50,13 +58,17 @@ export class SessionHost {
     return this.#host(id);
   }
 
+  async discard(hosted: HostedSession): Promise<void> {
+    await hosted.end();
+    this.#hosted.delete(hosted.id);
+  }
+
   async remove(id: string): Promise<void> {
     const hosted = await this.get(id);
     if (hosted.turns.busy)
       throw codedError("session_busy", `session "${id}" is in the middle of a turn: stop it first`);
     const exists = await this.#options.store.exists(id);
-    await hosted.end();
-    this.#hosted.delete(id);
+    await this.discard(hosted);
     if (exists) await this.#options.store.remove(id);
   }
 
@@ -92,7 +104,23 @@ export class SessionHost {
     return hosted;
   }
 
+  /** Opening a session to write begins what waits in it. One that another process writes is tried again later. */
+  async #recoverSome(): Promise<void> {
+    for (const id of this.#owing) {
+      if (this.#stopping) return;
+      try {
+        await (await this.get(id)).beginWaiting();
+        this.#owing.delete(id);
+      } catch (error) {
+        if (codeOf(error) === "session_locked") continue;
+        this.#owing.delete(id);
+        this.#options.problem(`turns that wait in session "${id}" cannot begin: ${messageOf(error)}`);
+      }
+    }
+  }
+
   async #sweep(): Promise<void> {
+    await this.#recoverSome();
     for (const [id, hosted] of this.#hosted) {
       if (hosted.isForgettable(FORGET_MS) && (await this.#options.store.exists(id))) {
         this.#hosted.delete(id);

@@ -36,8 +36,12 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     const [id, model] = [body.text("id"), body.text("model")];
     body.done();
     const hosted = await parts.host.create(id);
-    await hosted.withSession("write", () => undefined); // the lock is ours, or the answer is an error
-    if (model !== undefined) await hosted.chooseModel(model);
+    try {
+      await hosted.create(model);
+    } catch (error) {
+      await parts.host.discard(hosted);
+      throw error;
+    }
     return c.json(await hosted.state(), 201);
   });
 

@@ -114,6 +114,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     releaseMs: options.releaseMs ?? RELEASE_MS,
     costOf: options.costOf ?? (() => undefined),
+    problem,
   });
   const counters: StreamCounters = { open: 0, dropped: 0 };
   const url = `http://${bracketed(address)}:${port}`;
@@ -166,6 +167,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     else socket.destroy();
   });
 
+  host.recover().catch((error: unknown) => problem(messageOf(error)));
   return {
     url,
     port,

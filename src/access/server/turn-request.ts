@@ -1,0 +1,84 @@
+/**
+ * A turn as it was asked for: plain data, so that it can wait in a file and be begun by another process, and so that a
+ * request that comes a second time can be told from another one under the same id.
+ */
+
+import { createHash } from "node:crypto";
+
+import type { Input, Turn } from "../../base/api/index.ts";
+import { codedError, isObject, type JsonObject } from "../../base/support/index.ts";
+import type { TurnFacts } from "../../runtime/facts/index.ts";
+import { type Session, toContent } from "../../runtime/session/index.ts";
+
+export type TurnRequest =
+  | {
+      readonly kind: "send";
+      readonly input: Input;
+      readonly model?: string | undefined;
+      readonly effort?: string | undefined;
+      readonly output?: JsonObject | undefined;
+    }
+  | { readonly kind: "retry"; readonly from?: "message" | undefined }
+  | { readonly kind: "edit"; readonly seq: number; readonly input: Input };
+
+export interface BeginOptions {
+  readonly turn: string;
+  readonly whenBusy?: "queue" | "reject" | undefined;
+}
+
+/** The session judges what is asked of it, and throws what is wrong with it. */
+export function beginTurn(session: Session, request: TurnRequest, options: BeginOptions): Turn {
+  // Whoever looks follows the session: the turn's own list of events would be a second one, deltas and all.
+  const common = { ...options, keepEvents: false };
+  switch (request.kind) {
+    case "send": {
+      const { input, model, effort, output } = request;
+      return session.send(input, { ...common, model, effort, output });
+    }
+    case "retry":
+      return session.retry({ ...common, from: request.from });
+    case "edit":
+      return session.edit(request.seq, request.input, common);
+    default:
+      throw unknownKind(request);
+  }
+}
+
+/** A later version may know kinds that this one does not. */
+function unknownKind(request: never): Error {
+  const { kind } = request as JsonObject;
+  return codedError("turn_invalid", `this version cannot begin a turn of the kind ${JSON.stringify(kind)}`);
+}
+
+/** In words: by what a request differs from the first one with its id. Undefined: it is the same, sent again. */
+export function differenceOf(request: TurnRequest, first: TurnRequest): string | undefined {
+  if (request.kind !== first.kind) return `it was a ${first.kind}, not a ${request.kind}`;
+  const [now, before]: readonly JsonObject[] = [request, first];
+  const names = new Set([...Object.keys(request), ...Object.keys(first)]);
+  const other = [...names].filter((name) => jsonOf(now?.[name]) !== jsonOf(before?.[name]));
+  return other.length === 0 ? undefined : `it had another ${other.join(" and another ")}`;
+}
+
+/** The same against the log, which has the message and how the turn began, not the options it was asked with. */
+export async function differenceFromLog(request: TurnRequest, facts: TurnFacts): Promise<string | undefined> {
+  if (facts.message === undefined && facts.branch === undefined) return undefined; // it ended before it began
+  const why = facts.branch?.why;
+  const kind = why === "retry" || why === "edit" ? why : "send";
+  if (request.kind !== kind) return `it was a ${kind}, not a ${request.kind}`;
+  if (request.kind === "retry" || facts.message === undefined) return undefined;
+  const content = await toContent(request.input, { putBlob: async (bytes) => sha256(bytes) });
+  return jsonOf(content) === jsonOf(facts.message.content) ? undefined : "it had another input";
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** By value: the order of keys says nothing. */
+function jsonOf(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    isObject(inner)
+      ? Object.fromEntries(Object.entries(inner).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
