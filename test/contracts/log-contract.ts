@@ -362,6 +362,69 @@ export function describeLogContract(
       expect(messagesOf(log.events)).toEqual(["a"]);
     });
 
+    test("a durable append without events makes the session, empty", async () => {
+      const { store, again } = await setUp();
+      const log = await open(store);
+      await log.append([]);
+      expect(await store.exists("s1")).toBe(false);
+      await log.append([], { durable: true });
+      const other = again?.() ?? store;
+      expect(await other.exists("s1")).toBe(true);
+      expect((await open(other, "read")).events).toEqual([]);
+      expect((await collect(other)).map(({ id }) => id)).toEqual(["s1"]);
+      expect(await codeOf(store.create("s1", { events: [notice("a")], blobs: new Map() }))).toMatch(
+        /session_exists|session_locked/,
+      );
+      await log.append([notice("a")]);
+      await log.close();
+      await other.remove("s1");
+      expect(await store.exists("s1")).toBe(false);
+    });
+
+    test("turns that wait are kept in order, with their cancels, until they are taken off", async () => {
+      const { store, again } = await setUp();
+      const log = await open(store);
+      await log.append([notice("a")]);
+      const waiting = store.waiting("s1");
+      expect([await waiting.list(), await waiting.recover()]).toEqual([[], { turns: [] }]);
+      const request = { kind: "send", input: [{ type: "text", text: "ü😀\u2028" }], n: null };
+      for (const turn of ["b", "a", "c"]) await waiting.add(turn, { ...request, turn });
+      await waiting.cancel("a");
+      await waiting.cancel("never added");
+      await waiting.remove("b");
+      await waiting.remove("never added");
+      const left = [
+        { turn: "a", request: { ...request, turn: "a" }, cancelled: true },
+        { turn: "c", request: { ...request, turn: "c" }, cancelled: false },
+      ];
+      const other = again?.() ?? store;
+      expect(await other.waiting("s1").list()).toEqual(left);
+      expect(await idsOf(other.sessionsWithWaiting())).toEqual(["s1"]);
+      expect(await other.waiting("s1").recover()).toEqual({ turns: left });
+      expect(await waiting.list()).toEqual(left);
+      for (const { turn } of left) await waiting.remove(turn);
+      expect([await other.waiting("s1").list(), await idsOf(other.sessionsWithWaiting())]).toEqual([[], []]);
+      await waiting.add("d", request);
+      await log.close();
+      await store.remove("s1");
+      expect(await other.waiting("s1").list()).toEqual([]);
+    });
+
+    test("turns are added and taken off in the order in which that was asked", async () => {
+      const { store } = await setUp();
+      await (await open(store)).append([notice("a")]);
+      const waiting = store.waiting("s1");
+      const work: Promise<void>[] = [];
+      for (let n = 0; n < 50; n += 1) {
+        work.push(waiting.add(`t${n}`, { n }));
+        if (n % 2 === 0) work.push(waiting.remove(`t${n}`));
+      }
+      await Promise.all(work);
+      expect((await store.waiting("s1").list()).map(({ turn }) => turn)).toEqual(
+        Array.from({ length: 25 }, (_, n) => `t${2 * n + 1}`),
+      );
+    });
+
     test("a writer may act until it is closed, a reader never; neither is lost, and no store was put back", async () => {
       const { store } = await setUp();
       const log = await open(store);
@@ -533,6 +596,12 @@ async function collect(store: Store): Promise<{ id: string; modifiedAt: number; 
   const found: { id: string; modifiedAt: number; bytes: number }[] = [];
   for await (const one of store.list()) found.push({ ...one });
   return found;
+}
+
+async function idsOf(ids: AsyncIterable<string>): Promise<readonly string[]> {
+  const all: string[] = [];
+  for await (const id of ids) all.push(id);
+  return all;
 }
 
 async function sha256(bytes: Uint8Array): Promise<string> {

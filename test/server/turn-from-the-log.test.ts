@@ -25,3 +25,29 @@ test("its text is the text it ended with: what a failed response said is no part
     result: { status: "completed", text: "The answer." },
   });
 });
+
+test("one that a crash left open reads the same before and after the next message has closed it", async () => {
+  const usage = { inputTokens: 10, cachedTokens: 4, outputTokens: 6, reasoningTokens: 2 };
+  const log = new LogBuilder()
+    .add({ type: "session_start", session: "s1", root: "s1", writer: "test" })
+    .user("what is it?")
+    .respond({
+      items: [
+        { type: "message", text: "One moment." },
+        { type: "call", callId: "c1" },
+      ],
+      usage,
+    })
+    .respond({ items: [{ type: "message", text: "Half of ano" }], status: "failed", usage });
+  const store = memoryStore();
+  await store.create("s1", { events: log.events as readonly AppendDraft[], blobs: new Map() });
+  const { server } = await servedAlone({ store });
+  const path = `/api/sessions/s1/turns/${log.turn}`;
+  const before = JSON.parse((await ask(server, { path })).text) as { readonly result: unknown };
+  const body = JSON.stringify({ input: "go on", turn: "next" });
+  await ask(server, { method: "POST", path: "/api/sessions/s1/turns", body });
+  await ask(server, { path: "/api/sessions/s1/turns/next?wait=30" });
+  const after = JSON.parse((await ask(server, { path })).text) as { readonly result: unknown };
+  expect(before.result).toMatchObject({ status: "interrupted", text: "One moment." });
+  expect(after.result).toEqual(before.result);
+});
