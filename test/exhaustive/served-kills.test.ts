@@ -85,8 +85,7 @@ class Sender {
       try {
         const response = await fetch(`${this.#url}/api/sessions${path}`, { ...init, headers: HEADERS });
         const body = (await response.json()) as Answer["body"];
-        if (response.status !== 503 && codeOf(body) !== "session_gone")
-          return { status: response.status, body };
+        if (response.status !== 503) return { status: response.status, body };
       } catch {
         this.#promised.repeated += 1; // nobody there, or the answer was cut off: asked again
       }
@@ -101,8 +100,6 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-const codeOf = (body: Answer["body"]): unknown =>
-  (body["error"] as { readonly code?: string } | undefined)?.code;
 const HEADERS = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
 
 /** Repeatable as far as processes are: mulberry32. */

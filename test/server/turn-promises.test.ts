@@ -1,12 +1,24 @@
 /** What the API promises of turns, by servers that share a folder: one holds a session, the other is asked about it. */
 
-import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  copyFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
+import { connect } from "../../src/access/client/index.ts";
 import type { RunningServer } from "../../src/access/server/index.ts";
 import { fileStore, type LoggedEvent } from "../../src/index.ts";
+import { frameLine } from "../../src/runtime/log/line-framing.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { anyTool, call, gate, say } from "../contracts/session-fixture.ts";
 import { ask, codeIn, type Served, servedAlone, type ServedOptions } from "./server-fixture.ts";
@@ -274,7 +286,6 @@ describe("a turn that waits", () => {
   test("is not promised where it cannot be written down", async () => {
     const { server, folder, problems } = await busy();
     writeFileSync(join(folder, "elsewhere"), "");
-    const { rmSync, symlinkSync } = await import("node:fs");
     rmSync(join(folder, "s1.waiting"));
     symlinkSync(join(folder, "elsewhere"), join(folder, "s1.waiting"));
     expect((await post(server, "/s1/turns", { input: "two", turn: "second" })).status).toBe(500);
@@ -375,4 +386,29 @@ describe("a process that does not hold the session", () => {
       expect(answer.body).toMatchObject({ state: "done", result: { status: "completed" } });
     expect(server.port).not.toBe(other.server.port);
   });
+});
+
+test("a server whose session was taken over ends its turn, and shows its viewers what the other writes", async () => {
+  const { server, finish, folder } = await busy();
+  const viewer = await (await connect(server.url, { token: server.token })).open({ id: "s1", mode: "read" });
+  const seen: LoggedEvent[] = [];
+  const stop = new AbortController();
+  const other = { type: "notice", code: "other", message: "written by another process" } as const;
+  const following = (async () => {
+    for await (const event of viewer.follow({ signal: stop.signal })) {
+      if ("seq" in event) seen.push(event);
+      if (event.type === "notice" && event.code === "other") stop.abort();
+    }
+  })();
+  await expect.poll(() => seen.length).toBeGreaterThan(3);
+  const path = join(folder, "s1.jsonl");
+  const last = (await logOf(folder)).at(-1) as LoggedEvent;
+  copyFileSync(path, `${path}.copy`);
+  appendFileSync(`${path}.copy`, frameLine({ ...last, ...other, seq: last.seq + 1, epoch: last.epoch + 1 }));
+  renameSync(`${path}.copy`, path);
+  finish();
+  await following;
+  expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, index) => index));
+  expect((await get(server, "/s1/turns/first")).body).toMatchObject({ result: { status: "interrupted" } });
+  await viewer.close();
 });

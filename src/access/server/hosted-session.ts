@@ -5,7 +5,14 @@
  */
 
 import type { SessionState } from "../../base/api/index.ts";
-import { type Clock, codedError, onAbort } from "../../base/support/index.ts";
+import {
+  type Clock,
+  codedError,
+  codeOf,
+  messageOf,
+  onAbort,
+  type ThroughlineError,
+} from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
 import type { Store, Waiting } from "../../runtime/log/index.ts";
 import { type Agent, readFacts, type Session } from "../../runtime/session/index.ts";
@@ -58,7 +65,7 @@ export class HostedSession {
   #uses = 0;
   #lastUse: number;
   #followers = 0;
-  #gone = false;
+  #gone: "removed" | "stopping" | undefined;
 
   constructor(parts: HostedParts) {
     this.#parts = parts;
@@ -77,7 +84,7 @@ export class HostedSession {
   }
 
   get gone(): boolean {
-    return this.#gone;
+    return this.#gone !== undefined;
   }
 
   /** Nobody looks, nothing runs, and nobody has asked for a while. */
@@ -90,6 +97,11 @@ export class HostedSession {
     );
   }
 
+  /** Somebody is about to use it. */
+  touch(): void {
+    this.#lastUse = this.#parts.clock.monotonic();
+  }
+
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -100,9 +112,11 @@ export class HostedSession {
     this.#uses += 1;
     try {
       return await work(await this.#ensure(mode));
+    } catch (error) {
+      throw this.#gone === "stopping" && codeOf(error) === "log_closed" ? this.#goneError() : error;
     } finally {
       this.#uses -= 1;
-      this.#lastUse = this.#parts.clock.monotonic();
+      this.touch();
     }
   }
 
@@ -186,7 +200,7 @@ export class HostedSession {
 
   /** Hears what another process does with the session until the signal aborts: `onChange` tells. */
   async listen(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !this.#gone) {
+    while (!signal.aborted && !this.gone) {
       const { session, swapped } = await this.attach();
       const stopped = new AbortController();
       const stop = (): void => stopped.abort();
@@ -205,7 +219,7 @@ export class HostedSession {
     this.#followers += 1;
     return () => {
       this.#followers -= 1;
-      this.#lastUse = this.#parts.clock.monotonic();
+      this.touch();
     };
   }
 
@@ -226,8 +240,8 @@ export class HostedSession {
   }
 
   /** For good: cancels what runs and ends the viewers' streams. */
-  async end(): Promise<void> {
-    this.#gone = true;
+  async end(why: "removed" | "stopping"): Promise<void> {
+    this.#gone = why;
     await this.#exclusive(() => this.#close());
     this.#changed();
   }
@@ -239,8 +253,7 @@ export class HostedSession {
 
   #ensure(mode: "read" | "write"): Promise<Session> {
     return this.#exclusive(async () => {
-      if (this.#gone)
-        throw codedError("session_gone", `session "${this.id}" was removed, or the server is stopping`);
+      if (this.gone) throw this.#goneError();
       const { session } = this.#open ?? {};
       // One that can no longer write has lost its log: it is opened anew, and says then what is wrong.
       const usable = session?.access === "read" ? mode === "read" : session?.writer === "live";
@@ -250,7 +263,10 @@ export class HostedSession {
       // The reader is closed only now: had the lock been refused, everybody would go on looking.
       await this.#close();
       this.#open = { session: opened, swap: new AbortController() };
-      opened.onChange(() => this.#changed());
+      opened.onChange(() => {
+        this.#changed();
+        if (opened.access === "write" && opened.writer === "none") void this.#leave(opened);
+      });
       if (opened.access === "write") await this.turns.recover(opened, await this.factsOf(opened));
       this.#changed();
       return opened;
@@ -275,6 +291,23 @@ export class HostedSession {
     this.#open = undefined;
     await open.session.close(() => this.turns.idle());
     open.swap.abort();
+  }
+
+  /** It lost its log to another writer: whoever looks goes on with what that one writes. */
+  async #leave(lost: Session): Promise<void> {
+    try {
+      await this.#exclusive(async () => {
+        if (this.#open?.session === lost) await this.#close();
+      });
+    } catch (error) {
+      this.#parts.problem(messageOf(error));
+    }
+  }
+
+  #goneError(): ThroughlineError {
+    return this.#gone === "stopping"
+      ? codedError("server_stopping", "the server is stopping")
+      : codedError("session_gone", `session "${this.id}" was removed`);
   }
 
   #exclusive<T>(work: () => Promise<T>): Promise<T> {

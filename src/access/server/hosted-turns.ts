@@ -41,6 +41,8 @@ const MAX_WAITING = 100;
 export class HostedTurns {
   readonly #parts: HostedTurnsParts;
   readonly #entries = new Map<string, Entry>();
+  /** What is being written down: the session is not let go of before. */
+  readonly #writing = new Set<Promise<unknown>>();
   #unfinished = 0;
 
   constructor(parts: HostedTurnsParts) {
@@ -80,7 +82,7 @@ export class HostedTurns {
   async promise(turn: Turn, request: TurnRequest): Promise<TurnState> {
     this.add(turn, request);
     try {
-      await this.#parts.waiting.add(turn.id, { ...request });
+      await this.#written(this.#parts.waiting.add(turn.id, { ...request }));
     } catch (error) {
       turn.cancel(); // whoever asked is told that it does not happen
       throw error;
@@ -128,7 +130,7 @@ export class HostedTurns {
 
   /** Resolves when all that was promised or run here has ended and is written down. */
   async idle(): Promise<void> {
-    await Promise.all([...this.#entries.values()].map(({ done }) => done));
+    await Promise.allSettled([...[...this.#entries.values()].map(({ done }) => done), ...this.#writing]);
   }
 
   /** Resolves when that holds, whatever happens to this process; false when the turn was over before, or is not known here. */
@@ -137,7 +139,7 @@ export class HostedTurns {
     if (entry?.turn === undefined) return false;
     entry.turn.cancel();
     if (!entry.begun && entry.request !== undefined) {
-      await this.#parts.waiting.cancel(id);
+      await this.#written(this.#parts.waiting.cancel(id));
       return true;
     }
     await entry.done;
@@ -169,6 +171,15 @@ export class HostedTurns {
     }
     this.#forgetOldest();
     this.#parts.changed();
+  }
+
+  async #written(work: Promise<void>): Promise<void> {
+    this.#writing.add(work);
+    try {
+      await work;
+    } finally {
+      this.#writing.delete(work);
+    }
   }
 
   async #takeOff(id: string): Promise<void> {

@@ -59,7 +59,7 @@ export class SessionHost {
   }
 
   async discard(hosted: HostedSession): Promise<void> {
-    await hosted.end();
+    await hosted.end("removed");
     this.#hosted.delete(hosted.id);
   }
 
@@ -91,13 +91,14 @@ export class SessionHost {
   async stop(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#sweeper);
-    await Promise.all([...this.#hosted.values()].map((hosted) => hosted.end()));
+    await Promise.all([...this.#hosted.values()].map((hosted) => hosted.end("stopping")));
     this.#hosted.clear();
   }
 
   #host(id: string): HostedSession {
     if (this.#stopping) throw codedError("server_stopping", "the server is stopping");
     const known = this.#hosted.get(id);
+    known?.touch();
     if (known !== undefined && !known.gone) return known;
     const hosted = new HostedSession({ id, ...this.#options });
     this.#hosted.set(id, hosted);
@@ -124,7 +125,7 @@ export class SessionHost {
     for (const [id, hosted] of this.#hosted) {
       if (hosted.isForgettable(FORGET_MS) && (await this.#options.store.exists(id))) {
         this.#hosted.delete(id);
-        await hosted.end();
+        await hosted.end("stopping");
       } else await hosted.release();
     }
   }

@@ -96,7 +96,7 @@ export class TurnQueue {
   #assertNew(turn: string): void {
     if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(turn))
       throw codedError("turn_invalid", "a turn's id is 1 to 64 letters, digits, _ or -");
-    if (this.#turns.has(turn) || this.#live.log.events.some((event) => event.turn === turn))
+    if (this.#turns.has(turn) || this.#live.facts.turns.has(turn))
       throw codedError("turn_exists", `there is a turn "${turn}" already`);
   }
 }
