@@ -26,7 +26,7 @@ function put(place: Place, id: string, bytes: Uint8Array): string {
   return file;
 }
 
-const EMPTY = "the log is empty: the process ended before its first event was written";
+const EMPTY = "the log is empty: nothing was said in the session yet";
 
 test.concurrent.for([
   ["of no bytes", Buffer.alloc(0), EMPTY],
