@@ -104,8 +104,11 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   terminal.stderr.write(welcome(server, flags, page !== undefined));
   const opened = flags.open === true ? openBrowser(link, terminal) : undefined;
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
-  terminal.stderr.write("stopping: turns under way are cancelled and kept\n");
+  terminal.stderr.write(
+    "stopping: turns under way are cancelled and kept; those that wait begin with the next start\n",
+  );
   await server.close();
+  await store.close();
   opened?.();
   ended();
   return EXIT.ok;

@@ -163,11 +163,21 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
       whole += 1;
       const left = await crashLeft(log);
       if (left !== undefined) findings.push(note("sessions", `session ${id}: ${left}`));
+      const waiting = (await store.waiting(id).list()).length;
+      if (waiting > 0)
+        findings.push(
+          note(
+            "sessions",
+            `session ${id}: ${amount(waiting, "turn")} that a server has promised, not begun or not ended yet`,
+            "throughline serve goes on with them",
+          ),
+        );
     } catch (error) {
       findings.push(problemOf(id, join(folder, `${id}.jsonl`), error));
     }
   }
   const torn = readdirSync(folder).filter((name) => name.includes(".torn-"));
+  const damaged = readdirSync(folder).filter((name) => name.includes(".waiting-damaged"));
   return [
     ok("sessions", `${amount(whole, "session")} of ${stored.length} whole`),
     ...findings,
@@ -175,6 +185,13 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
       note(
         "sessions",
         `${name}: an unfinished write that was cut off and kept`,
+        "look at it, then remove it",
+      ),
+    ),
+    ...damaged.map((name) =>
+      note(
+        "sessions",
+        `${name}: a list of waiting turns of which not every line could be read`,
         "look at it, then remove it",
       ),
     ),
