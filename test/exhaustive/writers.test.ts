@@ -10,6 +10,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { systemClock } from "../../src/base/support/index.ts";
 import { FileLog } from "../../src/runtime/log/file-log.ts";
+import { FolderWatcher, systemWatch } from "../../src/runtime/log/folder-watcher.ts";
 import { fileStore, lockHolder, type Log, systemFileIo } from "../../src/runtime/log/index.ts";
 import { startChild, temporaryFolder } from "../contracts/file-fixture.ts";
 import { Tally } from "../support/runs.ts";
@@ -90,14 +91,15 @@ test(
 
 /** As on two machines that share a folder: each believes it holds the session. */
 function unlocked(folder: string): Log {
+  const hasWriter = async (): Promise<boolean> => true;
   return new FileLog({
     id: "s",
     path: join(folder, "s.jsonl"),
     mode: "write",
     clock: systemClock,
     io: systemFileIo,
+    watcher: new FolderWatcher({ folder, clock: systemClock, watch: systemWatch, hasWriter }),
     release: async () => undefined,
-    hasWriter: async () => true,
   });
 }
 

@@ -23,7 +23,9 @@ export {
   type AppendDraft,
   type AppendOptions,
   type Log,
+  type LogChange,
   rootOf,
+  type Scratch,
   type Store,
   type StoredSession,
 } from "./log.ts";

@@ -73,6 +73,10 @@ export abstract class SessionView {
     return this.#live.onChange(listener);
   }
 
+  refresh(): Promise<void> {
+    return this.#live.refresh();
+  }
+
   events(options: EventsOptions = {}): AsyncIterable<LoggedEvent> {
     return this.#live.events(options.after ?? -1, options.path ?? "all");
   }
