@@ -12,14 +12,20 @@ export interface ChangeSource {
   readonly events: readonly LoggedEvent[];
   /** Calls back when something may be new, until the result is called. */
   listen(ring: () => void): () => void;
-  hasWriter(): Promise<boolean> | boolean;
-  /** How often the answer has changed: one that came and went between two looks is told, too. */
-  readonly flips: number;
+  /** Before the first look: finds out whether somebody writes. */
+  prepare?(): Promise<unknown>;
+  readonly writer: Writer;
   /** Those that came since it was last asked; `more` when there are others to ask for. */
   rows(): NewRows;
   refresh(): Promise<unknown>;
   /** Any of them ends the changes. */
   readonly ends: readonly (AbortSignal | undefined)[];
+}
+
+export interface Writer {
+  readonly lives: boolean;
+  /** How often that has changed: one that came and went between two looks is told, too. */
+  readonly flips: number;
 }
 
 export interface NewRows {
@@ -37,12 +43,11 @@ export async function* changesOf(source: ChangeSource, from: number): AsyncGener
   let told = from;
   let flips: number | undefined;
   try {
+    await source.prepare?.();
     while (!over()) {
       bell.hush(); // before the look: what comes during it rings again
-      // Asked first: whoever learns that the writer is gone is given all that it wrote.
-      const hasWriter = await source.hasWriter();
-      const flipped = flips !== source.flips;
-      ({ flips } = source);
+      // First: whoever learns that the writer is gone is given all that it wrote.
+      const writer = source.writer;
       // Rows before events: a row is written behind the `response_start` of its response.
       const { rows, more } = source.rows();
       await source.refresh();
@@ -50,7 +55,9 @@ export async function* changesOf(source: ChangeSource, from: number): AsyncGener
       if (more) bell.ring();
       const events = source.events.slice(told);
       told += events.length;
-      if (events.length > 0 || rows.length > 0 || flipped) yield { events, rows, hasWriter };
+      const isNew = events.length > 0 || rows.length > 0 || writer.flips !== flips;
+      ({ flips } = writer);
+      if (isNew) yield { events, rows, hasWriter: writer.lives };
       await bell.rung();
     }
   } finally {

@@ -16,7 +16,7 @@ import {
   messageOf,
   ThroughlineError,
 } from "../../base/support/index.ts";
-import { changesOf } from "./changes.ts";
+import { type ChangeSource, changesOf } from "./changes.ts";
 import { FileBlobs } from "./file-blobs.ts";
 import type { FileIo } from "./file-io.ts";
 import { createFileScratch } from "./file-scratch.ts";
@@ -168,21 +168,16 @@ export class FileLog implements Log {
     const { watcher } = this.#options;
     const rows = new ScratchReader(this.#scratchPath);
     let followed: Followed | undefined;
-    let asked = false;
-    const source = {
+    const source: ChangeSource = {
       events: this.events,
       ends: this.mode === "write" ? [AbortSignal.abort()] : [signal, this.#closing.signal, watcher.closed],
-      listen: (ring: () => void) => {
+      listen: (ring) => {
         followed = watcher.follow(this.session, ring);
         return () => followed?.leave();
       },
-      get flips() {
-        return followed?.flips ?? 0;
-      },
-      hasWriter: () => {
-        if (asked) return followed?.writer ?? false;
-        asked = true; // the watcher tells from now on
-        return followed?.ask() ?? false;
+      prepare: async () => followed?.ask(), // the watcher tells from then on
+      get writer() {
+        return followed?.writer ?? { lives: false, flips: 0 };
       },
       rows: () => rows.take(),
       refresh: () => this.refresh(),

@@ -11,6 +11,7 @@ import { lstatSync, watch } from "node:fs";
 import { join } from "node:path";
 
 import type { Clock } from "../../base/support/index.ts";
+import type { Writer } from "./changes.ts";
 
 export interface FolderWatch {
   close(): void;
@@ -49,9 +50,7 @@ const ASK_AGAIN_MS = 1000;
 const HINTS_MS = 15;
 
 export interface Followed {
-  readonly writer: boolean;
-  /** How often that has changed. */
-  readonly flips: number;
+  readonly writer: Writer;
   /** As it is now; whoever follows the session is told where that is new. */
   ask(): Promise<boolean>;
   leave(): void;
@@ -86,9 +85,6 @@ export class FolderWatcher {
     return {
       get writer() {
         return session.writer;
-      },
-      get flips() {
-        return session.flips;
       },
       ask: () => session.ask(),
       leave: () => {
@@ -215,8 +211,7 @@ class FollowedSession {
   #seenLock: string;
   #asking: Promise<boolean> | undefined;
   #askedNext: Promise<boolean> | undefined;
-  writer = false;
-  flips = 0;
+  writer: Writer = { lives: false, flips: 0 };
   askedAt = Number.NEGATIVE_INFINITY;
 
   constructor(id: string, options: FolderWatcherOptions) {
@@ -231,7 +226,7 @@ class FollowedSession {
   }
 
   get mayHaveWriter(): boolean {
-    return this.writer || this.#seenLock !== "";
+    return this.writer.lives || this.#seenLock !== "";
   }
 
   /** A hint is believed: a file that was made anew within one tick of the system's clock looks as before. */
@@ -268,10 +263,9 @@ class FollowedSession {
   async #ask(): Promise<boolean> {
     this.askedAt = this.#options.clock.monotonic();
     // A lock that cannot be asked tells nothing new.
-    const lives = await this.#options.hasWriter(this.#id).catch(() => this.writer);
-    if (lives !== this.writer) {
-      this.writer = lives;
-      this.flips += 1;
+    const lives = await this.#options.hasWriter(this.#id).catch(() => this.writer.lives);
+    if (lives !== this.writer.lives) {
+      this.writer = { lives, flips: this.writer.flips + 1 };
       this.#ring();
     }
     return lives;

@@ -168,9 +168,8 @@ function openMemoryLog(
             kept.rings.add(ring);
             return () => void kept.rings.delete(ring);
           },
-          hasWriter: () => kept.held,
-          get flips() {
-            return kept.flips;
+          get writer() {
+            return { lives: kept.held, flips: kept.flips };
           },
           rows: newRowsOf(kept),
           refresh,
