@@ -21,7 +21,7 @@ import { holdsWholeLine } from "./salvage.ts";
 import { makeFolder, unusable } from "./session-folder.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
 import { writeSession } from "./write-session.ts";
-import { acquireWriterLock, lockHolder, lockWithin } from "./writer-lock.ts";
+import { acquireWriterLock, isLocked, lockWithin } from "./writer-lock.ts";
 
 export interface FileStoreOptions {
   readonly clock?: Clock;
@@ -49,7 +49,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     folder: root,
     clock,
     watch: options.watch ?? systemWatch,
-    hasWriter: async (id) => (await lockHolder(pathOf(id))) !== undefined,
+    hasWriter: async (id) => isLocked(pathOf(id)),
   });
   return {
     async open(id, openOptions) {

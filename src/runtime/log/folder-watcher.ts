@@ -41,10 +41,11 @@ export interface FolderWatcherOptions {
 }
 
 const TICK_MS = 200;
-/** Sessions that a tick looks at: three calls of stat each. */
+/** Sessions that a tick looks at, three calls of stat each: where there are hints it only finds what they missed. */
 const LOOKS = 64;
+const LOOKS_WITH_HINTS = 16;
 /** Locks that a tick asks: each is a connection to its holder. */
-const ASKS = 8;
+const ASKS = 4;
 const ASK_AGAIN_MS = 1000;
 /** A burst of writes makes one look. */
 const HINTS_MS = 15;
@@ -62,6 +63,7 @@ export class FolderWatcher {
   readonly #closed = new AbortController();
   /** Ends the timer and the watching. */
   #stop: AbortController | undefined;
+  #hasHints = false;
   #hinted = new Map<FollowedSession, Hint>();
   #lastFlush = Number.NEGATIVE_INFINITY;
   /** Who was looked at, and asked, longest ago comes first. */
@@ -127,11 +129,13 @@ export class FolderWatcher {
   #watch(stop: AbortSignal): void {
     let watching: FolderWatch | undefined;
     const end = (): void => {
+      if (watching !== undefined) this.#hasHints = false;
       watching?.close();
       watching = undefined;
     };
     try {
       watching = this.#options.watch(this.#options.folder, (name) => this.#hint(name), end);
+      this.#hasHints = true;
       stop.addEventListener("abort", end, { once: true });
     } catch {
       // ENOSPC, EMFILE, a file system without them, a folder that is gone.
@@ -162,8 +166,8 @@ export class FolderWatcher {
     for (;;) {
       await this.#options.clock.sleep(TICK_MS, stop).catch(() => undefined);
       if (stop.aborted) return;
-      for (let looked = 0; looked < Math.min(LOOKS, this.#sessions.size); looked += 1)
-        this.#nextToLook()?.look();
+      const looks = Math.min(this.#hasHints ? LOOKS_WITH_HINTS : LOOKS, this.#sessions.size);
+      for (let looked = 0; looked < looks; looked += 1) this.#nextToLook()?.look();
       this.#askSome();
     }
   }
