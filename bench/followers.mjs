@@ -23,9 +23,11 @@ async function write(folder, count) {
   const logs = [];
   for (let number = 0; number < count; number += 1)
     logs.push(await store.open(idOf(number), { mode: "write" }));
-  process.on("message", async (round) => {
+  process.on("message", (round) => {
     const log = logs[round % logs.length];
-    await log.append([{ type: "notice", code: "bench", message: String(performance.timeOrigin + performance.now()) }]);
+    void log.append([
+      { type: "notice", code: "bench", message: String(performance.timeOrigin + performance.now()) },
+    ]);
   });
   process.send("holding");
 }

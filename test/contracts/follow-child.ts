@@ -18,6 +18,8 @@ const stop = new AbortController();
 const look = watch(folder, { persistent: false }, () => {
   if (existsSync(join(folder, "leave"))) stop.abort();
 });
-for await (const _change of reader.changes(stop.signal)) process.stdout.write("following\n");
+for await (const { hasWriter } of reader.changes(stop.signal)) {
+  process.stdout.write(`following ${hasWriter ? "a writer" : "nobody"}\n`);
+}
 look.close();
 process.stdout.write("left\n");

@@ -10,8 +10,8 @@ import type { FileStoreOptions } from "../../src/runtime/log/index.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { scriptedSession, type ScriptStep } from "../contracts/session-fixture.ts";
 import { runs } from "../support/runs.ts";
-import { crashModel, weatherTool } from "./crash-plan.ts";
 import { type Crash, startCrash } from "./crash-fixture.ts";
+import { crashModel, weatherTool } from "./crash-plan.ts";
 
 /** A viewer: the blocks of what it was told, and a way to wait for them. */
 class Viewer {

@@ -91,14 +91,18 @@ test(
 
 /** As on two machines that share a folder: each believes it holds the session. */
 function unlocked(folder: string): Log {
-  const hasWriter = async (): Promise<boolean> => true;
   return new FileLog({
     id: "s",
     path: join(folder, "s.jsonl"),
     mode: "write",
     clock: systemClock,
     io: systemFileIo,
-    watcher: new FolderWatcher({ folder, clock: systemClock, watch: systemWatch, hasWriter }),
+    watcher: new FolderWatcher({
+      folder,
+      clock: systemClock,
+      watch: systemWatch,
+      hasWriter: async () => true,
+    }),
     release: async () => undefined,
   });
 }

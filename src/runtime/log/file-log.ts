@@ -186,7 +186,9 @@ export class FileLog implements Log {
   }
 
   hasWriter(): Promise<boolean> {
-    return this.mode === "write" && this.#open ? Promise.resolve(true) : this.#options.watcher.hasWriter(this.session);
+    return this.mode === "write" && this.#open
+      ? Promise.resolve(true)
+      : this.#options.watcher.hasWriter(this.session);
   }
 
   async putBlob(bytes: Uint8Array): Promise<string> {

@@ -412,22 +412,28 @@ describe("follow", () => {
     expect(await last).toEqual([]);
   });
 
-  test.each(["writer", "reader"])("by a %s after more than there is: what was shown is void, and the whole log comes", async (who) => {
-    const folder = temporaryFolder();
-    const { session, agent } = await scriptedSession(undefined, { store: fileStore(folder) });
-    await session.send("Hello").result();
-    const reader: Session = await agent.open({ id: "s1", store: fileStore(folder), mode: "read" });
-    const all = await history(session);
-    const followed = who === "writer" ? session : reader;
-    const last = all.at(-1)?.seq ?? -1;
-    expect(await until(followed.follow({ after: last + 1 }), "turn_end")).toEqual([{ type: "reset" }, ...all]);
-    // The last one itself is no more than there is, and what a reader has not read yet is.
-    await session.send("Hello again").result();
-    const more = (await history(session)).slice(all.length);
-    const seen = await until(followed.follow({ after: last + 1 }), "turn_end");
-    expect(seen.filter((event) => "seq" in event)).toEqual(more.slice(1));
-    await reader.close();
-  });
+  test.each(["writer", "reader"])(
+    "by a %s after more than there is: what was shown is void, and the whole log comes",
+    async (who) => {
+      const folder = temporaryFolder();
+      const { session, agent } = await scriptedSession(undefined, { store: fileStore(folder) });
+      await session.send("Hello").result();
+      const reader: Session = await agent.open({ id: "s1", store: fileStore(folder), mode: "read" });
+      const all = await history(session);
+      const followed = who === "writer" ? session : reader;
+      const last = all.at(-1)?.seq ?? -1;
+      expect(await until(followed.follow({ after: last + 1 }), "turn_end")).toEqual([
+        { type: "reset" },
+        ...all,
+      ]);
+      // The last one itself is no more than there is, and what a reader has not read yet is.
+      await session.send("Hello again").result();
+      const more = (await history(session)).slice(all.length);
+      const seen = await until(followed.follow({ after: last + 1 }), "turn_end");
+      expect(seen.filter((event) => "seq" in event)).toEqual(more.slice(1));
+      await reader.close();
+    },
+  );
 
   test("by a reader that nobody follows is never behind: events reads on, refresh also asks for the writer", async () => {
     const folder = temporaryFolder();

@@ -132,7 +132,10 @@ test("the row of a start tells how an item begins, and changes nothing of what r
   expect(scratch.map(readRow)).toMatchObject([
     { response: "rsp_1", start, delta: undefined },
     { start: { outputIndex: 2, kind: "message", phase: "commentary" }, delta: undefined },
-    { start: { kind: "tool_call", name: "get_weather" }, delta: { channel: "arguments", part: 0, text: "{" } },
+    {
+      start: { kind: "tool_call", name: "get_weather" },
+      delta: { channel: "arguments", part: 0, text: "{" },
+    },
   ]);
   expect(partialsFromScratch(scratch, "rsp_1", new Set())).toEqual(
     partialsFromScratch(scratch.slice(2), "rsp_1", new Set()),

@@ -115,7 +115,12 @@ export function readRow(line: string): ReadRow | undefined {
       const value = facts[key];
       return typeof value === "string" ? value : undefined;
     };
-    const start = { ...startOf(outputIndex, kind), name: of("name"), callId: of("callId"), phase: of("phase") };
+    const start = {
+      ...startOf(outputIndex, kind),
+      name: of("name"),
+      callId: of("callId"),
+      phase: of("phase"),
+    };
     return { response, start, delta: undefined };
   }
   if (!isDeltaRow(row)) return undefined;
@@ -156,10 +161,7 @@ function isDeltaRow(value: unknown): value is DeltaRow {
 
 function isRow(value: unknown): value is readonly unknown[] {
   return (
-    Array.isArray(value) &&
-    value.length >= 5 &&
-    typeof value[0] === "string" &&
-    typeof value[1] === "number"
+    Array.isArray(value) && value.length >= 5 && typeof value[0] === "string" && typeof value[1] === "number"
   );
 }
 
