@@ -7,12 +7,13 @@ import { startChild, temporaryFolder } from "../../../test/contracts/file-fixtur
 import type { Clock } from "../../base/support/index.ts";
 import { FolderWatcher } from "./folder-watcher.ts";
 
+const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
+
 /** Time stands still until the test lets it go on; what waits is known. */
 function testClock(): Clock & { readonly waits: number[]; advance(ms: number): Promise<void> } {
   let now = 0;
   const sleeping = new Set<{ readonly at: number; readonly wake: () => void }>();
   const waits: number[] = [];
-  const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
   return {
     waits,
     now: () => now,
@@ -30,7 +31,7 @@ function testClock(): Clock & { readonly waits: number[]; advance(ms: number): P
     },
     async advance(ms) {
       for (const end = now + ms; now < end; now += 1) {
-        for (const one of [...sleeping]) {
+        for (const one of sleeping) {
           if (one.at > now) continue;
           sleeping.delete(one);
           one.wake();
