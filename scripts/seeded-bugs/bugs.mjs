@@ -260,14 +260,14 @@ export const bugs = [
     file: "src/runtime/log/changes.ts",
     find: "      await bell.rung();",
     replace: "      bell.hush();\n      await bell.rung();",
-    tests: ["test/contracts/log-contract.test.ts"],
+    tests: ["src/runtime/log/changes.test.ts"],
   },
   {
     what: "rows of the scratch journal are read after the log",
     file: "src/runtime/log/changes.ts",
     find: "      const { rows, more } = source.rows();\n      await source.refresh();",
     replace: "      await source.refresh();\n      const { rows, more } = source.rows();",
-    tests: ["test/contracts/log-contract.test.ts"],
+    tests: ["src/runtime/log/changes.test.ts"],
   },
   {
     what: "a scratch journal that was made anew is read on from the old place",
