@@ -16,6 +16,8 @@ const NO_FOLDS: Readonly<Record<string, string>> = {
   "src/interface/cli/show-progress.ts": "a line for an event as it comes; nothing is kept",
   "src/interface/cli/spoken-lines.ts": "a line for an event as it comes; nothing is kept",
   "src/runtime/providers/openai-responses/stream.ts": "makes item events from the wire",
+  "src/runtime/turn/live-rows.ts":
+    "knows which items are open, to end what was live of them; the log itself is not summed up",
   "src/runtime/session/fork.ts": "copies events into another log",
   "src/runtime/session/history-edits.ts": "finds where a branch may lead to",
   "src/runtime/session/session-tree.ts": "draws all paths, those that were left too",

@@ -255,4 +255,32 @@ export const bugs = [
       "    if (asked > this.#limits.pipelined) socket.destroy();\n    this.admit({ socket }, response);\n",
     tests: ["test/server/strangers.test.ts"],
   },
+  {
+    what: "a hint is lost while a read is under way",
+    file: "src/runtime/log/changes.ts",
+    find: "      await bell.rung();",
+    replace: "      bell.hush();\n      await bell.rung();",
+    tests: ["src/runtime/log/changes.test.ts"],
+  },
+  {
+    what: "rows of the scratch journal are read after the log",
+    file: "src/runtime/log/changes.ts",
+    find: "      const { rows, more } = source.rows();\n      await source.refresh();",
+    replace: "      await source.refresh();\n      const { rows, more } = source.rows();",
+    tests: ["src/runtime/log/changes.test.ts"],
+  },
+  {
+    what: "a scratch journal that was made anew is read on from the old place",
+    file: "src/runtime/log/scratch-reader.ts",
+    find: "    if (id !== this.#file || size < this.#at || !sameStart(head, this.#head)) this.#at = 0;",
+    replace: "    if (size < this.#at) this.#at = 0;",
+    tests: ["src/runtime/log/scratch-reader.test.ts"],
+  },
+  {
+    what: "a killed writer is never asked for again",
+    file: "src/runtime/log/folder-watcher.ts",
+    find: "      this.#askSome();\n",
+    replace: "",
+    tests: ["src/runtime/log/folder-watcher.test.ts"],
+  },
 ];

@@ -256,15 +256,15 @@ export function describeLogContract(
       const log = await open(store);
       await log.append([notice("a")]);
       const blob = await log.putBlob(Buffer.from("blob"));
-      log.scratch.write("scratch");
+      log.scratch.write(["scratch"]);
       await log.close();
       await store.remove("s1");
       expect([await store.exists("s1"), await collect(store)]).toEqual([false, []]);
       const fresh = await open(store);
-      expect([fresh.events, await fresh.getBlob(blob), await fresh.scratch.read()]).toEqual([
+      expect([fresh.events, await fresh.getBlob(blob), await fresh.scratch.rows()]).toEqual([
         [],
         undefined,
-        "",
+        [],
       ]);
     });
 
@@ -339,17 +339,19 @@ export function describeLogContract(
       const { store } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
-      expect(await log.scratch.read()).toBe("");
-      log.scratch.write("one\n");
-      log.scratch.write("zwei ü\n");
-      expect(await log.scratch.read()).toBe("one\nzwei ü\n");
+      expect(await log.scratch.rows()).toEqual([]);
+      log.scratch.write([]);
+      log.scratch.write(["1", '"zwei ü"']);
+      log.scratch.write(["[3]"]);
+      expect(await log.scratch.rows()).toEqual(["1", '"zwei ü"', "[3]"]);
       await log.close();
       const next = await open(store);
-      expect(await next.scratch.read()).toBe("one\nzwei ü\n");
+      next.scratch.write(["4"]);
+      expect(await next.scratch.rows()).toEqual(["1", '"zwei ü"', "[3]", "4"]);
       next.scratch.clear();
-      expect(await next.scratch.read()).toBe("");
-      next.scratch.write("three");
-      expect(await next.scratch.read()).toBe("three");
+      expect(await next.scratch.rows()).toEqual([]);
+      next.scratch.write(["5"]);
+      expect(await next.scratch.rows()).toEqual(["5"]);
     });
 
     test("a durable append resolves, also with nothing to write", async () => {

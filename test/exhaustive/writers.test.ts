@@ -10,6 +10,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { systemClock } from "../../src/base/support/index.ts";
 import { FileLog } from "../../src/runtime/log/file-log.ts";
+import { FolderWatcher, systemWatch } from "../../src/runtime/log/folder-watcher.ts";
 import { fileStore, lockHolder, type Log, systemFileIo } from "../../src/runtime/log/index.ts";
 import { startChild, temporaryFolder } from "../contracts/file-fixture.ts";
 import { Tally } from "../support/runs.ts";
@@ -96,8 +97,13 @@ function unlocked(folder: string): Log {
     mode: "write",
     clock: systemClock,
     io: systemFileIo,
+    watcher: new FolderWatcher({
+      folder,
+      clock: systemClock,
+      watch: systemWatch,
+      hasWriter: async () => true,
+    }),
     release: async () => undefined,
-    hasWriter: async () => true,
   });
 }
 

@@ -56,7 +56,7 @@ function closingOf(events: Parameters<typeof findOpenTurn>[0]): readonly EventDr
   const fold = new Fold();
   fold.add(events);
   const open = findOpenTurn(events, fold);
-  return open === undefined ? [] : closeTurn(open, "");
+  return open === undefined ? [] : closeTurn(open, []);
 }
 
 function kindOf(draft: EventDraft): string {

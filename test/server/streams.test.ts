@@ -206,7 +206,59 @@ describe("several clients", () => {
   });
 });
 
+describe("a client that has seen more than there is", () => {
+  test("is told that it is void, and given the whole log; its handle goes on", async () => {
+    const parts = await served({ script: [{ output: [say("one")] }, { output: [say("two")] }] });
+    const session = await parts.remote.open({ id: "s1" });
+    await session.send("first").result();
+    const last = session.lastSeq;
+    const response = await fetch(`${parts.server.url}/api/sessions/s1/events?after=${last + 7}`, {
+      headers: { authorization: `Bearer ${parts.server.token}` },
+    });
+    let raw = "";
+    for await (const piece of response.body ?? []) {
+      raw += Buffer.from(piece).toString();
+      if (raw.includes("event: live")) break;
+    }
+    expect(raw).toContain(`event: reset\ndata: {"seq":${last}}\n\nid: 0\n`);
+    const seen = await followUntil(session, isTurnEnd, last + 7);
+    expect(seen[0]).toEqual({ type: "reset" });
+    expect(seqs(seen)).toEqual(upTo(last));
+    expect(session.lastSeq).toBe(last);
+    expect((await session.send("second").result()).text).toBe("two");
+    expect(seqs(await followUntil(session, isTurnEnd, last))).toEqual(upTo(session.lastSeq).slice(last + 1));
+  });
+});
+
 describe("another process", () => {
+  test("that streams is shown as it streams", async () => {
+    const folder = temporaryFolder();
+    const other = await scriptedAgent({
+      script: [{ output: [{ reasoning: ["**Thinking**\n\nof it"] }, say("from the terminal")] }],
+      store: fileStore(folder),
+      emulator: { faults: [{ type: "stall", at: { where: "after", unit: "event", index: 8 } }] },
+    });
+    const terminal = await other.agent.open({ id: "s1", store: other.store });
+    await terminal.rename("so that there is a log");
+    const parts = await served({ store: fileStore(folder) });
+    const session = await parts.remote.open({ id: "s1" });
+    const following = followUntil(session, isTurnEnd);
+    const shown = followUntil(session, (event) => event.type === "reasoning_delta");
+    const turn = terminal.send("first");
+    const types = (await shown).map(({ type }) => type);
+    const from = types.indexOf("response_start");
+    expect(types.slice(from, from + 4)).toEqual([
+      "response_start",
+      "reasoning_start",
+      "reasoning_part_start",
+      "reasoning_delta",
+    ]);
+    turn.cancel();
+    await turn.result();
+    expect(seqs(await following)).toEqual(upTo(terminal.lastSeq));
+    await terminal.close();
+  });
+
   test("that writes the session is followed, and what would write here is refused", async () => {
     const folder = temporaryFolder();
     const other = await scriptedAgent({

@@ -28,6 +28,7 @@ interface Metafile {
 /** Programs of the tests that run in processes of their own. */
 const CHILDREN = {
   "append-child": "test/exhaustive/append-child.ts",
+  "follow-child": "test/contracts/follow-child.ts",
   "hold-lock": "test/contracts/hold-lock.ts",
   "killed-child": "test/exhaustive/killed-child.ts",
   "session-child": "test/crash/session-child.ts",

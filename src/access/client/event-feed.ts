@@ -1,6 +1,7 @@
 /**
  * A session's events over a connection that may break. It is taken up again after the last canonical event that arrived:
- * each is seen exactly once, in order, by its seq. What was open meanwhile is told anew by the server.
+ * each is seen exactly once, in order, by its seq. What was open meanwhile is told anew by the server; so is the whole log
+ * where it has fewer events than were seen (`reset`).
  */
 
 import type { SessionState } from "../../base/api/index.ts";
@@ -14,6 +15,8 @@ export interface FeedOptions {
   readonly after: number;
   readonly signal: AbortSignal;
   readonly onState: (state: SessionState) => void;
+  /** The log ends with this event now: before what the last one seen was. */
+  readonly onReset: (lastSeq: number) => void;
   readonly onConnection: (open: boolean) => void;
 }
 
@@ -21,7 +24,7 @@ export interface FeedOptions {
 const SILENCE_MS = 45_000;
 
 export async function* followFeed(http: Http, options: FeedOptions): AsyncGenerator<SessionEvent> {
-  const { signal, onState, onConnection } = options;
+  const { signal, onState, onReset, onConnection } = options;
   let { after } = options;
   let attempt = 0;
   while (!signal.aborted) {
@@ -30,6 +33,11 @@ export async function* followFeed(http: Http, options: FeedOptions): AsyncGenera
         attempt = 0;
         onConnection(true);
         if (event === "state") onState(JSON.parse(data) as SessionState);
+        if (event === "reset") {
+          after = -1;
+          onReset((JSON.parse(data) as { readonly seq: number }).seq);
+          yield { type: "reset" };
+        }
         if (event !== "message") continue;
         if (id === undefined) {
           yield JSON.parse(data) as SessionEvent;

@@ -241,6 +241,9 @@ export class RemoteSession implements SessionHandle {
         after: options.after ?? -1,
         signal: ended.signal,
         onState: (state) => this.#take(state),
+        onReset: (lastSeq) => {
+          this.#lastSeq = lastSeq;
+        },
         onConnection,
       });
       for await (const event of feed) {

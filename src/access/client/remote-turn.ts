@@ -133,6 +133,8 @@ function unreachable(error: unknown, cancelled: boolean): TurnResult {
 
 const MAX_HELD = 1000;
 
+type TurnEvent = Exclude<SessionEvent, { readonly type: "reset" }>;
+
 /** Which of a session's events are the turn's own. Only the server knows where they begin; until then they are held. */
 class Window {
   readonly #turn: string;
@@ -140,7 +142,7 @@ class Window {
   #first: number | undefined;
   #last: number | undefined;
   #seen = -1;
-  #held: SessionEvent[] = [];
+  #held: TurnEvent[] = [];
 
   constructor(turn: string, first: number | undefined, ask: () => Promise<TurnState>) {
     this.#turn = turn;
@@ -160,6 +162,8 @@ class Window {
   }
 
   async take(event: SessionEvent): Promise<readonly SessionEvent[]> {
+    // The log is told once more: of that only what was not seen yet is new to whoever iterates the turn.
+    if (event.type === "reset" || ("seq" in event && event.seq <= this.#seen)) return [];
     if ("seq" in event) this.#seen = event.seq;
     this.#held.push(event);
     if (this.#first === undefined && event.turn !== this.#turn) {
@@ -172,7 +176,7 @@ class Window {
     return own;
   }
 
-  #isOwn(event: SessionEvent): boolean {
+  #isOwn(event: TurnEvent): boolean {
     const first = this.#first ?? Number.POSITIVE_INFINITY;
     if (!("seq" in event)) return event.turn === this.#turn || this.#seen >= first;
     return event.seq >= first && event.seq <= (this.#last ?? Number.POSITIVE_INFINITY);

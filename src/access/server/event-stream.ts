@@ -92,6 +92,7 @@ class EventClient {
     this.#sendState(state);
     while (!this.#gone && !this.#hosted.gone) {
       const { session, swapped } = await this.#hosted.attach();
+      await this.#resetIfAhead(session);
       for await (const event of session.events({ after: this.#after })) {
         if (!(await this.#hasRoom())) return;
         this.#after = event.seq;
@@ -100,6 +101,15 @@ class EventClient {
       this.#write(Buffer.from(`event: live\ndata: {"seq":${this.#after}}\n\n`));
       await this.#follow(session, swapped);
     }
+  }
+
+  /** A client that has seen more than there is has seen another log: it is told so, and given the whole of this one. */
+  async #resetIfAhead(session: Session): Promise<void> {
+    if (this.#after <= session.lastSeq) return;
+    await session.refresh();
+    if (this.#after <= session.lastSeq) return;
+    this.#after = -1;
+    this.#write(Buffer.from(`event: reset\ndata: {"seq":${session.lastSeq}}\n\n`));
   }
 
   /** Until the session is opened anew or the client has gone. The signal outlives many clients: it must forget each. */

@@ -48,7 +48,9 @@ export type EphemeralEvent =
       readonly response: string;
       readonly usage: Usage;
       readonly context?: ContextUse | undefined;
-    };
+    }
+  /** What was shown before is void: the log has fewer events than the viewer has seen. The whole log follows. */
+  | { readonly type: "reset" };
 
 /** How full the model's context is, by what its last response counted. */
 export interface ContextUse {
@@ -74,6 +76,7 @@ const EPHEMERAL_TYPES: ReadonlySet<string> = new Set([
   "tool_progress",
   "retry",
   "usage",
+  "reset",
 ] satisfies readonly EphemeralEvent["type"][]);
 
 export function isEphemeral(event: SessionEvent): event is EphemeralEvent {

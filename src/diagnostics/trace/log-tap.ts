@@ -56,6 +56,7 @@ function tapLog(log: Log, sink: LogSink): Log {
     assertWriter: () => log.assertWriter(),
     lines: () => log.lines(),
     refresh: () => log.refresh(),
+    changes: (signal) => log.changes(signal),
     hasWriter: () => log.hasWriter(),
     async putBlob(bytes) {
       const name = await log.putBlob(bytes);

@@ -104,6 +104,8 @@ class LineChat {
     const show = this.#teller();
     const after = await lastSeq(handle);
     for await (const event of handle.follow({ after, signal: AbortSignal.any([signal, stop.signal]) })) {
+      if (event.type === "reset")
+        this.#say("The session was put back to an earlier state: here is all of it.");
       if (event.type === "user_message") this.#say(`› ${this.#textOf(event.content)}`);
       if (event.type === "assistant_message") this.#terminal.stdout.write(`${inert(event.text)}\n`);
       show(event);

@@ -28,7 +28,7 @@ export async function openEndOf(log: Log): Promise<OpenEnd | undefined> {
   const open = findOpenTurn(log.events, fold);
   const last = log.events.at(-1);
   if (open === undefined || last === undefined) return undefined;
-  const seen = closeResponses(open, await log.scratch.read())
+  const seen = closeResponses(open, await log.scratch.rows())
     .filter(({ type }) => type === "partial" || !live)
     .map((draft, index): LoggedEvent => ({
       ...draft,

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { LogBuilder } from "../../../test/contracts/log-builder.ts";
 import { weatherTool } from "../../../test/support/weather-tool.ts";
 import type { LoggedEvent, SessionEvent } from "../../base/events/index.ts";
 import { systemClock } from "../../base/support/index.ts";
@@ -187,4 +188,17 @@ test("a turn that goes on from the finished steps of one that failed shows each 
   expect((await shown()).at(-1)).toBe("completed");
   await session.close();
   await emulator.close();
+});
+
+test("after a reset nothing of before is shown, and what follows is shown as if it were the first", () => {
+  const log = new LogBuilder()
+    .settings()
+    .user("hi")
+    .respond({ items: [{ type: "reasoning" }], status: "open" });
+  const live = { turn: "tn_1", response: "rsp_1", outputIndex: 1 };
+  const list = new BlockList();
+  list.add([...log.events, { type: "text_start", ...live }, { type: "text_delta", ...live, delta: "half" }]);
+  const other = new LogBuilder().settings().user("another");
+  list.add([{ type: "reset" }, ...other.events]);
+  expect(list.view({ writerAlive: true })).toEqual(blocksOf(other.events, { writerAlive: true }));
 });

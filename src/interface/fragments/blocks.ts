@@ -27,7 +27,7 @@ export class BlockList {
   /** The end of the path that is shown. */
   #last: Slot | undefined;
   /** Which slot was the last one from which event on, in the order of the log. */
-  readonly #lasts: { readonly seq: number; readonly slot: Slot | undefined }[] = [];
+  #lasts: { readonly seq: number; readonly slot: Slot | undefined }[] = [];
   #countdowns: Countdown[] = [];
   /** The path from its beginning, while it only grows. */
   #path: Slot[] | undefined = [];
@@ -44,6 +44,9 @@ export class BlockList {
 
   apply(fragment: Fragment): void {
     switch (fragment.type) {
+      case "reset":
+        this.#clear();
+        break;
       case "user":
         this.#slot(fragment.seq, {
           ...STILL,
@@ -102,6 +105,17 @@ export class BlockList {
       for (const { behind, block } of this.#countdowns) if (behind === slot) blocks.push(block);
     }
     return blocks;
+  }
+
+  #clear(): void {
+    this.#last = undefined;
+    this.#lasts = [];
+    this.#countdowns = [];
+    this.#path = [];
+    this.#responses.clear();
+    this.#attempts.clear();
+    this.#ofTurn.clear();
+    this.#keptBack = NOTHING_KEPT_BACK;
   }
 
   #notice({ seq, key, code, text, waitMs }: Extract<Fragment, { readonly type: "notice" }>): void {

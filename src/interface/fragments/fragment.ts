@@ -8,6 +8,8 @@
 import type { ErrorInfo, ToolStatus, TurnStatus, Usage } from "../../base/events/index.ts";
 
 export type Fragment =
+  /** What was shown before is void. */
+  | { readonly type: "reset" }
   | {
       readonly type: "user";
       readonly seq: number;

@@ -51,6 +51,8 @@ function live(event: EphemeralEvent): readonly Fragment[] {
       const key = `retry/${event.response}`;
       return [{ type: "notice", seq: undefined, key, code: "retry", text, waitMs: event.delayMs }];
     }
+    case "reset":
+      return [{ type: "reset" }];
     case "usage":
       return []; // the canonical response_end carries it
     default:

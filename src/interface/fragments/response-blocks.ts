@@ -174,6 +174,7 @@ export class ResponseBlocks {
         this.#tool(fragment.callId, { running: false, progress: "", result: { status, text, durationMs } });
         break;
       }
+      case "reset":
       case "user":
       case "notice":
       case "branch":

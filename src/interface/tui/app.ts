@@ -155,6 +155,10 @@ class App {
   }
 
   #branch(why: string): void {
+    if (why === "reset") {
+      this.#painter.startOver("↩ The session was put back to an earlier state: here is all of it");
+      return;
+    }
     // That it is back from asking for a summary is told by the notice of it.
     const words = why === "compacted" ? undefined : (BRANCH_WORDS[why] ?? "↩ Going on from an earlier point");
     this.#painter.detach(words);

@@ -25,7 +25,7 @@ export interface LiveSessionOptions {
 export class LiveSession {
   readonly #options: LiveSessionOptions;
   readonly #list = new BlockList();
-  readonly facts: SessionFacts;
+  #facts: SessionFacts;
   #queue: string[] = [];
   #turn: Turn | undefined;
   #busySince: number | undefined;
@@ -45,7 +45,11 @@ export class LiveSession {
 
   constructor(options: LiveSessionOptions) {
     this.#options = options;
-    this.facts = new SessionFacts(options.costOf);
+    this.#facts = new SessionFacts(options.costOf);
+  }
+
+  get facts(): SessionFacts {
+    return this.#facts;
   }
 
   get queue(): readonly string[] {
@@ -167,6 +171,7 @@ export class LiveSession {
   }
 
   #take(event: SessionEvent): void {
+    if (event.type === "reset") this.#reset();
     if (event.type === "branch") this.#branched(event);
     if (event.type === "user_message" && event.turn !== undefined) this.#begun.add(event.turn);
     this.facts.add([event]);
@@ -177,6 +182,14 @@ export class LiveSession {
       this.#ended();
     }
     this.#options.onChange();
+  }
+
+  /** The log is another than was shown: it is told anew, from its beginning. */
+  #reset(): void {
+    this.#options.onBranch("reset");
+    this.#facts = new SessionFacts(this.#options.costOf);
+    this.#begun.clear();
+    this.#aside = false;
   }
 
   /** A summary is asked for aside: there and back again (docs/adr/0013). */

@@ -81,6 +81,13 @@ export class Painter {
     if (text !== undefined) this.#printed.note(text);
   }
 
+  /** What was printed is void: it stays, with a word about it, and all is printed anew below. */
+  startOver(text: string): void {
+    this.#printed.update(this.#options.blocks());
+    this.#printed.startOver();
+    this.#printed.note(text);
+  }
+
   /**
    * Folds or unfolds, and says so. What has left the window cannot be painted anew; where nothing in the window
    * follows, the last turn is printed once more below.

@@ -151,3 +151,19 @@ test("history that is not printed again is skipped", () => {
   printed.update([text("r/0", "old"), text("r/1", "new")]);
   expect(printed.render(40, view)).toEqual(["new"]);
 });
+
+test("started over, what was printed stays and all is printed anew, also what was skipped or had left the window", () => {
+  const printed = new PrintedBlocks();
+  const blocks = [text("r/0", "skipped"), text("r/1", "gone"), text("r/2", "shown")];
+  printed.skip(blocks.slice(0, 1));
+  printed.update(blocks);
+  expect(printed.render(40, view)).toEqual(["gone", "", "shown"]);
+  printed.release(1);
+  printed.startOver();
+  printed.note("anew");
+  printed.update([]);
+  const before = printed.render(40, view);
+  expect(before.join("\n")).toContain("shown");
+  printed.update(blocks);
+  expect(printed.render(40, view).slice(before.length)).toEqual(["", "skipped", "", "gone", "", "shown"]);
+});

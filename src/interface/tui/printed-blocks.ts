@@ -103,6 +103,15 @@ export class PrintedBlocks {
     this.#seen.clear();
   }
 
+  /** All of it is void: what is told from now on is printed, whatever was printed before. */
+  startOver(): void {
+    for (const entry of this.#entries) {
+      entry.detached = true;
+      entry.piece = { ...entry.piece, finished: true, key: `${entry.piece.key}@${(this.#notes += 1)}` };
+    }
+    for (const told of [this.#left, this.#printed, this.#skipped, this.#seen, this.#since]) told.clear();
+  }
+
   update(blocks: readonly Block[]): void {
     const present = new Set<string>();
     for (const block of blocks) {

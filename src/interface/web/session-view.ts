@@ -11,9 +11,9 @@ import { type Block, BlockList } from "../fragments/index.ts";
 
 export class SessionView {
   readonly handle: SessionHandle;
-  readonly facts = new SessionFacts();
+  #facts = new SessionFacts();
   readonly #blocks = new BlockList();
-  readonly #events: LoggedEvent[] = [];
+  #events: LoggedEvent[] = [];
   readonly #listeners = new Set<() => void>();
   readonly #stop = new AbortController();
   #scheduled = false;
@@ -28,6 +28,10 @@ export class SessionView {
 
   get blocks(): readonly Block[] {
     return this.#blocks.view({ writerAlive: this.handle.writer === "live" });
+  }
+
+  get facts(): SessionFacts {
+    return this.#facts;
   }
 
   get events(): readonly LoggedEvent[] {
@@ -69,6 +73,10 @@ export class SessionView {
 
   #take(event: SessionEvent): void {
     this.#blocks.add([event]);
+    if (event.type === "reset") {
+      this.#events = [];
+      this.#facts = new SessionFacts();
+    }
     if (!isEphemeral(event)) this.#events.push(event);
     this.facts.add([event]);
     this.#changed();

@@ -23,8 +23,11 @@ export function bundleLog({ events, lines, blobs }: SessionBundle): Log {
     putBlob: refuse,
     getBlob: async (name) => blobs.get(name),
     refresh: async () => [],
+    async *changes() {
+      yield { events: [], rows: [], hasWriter: false }; // and nothing ever comes
+    },
     hasWriter: async () => false,
-    scratch: { write: () => undefined, read: async () => "", clear: () => undefined },
+    scratch: { write: () => undefined, rows: async () => [], clear: () => undefined },
     close: async () => undefined,
   };
 }

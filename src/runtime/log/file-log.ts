@@ -16,14 +16,17 @@ import {
   messageOf,
   ThroughlineError,
 } from "../../base/support/index.ts";
+import { type ChangeSource, changesOf } from "./changes.ts";
 import { FileBlobs } from "./file-blobs.ts";
 import type { FileIo } from "./file-io.ts";
 import { createFileScratch } from "./file-scratch.ts";
+import type { Followed, FolderWatcher } from "./folder-watcher.ts";
 import { removeUnfinished } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
 import { LogSize, readWholeFile } from "./log-size.ts";
-import type { AppendDraft, AppendOptions, Log, Scratch } from "./log.ts";
+import type { AppendDraft, AppendOptions, Log, LogChange, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
+import { ScratchReader } from "./scratch-reader.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
 import { saveAside } from "./torn-tail.ts";
 import { syncFolder } from "./whole-file.ts";
@@ -35,8 +38,8 @@ export interface FileLogOptions {
   readonly clock: Clock;
   readonly io: FileIo;
   release(): Promise<void>;
-  /** Whether any process holds the writer's lock. */
-  hasWriter(): Promise<boolean>;
+  /** Shared by all logs of the store. */
+  readonly watcher: FolderWatcher;
   /** For tests: a smaller limit than that of the program (log-size.ts). */
   readonly largestLogBytes?: number | undefined;
   /** A log of the same file that was read before: where the file is still the same, it is not read again. */
@@ -61,7 +64,7 @@ export class FileLog implements Log {
   #syncedSize = 0;
   #syncing: Promise<void> | undefined;
   readonly #loss = new AbortController();
-  #open = true;
+  readonly #closing = new AbortController();
   #tailCut: string | undefined;
   /** Which file was read whole, and its last change; undefined when anything stands behind the last line. */
   #read: string | undefined;
@@ -76,9 +79,17 @@ export class FileLog implements Log {
     this.#stamper = createStamper(options.clock);
     this.#blobs = new FileBlobs(options.path.replace(/\.jsonl$/, ".blobs"));
     this.#limit = new LogSize(options.id, options.largestLogBytes);
-    this.scratch = createFileScratch(options.path.replace(/\.jsonl$/, ".live"));
+    this.scratch = createFileScratch(this.#scratchPath);
     this.#load(options.earlier);
     this.#epoch = nextEpoch(this.events);
+  }
+
+  get #open(): boolean {
+    return !this.#closing.signal.aborted;
+  }
+
+  get #scratchPath(): string {
+    return this.place.replace(/\.jsonl$/, ".live");
   }
 
   get lost(): AbortSignal {
@@ -146,7 +157,8 @@ export class FileLog implements Log {
     try {
       const { size } = fstatSync(file);
       this.#limit.assertReadable(size);
-      const bytes = Buffer.alloc(Math.max(0, size - this.#size));
+      if (size <= this.#size) return [];
+      const bytes = Buffer.alloc(size - this.#size);
       readSync(file, bytes, 0, bytes.length, this.#size);
       this.#read = undefined;
       return this.#take(bytes);
@@ -155,8 +167,31 @@ export class FileLog implements Log {
     }
   }
 
+  changes(signal?: AbortSignal): AsyncIterable<LogChange> {
+    const { watcher } = this.#options;
+    const rows = new ScratchReader(this.#scratchPath);
+    let followed: Followed | undefined;
+    const source: ChangeSource = {
+      events: this.events,
+      ends: this.mode === "write" ? [AbortSignal.abort()] : [signal, this.#closing.signal, watcher.closed],
+      listen: (ring) => {
+        followed = watcher.follow(this.session, ring);
+        return () => followed?.leave();
+      },
+      prepare: async () => followed?.ask(), // the watcher tells from then on
+      get writer() {
+        return followed?.writer ?? { lives: false, flips: 0 };
+      },
+      rows: () => rows.take(),
+      refresh: () => this.refresh(),
+    };
+    return changesOf(source, this.events.length);
+  }
+
   hasWriter(): Promise<boolean> {
-    return this.mode === "write" && this.#open ? Promise.resolve(true) : this.#options.hasWriter();
+    return this.mode === "write" && this.#open
+      ? Promise.resolve(true)
+      : this.#options.watcher.hasWriter(this.session);
   }
 
   async putBlob(bytes: Uint8Array): Promise<string> {
@@ -169,7 +204,7 @@ export class FileLog implements Log {
 
   async close(): Promise<void> {
     if (!this.#open) return;
-    this.#open = false;
+    this.#closing.abort();
     try {
       if (this.#file !== undefined && !this.lost.aborted && this.mode === "write") await this.#sync();
     } finally {

@@ -1,26 +1,33 @@
 /** The scratch journal of a log. It may be lost, so nothing here fails: a full disk or a foreign file in its place must not end a turn. */
 
-import { closeSync, constants, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, rmSync, writeSync } from "node:fs";
 
 import { readRegularFile } from "../../base/files/index.ts";
 import type { Scratch } from "./log.ts";
+import { wholeRows } from "./scratch-reader.ts";
 
 export function createFileScratch(path: string): Scratch {
   let file: number | undefined;
   return {
-    write(text) {
+    write(rows) {
+      if (rows.length === 0) return;
       try {
-        file ??= openSync(path, SCRATCH_FLAGS, 0o600);
-        writeSync(file, text);
+        let lines = `${rows.join("\n")}\n`;
+        if (file === undefined) {
+          file = openSync(path, SCRATCH_FLAGS, 0o600);
+          // What a writer before left may end in a torn row, which would take the next one with it.
+          if (fstatSync(file).size > 0) lines = `\n${lines}`;
+        }
+        writeSync(file, lines);
       } catch {
         // Lost; the log itself will say what is wrong with the disk.
       }
     },
-    async read() {
+    async rows() {
       try {
-        return readRegularFile(path).toString("utf8");
+        return wholeRows(readRegularFile(path).toString("utf8"));
       } catch {
-        return "";
+        return [];
       }
     },
     clear() {

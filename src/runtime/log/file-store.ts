@@ -12,6 +12,7 @@ import { type Clock, codeOf, isThroughlineError, messageOf, systemClock } from "
 import { damagedLog, damageOf } from "./damage.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
 import { FileLog, type FileLogOptions, unreadable } from "./file-log.ts";
+import { FolderWatcher, systemWatch, type WatchFolder } from "./folder-watcher.ts";
 import { linesFrom } from "./line-framing.ts";
 import { readWholeFile } from "./log-size.ts";
 import type { OpenOptions, Store, StoredSession } from "./log.ts";
@@ -21,12 +22,14 @@ import { makeFolder, unusable } from "./session-folder.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
 import { WaitingFile } from "./waiting-file.ts";
 import { writeSession } from "./write-session.ts";
-import { acquireWriterLock, lockHolder, lockWithin } from "./writer-lock.ts";
+import { acquireWriterLock, isLocked, lockWithin } from "./writer-lock.ts";
 
 export interface FileStoreOptions {
   readonly clock?: Clock;
   /** For tests: counts and fails the system calls. */
   readonly io?: FileIo;
+  /** For tests: gives the hints of the file system, or none. */
+  readonly watch?: WatchFolder;
   /** For tests: a smaller limit than that of the program (log-size.ts). */
   readonly largestLogBytes?: number;
 }
@@ -43,6 +46,12 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     assertSessionId(id);
     return join(root, `${id}.jsonl`);
   };
+  const watcher = new FolderWatcher({
+    folder: root,
+    clock,
+    watch: options.watch ?? systemWatch,
+    hasWriter: async (id) => isLocked(pathOf(id)),
+  });
   return {
     async open(id, openOptions) {
       if (!storeOpen) throw storeClosed();
@@ -51,6 +60,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
       const log = await openSession(id, pathOf(id), root, openOptions, {
         clock,
         io,
+        watcher,
         largestLogBytes,
         earlier,
       });
@@ -90,6 +100,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     async close() {
       storeOpen = false;
       last = undefined;
+      watcher.close();
     },
   };
 }
@@ -101,18 +112,17 @@ async function openSession(
   path: string,
   root: string,
   { mode, wait = 0 }: OpenOptions,
-  parts: Pick<FileLogOptions, "clock" | "io" | "largestLogBytes" | "earlier">,
+  parts: Pick<FileLogOptions, "clock" | "io" | "watcher" | "largestLogBytes" | "earlier">,
 ): Promise<FileLog> {
-  const hasWriter = async (): Promise<boolean> => (await lockHolder(path)) !== undefined;
   if (mode === "read") {
     if (!isThere(path)) throw notFound(id);
-    return openLog({ id, path, mode, ...parts, hasWriter, release: async () => undefined });
+    return openLog({ id, path, mode, ...parts, release: async () => undefined });
   }
   makeFolder(root);
   const lock = await lockWithin(wait, parts.clock, () => acquireWriterLock(path));
   if (!lock.held) throw locked(id, lock.holder);
   try {
-    return openLog({ id, path, mode, ...parts, hasWriter, release: () => lock.release() });
+    return openLog({ id, path, mode, ...parts, release: () => lock.release() });
   } catch (error) {
     await lock.release();
     throw error;

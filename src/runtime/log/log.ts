@@ -11,6 +11,8 @@
  * - A log that would become too large to be opened again refuses the whole append (`log_too_large`). New turns are refused long
  *   before that, what closes a turn last.
  * - `scratch` holds what is live and not yet an event. It may be lost; it is never the truth.
+ * - `changes` tells a reader what another writer does, without asking again and again. It and `refresh` may be used side by
+ *   side: each of them sees every event once.
  *
  * Fit for a database: nothing is synchronous for the caller, and an append is one guarded statement.
  */
@@ -31,11 +33,23 @@ export interface AppendOptions {
   readonly turn?: "begin" | "end";
 }
 
+/** Rows of what is live: one line of JSON each, without its LF. */
 export interface Scratch {
-  /** Adds text; cheap, not durable. */
-  write(text: string): void;
-  read(): Promise<string>;
+  /** Adds rows; cheap, not durable. */
+  write(rows: readonly string[]): void;
+  /** All whole rows; one that a crash tore is left out. */
+  rows(): Promise<readonly string[]>;
   clear(): void;
+}
+
+/** What a reader is told. Rows were read before the events: the response of a row is known, unless it is over. */
+export interface LogChange {
+  /** New since the change before; in the first, since `changes` was called. They are in `Log.events` too. */
+  readonly events: readonly LoggedEvent[];
+  /** Rows of the scratch that came since the change before; in the first, all that are there. */
+  readonly rows: readonly string[];
+  /** Whether a live process held the session as its writer before the rows and the events were read. */
+  readonly hasWriter: boolean;
 }
 
 export interface Log {
@@ -60,6 +74,11 @@ export interface Log {
   lines(): Promise<Buffer>;
   /** Reads what another writer has added since; resolves to the new events. A writer has nothing to read. */
   refresh(): Promise<readonly LoggedEvent[]>;
+  /**
+   * The first change comes at once, then one whenever anything in it is new. Ends when the signal aborts, or the log or its
+   * store is closed; rejects as `refresh` does. A writer has nothing to hear: its changes end at once.
+   */
+  changes(signal?: AbortSignal): AsyncIterable<LogChange>;
   /** Whether a live process holds this session as its writer, this very log included. */
   hasWriter(): Promise<boolean>;
   readonly scratch: Scratch;
@@ -122,7 +141,10 @@ export interface Store {
   waiting(id: string): Waiting;
   /** The sessions in which turns wait. */
   sessionsWithWaiting(): AsyncIterable<string>;
-  /** Lets go of what the store itself holds. Logs that are open stay open; opening another is `store_closed`. */
+  /**
+   * Lets go of what the store itself holds, and ends the changes of its logs. Logs that are open stay open; opening
+   * another is `store_closed`.
+   */
   close(): Promise<void>;
 }
 

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 
 import { asRead, type LoggedEvent, toLine } from "../../base/events/index.ts";
 import { addAll, type Clock, codedError, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { changesOf, type NewRows } from "./changes.ts";
 import { linesFrom } from "./line-framing.ts";
 import type { Log, Store, Waiting, WaitingTurn } from "./log.ts";
 import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
@@ -16,38 +17,53 @@ interface Kept {
   readonly events: LoggedEvent[];
   readonly blobs: Map<string, Uint8Array>;
   readonly waiting: Map<string, WaitingTurn>;
-  scratch: string;
+  /** Another list once it was cleared: whoever reads it on tells by that. */
+  rows: string[];
   held: boolean;
+  /** How often `held` has changed. */
+  flips: number;
   /** It was made to be there, also while nothing is in it. */
   made: boolean;
   modifiedAt: number;
+  /** Readers that wait for something new. */
+  readonly rings: Set<() => void>;
+}
+
+function keep(events: LoggedEvent[], blobs: Map<string, Uint8Array>, modifiedAt: number): Kept {
+  return {
+    events,
+    blobs,
+    waiting: new Map(),
+    rows: [],
+    held: false,
+    flips: 0,
+    made: false,
+    modifiedAt,
+    rings: new Set(),
+  };
+}
+
+function changed({ rings }: Kept): void {
+  for (const ring of rings) ring();
 }
 
 export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
   const clock = options.clock ?? systemClock;
   const kept = new Map<string, Kept>();
-  let storeOpen = true;
+  const closing = new AbortController();
   return {
     async open(id, { mode, wait = 0 }) {
       assertSessionId(id);
-      if (!storeOpen) throw storeClosed();
+      if (closing.signal.aborted) throw storeClosed();
       const before = kept.get(id);
       if (before === undefined && mode === "read") throw notFound(id);
-      const session = before ?? {
-        events: [],
-        blobs: new Map(),
-        waiting: new Map(),
-        scratch: "",
-        held: false,
-        made: false,
-        modifiedAt: clock.now(),
-      };
+      const session = before ?? keep([], new Map(), clock.now());
       kept.set(id, session);
       if (mode === "write") {
         const lock = await lockWithin(wait, clock, async () => lockInMemory(session));
         if (!lock.held) throw locked(id, lock.holder);
       }
-      return openMemoryLog(id, mode, session, clock);
+      return openMemoryLog(id, mode, session, clock, closing.signal);
     },
     async create(id, { events, blobs }) {
       assertSessionId(id);
@@ -55,15 +71,9 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       // Whoever holds it: that it is there already is what matters.
       if (before?.made === true) throw sessionExists(id);
       if (before?.held === true) throw locked(id, "this process");
-      kept.set(id, {
-        events: createStamper(clock).stamp(events, 0, 1).map(asRead),
-        blobs: new Map([...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)])),
-        waiting: new Map(),
-        scratch: "",
-        held: false,
-        made: true,
-        modifiedAt: clock.now(),
-      });
+      const own = [...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)] as const);
+      const stamped = createStamper(clock).stamp(events, 0, 1).map(asRead);
+      kept.set(id, { ...keep(stamped, new Map(own), clock.now()), made: true });
     },
     async exists(id) {
       assertSessionId(id);
@@ -90,7 +100,7 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       for (const [id, { waiting }] of kept) if (waiting.size > 0) yield id;
     },
     async close() {
-      storeOpen = false;
+      closing.abort();
     },
   };
 }
@@ -114,13 +124,14 @@ function memoryWaiting(turns: () => Map<string, WaitingTurn>): Waiting {
 
 function lockInMemory(session: Kept): LockAttempt {
   if (session.held) return { held: false, holder: "this process" };
-  session.held = true;
-  return {
-    held: true,
-    release: async () => {
-      session.held = false;
-    },
-  };
+  hold(session, true);
+  return { held: true, release: async () => hold(session, false) };
+}
+
+function hold(session: Kept, held: boolean): void {
+  session.held = held;
+  session.flips += 1;
+  changed(session);
 }
 
 export function notFound(id: string): ThroughlineError {
@@ -143,14 +154,25 @@ export function readOnly(id: string): ThroughlineError {
   return codedError("log_read_only", `session "${id}" was opened to read`);
 }
 
-function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Clock): Log {
+function openMemoryLog(
+  id: string,
+  mode: "write" | "read",
+  kept: Kept,
+  clock: Clock,
+  storeClosing: AbortSignal,
+): Log {
   const events = kept.events.slice();
   const epoch = nextEpoch(events);
   const stamper = createStamper(clock);
-  let open = true;
+  const closing = new AbortController();
   const assertWritable = (): void => {
     if (mode === "read") throw readOnly(id);
-    if (!open) throw closed(id);
+    if (closing.signal.aborted) throw closed(id);
+  };
+  const refresh = async (): Promise<readonly LoggedEvent[]> => {
+    const added = kept.events.slice(events.length);
+    addAll(events, added);
+    return added;
   };
   return {
     session: id,
@@ -166,6 +188,7 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
       addAll(kept.events, stamped.map(asRead));
       addAll(events, stamped);
       kept.modifiedAt = clock.now();
+      changed(kept);
       return stamped;
     },
     async assertWriter() {
@@ -174,21 +197,35 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
     async lines() {
       return linesFrom(events);
     },
-    async refresh() {
-      const added = kept.events.slice(events.length);
-      addAll(events, added);
-      return added;
-    },
+    refresh,
+    changes: (signal) =>
+      changesOf(
+        {
+          events,
+          ends: mode === "write" ? [AbortSignal.abort()] : [signal, closing.signal, storeClosing],
+          listen: (ring) => {
+            kept.rings.add(ring);
+            return () => void kept.rings.delete(ring);
+          },
+          get writer() {
+            return { lives: kept.held, flips: kept.flips };
+          },
+          rows: newRowsOf(kept),
+          refresh,
+        },
+        events.length,
+      ),
     async hasWriter() {
       return kept.held;
     },
     scratch: {
-      write: (text) => {
-        kept.scratch += text;
+      write: (rows) => {
+        addAll(kept.rows, rows);
+        changed(kept);
       },
-      read: async () => kept.scratch,
+      rows: async () => kept.rows.slice(),
       clear: () => {
-        kept.scratch = "";
+        kept.rows = [];
       },
     },
     async putBlob(bytes) {
@@ -200,9 +237,21 @@ function openMemoryLog(id: string, mode: "write" | "read", kept: Kept, clock: Cl
       return kept.blobs.get(name);
     },
     async close() {
-      if (open && mode === "write") kept.held = false;
-      open = false;
+      if (!closing.signal.aborted && mode === "write") hold(kept, false);
+      closing.abort();
     },
+  };
+}
+
+function newRowsOf(kept: Kept): () => NewRows {
+  let list: readonly string[] = [];
+  let at = 0;
+  return () => {
+    if (list !== kept.rows) at = 0;
+    list = kept.rows;
+    const rows = list.slice(at);
+    at = list.length;
+    return { rows, more: false };
   };
 }
 

@@ -78,6 +78,21 @@ export async function socketHolder(folder: string): Promise<string | undefined> 
   }
 }
 
+/** Whether anybody holds or claims it. Nobody is asked who they are: that costs half as much again, and many are followed. */
+export async function isHeldBySocket(folder: string): Promise<boolean> {
+  try {
+    return await inFolder(folder, async (at) => {
+      for (const entry of readdirSync(at, { withFileTypes: true })) {
+        if (!entry.isSocket() || entry.name.endsWith(UNPUBLISHED)) continue;
+        if (await lives(`${at}/${entry.name}`)) return true;
+      }
+      return false;
+    });
+  } catch (error) {
+    return codeOf(error) !== "ENOENT"; // its folder is closed to us
+  }
+}
+
 interface Claim {
   readonly name: string;
   holds: boolean;
@@ -185,6 +200,22 @@ function ask(path: string): Promise<Answer> {
     socket.on("error", (error) => {
       const code = codeOf(error);
       finish(code === "ECONNREFUSED" ? "dead" : code === "ENOENT" ? "gone" : { said });
+    });
+  });
+}
+
+/** As `ask`, without waiting for what it says: the kernel takes the connection for whoever lives, a stopped process too. */
+function lives(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const finish = (alive: boolean): void => {
+      socket.destroy();
+      resolve(alive);
+    };
+    socket.on("connect", () => finish(true));
+    socket.on("error", (error) => {
+      const code = codeOf(error);
+      finish(code !== "ECONNREFUSED" && code !== "ENOENT");
     });
   });
 }

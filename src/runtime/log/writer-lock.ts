@@ -5,7 +5,7 @@
 
 import type { Clock } from "../../base/support/index.ts";
 import { lockByOpening, openingHolder } from "./exclusive-open-lock.ts";
-import { lockBySocket, socketHolder } from "./socket-lock.ts";
+import { isHeldBySocket, lockBySocket, socketHolder } from "./socket-lock.ts";
 
 export type LockAttempt =
   | { readonly held: true; release(): Promise<void> }
@@ -37,6 +37,13 @@ export async function lockWithin(
 /** Who holds it, in words; undefined when it is free. */
 export async function lockHolder(log: string): Promise<string | undefined> {
   return process.platform === "linux" ? socketHolder(lockOf(log)) : openingHolder(lockOf(log));
+}
+
+/** Whether anybody holds it: cheaper than who. */
+export async function isLocked(log: string): Promise<boolean> {
+  return process.platform === "linux"
+    ? isHeldBySocket(lockOf(log))
+    : openingHolder(lockOf(log)) !== undefined;
 }
 
 function lockOf(log: string): string {

@@ -112,7 +112,7 @@ function closing(path: readonly LoggedEvent[]): readonly EventDraft[] {
   fold.add(path);
   const open = findOpenTurn(path, fold);
   if (open === undefined) return [];
-  return closeTurn(open, "").map((draft) =>
+  return closeTurn(open, []).map((draft) =>
     draft.type === "tool_result" && draft.status === "outcome_unknown"
       ? { ...draft, ...RUNNING_IN_PARENT }
       : draft,

@@ -404,10 +404,53 @@ describe("follow", () => {
     ];
     await session.send("Hello again").result();
     const added = (await history(session)).slice(first.length);
-    expect(await Promise.all(followers)).toEqual([added, added]);
-    const last = until(reader.follow({ after: 10_000 }), "never");
+    for (const seen of await Promise.all(followers)) {
+      expect(seen.filter((event) => "seq" in event)).toEqual(added);
+    }
+    const last = until(reader.follow({ after: after + added.length }), "never");
     await reader.close();
     expect(await last).toEqual([]);
+  });
+
+  test.each(["writer", "reader"])(
+    "by a %s after more than there is: what was shown is void, and the whole log comes",
+    async (who) => {
+      const folder = temporaryFolder();
+      const { session, agent } = await scriptedSession(undefined, { store: fileStore(folder) });
+      await session.send("Hello").result();
+      const reader: Session = await agent.open({ id: "s1", store: fileStore(folder), mode: "read" });
+      const all = await history(session);
+      const followed = who === "writer" ? session : reader;
+      const last = all.at(-1)?.seq ?? -1;
+      expect(await until(followed.follow({ after: last + 1 }), "turn_end")).toEqual([
+        { type: "reset" },
+        ...all,
+      ]);
+      // The last one itself is no more than there is, and what a reader has not read yet is.
+      await session.send("Hello again").result();
+      const more = (await history(session)).slice(all.length);
+      const seen = await until(followed.follow({ after: last + 1 }), "turn_end");
+      expect(seen.filter((event) => "seq" in event)).toEqual(more.slice(1));
+      await reader.close();
+    },
+  );
+
+  test("by a reader that nobody follows is never behind: events reads on, refresh also asks for the writer", async () => {
+    const folder = temporaryFolder();
+    const { session, agent } = await scriptedSession(undefined, { store: fileStore(folder) });
+    await session.send("Hello").result();
+    const reader: Session = await agent.open({ id: "s1", store: fileStore(folder), mode: "read" });
+    let changes = 0;
+    reader.onChange(() => (changes += 1));
+    await session.send("Hello again").result();
+    expect(await history(reader)).toEqual(await history(session));
+    expect([reader.writer, changes]).toEqual(["live", 1]);
+    await session.rename("Another name");
+    await session.close();
+    await reader.refresh();
+    await reader.refresh();
+    expect([reader.writer, reader.title, changes]).toEqual(["none", "Another name", 2]);
+    await reader.close();
   });
 });
 

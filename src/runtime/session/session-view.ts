@@ -73,6 +73,10 @@ export abstract class SessionView {
     return this.#live.onChange(listener);
   }
 
+  refresh(): Promise<void> {
+    return this.#live.refresh();
+  }
+
   events(options: EventsOptions = {}): AsyncIterable<LoggedEvent> {
     return this.#live.events(options.after ?? -1, options.path ?? "all");
   }
@@ -84,10 +88,6 @@ export abstract class SessionView {
   /** As `follow`, in the batches in which they came: all followers are given the same ones, so work on them is shared. */
   followBatches(options: FollowOptions = {}): AsyncIterable<readonly SessionEvent[]> {
     return this.#live.followBatches(options.after ?? -1, options.signal);
-  }
-
-  refresh(): Promise<void> {
-    return this.#live.refresh();
   }
 
   blob(name: string): Promise<Uint8Array | undefined> {

@@ -61,7 +61,7 @@ export class LocalSession extends SessionView implements Session {
   constructor(parts: LocalSessionParts) {
     const { log, options } = parts;
     const clock = options.clock ?? systemClock;
-    const live = new LiveLog(log, clock, parts.writerLives);
+    const live = new LiveLog(log, parts.writerLives);
     super(live, options);
     this.#parts = parts;
     this.#live = live;
@@ -125,7 +125,7 @@ export class LocalSession extends SessionView implements Session {
     this.#assertRoom();
     const tools = this.#parts.options.tools ?? [];
     const prepare = async (): Promise<TurnPlan> =>
-      resumePlan(open, await this.#live.log.scratch.read(), tools);
+      resumePlan(open, await this.#live.log.scratch.rows(), tools);
     return this.#turns.add(
       { ...options, turn: open.turn },
       (own, turn) => this.#run(own, turn, {}, prepare),

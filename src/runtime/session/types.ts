@@ -87,7 +87,10 @@ export interface Session extends SessionHandle {
     options: SendOptions & { readonly output: Schema },
   ): Turn<AnswerOf<Schema>>;
   send(input: Input, options?: SendOptions): Turn;
-  /** Reads what another process has written since, and whether it still does; a writer has nothing to read. */
+  /**
+   * Opened to read: reads what another process has written since, and whether it still writes (`writer`, `interrupted`).
+   * While somebody follows that comes by itself. A session that is written here is never behind.
+   */
   refresh(): Promise<void>;
   /** As `follow`, in the batches in which events came; all followers are given the same ones. */
   followBatches(options?: FollowOptions): AsyncIterable<readonly SessionEvent[]>;

@@ -1,29 +1,44 @@
 /**
  * A session's log as long as it is open, with everything that is derived from it as it grows: the fold, the live
  * fan-out to whoever listens, the blobs.
- * One way in (`append`), so that log, fold and viewers never disagree.
+ * One way in, so that log, fold and viewers never disagree: `append` where it is written here; where another writes it,
+ * what was read of it, and while somebody follows one pump over the log's changes for all of them.
  */
 
 import type { EventDraft, LoggedEvent, SessionEvent } from "../../base/events/index.ts";
-import { Broadcast, type Clock, onAbort } from "../../base/support/index.ts";
+import { Broadcast, onAbort } from "../../base/support/index.ts";
 import { SessionFacts } from "../facts/index.ts";
 import { activePath, Fold } from "../fold/index.ts";
 import { type AppendOptions, BlobCache, type Log, rootOf } from "../log/index.ts";
+import { LiveRows } from "./live-rows.ts";
 import { closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
 
-const POLL_MS = 200;
-const LOOK_MS = 1000;
 /** Events of history that a follower is given at a time. */
 const PIECE = 256;
+
+type Batch = readonly SessionEvent[];
+
+/** No more of another's changes will come: the log cannot be read, or the store was closed. */
+interface Over {
+  readonly error: unknown;
+}
+
+const RESET: Batch = [{ type: "reset" }];
 
 export class LiveLog {
   readonly log: Log;
   readonly fold = new Fold();
   readonly blobs: BlobCache;
-  readonly #clock: Clock;
-  readonly #bus = new Broadcast<readonly SessionEvent[]>({ keepAll: false });
+  readonly #bus = new Broadcast<Batch | Over>({ keepAll: false });
   readonly #listeners = new Set<() => void>();
   #writerLives: boolean;
+  #followers = 0;
+  /** Ends the reading of what another writes. */
+  #pump: AbortController | undefined;
+  /** How many changes the pumps have told. */
+  #heard = 0;
+  /** What another has under way, while somebody follows. */
+  #rows: LiveRows | undefined;
   /** How many events of the log the fold and the listeners have seen. */
   #taken: number;
   #closed = false;
@@ -35,9 +50,8 @@ export class LiveLog {
   /** What is open right now, for a viewer who joins late. */
   snapshot: (() => readonly SessionEvent[]) | undefined;
 
-  constructor(log: Log, clock: Clock, writerLives: boolean) {
+  constructor(log: Log, writerLives: boolean) {
     this.log = log;
-    this.#clock = clock;
     this.#writerLives = writerLives;
     this.blobs = new BlobCache(log);
     onAbort(log.lost, () => this.changed());
@@ -82,16 +96,13 @@ export class LiveLog {
   /** The events that close what a crash left open. */
   async closing(): Promise<readonly EventDraft[]> {
     const open = this.openTurn;
-    return open === undefined ? [] : closeTurn(open, await this.log.scratch.read());
+    return open === undefined ? [] : closeTurn(open, await this.log.scratch.rows());
   }
 
   async append(drafts: readonly EventDraft[], options: AppendOptions = {}): Promise<void> {
     await this.#asked(this.log.append(drafts, { ...options, durable: false }));
     // The log may add a word of its own (a torn tail that was cut off); whoever comes first after a write takes all that is new.
-    const added = this.log.events.slice(this.#taken);
-    this.#taken = this.log.events.length;
-    this.fold.add(added);
-    this.publish(added);
+    this.publish(this.#takeNew());
     this.changed();
     // Shown before it is durable: a viewer must not wait for the disk.
     if (options.durable === true) await this.#asked(this.log.append([], { durable: true }));
@@ -111,12 +122,24 @@ export class LiveLog {
     }
   }
 
-  publish(events: readonly SessionEvent[]): void {
+  /** Reads what another process has written since, and whether it still writes. Ours is never behind. */
+  async refresh(): Promise<void> {
+    if (this.log.mode === "write" || this.#closed) return;
+    // Asked before it is read: whoever learns that the writer is gone has all that it wrote.
+    const heard = this.#heard;
+    const lives = await this.log.hasWriter();
+    await this.log.refresh();
+    // What the pump has heard meanwhile is newer.
+    this.#absorb([], heard === this.#heard ? lives : this.#writerLives);
+  }
+
+  publish(events: Batch): void {
     if (events.length > 0) this.#bus.push([events]);
     this.listener?.(events);
   }
 
   async *events(after: number, path: "active" | "all"): AsyncGenerator<LoggedEvent> {
+    await this.#readOn();
     if (path === "active") {
       for (const event of this.path) if (event.seq > after) yield event;
       return;
@@ -136,72 +159,115 @@ export class LiveLog {
   }
 
   /** The same, as it came: live, every follower is given the very same batches. */
-  async *followBatches(
-    after: number,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<readonly SessionEvent[]> {
+  async *followBatches(after: number, signal: AbortSignal | undefined): AsyncGenerator<Batch> {
+    // Whoever has seen more than is known here may have asked a quicker reader, or another log of that name.
+    if (after >= this.#taken) await this.#readOn();
     // Listening starts before history is read: an event in between is seen once, by its seq.
     const live = this.#bus.fromNow(signal);
-    let open = this.snapshot?.() ?? [];
-    const { events } = this.log;
-    const last = events.length - 1;
-    // In pieces: a copy of the whole list would live as long as the follower does.
-    for (let at = Math.max(0, after + 1); at <= last; at += PIECE)
-      yield events.slice(at, Math.min(at + PIECE, last + 1));
-    if (open.length > 0) yield open;
-    open = [];
-    const seen = Math.max(after, events[last]?.seq ?? -1);
-    if (this.log.mode === "read") {
-      yield* this.#poll(seen, signal);
-      return;
-    }
-    for await (const batch of live) {
-      const isNew = (event: SessionEvent): boolean => !("seq" in event) || event.seq > seen;
-      if (batch.every(isNew)) yield batch;
-      else yield batch.filter(isNew);
+    const leave = this.#join();
+    try {
+      const last = this.#taken - 1;
+      yield* this.#historyAndOpen(after, last);
+      for await (const batch of live) {
+        if (!isBatch(batch)) {
+          if (batch.error === undefined) return;
+          throw batch.error;
+        }
+        const isNew = (event: SessionEvent): boolean => !("seq" in event) || event.seq > last;
+        if (batch.every(isNew)) yield batch;
+        else yield batch.filter(isNew);
+      }
+    } finally {
+      leave();
+      await live.return?.();
     }
   }
 
-  async refresh(): Promise<void> {
-    if (this.log.mode === "write") return;
-    await this.#lookForWriter();
-    const fresh = await this.log.refresh();
-    this.fold.add(fresh);
-    if (fresh.length > 0) this.changed();
+  /** What is open is taken before anything is awaited: it stands behind the last of these events. */
+  *#historyAndOpen(after: number, last: number): Generator<Batch> {
+    let open = this.snapshot?.() ?? [];
+    const { events } = this.log;
+    if (after > last) yield RESET;
+    const first = after > last ? 0 : after + 1;
+    // In pieces: a copy of the whole list would live as long as the follower does.
+    for (let at = Math.max(0, first); at <= last; at += PIECE)
+      yield events.slice(at, Math.min(at + PIECE, last + 1));
+    if (open.length > 0) yield open;
+    open = [];
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#pump?.abort();
     this.#bus.end();
     await this.log.close();
     this.changed();
   }
 
-  /** Another process writes: its events are read as they come. Whoever reads first, every follower sees them. */
-  async *#poll(after: number, signal: AbortSignal | undefined): AsyncGenerator<readonly LoggedEvent[]> {
-    const stopped = (): boolean => this.#closed || signal?.aborted === true;
-    let seen = after;
-    let looked = this.#clock.monotonic();
-    while (!stopped()) {
-      if (this.#clock.monotonic() - looked >= LOOK_MS) {
-        looked = this.#clock.monotonic();
-        await this.#lookForWriter();
-      }
-      const fresh = await this.log.refresh();
-      this.fold.add(fresh);
-      if (fresh.length > 0) this.changed();
-      const added = this.log.events.slice(seen + 1);
-      seen = Math.max(seen, this.log.events.length - 1);
-      if (added.length > 0) yield added;
-      if (added.length === 0) await this.#clock.sleep(POLL_MS, signal).catch(() => undefined);
-    }
+  /** The events that nobody was given yet, into the fold. */
+  #takeNew(): readonly LoggedEvent[] {
+    const added = this.log.events.slice(this.#taken);
+    this.#taken += added.length;
+    this.fold.add(added);
+    return added;
   }
 
-  /** Before the events are read: whoever learns that the writer is gone has all that it wrote within one more read. */
-  async #lookForWriter(): Promise<void> {
-    const lives = await this.log.hasWriter();
-    if (lives === this.#writerLives) return;
-    this.#writerLives = lives;
-    this.changed();
+  /** What is in the log is told, whether or not somebody follows; the writer is not asked for. */
+  async #readOn(): Promise<void> {
+    if (this.log.mode === "write" || this.#closed) return;
+    await this.log.refresh();
+    this.#absorb([], this.#writerLives);
   }
+
+  /** In one go, and only what is new: the pump and whoever reads on demand never run into each other. */
+  #absorb(rows: readonly string[], writerLives: boolean): void {
+    const added = this.#takeNew();
+    this.publish(this.#rows?.take(added, rows) ?? added);
+    const isNew = added.length > 0 || writerLives !== this.#writerLives;
+    this.#writerLives = writerLives;
+    if (isNew) this.changed();
+  }
+
+  /** Another process writes: its changes are read while somebody follows. */
+  #join(): () => void {
+    this.#followers += 1;
+    if (this.log.mode === "read" && !this.#closed && this.#pump === undefined) {
+      this.#pump = new AbortController();
+      void this.#run(this.#pump.signal);
+    }
+    return () => {
+      this.#followers -= 1;
+      if (this.#followers === 0) this.#stopPump();
+    };
+  }
+
+  #stopPump(): void {
+    this.#pump?.abort();
+    this.#pump = undefined;
+    this.#rows = undefined;
+    if (this.log.mode === "read") this.snapshot = undefined;
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const rows = new LiveRows(this.log.events.slice(0, this.#taken));
+    this.#rows = rows;
+    this.snapshot = () => rows.snapshot();
+    let error: unknown;
+    try {
+      for await (const change of this.log.changes(signal)) {
+        if (signal.aborted) return;
+        this.#heard += 1;
+        this.#absorb(change.rows, change.hasWriter);
+      }
+    } catch (thrown) {
+      error = thrown;
+    }
+    if (signal.aborted) return;
+    this.#stopPump(); // whoever follows next tries again
+    this.#bus.push([{ error }]);
+  }
+}
+
+function isBatch(batch: Batch | Over): batch is Batch {
+  return Array.isArray(batch);
 }

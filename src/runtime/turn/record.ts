@@ -134,6 +134,7 @@ export class ResponseRecorder {
     const time = { now: clock.now(), monotonic: clock.monotonic() };
     const item = new LiveItem(event, { turn, response: this.#response, outputIndex }, time);
     this.#open.set(outputIndex, item);
+    this.#scratch.start(event);
     this.#live.push(...item.started());
   }
 
@@ -175,8 +176,8 @@ export class ResponseRecorder {
   }
 
   #flush(): void {
-    const scratch = this.#scratch.take();
-    if (scratch !== "") this.#context.live.log.scratch.write(scratch);
+    const rows = this.#scratch.take();
+    if (rows.length > 0) this.#context.live.log.scratch.write(rows);
     if (this.#live.length === 0) return;
     const live = this.#live;
     this.#live = [];

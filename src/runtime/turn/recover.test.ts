@@ -11,7 +11,7 @@ function openTurnOf(log: LogBuilder): OpenTurn | undefined {
   return findOpenTurn(log.events, fold);
 }
 
-const recovered = (log: LogBuilder, scratch = ""): readonly EventDraft[] => {
+const recovered = (log: LogBuilder, scratch: readonly string[] = []): readonly EventDraft[] => {
   const open = openTurnOf(log);
   return open === undefined ? [] : closeTurn(open, scratch);
 };
@@ -43,9 +43,7 @@ describe("closing it", () => {
     const scratch = [
       ["rsp_1", 0, "reasoning", "summary0", "finished, so not partial"],
       ["rsp_1", 1, "text", "text0", "Hel"],
-    ]
-      .map((row) => `${JSON.stringify(row)}\n`)
-      .join("");
+    ].map((row) => JSON.stringify(row));
     expect(recovered(log, scratch)).toEqual([
       { type: "partial", turn: "tn_1", response: "rsp_1", outputIndex: 1, kind: "text", parts: ["Hel"] },
       {

@@ -69,7 +69,7 @@ export function endsWithItsTurn(events: readonly LoggedEvent[]): boolean {
 }
 
 /** Closes responses that were open: what was seen of them, and that they were cut. */
-export function closeResponses(open: OpenTurn, scratch: string): readonly EventDraft[] {
+export function closeResponses(open: OpenTurn, scratch: readonly string[]): readonly EventDraft[] {
   return open.groups.flatMap((group): readonly EventDraft[] => {
     if (group.end !== undefined) return [];
     const { response } = group.start;
@@ -114,7 +114,7 @@ export function closeCall(turn: string, group: Group, call: ToolCall): EventDraf
 }
 
 /** Everything that ends an interrupted turn for good. */
-export function closeTurn(open: OpenTurn, scratch: string): readonly EventDraft[] {
+export function closeTurn(open: OpenTurn, scratch: readonly string[]): readonly EventDraft[] {
   const usage = open.groups.reduce(
     (sum, group) => (group.end?.usage === undefined ? sum : addUsage(sum, group.end.usage)),
     NO_USAGE,

@@ -7,7 +7,7 @@ import type { Tool } from "../tools/index.ts";
 import { closeCall, closeResponses, openCalls, type OpenTurn } from "./recover.ts";
 import type { TurnPlan } from "./turn.ts";
 
-export function resumePlan(open: OpenTurn, scratch: string, tools: readonly Tool[]): TurnPlan {
+export function resumePlan(open: OpenTurn, scratch: readonly string[], tools: readonly Tool[]): TurnPlan {
   const calls = openCalls(open);
   const owed = calls.filter(({ group, call }) => {
     if (group.end?.status !== "completed") return false;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { LiveItem } from "./live-item.ts";
-import { partialsFromScratch, ScratchWriter } from "./scratch-journal.ts";
+import { partialsFromScratch, readRow, ScratchWriter } from "./scratch-journal.ts";
 
 type Piece = readonly [outputIndex: number, part: number, text: string];
 
@@ -13,7 +13,7 @@ const itemOf = (kind: "message" | "tool_call", name?: string): LiveItem =>
   );
 
 /** What one batch of deltas leaves in the journal. */
-function rows(response: string, pieces: readonly Piece[], item = itemOf("message")): string {
+function rows(response: string, pieces: readonly Piece[], item = itemOf("message")): readonly string[] {
   const writer = new ScratchWriter(response);
   const channel = item.kind === "message" ? "text" : "arguments";
   for (const [outputIndex, part, text] of pieces)
@@ -22,15 +22,16 @@ function rows(response: string, pieces: readonly Piece[], item = itemOf("message
 }
 
 test("the pieces of each part come back joined, parts and items in the order they began", () => {
-  const scratch =
-    rows("rsp_1", [
+  const scratch = [
+    ...rows("rsp_1", [
       [0, 0, "Hel"],
       [1, 0, "x"],
-    ]) +
-    rows("rsp_1", [
+    ]),
+    ...rows("rsp_1", [
       [0, 1, "second"],
       [0, 0, "lo \n\u2028 ü"],
-    ]);
+    ]),
+  ];
   expect(partialsFromScratch(scratch, "rsp_1", new Set())).toEqual([
     {
       type: "partial",
@@ -44,12 +45,13 @@ test("the pieces of each part come back joined, parts and items in the order the
 });
 
 test("other responses and finished items are left out", () => {
-  const scratch =
-    rows("rsp_0", [[0, 0, "old"]]) +
-    rows("rsp_1", [
+  const scratch = [
+    ...rows("rsp_0", [[0, 0, "old"]]),
+    ...rows("rsp_1", [
       [0, 0, "done"],
       [1, 0, "open"],
-    ]);
+    ]),
+  ];
   expect(partialsFromScratch(scratch, "rsp_1", new Set([0]))).toMatchObject([
     { outputIndex: 1, parts: ["open"] },
   ]);
@@ -57,13 +59,22 @@ test("other responses and finished items are left out", () => {
 
 test("a torn last line, and anything that is no row, is passed over", () => {
   const good = rows("rsp_1", [[0, 0, "kept"]]);
-  const torn = rows("rsp_1", [[0, 0, " and lost"]]);
+  const torn = rows("rsp_1", [[0, 0, " and lost"]]).join("");
   for (let length = 0; length < torn.length - 1; length += 1) {
-    const partials = partialsFromScratch(good + torn.slice(0, length), "rsp_1", new Set());
+    const partials = partialsFromScratch([...good, torn.slice(0, length)], "rsp_1", new Set());
     expect(partials).toMatchObject([{ parts: ["kept"] }]);
   }
-  const odd = '{"a":1}\n[1,2]\nnull\n["rsp_1","0","text","text0","x"]\n["rsp_1",0,"odd","text0","x"]\n';
+  const odd = [
+    '{"a":1}',
+    "[1,2]",
+    "null",
+    '["rsp_1","0","text","text0","x"]',
+    '["rsp_1",0,"odd","text0","x"]',
+    '["rsp_1",0,"start","odd",{}]',
+    '["rsp_1",0,"start","text",null]',
+  ];
   expect(partialsFromScratch(odd, "rsp_1", new Set())).toEqual([]);
+  expect(odd.map(readRow)).toEqual(odd.map(() => undefined));
 });
 
 test("the name of a tool call is kept", () => {
@@ -89,11 +100,44 @@ test("what follows on in one part is one row, and every batch begins anew", () =
   add(1, "b");
   add(0, "c");
   const first = writer.take();
-  expect(first.split("\n").filter((row) => row !== "")).toHaveLength(3);
-  expect(writer.take()).toBe("");
+  expect(first).toHaveLength(3);
+  expect(writer.take()).toEqual([]);
   add(0, "d");
-  const scratch = first + writer.take();
+  const scratch = [...first, ...writer.take()];
   expect(partialsFromScratch(scratch, "rsp_1", new Set())).toMatchObject([
     { parts: [`${"a".repeat(200)}cd`, "b"] },
   ]);
+});
+
+test("the row of a start tells how an item begins, and changes nothing of what recovery makes of the deltas", () => {
+  const writer = new ScratchWriter("rsp_1");
+  const start = {
+    type: "item_start",
+    outputIndex: 0,
+    kind: "tool_call",
+    name: "get_weather",
+    callId: "c1",
+  } as const;
+  writer.start(start);
+  writer.start({ type: "item_start", outputIndex: 1, kind: "other" });
+  writer.start({ type: "item_start", outputIndex: 2, kind: "message", phase: "commentary" });
+  const item = itemOf("tool_call", "get_weather");
+  writer.add({ type: "delta", outputIndex: 0, channel: "arguments", part: 0, text: "{" }, item);
+  const scratch = writer.take();
+  expect(scratch.map((row): unknown => JSON.parse(row))).toEqual([
+    ["rsp_1", 0, "start", "tool_call", { name: "get_weather", callId: "c1" }],
+    ["rsp_1", 2, "start", "text", { phase: "commentary" }],
+    ["rsp_1", 0, "tool_call", "arguments0", "{", "get_weather"],
+  ]);
+  expect(scratch.map(readRow)).toMatchObject([
+    { response: "rsp_1", start, delta: undefined },
+    { start: { outputIndex: 2, kind: "message", phase: "commentary" }, delta: undefined },
+    {
+      start: { kind: "tool_call", name: "get_weather" },
+      delta: { channel: "arguments", part: 0, text: "{" },
+    },
+  ]);
+  expect(partialsFromScratch(scratch, "rsp_1", new Set())).toEqual(
+    partialsFromScratch(scratch.slice(2), "rsp_1", new Set()),
+  );
 });

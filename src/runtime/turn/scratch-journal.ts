@@ -1,16 +1,19 @@
 /**
- * The scratch journal: deltas of the response under way, so that what a person saw before a crash is there after it.
- * One JSON array a line; a torn last line is ignored. Never the truth, never sent.
+ * The scratch journal: how the items of the response under way begin, and their deltas, so that what a person saw before a
+ * crash is there after it, and whoever follows the session from another process sees it too.
+ * One JSON array a row; what cannot be read is passed over. Never the truth, never sent.
  */
 
 import type { EventDraft } from "../../base/events/index.ts";
 import { tryParseJson } from "../../base/support/index.ts";
-import type { StreamEvent } from "../providers/index.ts";
+import type { DeltaChannel, StreamEvent } from "../providers/index.ts";
 import type { LiveItem } from "./live-item.ts";
 
 type PartialKind = "reasoning" | "text" | "tool_call";
 
 type Delta = Extract<StreamEvent, { readonly type: "delta" }>;
+
+type ItemStart = Extract<StreamEvent, { readonly type: "item_start" }>;
 
 /** Collects the deltas of one batch. What follows on in the same part is one row: a batch has hundreds of small ones. */
 export class ScratchWriter {
@@ -21,6 +24,14 @@ export class ScratchWriter {
 
   constructor(response: string) {
     this.#response = response;
+  }
+
+  /** Whoever does not know these rows passes over them: an item begins with its first delta, too. */
+  start({ outputIndex, kind, name, callId, phase }: ItemStart): void {
+    if (kind === "other") return;
+    this.#closePart();
+    const row = [this.#response, outputIndex, "start", rowKind(kind), { name, callId, phase }];
+    this.#rows.push(JSON.stringify(row));
   }
 
   add(delta: Delta, item: LiveItem): void {
@@ -36,30 +47,33 @@ export class ScratchWriter {
   }
 
   /** The rows since it was last asked. */
-  take(): string {
+  take(): readonly string[] {
     this.#closePart();
     const rows = this.#rows;
-    if (rows.length === 0) return "";
-    this.#rows = [];
-    return rows.join("");
+    if (rows.length > 0) this.#rows = [];
+    return rows;
   }
 
   #closePart(): void {
     if (this.#part === undefined) return;
     const { delta, item } = this.#part;
-    const kind = item.kind === "message" ? "text" : item.kind;
     const name = item.name === undefined ? [] : [item.name];
     const part = `${delta.channel}${delta.part}`;
-    const row = [this.#response, delta.outputIndex, kind, part, this.#pieces.join(""), ...name];
-    this.#rows.push(`${JSON.stringify(row)}\n`);
+    const text = this.#pieces.join("");
+    const row = [this.#response, delta.outputIndex, rowKind(item.kind), part, text, ...name];
+    this.#rows.push(JSON.stringify(row));
     this.#pieces = [];
     this.#part = undefined;
   }
 }
 
+function rowKind(kind: ItemStart["kind"]): string {
+  return kind === "message" ? "text" : kind;
+}
+
 /** The partial events of one response that the journal holds; items that were finished are left out. */
 export function partialsFromScratch(
-  scratch: string,
+  scratch: readonly string[],
   response: string,
   finished: ReadonlySet<number>,
 ): readonly EventDraft[] {
@@ -67,9 +81,9 @@ export function partialsFromScratch(
     number,
     { kind: PartialKind; name: string | undefined; parts: Map<string, string> }
   >();
-  for (const line of scratch.split("\n")) {
+  for (const line of scratch) {
     const row = tryParseJson(line);
-    if (!isRow(row) || row[0] !== response || finished.has(row[1])) continue;
+    if (!isDeltaRow(row) || row[0] !== response || finished.has(row[1])) continue;
     const [, outputIndex, kind, part, text, name] = row;
     const item = items.get(outputIndex) ?? { kind, name, parts: new Map<string, string>() };
     item.parts.set(part, (item.parts.get(part) ?? "") + text);
@@ -85,16 +99,72 @@ export function partialsFromScratch(
   }));
 }
 
-type Row = readonly [string, number, PartialKind, string, string, string?];
+/** What a row says, as the stream said it; `start` also of an item whose start row is missing. */
+export interface ReadRow {
+  readonly response: string;
+  readonly start: ItemStart;
+  readonly delta: Delta | undefined;
+}
 
-function isRow(value: unknown): value is Row {
+/** Undefined for what is no row. */
+export function readRow(line: string): ReadRow | undefined {
+  const row = tryParseJson(line);
+  if (isStartRow(row)) {
+    const [response, outputIndex, , kind, facts] = row;
+    const of = (key: string): string | undefined => {
+      const value = facts[key];
+      return typeof value === "string" ? value : undefined;
+    };
+    const start = {
+      ...startOf(outputIndex, kind),
+      name: of("name"),
+      callId: of("callId"),
+      phase: of("phase"),
+    };
+    return { response, start, delta: undefined };
+  }
+  if (!isDeltaRow(row)) return undefined;
+  const [response, outputIndex, kind, place, text, name] = row;
+  const [, channel, part] = /^([a-z]+)(\d+)$/.exec(place) ?? [];
+  if (!isChannel(channel)) return undefined;
+  return {
+    response,
+    start: { ...startOf(outputIndex, kind), name },
+    delta: { type: "delta", outputIndex, channel, part: Number(part), text },
+  };
+}
+
+function startOf(outputIndex: number, kind: PartialKind): ItemStart {
+  return { type: "item_start", outputIndex, kind: kind === "text" ? "message" : kind };
+}
+
+function isChannel(word: string | undefined): word is DeltaChannel {
+  return word === "summary" || word === "reasoning" || word === "text" || word === "arguments";
+}
+
+type StartRow = readonly [string, number, "start", PartialKind, Readonly<Record<string, unknown>>];
+type DeltaRow = readonly [string, number, PartialKind, string, string, string?];
+
+function isStartRow(value: unknown): value is StartRow {
   return (
-    Array.isArray(value) &&
-    value.length >= 5 &&
-    typeof value[0] === "string" &&
-    typeof value[1] === "number" &&
-    (value[2] === "reasoning" || value[2] === "text" || value[2] === "tool_call") &&
-    typeof value[3] === "string" &&
-    typeof value[4] === "string"
+    isRow(value) &&
+    value[2] === "start" &&
+    isKind(value[3]) &&
+    typeof value[4] === "object" &&
+    value[4] !== null
   );
+}
+
+function isDeltaRow(value: unknown): value is DeltaRow {
+  return isRow(value) && isKind(value[2]) && typeof value[3] === "string" && typeof value[4] === "string";
+}
+
+function isRow(value: unknown): value is readonly unknown[] {
+  return (
+    Array.isArray(value) && value.length >= 5 && typeof value[0] === "string" && typeof value[1] === "number"
+  );
+}
+
+function isKind(value: unknown): value is PartialKind {
+  return value === "reasoning" || value === "text" || value === "tool_call";
 }
