@@ -59,7 +59,9 @@ async function busy(
     begun.open();
     await Promise.race([
       wait.promise,
-      new Promise((resolve) => void signal.addEventListener("abort", resolve)),
+      new Promise((resolve) => {
+        signal.addEventListener("abort", resolve);
+      }),
     ]);
     return "held";
   });
@@ -175,13 +177,6 @@ describe("the same request again", () => {
 
   test("with another input is refused in words after a restart; a large one is told by its content", async () => {
     const { server, folder } = await servedAt();
-    const picture = (fill: string): object => ({
-      turn: "t1",
-      input: [
-        { type: "text", text: "look" },
-        { type: "image", mediaType: "image/png", data: Buffer.alloc(90_000, fill).toString("base64") },
-      ],
-    });
     await post(server, "/s1/turns", picture("a"));
     await ended(server, "t1");
     await server.close();
@@ -194,6 +189,14 @@ describe("the same request again", () => {
       expect.stringContaining("another input"),
     ]);
   });
+});
+
+const picture = (fill: string): object => ({
+  turn: "t1",
+  input: [
+    { type: "text", text: "look" },
+    { type: "image", mediaType: "image/png", data: Buffer.alloc(90_000, fill).toString("base64") },
+  ],
 });
 
 async function servedAt(): Promise<Server & { readonly folder: string }> {

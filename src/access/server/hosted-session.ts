@@ -208,7 +208,8 @@ export class HostedSession {
       try {
         if (signal.aborted || swapped.aborted) stop();
         const news = session.followBatches({ after: session.lastSeq, signal: stopped.signal });
-        for await (const _batch of news) if (stopped.signal.aborted) break;
+        const each = news[Symbol.asyncIterator]();
+        while ((await each.next()).done !== true); // what came is told by `onChange`
       } finally {
         for (const one of forget) one();
       }

@@ -87,15 +87,15 @@ export async function turnState(hosted: HostedSession, turn: string): Promise<Tu
 }
 
 async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn | undefined> {
-  const here = hosted.turns.view(turn);
-  const request = hosted.turns.requestOf(turn);
-  if (here !== undefined && request !== undefined)
-    return { state: here, differsFrom: async (now) => differenceOf(now, request) };
+  const [state, request] = [hosted.turns.view(turn), hosted.turns.requestOf(turn)];
+  if (state !== undefined && request !== undefined)
+    return { state, differsFrom: async (now) => differenceOf(now, request) };
   return hosted.withSession("read", async (session) => {
     // The list is read before the log: a turn leaves it only when the log has its end.
     const waiting = (await hosted.waiting.list()).find((one) => one.turn === turn);
     await session.refresh();
     const facts = (await hosted.factsOf(session)).turns.get(turn);
+    const here = hosted.turns.view(turn); // now: it may have begun here while the log was read
     if (facts !== undefined)
       return {
         state: here ?? stateInLog(facts, session),
@@ -135,8 +135,8 @@ export async function turnEnded(
 ): Promise<TurnState> {
   const over = new AbortController();
   const leave = hosted.join();
-  let wake = (): void => undefined;
-  const look = (): void => wake();
+  let wake: (() => void) | undefined;
+  const look = (): void => wake?.();
   const unlisten = [hosted.onChange(look), onAbort(signal, look)];
   let listening = false;
   try {
