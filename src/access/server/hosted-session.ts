@@ -224,8 +224,11 @@ export class HostedSession {
     };
   }
 
-  /** Begins what waits; where nothing does any more, the session is not held for it. */
+  /** Begins what waits. The session is held only for that: what the log has already can stay in the list until then. */
   async beginWaiting(): Promise<void> {
+    const waiting = await this.waiting.list();
+    const { turns } = await this.withSession("read", (session) => this.factsOf(session));
+    if (waiting.every(({ turn }) => turns.has(turn))) return;
     await this.withSession("write", () => undefined);
     await this.#exclusive(async () => {
       if (this.#uses === 0 && !this.turns.busy && this.#open?.session.access === "write") await this.#close();
