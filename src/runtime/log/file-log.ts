@@ -25,6 +25,7 @@ import { LogSize, readWholeFile } from "./log-size.ts";
 import type { AppendDraft, AppendOptions, Log, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
+import { SummaryKeeper } from "./summary-file.ts";
 import { saveAside } from "./torn-tail.ts";
 import { syncFolder } from "./whole-file.ts";
 
@@ -66,6 +67,7 @@ export class FileLog implements Log {
   /** Which file was read whole, and its last change; undefined when anything stands behind the last line. */
   #read: string | undefined;
   readonly #blobs: FileBlobs;
+  readonly #summary: SummaryKeeper;
 
   constructor(options: FileLogOptions) {
     // The log that was read before is not kept: reading many logs one after the other would hold them all in memory.
@@ -79,6 +81,7 @@ export class FileLog implements Log {
     this.scratch = createFileScratch(options.path.replace(/\.jsonl$/, ".live"));
     this.#load(options.earlier);
     this.#epoch = nextEpoch(this.events);
+    this.#summary = new SummaryKeeper(options.path, options.id, this.events.length);
   }
 
   get lost(): AbortSignal {
@@ -89,6 +92,7 @@ export class FileLog implements Log {
     this.#assertWritable();
     const added = drafts.length === 0 ? [] : this.#append(drafts);
     if (options.durable === true) await this.#sync();
+    if (options.turn === "end") this.#summary.keep(this.events, this.#file, this.#size);
     return added;
   }
 
@@ -168,7 +172,10 @@ export class FileLog implements Log {
     if (!this.#open) return;
     this.#open = false;
     try {
-      if (this.#file !== undefined && !this.lost.aborted && this.mode === "write") await this.#sync();
+      if (this.#file !== undefined && !this.lost.aborted && this.mode === "write") {
+        await this.#sync();
+        this.#summary.keep(this.events, this.#file, this.#size);
+      }
     } finally {
       if (this.#file !== undefined) closeSync(this.#file);
       this.#file = undefined;

@@ -7,7 +7,9 @@ import { createHash } from "node:crypto";
 
 import { asRead, type LoggedEvent, toLine } from "../../base/events/index.ts";
 import { addAll, type Clock, codedError, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { SessionFacts, type StoredSummary, summaryOf } from "../facts/index.ts";
 import { linesFrom } from "./line-framing.ts";
+import { inListOrder, isFound } from "./list-order.ts";
 import type { Log, Store } from "./log.ts";
 import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
 import { type LockAttempt, lockWithin } from "./writer-lock.ts";
@@ -18,6 +20,7 @@ interface Kept {
   scratch: string;
   held: boolean;
   modifiedAt: number;
+  told?: { readonly facts: SessionFacts; readonly bytes: number; readonly summary: StoredSummary };
 }
 
 export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
@@ -62,10 +65,19 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       assertSessionId(id);
       return (kept.get(id)?.events.length ?? 0) > 0;
     },
-    async *list() {
-      for (const [id, { events, modifiedAt }] of kept) {
-        if (events.length === 0) continue;
-        yield { id, modifiedAt, bytes: events.reduce((sum, event) => sum + toLine(event).length + 1, 0) };
+    async *list({ limit = Number.POSITIVE_INFINITY, ...listOptions } = {}) {
+      const all = [...kept].flatMap(([id, session]) =>
+        session.events.length === 0 ? [] : [{ id, modifiedAt: session.modifiedAt, session }],
+      );
+      let listed = 0;
+      for (const { id, modifiedAt, session } of inListOrder(all, listOptions, clock.now())) {
+        if (listed >= limit) return;
+        if (kept.get(id) !== session) continue; // removed meanwhile
+        const { bytes, summary } = describe(session);
+        const stored = { id, modifiedAt, bytes, summary };
+        if (!isFound(stored, listOptions.search)) continue;
+        listed += 1;
+        yield stored;
       }
     },
     async remove(id) {
@@ -79,6 +91,18 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       storeOpen = false;
     },
   };
+}
+
+/** Events never change: only what came since the last list is counted. */
+function describe(session: Kept): { readonly bytes: number; readonly summary: StoredSummary } {
+  const { events, told } = session;
+  if (told?.summary.events === events.length) return told;
+  const facts = told?.facts ?? new SessionFacts();
+  const added = events.slice(facts.lastSeq + 1);
+  facts.add(added);
+  const bytes = added.reduce((sum, event) => sum + toLine(event).length + 1, told?.bytes ?? 0);
+  session.told = { facts, bytes, summary: summaryOf(facts) };
+  return session.told;
 }
 
 function lockInMemory(session: Kept): LockAttempt {

@@ -4,7 +4,8 @@ export type { RebuiltRequest, RequestPreview, Turn, TurnResult } from "../../bas
 export { createAgent } from "./agent.ts";
 export { type RuleRepair, type LogRepair, repairOf } from "./repair-log.ts";
 export { previewFromLog } from "./previews.ts";
-export { describeSession, readFacts } from "./read-facts.ts";
+export { describeSession } from "./describe-session.ts";
+export { readFacts } from "./read-facts.ts";
 export { rebuildRequest } from "./rebuild.ts";
 export type {
   Agent,
