@@ -28,6 +28,7 @@ export function isFound(
   { id, summary }: Pick<StoredSession, "id" | "summary">,
   search: string | undefined,
 ): boolean {
-  const wanted = search?.toLowerCase() ?? "";
+  if (search === undefined) return true;
+  const wanted = search.toLowerCase();
   return [id, summary?.title, summary?.cwd].some((text) => text?.toLowerCase().includes(wanted) === true);
 }

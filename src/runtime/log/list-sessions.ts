@@ -39,7 +39,7 @@ export async function* listSessions(
   for (const found of inListOrder(await sessionsIn(folder.root), options, folder.now)) {
     if (listed >= limit) return;
     looked += 1;
-    if (looked % SUMMARIES_AT_ONCE === 0) await breath();
+    if (!bare && looked % SUMMARIES_AT_ONCE === 0) await breath();
     const { id, modifiedAt, bytes } = found;
     const told = bare ? {} : await summarise(folder, found);
     if (told === undefined) continue;
