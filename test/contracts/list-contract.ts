@@ -32,6 +32,9 @@ const conversation = (): LogBuilder =>
     .add({ type: "title", title: "Another title" })
     .endTurn();
 
+const put = (store: Store, id: string, log: LogBuilder): Promise<void> =>
+  store.create(id, { events: draftsOf(log.events), blobs: new Map() });
+
 async function listed(store: Store, options?: ListOptions): Promise<readonly StoredSession[]> {
   const found: StoredSession[] = [];
   for await (const one of store.list(options)) found.push(one);
@@ -57,8 +60,6 @@ export function describeListContract(
       made.push(one);
       return one;
     };
-    const put = (store: Store, id: string, log: LogBuilder): Promise<void> =>
-      store.create(id, { events: draftsOf(log.events), blobs: new Map() });
     /** Sessions that were last written at these times. */
     const storeOf = async (times: Readonly<Record<string, number>>): Promise<StoreUnderTest> => {
       const one = await setUp();

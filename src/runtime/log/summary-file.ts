@@ -39,9 +39,9 @@ export function readSummary(log: string, session: string, state: LogState): Stor
   let file: number | undefined;
   try {
     file = openSync(summaryPath(log), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const found = fstatSync(file);
-    if (!found.isFile() || found.size > LARGEST_BYTES) return undefined;
-    const bytes = Buffer.allocUnsafe(found.size);
+    const { size } = fstatSync(file); // none, of anything but a file or a folder, and that cannot be read
+    if (size > LARGEST_BYTES) return undefined;
+    const bytes = Buffer.allocUnsafe(size);
     const read = readSync(file, bytes, 0, bytes.length, 0);
     return parseSummary(bytes.subarray(0, read), session, state);
   } catch {
