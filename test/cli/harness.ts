@@ -90,7 +90,7 @@ export function treeOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
 }
 
-const OURS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.(?:jsonl|live|blobs|lock|torn-\d+(?:-\d+)?)$/;
+const OURS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.(?:jsonl|live|blobs|lock|summary|torn-\d+(?:-\d+)?)$/;
 
 /** All logs by id, read by the log reader; nothing else may lie beside them. */
 export async function logsOf(place: Place): Promise<ReadonlyMap<string, readonly LoggedEvent[]>> {
@@ -98,7 +98,7 @@ export async function logsOf(place: Place): Promise<ReadonlyMap<string, readonly
   if (!existsSync(place.sessions)) return logs;
   expect(readdirSync(place.sessions).filter((name) => !OURS.test(name))).toEqual([]);
   const store = fileStore(place.sessions);
-  for await (const { id } of store.list()) {
+  for await (const { id } of store.list({ summaries: false })) {
     const log = await store.open(id, { mode: "read" });
     logs.set(id, [...log.events]);
     await log.close();
