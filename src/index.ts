@@ -41,9 +41,11 @@ export type {
   Usage,
 } from "./base/events/index.ts";
 export { isEphemeral, parseLine, toLine } from "./base/events/index.ts";
+export type { StoredSummary } from "./runtime/facts/index.ts";
 export {
   type FileStoreOptions,
   fileStore,
+  type ListOptions,
   type Log,
   memoryStore,
   type Store,

@@ -41,7 +41,7 @@ export async function writeSession(library, { store, id, steps, events = Infinit
     await flush();
   }
   const count = log.events.length;
-  await log.sync();
+  await log.append([], { durable: true });
   await log.close();
   return { events: count, steps: at };
 }

@@ -84,7 +84,7 @@ describe("sessions export and import", () => {
       ["cut.jsonl", bytes.subarray(0, bytes.length - 20), "bundle_damaged"],
       [
         "flip.jsonl",
-        Buffer.concat([bytes.subarray(0, 40), Buffer.from("x"), bytes.subarray(41)]),
+        Buffer.concat([bytes.subarray(0, 40), Buffer.from([(bytes[40] ?? 0) ^ 1]), bytes.subarray(41)]),
         "log_damaged",
       ],
       ["empty.jsonl", Buffer.alloc(0), "bundle_damaged"],
@@ -186,7 +186,11 @@ describe("sessions erase", () => {
       "--replace",
       "--json",
     ]);
-    expect(JSON.parse(replaced.out)).toMatchObject({ session: id, copy: id, beside: [`${id}.live`] });
+    expect(JSON.parse(replaced.out)).toMatchObject({
+      session: id,
+      copy: id,
+      beside: [`${id}.live`, `${id}.summary`],
+    });
     for (const name of readdirSync(place.sessions))
       expect(readFileSync(join(place.sessions, name), "utf8"), name).not.toContain(SECRET);
     const on = await run(place, ["-r", id, "-p", "Thanks"]);

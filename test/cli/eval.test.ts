@@ -284,7 +284,12 @@ test("--out gets a log, a transcript and a result of each run, for their owner o
   const ran = await run(place, ["eval", file, "--out", "results", "--repeat", "2"]);
   expect(ran.code).toBe(0);
   const folder = join(place.work, "results/one/emulator_emu-reasoner/2");
-  expect(readdirSync(folder).toSorted()).toEqual(["result.json", "session.jsonl", "transcript.txt"]);
+  expect(readdirSync(folder).toSorted()).toEqual([
+    "result.json",
+    "session.jsonl",
+    "session.summary",
+    "transcript.txt",
+  ]);
   expect(readFileSync(join(folder, "transcript.txt"), "utf8")).toContain("list_files");
   const log = await fileStore(folder).open("session", { mode: "read" });
   expect(log.events.at(-1)).toMatchObject({ type: "turn_end", status: "completed" });

@@ -98,7 +98,7 @@ export async function logsOf(place: Place): Promise<ReadonlyMap<string, readonly
   if (!existsSync(place.sessions)) return logs;
   expect(readdirSync(place.sessions).filter((name) => !OURS.test(name))).toEqual([]);
   const store = fileStore(place.sessions);
-  for await (const { id } of store.list()) {
+  for await (const { id } of store.list({ summaries: false })) {
     const log = await store.open(id, { mode: "read" });
     logs.set(id, [...log.events]);
     await log.close();

@@ -6,11 +6,14 @@ import type { EventDraft, LoggedEvent } from "../../src/base/events/index.ts";
 import type { RawJson } from "../../src/base/support/index.ts";
 import type { AppendDraft, Log, Store } from "../../src/runtime/log/index.ts";
 import { scanLines } from "../../src/runtime/log/line-framing.ts";
+import { describeListContract } from "./list-contract.ts";
 
 export interface StoreUnderTest {
   readonly store: Store;
   /** The same sessions as another process would see them; absent where there is no other process. */
   readonly again?: () => Store;
+  /** Makes a session look as if it was last written at that time, for lists. It may add an event. */
+  readonly touch: (id: string, at: number) => Promise<void>;
   readonly dispose?: () => Promise<void>;
 }
 
@@ -592,6 +595,7 @@ export function describeLogContract(
       expect(messagesOf(reader.events)).toEqual(["a", "unknown", "b", "c"]);
     });
   });
+  describeListContract(kind, create);
 }
 
 async function collect(store: Store): Promise<{ id: string; modifiedAt: number; bytes: number }[]> {

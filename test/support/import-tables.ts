@@ -25,7 +25,7 @@ export const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly s
     facts: ["fold"],
     rules: [],
     tools: [],
-    log: [],
+    log: ["facts"],
     providers: ["fold", "rules", "wire"],
     models: ["providers"],
     turn: ["facts", "fold", "log", "providers", "tools"],

@@ -2,29 +2,17 @@
 
 import type { SessionListing } from "../../base/api/index.ts";
 import { codedError, codeOf, createIdSource, messageOf } from "../../base/support/index.ts";
-import { SESSION_ID, type StoredSession } from "../../runtime/log/index.ts";
-import { readFacts } from "../../runtime/session/index.ts";
+import { costOfSummary } from "../../runtime/facts/index.ts";
+import { type ListOptions, SESSION_ID, type StoredSession } from "../../runtime/log/index.ts";
 import { type HostedParts, HostedSession } from "./hosted-session.ts";
-
-type Listed = Pick<StoredSession, "id" | "modifiedAt">;
-
-export interface ListOptions {
-  readonly limit: number;
-  /** Only what stands behind this session in the list. */
-  readonly behind?: Listed | undefined;
-  /** In title, id or folder, in any case. */
-  readonly search?: string | undefined;
-}
 
 const SWEEP_MS = 1000;
 /** Opening one again costs little; keeping one costs its whole log. */
 const FORGET_MS = 15_000;
-const MAX_LISTINGS = 20_000;
 
 export class SessionHost {
   readonly #options: Omit<HostedParts, "id">;
   readonly #hosted = new Map<string, HostedSession>();
-  readonly #listings = new Map<string, SessionListing>();
   readonly #sweeper: NodeJS.Timeout;
   /** Sessions in which turns wait that an earlier process promised. */
   readonly #owing = new Set<string>();
@@ -72,19 +60,10 @@ export class SessionHost {
     if (exists) await this.#options.store.remove(id);
   }
 
-  /** Newest first. Only what is shown is opened, and what has not changed since the last time is not opened again. */
-  async list({ limit, behind, search }: ListOptions): Promise<readonly SessionListing[]> {
-    const all: StoredSession[] = [];
-    for await (const stored of this.#options.store.list()) {
-      if (behind === undefined || newestFirst(behind, stored) < 0) all.push(stored);
-    }
-    const wanted = search?.toLowerCase();
+  /** Newest first, by what the store keeps for lists. */
+  async list(options: ListOptions): Promise<readonly SessionListing[]> {
     const found: SessionListing[] = [];
-    for (const stored of all.toSorted(newestFirst)) {
-      if (found.length >= limit) break;
-      const listing = await this.#describe(stored);
-      if (wanted === undefined || textOf(listing).includes(wanted)) found.push(listing);
-    }
+    for await (const stored of this.#options.store.list(options)) found.push(this.#describe(stored));
     return found;
   }
 
@@ -130,37 +109,12 @@ export class SessionHost {
     }
   }
 
-  async #describe(stored: StoredSession): Promise<SessionListing> {
-    const known = this.#listings.get(stored.id);
-    if (known?.modifiedAt === stored.modifiedAt && known.bytes === stored.bytes) return known;
-    const listing = { ...stored, ...(await this.#read(stored.id)) };
-    this.#listings.set(stored.id, listing);
-    if (this.#listings.size > MAX_LISTINGS) {
-      const [oldest] = this.#listings.keys();
-      if (oldest !== undefined) this.#listings.delete(oldest);
-    }
-    return listing;
+  #describe({ summary, ...stored }: StoredSession): SessionListing {
+    if (summary === undefined) return stored;
+    const { usage, turnsEnded, title, cwd, model } = summary;
+    const costUsd = costOfSummary(summary, this.#options.costOf);
+    return { ...stored, usage, costUsd, turns: turnsEnded, title, cwd, model };
   }
-
-  async #read(id: string): Promise<Omit<SessionListing, keyof StoredSession>> {
-    try {
-      const facts = await readFacts(this.#options.store, id, this.#options.costOf);
-      const { usage, costUsd, turnsEnded, title, cwd, model } = facts;
-      return { usage, costUsd, turns: turnsEnded, title, cwd, model };
-    } catch (error) {
-      return { problem: messageOf(error) };
-    }
-  }
-}
-
-/** By id where the time is the same: a list that is read in pages misses nothing. */
-function newestFirst(a: Listed, b: Listed): number {
-  if (a.modifiedAt !== b.modifiedAt) return b.modifiedAt - a.modifiedAt;
-  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
-}
-
-function textOf({ id, title = "", cwd = "" }: SessionListing): string {
-  return `${id}\n${title}\n${cwd}`.toLowerCase();
 }
 
 function assertId(id: string): void {

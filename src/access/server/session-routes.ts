@@ -3,6 +3,7 @@
 import type { Cut } from "../../base/api/index.ts";
 import { type LoggedEvent, toLine } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
+import type { ListOptions } from "../../runtime/log/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import {
   type App,
@@ -17,7 +18,6 @@ import { streamEvents } from "./event-stream.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import { sendPieces, startStream } from "./raw-response.ts";
 import { type Fields, readBody, required } from "./read-body.ts";
-import type { ListOptions } from "./session-host.ts";
 
 type Change = (session: Session, hosted: HostedSession) => Promise<void>;
 

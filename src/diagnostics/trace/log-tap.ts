@@ -13,7 +13,7 @@ export interface LogSink {
 export function tapStore(store: Store, sink: LogSink): Store {
   return {
     exists: (id) => store.exists(id),
-    list: () => store.list(),
+    list: (options) => store.list(options),
     create: (id, whole) => store.create(id, whole),
     remove: (id) => store.remove(id),
     waiting: (id) => store.waiting(id),

@@ -13,7 +13,6 @@ import { describeSession } from "../../runtime/session/index.ts";
 import { sessionsFolder } from "../config/index.ts";
 import type { Choice, Ports } from "../tui/index.ts";
 import type { ExportFlags } from "./commands/export.ts";
-import { newestFirst } from "./session-rows.ts";
 import type { Terminal } from "./terminal.ts";
 
 const MOST_SESSIONS = 200;
@@ -86,7 +85,6 @@ function choiceOf(name: string, note: string | undefined): Choice {
 async function recentSessions(cwd: string): Promise<readonly SessionSummary[]> {
   const store = fileStore(sessionsFolder());
   const all: SessionSummary[] = [];
-  for (const stored of (await newestFirst(store)).slice(0, MOST_SESSIONS))
-    all.push(await describeSession(store, stored));
+  for await (const stored of store.list({ limit: MOST_SESSIONS })) all.push(describeSession(stored));
   return [...all.filter((one) => one.cwd === cwd), ...all.filter((one) => one.cwd !== cwd)];
 }

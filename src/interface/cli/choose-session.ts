@@ -2,11 +2,9 @@
  * Which session a command means: a new one, the last of this directory, or one by its id, a unique beginning of it, or its title.
  */
 
-import { messageOf, codedError } from "../../base/support/index.ts";
+import { codedError } from "../../base/support/index.ts";
 import { SESSION_ID, type Store } from "../../runtime/log/index.ts";
-import { readFacts } from "../../runtime/session/index.ts";
 import { inertLine } from "./inert-text.ts";
-import { newestFirst } from "./session-rows.ts";
 
 /** Tells a person something that does not stop the command. */
 export type Warn = (text: string) => void;
@@ -70,19 +68,15 @@ function some(ids: readonly string[]): string {
 
 async function byTitle(store: Store, title: string): Promise<readonly string[]> {
   const found: string[] = [];
-  for await (const { id } of store.list()) {
-    try {
-      if ((await readFacts(store, id)).title === title) found.push(id);
-    } catch {
-      // A log that cannot be read has no title to go by; naming it by its id says what is wrong with it.
-    }
-  }
+  // A log that cannot be read has no title to go by; naming it by its id says what is wrong with it.
+  for await (const { id, summary } of store.list({ search: title }))
+    if (summary?.title === title) found.push(id);
   return found;
 }
 
 async function byPrefix(store: Store, text: string, what: string): Promise<string> {
   const found: string[] = [];
-  for await (const { id } of store.list()) {
+  for await (const { id } of store.list({ summaries: false })) {
     if (id === text) return id;
     if (text !== "" && id.startsWith(text)) found.push(id);
   }
@@ -100,15 +94,11 @@ async function byPrefix(store: Store, text: string, what: string): Promise<strin
 
 async function lastOf(store: Store, cwd: string, warn: Warn, instead: string): Promise<string> {
   const unreadable: string[] = [];
-  for (const { id } of await newestFirst(store)) {
-    try {
-      if ((await readFacts(store, id)).cwd === cwd) {
-        if (unreadable.length > 0) warn(`newer, but not readable: ${unreadable.join("; ")}`);
-        return id;
-      }
-    } catch (error) {
-      unreadable.push(`${id} (${messageOf(error)})`);
-    }
+  for await (const { id, summary, problem } of store.list()) {
+    if (problem !== undefined) unreadable.push(`${id} (${problem})`);
+    if (summary?.cwd !== cwd) continue;
+    if (unreadable.length > 0) warn(`newer, but not readable: ${unreadable.join("; ")}`);
+    return id;
   }
   if (unreadable.length > 0) {
     throw codedError(

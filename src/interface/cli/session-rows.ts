@@ -1,9 +1,8 @@
 /**
- * Sessions as rows: the newest first, and of each only what a list shows. Only rows that are shown are read.
+ * Sessions as rows: the newest first, and of each only what a list shows.
  */
 
 import { isoTime, messageOf } from "../../base/support/index.ts";
-import { factsOf } from "../../runtime/facts/index.ts";
 import type { Store, StoredSession } from "../../runtime/log/index.ts";
 import { crashLeft } from "./crash-left.ts";
 import { inertLine } from "./inert-text.ts";
@@ -19,38 +18,35 @@ export interface SessionRow {
   readonly problem: string | undefined;
 }
 
-/** Two machines that share a folder seldom agree to the second. */
-const SKEW_MS = 60_000;
-
-/**
- * A session of the future was written before the clock was set back: it comes behind those of the present, or `-c` would
- * go on with it until its time has come.
- */
-export async function newestFirst(store: Store, now = Date.now()): Promise<readonly StoredSession[]> {
-  const all: StoredSession[] = [];
-  for await (const stored of store.list()) all.push(stored);
-  const isFuture = ({ modifiedAt }: StoredSession): number => (modifiedAt > now + SKEW_MS ? 1 : 0);
-  return all.toSorted((a, b) => isFuture(a) - isFuture(b) || b.modifiedAt - a.modifiedAt);
-}
-
-/** Newest first, read one by one as they are asked for; of one directory, where one is given. */
+/** Newest first, one by one as they are asked for; of one directory, where one is given. */
 export async function* rowsOf(store: Store, cwd?: string): AsyncGenerator<SessionRow> {
-  for (const stored of await newestFirst(store)) {
-    const row = await describe(store, stored);
-    if (cwd === undefined || row.cwd === cwd) yield row;
+  for await (const stored of store.list()) {
+    if (cwd === undefined || stored.summary?.cwd === cwd) yield await rowOf(store, stored);
   }
 }
 
-async function describe(store: Store, { id, modifiedAt, bytes }: StoredSession): Promise<SessionRow> {
-  const base = { id, modifiedAt: isoTime(modifiedAt), bytes };
+async function rowOf(store: Store, stored: StoredSession): Promise<SessionRow> {
+  const { id, modifiedAt, bytes, summary } = stored;
+  const problem = summary?.events === 0 ? await emptyProblem(store, id) : stored.problem;
+  return {
+    id,
+    modifiedAt: isoTime(modifiedAt),
+    bytes,
+    title: summary?.title,
+    cwd: summary?.cwd,
+    turns: summary?.turns ?? 0,
+    problem,
+  };
+}
+
+/** Whether somebody is about to write the first event, or died before it, is nothing a summary can tell. */
+async function emptyProblem(store: Store, id: string): Promise<string | undefined> {
   try {
     const log = await store.open(id, { mode: "read" });
     await log.close();
-    const { title, cwd, turns } = factsOf(log.events);
-    const problem = log.events.length === 0 ? await crashLeft(log) : undefined;
-    return { ...base, title, cwd, turns: turns.size, problem };
+    return log.events.length === 0 ? await crashLeft(log) : undefined;
   } catch (error) {
-    return { ...base, title: undefined, cwd: undefined, turns: 0, problem: messageOf(error) };
+    return messageOf(error);
   }
 }
 

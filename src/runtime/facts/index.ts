@@ -4,5 +4,7 @@
 
 export { leftBehind } from "./left-behind.ts";
 export type { RequestFacts } from "./request-facts.ts";
-export { type CostOf, factsOf, SessionFacts } from "./session-facts.ts";
+export { factsOf, SessionFacts } from "./session-facts.ts";
+export type { CostOf, Spent } from "./spent.ts";
+export { costOfSummary, type StoredSummary, summaryOf } from "./summary.ts";
 export { TurnFacts } from "./turn-facts.ts";

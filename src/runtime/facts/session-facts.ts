@@ -8,7 +8,6 @@ import {
   type LeftOut,
   type LoggedEvent,
   NO_USAGE,
-  type Origin,
   type PermissionRequest,
   type ResponseStart,
   type SessionEvent,
@@ -19,10 +18,8 @@ import {
 } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";
 import { RequestFacts } from "./request-facts.ts";
+import { type CostOf, costOfSpent, inMicroDollars, plusCost, type Spent } from "./spent.ts";
 import { TurnFacts } from "./turn-facts.ts";
-
-/** What a response costs in dollars; undefined where the price is not known: nothing is guessed. */
-export type CostOf = (origin: Origin, usage: Usage) => number | undefined;
 
 export function factsOf(events: Iterable<LoggedEvent>, costOf?: CostOf): SessionFacts {
   const facts = new SessionFacts(costOf);
@@ -37,6 +34,7 @@ export class SessionFacts {
   readonly #turns = new Map<string, TurnFacts>();
   readonly #questions = new Map<string, PermissionRequest>();
   readonly #requests: RequestFacts[] = [];
+  readonly #spent: Spent[] = [];
   #lastMessage: UserMessage | undefined;
   #costUsd: number | undefined = 0;
   /** The last event that was counted; -1 before the first. */
@@ -66,6 +64,11 @@ export class SessionFacts {
   /** Of all requests so far; undefined as soon as one has no known price. */
   get costUsd(): number | undefined {
     return inMicroDollars(this.#costUsd);
+  }
+
+  /** What each response used that said so, in the order they ended. */
+  get spent(): readonly Spent[] {
+    return this.#spent;
   }
 
   /** In the order they were sent, over the whole log. */
@@ -174,9 +177,11 @@ export class SessionFacts {
   #spend(response: string, usage: Usage): void {
     this.usage = addUsage(this.usage, usage);
     const request = this.#byResponse.get(response);
-    const cost = request === undefined ? undefined : this.#costOf(request.start.origin, usage);
+    const spent = { origin: request?.start.origin, usage };
+    this.#spent.push(spent);
+    const cost = costOfSpent(spent, this.#costOf);
     if (request !== undefined) request.costUsd = cost;
-    this.#costUsd = cost === undefined || this.#costUsd === undefined ? undefined : this.#costUsd + cost;
+    this.#costUsd = plusCost(this.#costUsd, cost);
   }
 
   #answered(callId: string): void {
@@ -190,9 +195,4 @@ export class SessionFacts {
     this.#turns.set(turn, made);
     return made;
   }
-}
-
-/** Whole micro-dollars: sums of floating point numbers end in noise. */
-function inMicroDollars(usd: number | undefined): number | undefined {
-  return usd === undefined ? undefined : Math.round(usd * 1e6) / 1e6;
 }

@@ -132,7 +132,7 @@ describe("a bundle", () => {
     const held = await fileStore(folder).open("t", { mode: "write" });
     await expect(writeSession(folder, bundle, { id: "t" })).rejects.toMatchObject({ code: "session_locked" });
     await held.close();
-    expect(readdirSync(folder).toSorted()).toEqual(["s.blobs", "s.jsonl"]);
+    expect(readdirSync(folder).toSorted()).toEqual(["s.blobs", "s.jsonl", "s.summary"]);
   });
 
   test("with anything after its end, or made of something else, is refused", async () => {
@@ -211,7 +211,8 @@ describe("erasing a secret", () => {
   test("in place of the session takes what stood beside it away", async () => {
     const folder = temporaryFolder();
     const before = await session(folder);
-    for (const name of ["s.live", "s.torn-12", "s.torn-12-2"]) writeFileSync(join(folder, name), SECRET);
+    for (const name of ["s.live", "s.summary", "s.torn-12", "s.torn-12-2"])
+      writeFileSync(join(folder, name), SECRET);
     const { bundle } = eraseFrom(before, replace);
     await writeSession(folder, bundle, { id: "s", replace: true });
     expect(readdirSync(folder).toSorted()).toEqual(["s.blobs", "s.jsonl"]);

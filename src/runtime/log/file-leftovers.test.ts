@@ -77,6 +77,7 @@ describe("what a killed writer of a whole session left", () => {
     const folder = temporaryFolder();
     await written(folder);
     left(folder, "s.blobs/aa", "s.blobs/aa.77.tmp", "s.jsonl.77.tmp", "s.torn-9.77.tmp", "s.torn-9");
+    left(folder, "s.summary.77.tmp", "gone.summary.77.tmp");
     left(
       folder,
       "gone.jsonl.77.tmp",
@@ -93,6 +94,7 @@ describe("what a killed writer of a whole session left", () => {
       "s.blobs",
       "s.blobs/aa",
       "s.jsonl",
+      "s.summary",
       "s.torn-9",
       "t.jsonl",
     ]);
@@ -103,7 +105,7 @@ describe("what a killed writer of a whole session left", () => {
     await written(folder);
     left(folder, "s.jsonl.new", "s.blobs/aa", "half.jsonl.new", "half.blobs/bb");
     await fileStore(folder).create("t", { events, blobs: new Map() });
-    expect(allIn(folder)).toEqual(["s.blobs", "s.blobs/aa", "s.jsonl", "t.jsonl"]);
+    expect(allIn(folder)).toEqual(["s.blobs", "s.blobs/aa", "s.jsonl", "s.summary", "t.jsonl"]);
   });
 
   test("stays while a writer holds the session", async () => {

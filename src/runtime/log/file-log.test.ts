@@ -126,7 +126,7 @@ describe("damage anywhere else", () => {
       });
     }
     expect(readFileSync(path)).toEqual(bytes);
-    expect(readdirSync(folder)).toEqual(["s.jsonl"]);
+    expect(readdirSync(folder)).toEqual(["s.jsonl", "s.summary"]);
   });
 
   test("a space that became NUL is damage, not a tail: nothing acknowledged is cut", async () => {

@@ -4,7 +4,7 @@
  * saved aside and cut by the next writer (docs/log-format.md).
  */
 
-import { closeSync, constants, fchmodSync, fstatSync, fsyncSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
@@ -26,8 +26,10 @@ import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
 import { LogSize, readWholeFile } from "./log-size.ts";
 import type { AppendDraft, AppendOptions, Log, LogChange, Scratch } from "./log.ts";
 import { closed, readOnly } from "./memory-store.ts";
+import { fileState, openRegular } from "./open-log-file.ts";
 import { ScratchReader } from "./scratch-reader.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
+import { SummaryKeeper } from "./summary-file.ts";
 import { saveAside } from "./torn-tail.ts";
 import { syncFolder } from "./whole-file.ts";
 
@@ -69,6 +71,7 @@ export class FileLog implements Log {
   /** Which file was read whole, and its last change; undefined when anything stands behind the last line. */
   #read: string | undefined;
   readonly #blobs: FileBlobs;
+  readonly #summary: SummaryKeeper;
 
   constructor(options: FileLogOptions) {
     // The log that was read before is not kept: reading many logs one after the other would hold them all in memory.
@@ -82,6 +85,7 @@ export class FileLog implements Log {
     this.scratch = createFileScratch(this.#scratchPath);
     this.#load(options.earlier);
     this.#epoch = nextEpoch(this.events);
+    this.#summary = new SummaryKeeper(options.path, options.id, this.events.length);
   }
 
   get #open(): boolean {
@@ -103,6 +107,7 @@ export class FileLog implements Log {
       this.#file ??= this.#create();
       await this.#sync();
     }
+    if (options.turn === "end") this.#summary.keep(this.events, this.#file, this.#size);
     return added;
   }
 
@@ -206,7 +211,10 @@ export class FileLog implements Log {
     if (!this.#open) return;
     this.#closing.abort();
     try {
-      if (this.#file !== undefined && !this.lost.aborted && this.mode === "write") await this.#sync();
+      if (this.#file !== undefined && !this.lost.aborted && this.mode === "write") {
+        await this.#sync();
+        this.#summary.keep(this.events, this.#file, this.#size);
+      }
     } finally {
       if (this.#file !== undefined) closeSync(this.#file);
       this.#file = undefined;
@@ -384,32 +392,4 @@ export class FileLog implements Log {
     this.#loss.abort(error);
     return error;
   }
-}
-
-/** Changes with every write to the file, and with every other file in its place. */
-function fileState(file: number): string {
-  const { dev, ino, size, mtimeNs, ctimeNs } = fstatSync(file, { bigint: true });
-  return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
-}
-
-/** Refuses links, pipes and devices, and files other users could read. Undefined when there is none. */
-function openRegular(path: string, flags: number): number | undefined {
-  let file: number;
-  try {
-    file = openSync(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return undefined;
-    throw unreadable(path, codeOf(error) === "ELOOP" ? "it is a symbolic link" : messageOf(error), error);
-  }
-  const stat = fstatSync(file);
-  if (!stat.isFile()) {
-    closeSync(file);
-    throw unreadable(path, "it is not a regular file");
-  }
-  if ((stat.mode & 0o077) !== 0 && stat.uid === process.getuid?.()) fchmodSync(file, 0o600);
-  return file;
-}
-
-export function unreadable(path: string, why: string, cause?: unknown): ThroughlineError {
-  return codedError("log_unreadable", `cannot open ${path}: ${why}`, cause);
 }

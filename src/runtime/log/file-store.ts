@@ -1,25 +1,26 @@
 /**
- * A folder of sessions: `<id>.jsonl`, and beside it `.blobs/`, `.live`, `.torn-*` and `.lock/`. Folder 0700, files 0600.
+ * A folder of sessions: `<id>.jsonl`, and beside it `.blobs/`, `.live`, `.summary`, `.torn-*` and `.lock/`. Folder 0700, files 0600.
  */
 
-import { type Dirent, statSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { setImmediate as breath } from "node:timers/promises";
 
 import { isThere } from "../../base/files/index.ts";
-import { type Clock, codeOf, isThroughlineError, messageOf, systemClock } from "../../base/support/index.ts";
+import { type Clock, isThroughlineError, messageOf, systemClock } from "../../base/support/index.ts";
 import { damagedLog, damageOf } from "./damage.ts";
 import { type FileIo, systemFileIo } from "./file-io.ts";
-import { FileLog, type FileLogOptions, unreadable } from "./file-log.ts";
+import { FileLog, type FileLogOptions } from "./file-log.ts";
 import { FolderWatcher, systemWatch, type WatchFolder } from "./folder-watcher.ts";
 import { linesFrom } from "./line-framing.ts";
+import { listSessions } from "./list-sessions.ts";
 import { readWholeFile } from "./log-size.ts";
-import type { OpenOptions, Store, StoredSession } from "./log.ts";
+import type { OpenOptions, Store } from "./log.ts";
 import { locked, notFound, storeClosed } from "./memory-store.ts";
+import { unreadable } from "./open-log-file.ts";
 import { holdsWholeLine } from "./salvage.ts";
-import { makeFolder, unusable } from "./session-folder.ts";
+import { makeFolder } from "./session-folder.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
+import { SUMMARY } from "./summary-file.ts";
 import { WaitingFile } from "./waiting-file.ts";
 import { writeSession } from "./write-session.ts";
 import { acquireWriterLock, isLocked, lockWithin } from "./writer-lock.ts";
@@ -52,18 +53,13 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     watch: options.watch ?? systemWatch,
     hasWriter: async (id) => isLocked(pathOf(id)),
   });
+  const parts = { clock, io, watcher, largestLogBytes };
   return {
     async open(id, openOptions) {
       if (!storeOpen) throw storeClosed();
       const earlier = last?.session === id ? last : undefined;
       last = undefined; // while another log is read, this one may go
-      const log = await openSession(id, pathOf(id), root, openOptions, {
-        clock,
-        io,
-        watcher,
-        largestLogBytes,
-        earlier,
-      });
+      const log = await openSession(id, pathOf(id), root, openOptions, { ...parts, earlier });
       if (log.mode === "read") last = log;
       return log;
     },
@@ -74,7 +70,11 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     async exists(id) {
       return isThere(pathOf(id));
     },
-    list: () => listSessions(root),
+    list(listOptions = {}) {
+      const read = (id: string): Promise<FileLog> =>
+        openSession(id, pathOf(id), root, { mode: "read" }, parts);
+      return listSessions({ root, now: clock.now(), read }, listOptions);
+    },
     async remove(id) {
       const path = pathOf(id);
       if (!isThere(path)) throw notFound(id);
@@ -86,6 +86,8 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
         const first = beside.filter((name) => name !== `${id}.jsonl` && name !== `${id}.lock`);
         for (const name of [...first, `${id}.jsonl`])
           await rm(join(root, name), { recursive: true, force: true });
+        // Whoever listed the session while its log was still there may have written another.
+        await rm(join(root, `${id}${SUMMARY}`), { recursive: true, force: true });
       } finally {
         await lock.release();
       }
@@ -139,40 +141,5 @@ function openLog(options: FileLogOptions): FileLog {
       throw isThroughlineError(error) ? error : unreadable(options.path, messageOf(error), error);
     const salvageable = holdsWholeLine(readWholeFile(options.path, `session "${options.id}"`));
     throw damagedLog({ ...damage, salvageable }, options.id, error);
-  }
-}
-
-/** Between two breaths for everybody else: some milliseconds of looking. */
-const STATS_AT_ONCE = 200;
-
-/**
- * One call for the names, then stat without a round trip through the thread pool for each: 10,000 sessions cost little
- * more than readdir and stat do (bench/list-sessions.mjs). A session that was removed meanwhile is not there.
- */
-async function* listSessions(root: string): AsyncGenerator<StoredSession> {
-  let entries: readonly Dirent[];
-  try {
-    entries = await readdir(root, { withFileTypes: true });
-  } catch (error) {
-    if (codeOf(error) === "ENOENT") return;
-    throw unusable(root, error);
-  }
-  let looked = 0;
-  for (const entry of entries) {
-    const id = entry.name.endsWith(".jsonl") ? entry.name.slice(0, -".jsonl".length) : "";
-    if (!SESSION_ID.test(id) || !entry.isFile()) continue;
-    const found = stateOf(join(root, entry.name));
-    looked += 1;
-    if (looked % STATS_AT_ONCE === 0) await breath();
-    if (found !== undefined) yield { id, modifiedAt: found.mtimeMs, bytes: found.size };
-  }
-}
-
-/** One file that cannot be looked at must not hide the others: it is listed, and opening it says what is wrong. */
-function stateOf(path: string): { readonly mtimeMs: number; readonly size: number } | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    return { mtimeMs: 0, size: 0 };
   }
 }

@@ -22,6 +22,7 @@ export { linesFrom } from "./line-framing.ts";
 export {
   type AppendDraft,
   type AppendOptions,
+  type ListOptions,
   type Log,
   type LogChange,
   rootOf,

@@ -10,6 +10,7 @@
  *   writes nothing. `lost` is aborted with that error.
  * - A log that would become too large to be opened again refuses the whole append (`log_too_large`). New turns are refused long
  *   before that, what closes a turn last.
+ * - `list` tells of sessions by their summaries, without reading their logs where it can; a summary is never the truth.
  * - `scratch` holds what is live and not yet an event. It may be lost; it is never the truth.
  * - `changes` tells a reader what another writer does, without asking again and again. It and `refresh` may be used side by
  *   side: each of them sees every event once.
@@ -19,6 +20,7 @@
 
 import type { EventDraft, LoggedEvent } from "../../base/events/index.ts";
 import type { JsonObject, ThroughlineError } from "../../base/support/index.ts";
+import type { StoredSummary } from "../facts/index.ts";
 
 /** A draft, or an event copied from another log, which keeps its id and time. */
 export type AppendDraft = EventDraft & { readonly id?: string; readonly at?: string };
@@ -97,6 +99,20 @@ export interface StoredSession {
   readonly id: string;
   readonly modifiedAt: number;
   readonly bytes: number;
+  /** What lists show of it. For lists alone: no request is made from it. */
+  readonly summary?: StoredSummary | undefined;
+  /** Why it cannot be read, if it cannot; then there is no summary. */
+  readonly problem?: string | undefined;
+}
+
+export interface ListOptions {
+  readonly limit?: number | undefined;
+  /** Only what stands behind this session in the list. */
+  readonly behind?: Pick<StoredSession, "id" | "modifiedAt"> | undefined;
+  /** In title, id or folder, in any case. */
+  readonly search?: string | undefined;
+  /** False: id, time and size are enough, for whoever wants names only or reads the logs anyway. A search needs them. */
+  readonly summaries?: boolean | undefined;
 }
 
 export interface WholeSession {
@@ -135,7 +151,11 @@ export interface Store {
   /** A session with all that is to be in it: complete or not there. One of that name is `session_exists`. */
   create(id: string, whole: WholeSession): Promise<void>;
   exists(id: string): Promise<boolean>;
-  list(): AsyncIterable<StoredSession>;
+  /**
+   * Newest first, by id where the time is the same; sessions of the future behind those of the present. One by one: who
+   * stops has read no more than was asked for. A session that cannot be read is listed with its problem.
+   */
+  list(options?: ListOptions): AsyncIterable<StoredSession>;
   /** Removes the session and everything beside it. */
   remove(id: string): Promise<void>;
   waiting(id: string): Waiting;

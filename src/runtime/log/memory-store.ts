@@ -7,8 +7,10 @@ import { createHash } from "node:crypto";
 
 import { asRead, type LoggedEvent, toLine } from "../../base/events/index.ts";
 import { addAll, type Clock, codedError, systemClock, ThroughlineError } from "../../base/support/index.ts";
+import { SessionFacts, type StoredSummary, summaryOf } from "../facts/index.ts";
 import { changesOf, type NewRows } from "./changes.ts";
 import { linesFrom } from "./line-framing.ts";
+import { inListOrder, isFound } from "./list-order.ts";
 import type { Log, Store, Waiting, WaitingTurn } from "./log.ts";
 import { assertSessionId, createStamper, nextEpoch } from "./stamp.ts";
 import { type LockAttempt, lockWithin } from "./writer-lock.ts";
@@ -25,6 +27,7 @@ interface Kept {
   /** It was made to be there, also while nothing is in it. */
   made: boolean;
   modifiedAt: number;
+  told?: { readonly facts: SessionFacts; readonly bytes: number; readonly summary: StoredSummary };
   /** Readers that wait for something new. */
   readonly rings: Set<() => void>;
 }
@@ -79,10 +82,19 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       assertSessionId(id);
       return kept.get(id)?.made === true;
     },
-    async *list() {
-      for (const [id, { events, made, modifiedAt }] of kept) {
-        if (!made) continue;
-        yield { id, modifiedAt, bytes: events.reduce((sum, event) => sum + toLine(event).length + 1, 0) };
+    async *list({ limit = Number.POSITIVE_INFINITY, ...listOptions } = {}) {
+      const all = [...kept].flatMap(([id, session]) =>
+        session.made ? [{ id, modifiedAt: session.modifiedAt, session }] : [],
+      );
+      let listed = 0;
+      for (const { id, modifiedAt, session } of inListOrder(all, listOptions, clock.now())) {
+        if (listed >= limit) return;
+        if (kept.get(id) !== session) continue; // removed meanwhile
+        const { bytes, summary } = describe(session);
+        const stored = { id, modifiedAt, bytes, summary };
+        if (!isFound(stored, listOptions.search)) continue;
+        listed += 1;
+        yield stored;
       }
     },
     async remove(id) {
@@ -120,6 +132,18 @@ function memoryWaiting(turns: () => Map<string, WaitingTurn>): Waiting {
       turns().delete(turn);
     },
   };
+}
+
+/** Events never change: only what came since the last list is counted. */
+function describe(session: Kept): { readonly bytes: number; readonly summary: StoredSummary } {
+  const { events, told } = session;
+  if (told?.summary.events === events.length) return told;
+  const facts = told?.facts ?? new SessionFacts();
+  const added = events.slice(facts.lastSeq + 1);
+  facts.add(added);
+  const bytes = added.reduce((sum, event) => sum + toLine(event).length + 1, told?.bytes ?? 0);
+  session.told = { facts, bytes, summary: summaryOf(facts) };
+  return session.told;
 }
 
 function lockInMemory(session: Kept): LockAttempt {

@@ -16,6 +16,7 @@ import { assertWritable } from "./log-size.ts";
 import { locked, sessionExists } from "./memory-store.ts";
 import { makeFolder } from "./session-folder.ts";
 import { assertSessionId } from "./stamp.ts";
+import { SUMMARY } from "./summary-file.ts";
 import { beginFile, syncFolder, UNFINISHED, type UnfinishedFile, writeWholeFile } from "./whole-file.ts";
 import { acquireWriterLock } from "./writer-lock.ts";
 
@@ -159,7 +160,8 @@ function placeTogether(root: string, id: string, log: UnfinishedFile, blobs: str
 /** What stood beside the log that was replaced: it may hold what the new one must not. */
 function removeLeftovers(root: string, id: string, blobs: ReadonlyMap<string, unknown>): void {
   for (const name of readdirSync(root)) {
-    if (name === `${id}.live` || name.startsWith(`${id}.torn-`)) rmSync(join(root, name), { force: true });
+    if (name === `${id}.live` || name === `${id}${SUMMARY}` || name.startsWith(`${id}.torn-`))
+      rmSync(join(root, name), { recursive: true, force: true });
   }
   const blobFolder = join(root, `${id}.blobs`);
   if (!isThere(blobFolder)) return;

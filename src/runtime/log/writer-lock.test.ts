@@ -131,7 +131,7 @@ test("a second name that a killed import left is removed, and the log is written
   await openAndClose(folder);
   linkSync(join(folder, "s.jsonl"), join(folder, "s.jsonl.4711.tmp"));
   await openAndClose(folder);
-  expect(readdirSync(folder)).toEqual(["s.jsonl"]);
+  expect(readdirSync(folder)).toEqual(["s.jsonl", "s.summary"]);
 });
 
 test("ten processes that open a session at the same moment: one at most holds it, and nothing it wrote is lost", async () => {
@@ -256,7 +256,7 @@ describe.runIf(isRoot && process.platform === "linux")("other users and containe
     const stranger = startChild("hold-lock", [folder, "s"], asNobody);
     expect(await outcomeOf(stranger)).toMatch(/^(?:store_unusable|lock_unusable) /);
     await openAndClose(folder);
-    expect(readdirSync(folder)).toEqual(["s.jsonl"]);
+    expect(readdirSync(folder)).toEqual(["s.jsonl", "s.summary"]);
   });
 
   test("in a folder that others write to, a holder is named with its user, who cannot lie about that", async () => {

@@ -5,7 +5,7 @@ import { createIdSource, systemClock } from "../../base/support/index.ts";
 import { memoryStore, type Store } from "../log/index.ts";
 import { createRegistry } from "../tools/index.ts";
 import { assertAgentOptions } from "./agent-options.ts";
-import { describeSession } from "./read-facts.ts";
+import { describeSession } from "./describe-session.ts";
 import { LocalSession } from "./session.ts";
 import type { Agent, AgentOptions, OpenSessionOptions, Session } from "./types.ts";
 
@@ -38,5 +38,5 @@ export function createAgent(options: AgentOptions): Agent {
 }
 
 async function* summaries(store: Store): AsyncGenerator<SessionSummary> {
-  for await (const stored of store.list()) yield describeSession(store, stored);
+  for await (const stored of store.list()) yield describeSession(stored);
 }

@@ -5,7 +5,8 @@ export { createAgent } from "./agent.ts";
 export { toContent } from "./input.ts";
 export { type RuleRepair, type LogRepair, repairOf } from "./repair-log.ts";
 export { previewFromLog } from "./previews.ts";
-export { describeSession, readFacts } from "./read-facts.ts";
+export { describeSession } from "./describe-session.ts";
+export { readFacts } from "./read-facts.ts";
 export { rebuildRequest } from "./rebuild.ts";
 export type {
   Agent,

@@ -67,13 +67,15 @@ async function erase(name: string | undefined, flags: EraseFlags, terminal: Term
 }
 
 /**
- * What stands beside the log and is not part of a copy: the scratch journal, torn tails, and blobs that no event names,
+ * What stands beside the log and is not part of a copy: the scratch journal, the summary, torn tails, and blobs that no event names,
  * such as those of a replacement that was killed when the log was in place and its blobs were not yet gone.
  */
 function besideWith(id: string, replace: Replace, named: ReadonlySet<string>): readonly string[] {
   const folder = sessionsFolder();
   const blobs = `${id}.blobs`;
-  const beside = namesIn(folder).filter((name) => name === `${id}.live` || name.startsWith(`${id}.torn-`));
+  const beside = namesIn(folder).filter(
+    (name) => [`${id}.live`, `${id}.summary`].includes(name) || name.startsWith(`${id}.torn-`),
+  );
   const orphans = namesIn(join(folder, blobs)).filter((name) => !named.has(name));
   return [...beside, ...orphans.map((name) => join(blobs, name))].filter((name) => {
     const bytes = bytesOf(join(folder, name));

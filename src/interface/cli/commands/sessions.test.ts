@@ -97,7 +97,7 @@ test("rm says what would go, and removes everything beside the log only with --y
   });
   expect(existsSync(join(home, "sessions", "first.jsonl"))).toBe(true);
   expect((await sessions("rm", "--yes", "first")).code).toBe(0);
-  expect(readdirSync(join(home, "sessions"))).toEqual(["second.jsonl"]);
+  expect(readdirSync(join(home, "sessions"))).toEqual(["second.jsonl", "second.summary"]);
 });
 
 test("path names the log, or the folder", async () => {

@@ -6,7 +6,7 @@ import { Command, Option } from "commander";
 
 import { codedError, messageOf } from "../../../base/support/index.ts";
 import { factsOf } from "../../../runtime/facts/index.ts";
-import type { Log, Store } from "../../../runtime/log/index.ts";
+import type { Log, Store, StoredSession } from "../../../runtime/log/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { blocksOf } from "../../fragments/index.ts";
 import { crashLeft } from "../crash-left.ts";
@@ -23,7 +23,7 @@ import {
   takesSession,
   withLog,
 } from "../session-argument.ts";
-import { newestFirst, rowsOf, rowText, type SessionRow } from "../session-rows.ts";
+import { rowsOf, rowText, type SessionRow } from "../session-rows.ts";
 import { sessionLines, type SessionTextOptions } from "../session-text.ts";
 import { stopOnSignals } from "../signals.ts";
 import { printJson, printJsonList, printLines, type Terminal } from "../terminal.ts";
@@ -102,7 +102,7 @@ interface ListFlags {
   readonly json?: boolean;
 }
 
-/** Only what is shown is opened: a folder of ten thousand sessions costs its listing and a screenful. */
+/** Only summaries of what is shown are read: a folder of ten thousand sessions costs its listing and a screenful. */
 async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
   const most = wholeNumber("-n", flags.number, ABOVE_ZERO);
   const rows: SessionRow[] = [];
@@ -156,7 +156,8 @@ async function search(text: string, flags: { readonly json?: boolean }, terminal
   const end = stopOnSignals(() => {
     stopped = true;
   });
-  const all = await newestFirst(store);
+  const all: StoredSession[] = [];
+  for await (const stored of store.list({ summaries: false })) all.push(stored);
   const hits: Hit[] = [];
   for (const [index, { id }] of all.entries()) {
     if (stopped) break;

@@ -53,7 +53,7 @@ async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
   const from = days === undefined ? "" : isoTime(now - (days - 1) * DAY_MS).slice(0, 10);
   const store = sessionStore();
   const found: StoredSession[] = [];
-  for await (const stored of store.list()) {
+  for await (const stored of store.list({ summaries: false })) {
     // What was not written to since then has nothing to add.
     if (days === undefined || stored.modifiedAt >= Date.parse(from)) found.push(stored);
   }

@@ -141,7 +141,7 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
   const store = fileStore(folder);
   const stored = [];
   try {
-    for await (const one of store.list()) stored.push(one);
+    for await (const one of store.list({ summaries: false })) stored.push(one);
   } catch {
     return []; // the folder itself is told of already
   }

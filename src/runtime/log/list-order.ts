@@ -1,0 +1,34 @@
+/** The one order of lists, and what a search finds, whatever keeps the sessions. */
+
+import type { ListOptions, StoredSession } from "./log.ts";
+
+type Listed = Pick<StoredSession, "id" | "modifiedAt">;
+
+/** Two machines that share a folder seldom agree to the second. */
+const SKEW_MS = 60_000;
+
+/**
+ * Newest first; by id where the time is the same, so that a list that is read in pages misses nothing. A session of the
+ * future was written before the clock was set back: it comes behind those of the present, or `-c` would go on with it
+ * until its time has come.
+ */
+export function inListOrder<S extends Listed>(
+  sessions: readonly S[],
+  { behind }: Pick<ListOptions, "behind">,
+  now: number,
+): readonly S[] {
+  const isFuture = ({ modifiedAt }: Listed): number => (modifiedAt > now + SKEW_MS ? 1 : 0);
+  const order = (a: Listed, b: Listed): number =>
+    isFuture(a) - isFuture(b) || b.modifiedAt - a.modifiedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+  return sessions.filter((one) => behind === undefined || order(behind, one) < 0).toSorted(order);
+}
+
+/** In title, id or folder, in any case. */
+export function isFound(
+  { id, summary }: Pick<StoredSession, "id" | "summary">,
+  search: string | undefined,
+): boolean {
+  if (search === undefined) return true;
+  const wanted = search.toLowerCase();
+  return [id, summary?.title, summary?.cwd].some((text) => text?.toLowerCase().includes(wanted) === true);
+}

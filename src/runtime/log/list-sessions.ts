@@ -1,0 +1,130 @@
+/**
+ * The sessions of a folder. One call for the names, then stat without a round trip through the thread pool for each:
+ * all of that is needed for the order. Then one summary for each session that is asked for, and the log only where there
+ * is none that fits (bench/list-sessions.mjs).
+ */
+
+import { type Dirent, lstatSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate as breath } from "node:timers/promises";
+
+import { codeOf, messageOf } from "../../base/support/index.ts";
+import { factsOf, type StoredSummary, summaryOf } from "../facts/index.ts";
+import { inListOrder, isFound } from "./list-order.ts";
+import type { ListOptions, Log, StoredSession } from "./log.ts";
+import { unusable } from "./session-folder.ts";
+import { SESSION_ID } from "./stamp.ts";
+import { readSummary, stateOfLog, writeSummary } from "./summary-file.ts";
+import { type LogState, sameState } from "./summary-line.ts";
+
+export interface ListedFolder {
+  readonly root: string;
+  readonly now: number;
+  /** Opens a session's log to read it. */
+  readonly read: (id: string) => Promise<Log>;
+}
+
+/** Between two breaths for everybody else: some milliseconds of looking. */
+const STATS_AT_ONCE = 200;
+const SUMMARIES_AT_ONCE = 50;
+
+export async function* listSessions(
+  folder: ListedFolder,
+  options: ListOptions,
+): AsyncGenerator<StoredSession> {
+  const { limit = Number.POSITIVE_INFINITY, search } = options;
+  const bare = options.summaries === false && search === undefined;
+  let [listed, looked] = [0, 0];
+  for (const found of inListOrder(await sessionsIn(folder.root), options, folder.now)) {
+    if (listed >= limit) return;
+    looked += 1;
+    if (!bare && looked % SUMMARIES_AT_ONCE === 0) await breath();
+    const { id, modifiedAt, bytes } = found;
+    const told = bare ? {} : await summarise(folder, found);
+    if (told === undefined) continue;
+    const stored = { id, modifiedAt, bytes, ...told };
+    if (!isFound(stored, search)) continue;
+    listed += 1;
+    yield stored;
+  }
+}
+
+interface Found {
+  readonly id: string;
+  readonly modifiedAt: number;
+  readonly bytes: number;
+  /** Undefined: it could not be looked at. */
+  readonly state: LogState | undefined;
+}
+
+/** A session that was removed meanwhile is not there. */
+async function sessionsIn(root: string): Promise<readonly Found[]> {
+  let entries: readonly Dirent[];
+  try {
+    entries = await readdir(root, { withFileTypes: true });
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return [];
+    throw unusable(root, error);
+  }
+  const found: Found[] = [];
+  let looked = 0;
+  for (const entry of entries) {
+    const id = entry.name.endsWith(".jsonl") ? entry.name.slice(0, -".jsonl".length) : "";
+    if (!SESSION_ID.test(id) || !entry.isFile()) continue;
+    const one = lookAt(id, join(root, entry.name));
+    if (one !== undefined) found.push(one);
+    looked += 1;
+    if (looked % STATS_AT_ONCE === 0) await breath();
+  }
+  return found;
+}
+
+/** One file that cannot be looked at must not hide the others: it is listed, and opening it says what is wrong. */
+function lookAt(id: string, path: string): Found | undefined {
+  try {
+    const state = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    if (state === undefined) return undefined;
+    return { id, modifiedAt: Number(state.mtimeNs) / 1e6, bytes: Number(state.size), state };
+  } catch {
+    return { id, modifiedAt: 0, bytes: 0, state: undefined };
+  }
+}
+
+type Told = { readonly summary: StoredSummary } | { readonly problem: string };
+
+/** Undefined: it was removed meanwhile. */
+async function summarise({ root, read }: ListedFolder, { id, state }: Found): Promise<Told | undefined> {
+  const path = join(root, `${id}.jsonl`);
+  const kept = state === undefined ? undefined : readSummary(path, id, state);
+  if (kept !== undefined) return { summary: kept };
+  try {
+    return { summary: await rebuilt(path, id, read, state) };
+  } catch (error) {
+    return codeOf(error) === "session_not_found" ? undefined : { problem: messageOf(error) };
+  } finally {
+    await breath(); // a log may be large
+  }
+}
+
+async function rebuilt(
+  path: string,
+  id: string,
+  read: ListedFolder["read"],
+  seen: LogState | undefined,
+): Promise<StoredSummary> {
+  const before = stateOfLog(path);
+  // Its writer may have gone on since the folder was read, and have left a newer one.
+  const newer =
+    before === undefined || seen === undefined || sameState(before, seen)
+      ? undefined
+      : readSummary(path, id, before);
+  if (newer !== undefined) return newer;
+  const log = await read(id);
+  await log.close();
+  const summary = summaryOf(factsOf(log.events));
+  const after = stateOfLog(path);
+  if (before !== undefined && after !== undefined && sameState(before, after))
+    writeSummary(path, id, after, summary);
+  return summary;
+}

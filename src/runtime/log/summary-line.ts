@@ -1,0 +1,128 @@
+/**
+ * A session's summary as one line of a file, framed like a line of the log. It names the session and the state of the log
+ * it was taken from. What does not fit, in any way, is no summary: whoever wants it takes it from the log again.
+ */
+
+import type { Origin, Usage } from "../../base/events/index.ts";
+import { isObject, type JsonObject, numberOf, stringOf, tryParseJson } from "../../base/support/index.ts";
+import type { Spent, StoredSummary } from "../facts/index.ts";
+import { checkedLine, frameOpen } from "./line-framing.ts";
+
+/** Changes with every append, and with every other file in its place. */
+export interface LogState {
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ino: bigint;
+}
+
+export function sameState(a: LogState, b: LogState): boolean {
+  return a.size === b.size && a.mtimeNs === b.mtimeNs && a.ino === b.ino;
+}
+
+/** Another number for every change of what a line says or means: older and newer ones are passed over. */
+const VERSION = 1;
+
+/** Origins once each, usage as rows: most of a long session's summary is what its requests used. */
+export function summaryLine(session: string, state: LogState, { spent, ...summary }: StoredSummary): Buffer {
+  const origins = new Map<string, number>();
+  const rows = spent.map(({ origin, usage }) => [indexOf(origins, origin), ...rowOf(usage)]);
+  const text = JSON.stringify({
+    v: VERSION,
+    session,
+    ...marksOf(state),
+    ...summary,
+    origins: [...origins.keys()].map((origin) => JSON.parse(origin) as unknown),
+    spent: rows,
+  });
+  return frameOpen(text.slice(0, -1));
+}
+
+/** Undefined: not a summary of this session in this state. */
+export function parseSummary(line: Buffer, session: string, state: LogState): StoredSummary | undefined {
+  if (line.at(-1) !== 0x0a) return undefined;
+  const text = checkedLine(line.subarray(0, -1));
+  const read = text === undefined ? undefined : tryParseJson(text);
+  if (!isObject(read) || read["v"] !== VERSION || read["session"] !== session) return undefined;
+  const marks = marksOf(state);
+  if (read["size"] !== marks.size || read["mtime"] !== marks.mtime || read["inode"] !== marks.inode)
+    return undefined;
+  return summaryIn(read);
+}
+
+/** As text: a number of nanoseconds, and an inode on some file systems, is more than a JSON number holds. */
+function marksOf({ size, mtimeNs, ino }: LogState): Readonly<Record<"size" | "mtime" | "inode", string>> {
+  return { size: String(size), mtime: String(mtimeNs), inode: String(ino) };
+}
+
+function indexOf(origins: Map<string, number>, origin: Origin | undefined): number {
+  if (origin === undefined) return UNKNOWN;
+  const { provider, dialect, model, endpoint, credential } = origin;
+  const key = JSON.stringify({ provider, dialect, model, endpoint, credential });
+  const known = origins.get(key);
+  if (known !== undefined) return known;
+  origins.set(key, origins.size);
+  return origins.size - 1;
+}
+
+const UNKNOWN = -1;
+
+function rowOf(usage: Usage): readonly number[] {
+  const { inputTokens, cachedTokens, outputTokens, reasoningTokens, contextTokens } = usage;
+  const row = [inputTokens, cachedTokens, outputTokens, reasoningTokens];
+  return contextTokens === undefined ? row : [...row, contextTokens];
+}
+
+/** The checksum says that it is as it was written, not that whoever wrote it was right: nothing is taken unseen. */
+function summaryIn(read: JsonObject): StoredSummary | undefined {
+  const [events, turns, turnsEnded] = ["events", "turns", "turnsEnded"].map((name) => numberOf(read[name]));
+  const texts = ["title", "cwd", "model", "openTurn"].map((name) => read[name]);
+  const [usage, spent] = [usageIn(read["usage"]), spentIn(read["origins"], read["spent"])];
+  if (events === undefined || turns === undefined || turnsEnded === undefined) return undefined;
+  if (usage === undefined || spent === undefined) return undefined;
+  if (texts.some((text) => text !== undefined && typeof text !== "string")) return undefined;
+  const [title, cwd, model, openTurn] = texts.map(stringOf);
+  return { events, title, cwd, model, usage, turns, turnsEnded, openTurn, spent };
+}
+
+function usageIn(value: unknown): Usage | undefined {
+  if (!isObject(value)) return undefined;
+  const { inputTokens, cachedTokens, outputTokens, reasoningTokens, contextTokens } = value;
+  return usageOf([
+    inputTokens,
+    cachedTokens,
+    outputTokens,
+    reasoningTokens,
+    ...(contextTokens === undefined ? [] : [contextTokens]),
+  ]);
+}
+
+function usageOf(row: readonly unknown[]): Usage | undefined {
+  if (row.length < 4 || row.length > 5 || row.some((one) => numberOf(one) === undefined)) return undefined;
+  const [inputTokens = 0, cachedTokens = 0, outputTokens = 0, reasoningTokens = 0, contextTokens] =
+    row as readonly number[];
+  const usage = { inputTokens, cachedTokens, outputTokens, reasoningTokens };
+  return contextTokens === undefined ? usage : { ...usage, contextTokens };
+}
+
+function spentIn(origins: unknown, rows: unknown): readonly Spent[] | undefined {
+  if (!Array.isArray(origins) || !Array.isArray(rows) || !origins.every(isOrigin)) return undefined;
+  const spent: Spent[] = [];
+  for (const row of rows as readonly unknown[]) {
+    if (!Array.isArray(row)) return undefined;
+    const [at, ...counts] = row as readonly unknown[];
+    const usage = usageOf(counts);
+    const origin = origins[numberOf(at) ?? UNKNOWN];
+    if (usage === undefined || (origin === undefined && at !== UNKNOWN)) return undefined;
+    spent.push({ origin, usage });
+  }
+  return spent;
+}
+
+function isOrigin(value: unknown): value is Origin {
+  return (
+    isObject(value) &&
+    ["provider", "dialect", "model", "endpoint", "credential"].every(
+      (name) => typeof value[name] === "string",
+    )
+  );
+}
