@@ -17,22 +17,22 @@ function writtenLog(): {
   const events: LoggedEvent[] = [];
   const written: LoggedEvent[] = [];
   let rows: string[] = [];
-  let ring: () => void = () => undefined;
+  let ring: (() => void) | undefined;
   let writer = { lives: true, flips: 0 };
   const log = {
     stop,
     meanwhile: undefined as (() => void) | undefined,
     append(name: string): void {
       written.push({ type: "notice", code: "test", message: name } as LoggedEvent);
-      ring();
+      ring?.();
     },
     row(row: string): void {
       rows.push(row);
-      ring();
+      ring?.();
     },
     leave(): void {
       writer = { lives: false, flips: 1 };
-      ring();
+      ring?.();
     },
     source: {
       events,
