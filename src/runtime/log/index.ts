@@ -25,7 +25,6 @@ export {
   type Log,
   type LogChange,
   rootOf,
-  type Scratch,
   type Store,
   type StoredSession,
 } from "./log.ts";
