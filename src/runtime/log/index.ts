@@ -26,7 +26,6 @@ export {
   type Log,
   type LogChange,
   rootOf,
-  type Scratch,
   type Store,
   type StoredSession,
   type Waiting,
