@@ -39,16 +39,25 @@ export function readSummary(log: string, session: string, state: LogState): Stor
   let file: number | undefined;
   try {
     file = openSync(summaryPath(log), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    const { size } = fstatSync(file); // none, of anything but a file or a folder, and that cannot be read
-    if (size > LARGEST_BYTES) return undefined;
-    const bytes = Buffer.allocUnsafe(size);
-    const read = readSync(file, bytes, 0, bytes.length, 0);
-    return parseSummary(bytes.subarray(0, read), session, state);
+    // Nothing, of anything but a file or a folder, and a folder cannot be read.
+    const read = readSync(file, firstBytes, 0, firstBytes.length, 0);
+    const bytes = read < firstBytes.length ? firstBytes.subarray(0, read) : wholeOf(file);
+    return bytes === undefined ? undefined : parseSummary(bytes, session, state);
   } catch {
     return undefined;
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** One for all: a list of thousands would leave as many behind. Most summaries have some hundred bytes. */
+const firstBytes = Buffer.allocUnsafeSlow(16 * 1024);
+
+function wholeOf(file: number): Buffer | undefined {
+  const { size } = fstatSync(file);
+  if (size > LARGEST_BYTES) return undefined;
+  const bytes = Buffer.allocUnsafe(size);
+  return bytes.subarray(0, readSync(file, bytes, 0, bytes.length, 0));
 }
 
 /**
