@@ -2,21 +2,23 @@
  * What following many sessions of other processes costs: node bench/followers.mjs [sessions] [seconds]
  * Makes that many small sessions, follows all of them in this process, and prints the share of a core that takes at rest,
  * without writers and with live ones elsewhere; then how long an event takes from its append in another process to the
- * follower. Needs `npm run build`.
+ * follower. Then `serve` with a stream for each of them, at rest too. Shares are the mean of all windows of five seconds
+ * and their median: V8 collects once, some seconds after a burst of work. Linux; needs `npm run build`.
  */
-import { fork } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { fork, spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { Agent, get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const { createAgent, emulator, fileStore } = await import(new URL("../dist/index.js", import.meta.url).href);
 
 const idOf = (number) => `s_${String(number).padStart(6, "0")}`;
-/** V8 collects several times some seconds after a burst of work: half a second of processor time that is not rest. */
-const SETTLE_MS = 20_000;
+const SETTLE_MS = 5000;
+const WINDOW_MS = 5000;
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-if (process.send === undefined) await measure(Number(process.argv[2] ?? 2000), Number(process.argv[3] ?? 10));
+if (process.send === undefined) await measure(Number(process.argv[2] ?? 2000), Number(process.argv[3] ?? 60));
 else await write(process.argv[2], Number(process.argv[3]));
 
 /** The other process: holds some of the sessions, and appends when told to. */
@@ -71,9 +73,11 @@ async function measure(sessions, seconds) {
     delays.sort((a, b) => a - b);
     const at = (part) => delays[Math.min(delays.length - 1, Math.floor(delays.length * part))].toFixed(1);
     process.stdout.write(
-      `${sessions} sessions followed. Of a core at rest: ${idle} % without writers, ${held} % with ${writers} held elsewhere\n` +
+      `${sessions} sessions followed. Of a core at rest: ${idle} without writers, ${held} with ${writers} held elsewhere\n` +
         `from the append in another process to the follower: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms (${delays.length} events)\n`,
     );
+    const streams = Math.min(sessions, 1990);
+    process.stdout.write(`serve with ${streams} streams at rest: ${await served(home, streams, seconds)}\n`);
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
@@ -87,10 +91,55 @@ async function follow(reader, signal, delays) {
   await reader.close();
 }
 
-async function share(seconds) {
-  const from = process.cpuUsage();
-  const began = performance.now();
-  await pause(seconds * 1000);
-  const { user, system } = process.cpuUsage(from);
-  return ((user + system) / 10 / (performance.now() - began)).toFixed(2);
+const TOKEN = "0123456789abcdef0123456789abcdef";
+
+/** The server in a process of its own, as it is shipped. */
+async function served(home, streams, seconds) {
+  const cli = new URL("../dist/cli/main.js", import.meta.url).pathname;
+  const child = spawn(process.execPath, [cli, "serve", "--port", "0"], {
+    env: { PATH: process.env.PATH, HOME: home, THROUGHLINE_HOME: home, THROUGHLINE_TOKEN: TOKEN },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  try {
+    const { origin } = new URL(String(await new Promise((done) => child.stdout.once("data", done))).trim());
+    const agent = new Agent({ maxSockets: Infinity });
+    for (let number = 0; number < streams; number += 1) {
+      await new Promise((done, fail) => {
+        const headers = { authorization: `Bearer ${TOKEN}` };
+        const asked = get(`${origin}/api/sessions/${idOf(number)}/events`, { agent, headers });
+        asked.on("error", fail);
+        asked.on("response", (response) => {
+          response.on("error", () => undefined); // the server is killed at the end
+          response.on("data", (text) => String(text).includes("event: live") && done());
+        });
+      });
+    }
+    await pause(SETTLE_MS);
+    return await share(seconds, () => cpuOf(child.pid));
+  } finally {
+    child.kill("SIGKILL");
+  }
+}
+
+/** Milliseconds, in all its threads. */
+function cpuOf(pid) {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13);
+  return (Number(user) + Number(system)) * 10;
+}
+
+function ownCpu() {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
+async function share(seconds, cpu = ownCpu) {
+  const shares = [];
+  for (let left = seconds * 1000; left > 0; left -= WINDOW_MS) {
+    const [from, began] = [cpu(), performance.now()];
+    await pause(WINDOW_MS);
+    shares.push(((cpu() - from) / (performance.now() - began)) * 100);
+  }
+  const mean = shares.reduce((sum, one) => sum + one, 0) / shares.length;
+  const median = shares.toSorted((a, b) => a - b)[Math.floor(shares.length / 2)];
+  return `${mean.toFixed(2)} % (median ${median.toFixed(2)} %)`;
 }

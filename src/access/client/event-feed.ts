@@ -20,7 +20,7 @@ export interface FeedOptions {
   readonly onConnection: (open: boolean) => void;
 }
 
-/** The server says something every 15 s; a connection that is silent for longer is dead, whatever TCP thinks. */
+/** The server says something every 20 s; a connection that is silent for longer is dead, whatever TCP thinks. */
 const SILENCE_MS = 45_000;
 
 export async function* followFeed(http: Http, options: FeedOptions): AsyncGenerator<SessionEvent> {

@@ -235,11 +235,10 @@ export class HostedSession {
     });
   }
 
-  /** Lets another process write, when nothing has been asked for a while. */
+  /** Lets another process write, if nothing was asked meanwhile. */
   async release(): Promise<void> {
-    if (!this.#isIdleWriter()) return;
     await this.#exclusive(async () => {
-      if (this.#isIdleWriter()) await this.#close();
+      if (this.isIdleWriter) await this.#close();
     });
   }
 
@@ -250,9 +249,10 @@ export class HostedSession {
     this.#changed();
   }
 
-  #isIdleWriter(): boolean {
-    const idle = this.#parts.clock.monotonic() - this.#lastUse >= this.#parts.releaseMs;
-    return idle && this.#uses === 0 && !this.turns.busy && this.#open?.session.access === "write";
+  /** It holds the session, and nothing has been asked for a while. */
+  get isIdleWriter(): boolean {
+    if (this.#open?.session.access !== "write" || this.#uses > 0 || this.turns.busy) return false;
+    return this.#parts.clock.monotonic() - this.#lastUse >= this.#parts.releaseMs;
   }
 
   #ensure(mode: "read" | "write"): Promise<Session> {

@@ -20,7 +20,10 @@ export class SessionHost {
 
   constructor(options: Omit<HostedParts, "id">) {
     this.#options = options;
-    this.#sweeper = setInterval(() => void this.#sweep(), SWEEP_MS);
+    const sweep = (): void => {
+      this.#sweep().catch((error: unknown) => options.problem(messageOf(error)));
+    };
+    this.#sweeper = setInterval(sweep, SWEEP_MS);
     this.#sweeper.unref();
   }
 
@@ -99,13 +102,14 @@ export class SessionHost {
     }
   }
 
+  /** Thousands may be looked at while nothing happens: nothing is made for those that stay. */
   async #sweep(): Promise<void> {
-    await this.#recoverSome();
+    if (this.#owing.size > 0) await this.#recoverSome();
     for (const [id, hosted] of this.#hosted) {
-      if (hosted.isForgettable(FORGET_MS) && (await this.#options.store.exists(id))) {
+      if (hosted.isForgettable(FORGET_MS)) {
         this.#hosted.delete(id);
         await hosted.end("stopping");
-      } else await hosted.release();
+      } else if (hosted.isIdleWriter) await hosted.release();
     }
   }
 

@@ -47,6 +47,8 @@ const LOOKS_WITH_HINTS = 16;
 /** Locks that a tick asks: each is a connection to its holder. */
 const ASKS = 4;
 const ASK_AGAIN_MS = 1000;
+/** Sessions that a tick passes over to find those: at rest none has a lock to ask. */
+const PASSED = 128;
 /** A burst of writes makes one look. */
 const HINTS_MS = 15;
 
@@ -185,7 +187,8 @@ export class FolderWatcher {
   #askSome(): void {
     const now = this.#options.clock.monotonic();
     let asked = 0;
-    for (let passed = 0; passed < this.#sessions.size && asked < ASKS; passed += 1) {
+    const most = Math.min(this.#sessions.size, PASSED);
+    for (let passed = 0; passed < most && asked < ASKS; passed += 1) {
       let next = this.#asks?.next();
       if (next === undefined || next.done === true) {
         this.#asks = this.#sessions.values();
