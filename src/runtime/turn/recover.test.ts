@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { LogBuilder } from "../../../test/contracts/log-builder.ts";
-import type { EventDraft } from "../../base/events/index.ts";
+import { type EventDraft, NO_USAGE } from "../../base/events/index.ts";
 import { Fold, NEVER_STARTED, OUTCOME_UNKNOWN, planOf } from "../fold/index.ts";
 import { closeTurn, findOpenTurn, openCalls, type OpenTurn } from "./recover.ts";
 
@@ -34,6 +34,44 @@ describe("the open turn", () => {
     const log = start().respond().endTurn();
     log.add({ type: "notice", turn: "tn_1", code: "late_result", message: "late" });
     expect(openTurnOf(log)).toBeUndefined();
+  });
+});
+
+const unbegun = {
+  type: "turn_end",
+  turn: "tn_never",
+  status: "cancelled",
+  steps: 0,
+  usage: NO_USAGE,
+  durationMs: 0,
+} as const;
+
+describe("the end of a turn that was cancelled before it began", () => {
+  test("hides nothing that a crash left open, and opens nothing that has ended", () => {
+    const open = start()
+      .respond({ items: [{ type: "call", callId: "c1" }] })
+      .add(unbegun);
+    expect(openTurnOf(open)).toMatchObject({ turn: "tn_1", steps: 1 });
+    expect(openTurnOf(start().respond().endTurn().add(unbegun))).toBeUndefined();
+    expect(openTurnOf(new LogBuilder().settings().add(unbegun))).toBeUndefined();
+  });
+
+  test("behind a retry that ended at once: the turn before it is not open again", () => {
+    const log = start().respond({ status: "failed" }).endTurn();
+    log
+      .add({ type: "branch", turn: "tn_2", to: 1, why: "retry" })
+      .add({ ...unbegun, turn: "tn_2", status: "failed" });
+    expect(openTurnOf(log)).toBeUndefined();
+    expect(openTurnOf(log.add(unbegun))).toBeUndefined();
+  });
+
+  test("leaves the next request as it was", () => {
+    const log = start()
+      .respond({ items: [{ type: "message", text: "Hi." }] })
+      .endTurn()
+      .user("and?");
+    const before = planOf(log.events)?.entries;
+    expect(planOf(log.add(unbegun).events)?.entries).toEqual(before);
   });
 });
 
