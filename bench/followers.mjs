@@ -14,6 +14,7 @@ import { join } from "node:path";
 const { createAgent, emulator, fileStore } = await import(new URL("../dist/index.js", import.meta.url).href);
 
 const idOf = (number) => `s_${String(number).padStart(6, "0")}`;
+const TOKEN = "0123456789abcdef0123456789abcdef";
 const SETTLE_MS = 5000;
 const WINDOW_MS = 5000;
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
@@ -90,8 +91,6 @@ async function follow(reader, signal, delays) {
   }
   await reader.close();
 }
-
-const TOKEN = "0123456789abcdef0123456789abcdef";
 
 /** The server in a process of its own, as it is shipped. */
 async function served(home, streams, seconds) {
