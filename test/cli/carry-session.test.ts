@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
+import { fileStore } from "../../src/index.ts";
 import {
   emulatorOf,
   expectNoTrace,
@@ -177,6 +178,9 @@ describe("sessions erase", () => {
     );
 
     writeFileSync(join(place.sessions, `${id}.live`), SECRET);
+    await fileStore(place.sessions)
+      .waiting(id)
+      .add("tn_1", { kind: "send", input: `Say ${SECRET}` });
     const replaced = await run(place, [
       "sessions",
       "erase",
@@ -189,7 +193,8 @@ describe("sessions erase", () => {
     expect(JSON.parse(replaced.out)).toMatchObject({
       session: id,
       copy: id,
-      beside: [`${id}.live`, `${id}.summary`],
+      beside: [`${id}.live`, `${id}.summary`, `${id}.waiting`],
+      waiting: 1,
     });
     for (const name of readdirSync(place.sessions))
       expect(readFileSync(join(place.sessions, name), "utf8"), name).not.toContain(SECRET);

@@ -21,7 +21,7 @@ import { holdsWholeLine } from "./salvage.ts";
 import { makeFolder } from "./session-folder.ts";
 import { assertSessionId, createStamper, SESSION_ID } from "./stamp.ts";
 import { SUMMARY } from "./summary-file.ts";
-import { WaitingFile } from "./waiting-file.ts";
+import { WAITING, WaitingFile } from "./waiting-file.ts";
 import { writeSession } from "./write-session.ts";
 import { acquireWriterLock, isLocked, lockWithin } from "./writer-lock.ts";
 
@@ -106,8 +106,6 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     },
   };
 }
-
-const WAITING = ".waiting";
 
 async function openSession(
   id: string,

@@ -37,5 +37,5 @@ export { ByteRedactor, createRedactor, secretsOf } from "./redact.ts";
 export { holdsWholeLine, type LostStretch, salvageLog } from "./salvage.ts";
 export { SESSION_ID } from "./stamp.ts";
 export { extentOf, type LogExtent, tailOf, type UnfinishedTail } from "./unfinished-tail.ts";
-export { writeSession } from "./write-session.ts";
+export { standsBeside, writeSession } from "./write-session.ts";
 export { lockHolder } from "./writer-lock.ts";

@@ -30,6 +30,8 @@ import type { Waiting, WaitingTurn } from "./log.ts";
 import { saveAside } from "./torn-tail.ts";
 import { syncFolder, writeWholeFile } from "./whole-file.ts";
 
+export const WAITING = ".waiting";
+
 type Turns = ReadonlyMap<string, WaitingTurn>;
 
 interface Read {

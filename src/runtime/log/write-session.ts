@@ -17,6 +17,7 @@ import { locked, sessionExists } from "./memory-store.ts";
 import { makeFolder } from "./session-folder.ts";
 import { assertSessionId } from "./stamp.ts";
 import { SUMMARY } from "./summary-file.ts";
+import { WAITING } from "./waiting-file.ts";
 import { beginFile, syncFolder, UNFINISHED, type UnfinishedFile, writeWholeFile } from "./whole-file.ts";
 import { acquireWriterLock } from "./writer-lock.ts";
 
@@ -157,11 +158,20 @@ function placeTogether(root: string, id: string, log: UnfinishedFile, blobs: str
   linkSync(fresh, join(root, `${id}.jsonl`));
 }
 
+/** What a copy of the session does not have: the scratch journal, the summary, torn tails, turns that wait. */
+export function standsBeside(name: string, id: string): boolean {
+  return (
+    name === `${id}.live` ||
+    name === `${id}${SUMMARY}` ||
+    name.startsWith(`${id}.torn-`) ||
+    name.startsWith(`${id}${WAITING}`)
+  );
+}
+
 /** What stood beside the log that was replaced: it may hold what the new one must not. */
 function removeLeftovers(root: string, id: string, blobs: ReadonlyMap<string, unknown>): void {
   for (const name of readdirSync(root)) {
-    if (name === `${id}.live` || name === `${id}${SUMMARY}` || name.startsWith(`${id}.torn-`))
-      rmSync(join(root, name), { recursive: true, force: true });
+    if (standsBeside(name, id)) rmSync(join(root, name), { recursive: true, force: true });
   }
   const blobFolder = join(root, `${id}.blobs`);
   if (!isThere(blobFolder)) return;

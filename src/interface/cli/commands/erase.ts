@@ -15,9 +15,11 @@ import {
   type EraseReport,
   readBundle,
   type Replace,
+  standsBeside,
   writeSession,
 } from "../../../runtime/log/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
+import { amount } from "../amount.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { patternReplacer, valueReplacer } from "../export/secret-patterns.ts";
@@ -60,22 +62,23 @@ async function erase(name: string | undefined, flags: EraseFlags, terminal: Term
     return EXIT.turnFailed;
   }
   const copy = flags.replace === true ? id : (flags.id ?? `${id}-erased`.slice(-64));
+  const waiting = flags.replace === true ? (await sessionStore().waiting(id).list()).length : 0;
   await writeSession(sessionsFolder(), clean, { id: copy, replace: flags.replace === true });
-  if (flags.json === true) printJson(terminal.stdout, { session: id, copy, ...report, beside });
-  else terminal.stdout.write(reportText({ id, copy, report, beside, replaced: flags.replace === true }));
+  if (flags.json === true) printJson(terminal.stdout, { session: id, copy, ...report, beside, waiting });
+  else
+    terminal.stdout.write(
+      reportText({ id, copy, report, beside, waiting, replaced: flags.replace === true }),
+    );
   return EXIT.ok;
 }
 
 /**
- * What stands beside the log and is not part of a copy: the scratch journal, the summary, torn tails, and blobs that no event names,
- * such as those of a replacement that was killed when the log was in place and its blobs were not yet gone.
+ * What stands beside the log and is not part of a copy: the scratch journal and its like, and blobs that no event names, such as those of a replacement that was killed when the log was in place and its blobs were not yet gone.
  */
 function besideWith(id: string, replace: Replace, named: ReadonlySet<string>): readonly string[] {
   const folder = sessionsFolder();
   const blobs = `${id}.blobs`;
-  const beside = namesIn(folder).filter(
-    (name) => [`${id}.live`, `${id}.summary`].includes(name) || name.startsWith(`${id}.torn-`),
-  );
+  const beside = namesIn(folder).filter((name) => standsBeside(name, id));
   const orphans = namesIn(join(folder, blobs)).filter((name) => !named.has(name));
   return [...beside, ...orphans.map((name) => join(blobs, name))].filter((name) => {
     const bytes = bytesOf(join(folder, name));
@@ -101,9 +104,11 @@ function reportText(facts: {
   readonly copy: string;
   readonly report: EraseReport;
   readonly beside: readonly string[];
+  /** Turns that were promised and went with the session. */
+  readonly waiting: number;
   readonly replaced: boolean;
 }): string {
-  const { id, copy, report, beside, replaced } = facts;
+  const { id, copy, report, beside, waiting, replaced } = facts;
   const lines = [
     ...report.events.map(
       ({ seq, type, places }) => `changed [${seq}] ${type}: ${places} ${places === 1 ? "place" : "places"}`,
@@ -112,6 +117,7 @@ function reportText(facts: {
       ({ before, after }) => `changed blob ${before.slice(0, 12)}, now ${after.slice(0, 12)}`,
     ),
     ...beside.map((name) => `${replaced ? "removed" : "still holds it"}: ${name}`),
+    ...(waiting === 0 ? [] : [`removed: ${amount(waiting, "turn")} that a server had promised`]),
     ...report.opaque.map(
       ({ seq, type, model }) =>
         `could not look into [${seq}] ${type} of ${model}: it is sealed, and is no longer sent`,
