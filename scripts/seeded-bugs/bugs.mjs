@@ -309,7 +309,7 @@ export const bugs = [
     file: "src/access/server/hosted-turns.ts",
     find: "      await this.#written(this.#parts.waiting.cancel(id));\n",
     replace: "",
-    tests: ["test/server/turn-promises.test.ts"],
+    tests: ["test/server/killed-server.test.ts"],
   },
   {
     what: "a waiting turn that the log has is begun again",
