@@ -109,7 +109,7 @@ export class RemoteTurn implements Turn {
           if (!this.#cancelled && (lost += 1) < MAX_LOST) continue;
           return { turn: this.#id, state: "done", result: unreachable(error, this.#cancelled) };
         }
-        // It waited for its turn when the server was killed: it never began, and nobody remembers it.
+        // Its server kept sessions in memory alone, and is gone with them, or the session was removed.
         if (codeOf(error) !== "turn_unknown") throw error;
         return { turn: this.#id, state: "done", result: NEVER_BEGUN };
       }
@@ -121,7 +121,7 @@ export class RemoteTurn implements Turn {
 const LOST: TurnResult = { status: "interrupted", text: "", usage: NO_USAGE, steps: 0 };
 const NEVER_BEGUN: TurnResult = {
   ...LOST,
-  error: { code: "turn_unknown", message: "the server was stopped before it began with it" },
+  error: { code: "turn_unknown", message: "the server does not know the turn any more" },
 };
 const MAX_LOST = 20;
 
@@ -142,7 +142,8 @@ class Window {
   #first: number | undefined;
   #last: number | undefined;
   #seen = -1;
-  #held: TurnEvent[] = [];
+  /** With the last event that had come before it. */
+  #held: { readonly event: TurnEvent; readonly behind: number }[] = [];
 
   constructor(turn: string, first: number | undefined, ask: () => Promise<TurnState>) {
     this.#turn = turn;
@@ -165,20 +166,20 @@ class Window {
     // The log is told once more: of that only what was not seen yet is new to whoever iterates the turn.
     if (event.type === "reset" || ("seq" in event && event.seq <= this.#seen)) return [];
     if ("seq" in event) this.#seen = event.seq;
-    this.#held.push(event);
+    this.#held.push({ event, behind: this.#seen });
     if (this.#first === undefined && event.turn !== this.#turn) {
       if (this.#held.length > MAX_HELD) this.#held.shift();
       return [];
     }
     this.#first ??= (await this.#ask()).firstSeq ?? ("seq" in event ? event.seq : this.#seen + 1);
-    const own = this.#held.filter((one) => this.#isOwn(one));
+    const own = this.#held.filter(({ event: one, behind }) => this.#isOwn(one, behind));
     this.#held = [];
-    return own;
+    return own.map(({ event: one }) => one);
   }
 
-  #isOwn(event: TurnEvent): boolean {
+  #isOwn(event: TurnEvent, behind: number): boolean {
     const first = this.#first ?? Number.POSITIVE_INFINITY;
-    if (!("seq" in event)) return event.turn === this.#turn || this.#seen >= first;
+    if (!("seq" in event)) return event.turn === this.#turn || behind >= first;
     return event.seq >= first && event.seq <= (this.#last ?? Number.POSITIVE_INFINITY);
   }
 }

@@ -97,7 +97,9 @@ export class SessionHost {
       } catch (error) {
         if (codeOf(error) === "session_locked") continue;
         this.#owing.delete(id);
-        this.#options.problem(`turns that wait in session "${id}" cannot begin: ${messageOf(error)}`);
+        const next =
+          codeOf(error) === "session_not_found" ? `. Remove ${id}.waiting if nobody wants them` : "";
+        this.#options.problem(`turns that wait in session "${id}" cannot begin: ${messageOf(error)}${next}`);
       }
     }
   }

@@ -27,7 +27,9 @@ export async function* rowsOf(store: Store, cwd?: string): AsyncGenerator<Sessio
 
 async function rowOf(store: Store, stored: StoredSession): Promise<SessionRow> {
   const { id, modifiedAt, bytes, summary } = stored;
-  const problem = summary?.events === 0 ? await emptyProblem(store, id) : stored.problem;
+  // A log of no bytes is a session in which nothing was said yet.
+  const torn = summary?.events === 0 && bytes > 0;
+  const problem = torn ? await emptyProblem(store, id) : stored.problem;
   return {
     id,
     modifiedAt: isoTime(modifiedAt),

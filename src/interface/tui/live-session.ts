@@ -117,7 +117,11 @@ export class LiveSession {
     const { handle, giveBack, say } = this.#options;
     if (handle.access === "read") {
       giveBack(text);
-      say("Another process writes this session; /fork goes on in a copy. Your text is kept in the input.");
+      say(
+        handle.writer === "live"
+          ? "Another process writes this session; /fork goes on in a copy. Your text is kept in the input."
+          : "Nobody writes this session now. Enter with an empty input takes it over; your text is kept in the input.",
+      );
     } else if (this.busy || this.away) this.#queue.push(text);
     else this.#try(text);
     this.#goesOn ||= this.away;

@@ -210,7 +210,8 @@ export class LocalSession extends SessionView implements Session {
   }
 
   async rename(title: string): Promise<void> {
-    await this.#live.append([{ type: "title", title: this.#redact(cleanTitle(title)) }], { durable: true });
+    const draft: EventDraft = { type: "title", title: this.#redact(cleanTitle(title)) };
+    await this.#live.append([...this.#sessionStart(), draft], { durable: true });
   }
 
   async fork(options: ForkOptions = {}): Promise<Session> {

@@ -163,13 +163,16 @@ export async function checkSessions(folder: string, options: ScanOptions): Promi
       whole += 1;
       const left = await crashLeft(log);
       if (left !== undefined) findings.push(note("sessions", `session ${id}: ${left}`));
-      const waiting = (await store.waiting(id).list()).length;
-      if (waiting > 0)
+      const begun = new Set(log.events.map(({ turn }) => turn));
+      const waiting = (await store.waiting(id).list()).filter(
+        ({ turn, cancelled }) => !cancelled && !begun.has(turn),
+      );
+      if (waiting.length > 0)
         findings.push(
           note(
             "sessions",
-            `session ${id}: ${amount(waiting, "turn")} that a server has promised, not begun or not ended yet`,
-            "throughline serve goes on with them",
+            `session ${id}: ${amount(waiting.length, "turn")} that a server has promised and not begun`,
+            "throughline serve begins them",
           ),
         );
     } catch (error) {
