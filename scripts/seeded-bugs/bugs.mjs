@@ -300,8 +300,9 @@ export const bugs = [
   {
     what: "a turn is promised before it is written down",
     file: "src/access/server/hosted-turns.ts",
-    find: "      await this.#written(this.#parts.waiting.add(turn.id, { ...request }));\n",
-    replace: "      this.#parts.waiting.add(turn.id, { ...request }).catch(() => undefined);\n",
+    find: "    await this.#written(this.#parts.waiting.add(turn.id, { ...request })).then(\n",
+    replace:
+      "    void this.#written(this.#parts.waiting.add(turn.id, { ...request })).catch(() => undefined).then(\n",
     tests: ["test/server/turn-promises.test.ts"],
   },
   {
@@ -321,15 +322,15 @@ export const bugs = [
   {
     what: "a new session is answered before it is there",
     file: "src/access/server/hosted-session.ts",
-    find: '    await this.withSession("write", (session) => session.persist());\n',
+    find: "        await session.persist();\n",
     replace: "",
     tests: ["test/server/turn-promises.test.ts"],
   },
   {
     what: "a process that does not run a turn answers its cancel",
     file: "src/access/server/hosted-session.ts",
-    find: '        if (session.writer === "live")\n',
-    replace: '        if (session.writer === "live" && session.lastSeq < 0)\n',
+    find: '      if (session.access === "read" && session.writer === "live")\n',
+    replace: '      if (session.access === "read" && session.lastSeq < -1)\n',
     tests: ["test/server/turn-promises.test.ts"],
   },
   {

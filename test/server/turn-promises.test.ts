@@ -307,12 +307,17 @@ describe("a cancel", () => {
       status: 200,
       body: { cancelled: true },
     });
+    expect((await get(server, "/s1/turns/second")).body).toMatchObject({
+      state: "done",
+      result: { status: "cancelled" },
+    });
     finish();
-    await ended(server, "second");
-    expect(await endsOf(folder)).toEqual([
-      ["first", "completed"],
-      ["second", "cancelled"],
-    ]);
+    await expect
+      .poll(() => endsOf(folder))
+      .toEqual([
+        ["first", "completed"],
+        ["second", "cancelled"],
+      ]);
     expect(await post(server, "/s1/turns", second)).toMatchObject({
       status: 202,
       body: { state: "done", result: { status: "cancelled" } },

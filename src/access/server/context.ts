@@ -12,6 +12,7 @@ import type { ExportSession } from "./exported.ts";
 import type { HostedSession } from "./hosted-session.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { PageFile } from "./page.ts";
+import { type Fields, readBody } from "./read-body.ts";
 import type { SessionHost } from "./session-host.ts";
 import type { WrongKeys } from "./wrong-keys.ts";
 
@@ -39,6 +40,16 @@ export type RouteContext = Context<{ Bindings: Bindings }>;
 
 export function hostedOf(parts: ServerParts, c: RouteContext): Promise<HostedSession> {
   return parts.host.get(c.req.param("id") ?? "");
+}
+
+/** A session that is not there is refused before the body has come. One that is may be let go of while a slow body does. */
+export async function withBody(
+  parts: ServerParts,
+  c: RouteContext,
+): Promise<{ readonly hosted: HostedSession; readonly body: Fields }> {
+  await hostedOf(parts, c);
+  const body = await readBody(c.env.incoming);
+  return { body, hosted: await hostedOf(parts, c) };
 }
 
 /** A whole number in the query; absent is undefined. */

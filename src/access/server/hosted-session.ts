@@ -33,6 +33,8 @@ export interface HostedParts {
   /** So long after its last use a session is no longer held for writing. */
   readonly releaseMs: number;
   readonly costOf: CostOf;
+  /** Turns wait in the session that did not begin: somebody is to call `beginWaiting`. */
+  readonly owes: (id: string) => void;
   /** Tells the server's terminal. */
   readonly problem: (message: string) => void;
 }
@@ -57,13 +59,17 @@ export class HostedSession {
   readonly #listeners = new Set<() => void>();
   #open: { readonly session: Session; readonly swap: AbortController } | undefined;
   /** Chosen here; it becomes an event with the next step only, so it must survive that the session is let go. */
-  #model: string | undefined;
+  #model: { readonly name: string; readonly after: number } | undefined;
+  /** It is being made: only then may it be missing in the store. */
+  #isNew = false;
   /** Opening and closing, one after the other. */
   #turnstile: Promise<unknown> = Promise.resolve();
   #facts: SessionFacts;
   #stateFrame: Promise<StateFrame> | undefined;
   #uses = 0;
   #lastUse: number;
+  /** Whoever only looks does not keep others from writing. */
+  #lastWrite: number;
   #followers = 0;
   #gone: "removed" | "stopping" | undefined;
 
@@ -72,11 +78,16 @@ export class HostedSession {
     this.waiting = parts.store.waiting(parts.id);
     this.turns = new HostedTurns({
       waiting: this.waiting,
-      changed: () => this.#changed(),
+      changed: () => {
+        this.#lastWrite = parts.clock.monotonic();
+        this.#changed();
+      },
+      owes: () => parts.owes(parts.id),
       problem: parts.problem,
     });
     this.#facts = new SessionFacts(parts.costOf);
     this.#lastUse = parts.clock.monotonic();
+    this.#lastWrite = this.#lastUse;
   }
 
   get id(): string {
@@ -92,6 +103,7 @@ export class HostedSession {
     return (
       this.#uses === 0 &&
       this.#followers === 0 &&
+      this.#model === undefined && // it would be lost
       !this.turns.busy &&
       this.#parts.clock.monotonic() - this.#lastUse >= afterMs
     );
@@ -117,38 +129,42 @@ export class HostedSession {
     } finally {
       this.#uses -= 1;
       this.touch();
+      if (mode === "write") this.#lastWrite = this.#lastUse;
     }
   }
 
   /** Works with the session where it is written: what runs in another process only that one can stop or answer. */
   whereItRuns<T>(work: (session: Session) => Promise<T> | T): Promise<T> {
     return this.withSession("read", async (session) => {
-      if (session.access === "read") {
-        await session.refresh();
-        if (session.writer === "live")
-          throw codedError(
-            "session_locked",
-            `session "${this.id}" is being written by another process: ask that one, or wait until it lets go`,
-          );
-      }
+      if (session.access === "read" && session.writer === "live")
+        throw codedError(
+          "session_locked",
+          `session "${this.id}" is being written by another process: ask that one, or wait until it lets go`,
+        );
       return work(session);
     });
   }
 
   async chooseModel(name: string): Promise<void> {
     await this.withSession("write", (session) => session.setModel(name));
-    this.#model = name;
+    this.#model = { name, after: this.#facts.lastSeq };
   }
 
   /** For a new session: durable when it has resolved. */
   async create(model: string | undefined): Promise<void> {
-    if (model !== undefined) await this.chooseModel(model);
-    await this.withSession("write", (session) => session.persist());
+    this.#isNew = true;
+    try {
+      await this.withSession("write", async (session) => {
+        if (model !== undefined) await session.setModel(model);
+        await session.persist();
+      });
+    } finally {
+      this.#isNew = false;
+    }
   }
 
   state(): Promise<SessionState> {
     return this.withSession("read", async (session) => {
-      await session.refresh();
       const { id, title, usage, model, context, interrupted, writer } = session;
       const { running, waiting } = this.turns;
       const { target, capabilities, effort } = model.settings;
@@ -224,12 +240,17 @@ export class HostedSession {
     };
   }
 
+  /** Turns wait that nobody runs. */
+  owes(): void {
+    this.#parts.owes(this.id);
+  }
+
   /** Begins what waits. The session is held only for that: what the log has already can stay in the list until then. */
   async beginWaiting(): Promise<void> {
     const waiting = await this.waiting.list();
     const { turns } = await this.withSession("read", (session) => this.factsOf(session));
     if (waiting.every(({ turn }) => turns.has(turn))) return;
-    await this.withSession("write", () => undefined);
+    await this.withSession("write", (session) => this.#exclusive(() => this.#recover(session)));
     await this.#exclusive(async () => {
       if (this.#uses === 0 && !this.turns.busy && this.#open?.session.access === "write") await this.#close();
     });
@@ -252,16 +273,14 @@ export class HostedSession {
   /** It holds the session, and nothing has been asked for a while. */
   get isIdleWriter(): boolean {
     if (this.#open?.session.access !== "write" || this.#uses > 0 || this.turns.busy) return false;
-    return this.#parts.clock.monotonic() - this.#lastUse >= this.#parts.releaseMs;
+    return this.#parts.clock.monotonic() - this.#lastWrite >= this.#parts.releaseMs;
   }
 
   #ensure(mode: "read" | "write"): Promise<Session> {
     return this.#exclusive(async () => {
       if (this.gone) throw this.#goneError();
       const { session } = this.#open ?? {};
-      // One that can no longer write has lost its log: it is opened anew, and says then what is wrong.
-      const usable = session?.access === "read" ? mode === "read" : session?.writer === "live";
-      if (session !== undefined && usable) return session;
+      if (session !== undefined && (await this.#isUsable(session, mode))) return session;
       if (session?.access === "write") await this.#close();
       const opened = await this.#openSession(mode);
       // The reader is closed only now: had the lock been refused, everybody would go on looking.
@@ -271,21 +290,55 @@ export class HostedSession {
         this.#changed();
         if (opened.access === "write" && opened.writer === "none") void this.#leave(opened);
       });
-      if (opened.access === "write") await this.turns.recover(opened, await this.factsOf(opened));
+      if (opened.access === "write") {
+        try {
+          await this.#recover(opened);
+        } catch (error) {
+          await this.#close(); // whoever writes next begins what waits first
+          throw error;
+        }
+      }
       this.#changed();
       return opened;
     });
   }
 
+  async #recover(session: Session): Promise<void> {
+    if (this.#isNew) {
+      // A list beside a log that somebody removed by hand is not the new session's.
+      for (const { turn } of await this.waiting.list()) await this.waiting.remove(turn);
+    } else await this.turns.recover(session, await this.factsOf(session));
+  }
+
+  /** What another process has done since is read. A log that is gone, or another one, is opened anew. */
+  async #isUsable(session: Session, mode: "read" | "write"): Promise<boolean> {
+    // One that can no longer write has lost its log: opening it says then what is wrong.
+    if (session.access === "write") return session.writer === "live";
+    if (mode === "write") return false;
+    try {
+      await session.refresh();
+      return true;
+    } catch (error) {
+      if (codeOf(error) !== "log_replaced") throw error;
+      await this.#close();
+      this.turns.forget();
+      return false;
+    }
+  }
+
   async #openSession(mode: "read" | "write"): Promise<Session> {
     const { id, store, agentFor, costOf } = this.#parts;
     const exists = await store.exists(id);
+    if (!exists && !this.#isNew) throw codedError("session_not_found", `there is no session "${id}"`);
     // Read anew each time: another process may have written since, with another model.
     this.#facts = exists ? await readFacts(store, id, costOf) : new SessionFacts(costOf);
     const { cwd, settings } = this.#facts;
     const agent = await agentFor({ id, cwd, settings });
     const session = await agent.open({ id, store, mode: exists ? mode : "write" });
-    if (this.#model !== undefined) await session.setModel(this.#model);
+    // A step has written it down since, and another choice may have followed elsewhere.
+    const lastRequest = this.#facts.requests.at(-1)?.start.seq ?? -1;
+    if (this.#model !== undefined && lastRequest > this.#model.after) this.#model = undefined;
+    if (this.#model !== undefined) await session.setModel(this.#model.name);
     return session;
   }
 

@@ -7,17 +7,17 @@
  */
 
 import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";
-import { errorInfoOf } from "../../base/events/index.ts";
+import { errorInfoOf, NO_USAGE } from "../../base/events/index.ts";
 import { codedError, messageOf } from "../../base/support/index.ts";
 import type { SessionFacts } from "../../runtime/facts/index.ts";
 import type { Waiting } from "../../runtime/log/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
-import { beginTurn, type TurnRequest } from "./turn-request.ts";
+import { beginTurn, type BeginOptions, type TurnRequest } from "./turn-request.ts";
 
 interface Entry {
   readonly done: Promise<void>;
-  /** Absent where a turn goes on that the log has already. */
-  readonly request: TurnRequest | undefined;
+  /** Absent where a turn goes on that the log has already, and when it is done. */
+  request: TurnRequest | undefined;
   /** Let go of when it is done: it holds what it ran with, and its result says all that is still asked for. */
   turn: Turn | undefined;
   firstSeq?: number;
@@ -25,12 +25,16 @@ interface Entry {
   /** The log has an event of it, and its end. */
   begun: boolean;
   ended: boolean;
+  /** It waits, and will not begin: all that is owed is its end. */
+  cancelled: boolean;
   result?: TurnResult;
 }
 
 export interface HostedTurnsParts {
   readonly waiting: Waiting;
   readonly changed: () => void;
+  /** Something that was promised did not begin: it is to be tried again. */
+  readonly owes: () => void;
   /** Tells the server's terminal. */
   readonly problem: (message: string) => void;
 }
@@ -64,7 +68,10 @@ export class HostedTurns {
 
   /** Before a turn is begun: there is an end to what one session can be promised. */
   assertRoom(): void {
-    if (this.#unfinished >= MAX_WAITING)
+    const cancelled = [...this.#entries.values()].filter(
+      (entry) => entry.cancelled && entry.turn !== undefined,
+    );
+    if (this.#unfinished - cancelled.length >= MAX_WAITING)
       throw codedError(
         "too_many_turns",
         `${MAX_WAITING} turns are waiting in this session: let some of them end`,
@@ -73,29 +80,35 @@ export class HostedTurns {
 
   add(turn: Turn, request?: TurnRequest): TurnState {
     this.#unfinished += 1;
-    const entry: Entry = { turn, request, begun: false, ended: false, done: this.#watch(turn) };
+    const state = { begun: false, ended: false, cancelled: false };
+    const entry: Entry = { turn, request, ...state, done: this.#watch(turn) };
     this.#entries.set(turn.id, entry);
     return viewOf(turn.id, entry);
   }
 
-  /** Durable when it has resolved. */
-  async promise(turn: Turn, request: TurnRequest): Promise<TurnState> {
+  /** Durable when it has resolved. The turn is judged before it is written down, and begins after that. */
+  async promise(session: Session, request: TurnRequest, options: BeginOptions): Promise<TurnState> {
+    const writing = new Deferred();
+    const turn = beginTurn(session, request, { ...options, ready: writing.promise });
     this.add(turn, request);
-    try {
-      await this.#written(this.#parts.waiting.add(turn.id, { ...request }));
-    } catch (error) {
-      turn.cancel(); // whoever asked is told that it does not happen
-      throw error;
-    }
+    await this.#written(this.#parts.waiting.add(turn.id, { ...request })).then(
+      () => writing.resolve(),
+      (error: unknown) => {
+        this.#entries.delete(turn.id); // whoever asked is told that it does not happen
+        writing.reject(error);
+        throw error;
+      },
+    );
     return this.view(turn.id) ?? { turn: turn.id, state: "queued" };
   }
 
-  /** What an earlier process promised and did not come to. Whoever calls this holds the session. */
+  /** What was promised and did not begin, here or in an earlier process. Whoever calls this holds the session. */
   async recover(session: Session, facts: SessionFacts): Promise<void> {
     const { waiting, problem: tell } = this.#parts;
     const { turns, problem } = await waiting.recover();
     if (problem !== undefined) tell(problem);
     for (const { turn, request, cancelled } of turns) {
+      if (this.#entries.get(turn)?.turn !== undefined) continue; // it waits here
       if (!facts.turns.has(turn)) {
         try {
           if (cancelled) await session.endUnbegun(turn, { status: "cancelled" });
@@ -128,6 +141,11 @@ export class HostedTurns {
     await this.#entries.get(id)?.done;
   }
 
+  /** Another log has taken the place of the one they were in. */
+  forget(): void {
+    for (const [id, { turn }] of this.#entries) if (turn === undefined) this.#entries.delete(id);
+  }
+
   /** Resolves when all that was promised or run here has ended and is written down. */
   async idle(): Promise<void> {
     await Promise.allSettled([...[...this.#entries.values()].map(({ done }) => done), ...this.#writing]);
@@ -140,6 +158,8 @@ export class HostedTurns {
     entry.turn.cancel();
     if (!entry.begun && entry.request !== undefined) {
       await this.#written(this.#parts.waiting.cancel(id));
+      entry.cancelled = true;
+      this.#parts.changed();
       return true;
     }
     await entry.done;
@@ -163,11 +183,14 @@ export class HostedTurns {
     const entry = this.#entries.get(turn.id);
     this.#unfinished -= 1;
     if (entry !== undefined) {
+      const promised = entry.request !== undefined;
       entry.result = result;
       entry.turn = undefined;
-      // It began, and its end is not in the log: whoever reads the log knows as much as we do, and all say the same.
-      if (entry.begun && !entry.ended) this.#entries.delete(turn.id);
-      if (entry.ended) await this.#takeOff(turn.id);
+      entry.request = undefined;
+      // Its end is not in the log: whoever reads the log, and the list of what waits, knows as much as we do.
+      if (!entry.ended) this.#entries.delete(turn.id);
+      if (!entry.begun && promised) this.#parts.owes();
+      if (entry.ended) await this.#written(this.#takeOff(turn.id));
     }
     this.#forgetOldest();
     this.#parts.changed();
@@ -197,12 +220,33 @@ export class HostedTurns {
   }
 }
 
+const CANCELLED: TurnResult = { status: "cancelled", text: "", usage: NO_USAGE, steps: 0 };
+
 function stateOf(entry: Entry): TurnState["state"] {
-  if (entry.result !== undefined) return "done";
+  if (entry.result !== undefined || entry.cancelled) return "done";
   return entry.firstSeq === undefined ? "queued" : "running";
 }
 
+/** A promise and what settles it. */
+class Deferred {
+  resolve: () => void = unset;
+  reject: (error: unknown) => void = unset;
+  readonly promise = new Promise<void>((resolve, reject) => {
+    this.resolve = resolve;
+    this.reject = reject;
+  });
+
+  constructor() {
+    this.promise.catch(() => undefined); // told to whoever waits for it
+  }
+}
+
+function unset(): void {
+  // The promise sets both before anybody can call them.
+}
+
 function viewOf(turn: string, entry: Entry): TurnState {
-  const { firstSeq, lastSeq, result } = entry;
+  const { firstSeq, lastSeq } = entry;
+  const result = entry.result ?? (entry.cancelled ? CANCELLED : undefined);
   return { turn, state: stateOf(entry), firstSeq, result, lastSeq: result && lastSeq };
 }

@@ -19,7 +19,7 @@ const CODES: Readonly<Record<number, string>> = {
     "session_exists session_locked session_busy session_gone log_read_only log_closed log_damaged " +
     "log_too_large log_too_new turn_exists nothing_to_resume nothing_to_retry nothing_to_undo " +
     "nothing_to_compact nothing_to_export nothing_to_cancel turn_ended permission_not_pending permission_mismatch not_a_message no_settings " +
-    "context_too_small",
+    "context_too_small compaction_cancelled log_replaced",
   413: "body_too_large",
   429: "too_many_turns",
   501: "not_supported",
@@ -35,12 +35,19 @@ export interface ErrorAnswer {
   readonly body: HttpError;
 }
 
+const HIDDEN = "the server could not do it; its terminal says what went wrong";
+
+/** For whoever asked: what was not written for them may name a path of this machine. */
+export function publicMessage(code: string | undefined, message: string): string {
+  return STATUS.has(code ?? "") ? message : HIDDEN;
+}
+
 export function errorAnswer(error: unknown): ErrorAnswer {
   const code = isThroughlineError(error) ? error.code : "internal";
   const status = STATUS.get(code);
   if (status !== undefined) return { status, body: { error: { code, message: messageOf(error) } } };
   return {
     status: 500,
-    body: { error: { code, message: "the server could not do it; its terminal says what went wrong" } },
+    body: { error: { code, message: HIDDEN } },
   };
 }

@@ -5,8 +5,13 @@ import { codedError, codeOf, createIdSource, messageOf } from "../../base/suppor
 import { costOfSummary } from "../../runtime/facts/index.ts";
 import { type ListOptions, SESSION_ID, type StoredSession } from "../../runtime/log/index.ts";
 import { type HostedParts, HostedSession } from "./hosted-session.ts";
+import { publicMessage } from "./http-errors.ts";
 
 const SWEEP_MS = 1000;
+/** How often the store is asked for turns that wait: those of a process that has ended elsewhere. */
+const SCAN_MS = 10_000;
+const LEAST_WAIT_MS = 1000;
+const MOST_WAIT_MS = 60_000;
 /** Opening one again costs little; keeping one costs its whole log. */
 const FORGET_MS = 15_000;
 
@@ -14,12 +19,15 @@ export class SessionHost {
   readonly #options: Omit<HostedParts, "id">;
   readonly #hosted = new Map<string, HostedSession>();
   readonly #sweeper: NodeJS.Timeout;
-  /** Sessions in which turns wait that an earlier process promised. */
-  readonly #owing = new Set<string>();
+  /** Sessions in which turns wait that nobody runs: when to try again, and how often that was in vain. */
+  readonly #owing = new Map<string, { readonly at: number; readonly tries: number }>();
+  /** Lists of which the log has every turn: those of a turn that was interrupted, say. Nothing is to be begun. */
+  readonly #settled = new Map<string, string>();
+  #lastScan = Number.NEGATIVE_INFINITY;
   #stopping = false;
 
-  constructor(options: Omit<HostedParts, "id">) {
-    this.#options = options;
+  constructor(options: Omit<HostedParts, "id" | "owes">) {
+    this.#options = { ...options, owes: (id) => this.#owes(id) };
     const sweep = (): void => {
       this.#sweep().catch((error: unknown) => options.problem(messageOf(error)));
     };
@@ -27,10 +35,27 @@ export class SessionHost {
     this.#sweeper.unref();
   }
 
-  /** Begins what an earlier process promised and did not come to. */
+  /** Begins what an earlier process, or another that has ended, promised and did not come to. */
   async recover(): Promise<void> {
-    for await (const id of this.#options.store.sessionsWithWaiting()) this.#owing.add(id);
-    await this.#recoverSome();
+    this.#lastScan = this.#options.clock.monotonic();
+    for await (const id of this.#options.store.sessionsWithWaiting()) {
+      const isBusy = this.#hosted.get(id)?.turns.busy === true;
+      if (!isBusy && this.#settled.get(id) !== (await this.#listOf(id))) this.#owes(id);
+    }
+    await this.#beginSome();
+  }
+
+  /** Empty where it cannot be read: opening the session says why. */
+  async #listOf(id: string): Promise<string> {
+    try {
+      return (await this.#options.store.waiting(id).list()).map(({ turn }) => turn).join(" ");
+    } catch {
+      return "";
+    }
+  }
+
+  #owes(id: string): void {
+    if (!this.#owing.has(id)) this.#owing.set(id, { at: Number.NEGATIVE_INFINITY, tries: 0 });
   }
 
   async get(id: string): Promise<HostedSession> {
@@ -56,8 +81,8 @@ export class SessionHost {
 
   async remove(id: string): Promise<void> {
     const hosted = await this.get(id);
-    if (hosted.turns.busy)
-      throw codedError("session_busy", `session "${id}" is in the middle of a turn: stop it first`);
+    const isBusy = await hosted.whereItRuns((session) => hosted.turns.busy || session.busy);
+    if (isBusy) throw codedError("session_busy", `session "${id}" is in the middle of a turn: stop it first`);
     const exists = await this.#options.store.exists(id);
     await this.discard(hosted);
     if (exists) await this.#options.store.remove(id);
@@ -87,18 +112,25 @@ export class SessionHost {
     return hosted;
   }
 
-  /** Opening a session to write begins what waits in it. One that another process writes is tried again later. */
-  async #recoverSome(): Promise<void> {
-    for (const id of this.#owing) {
+  /** What cannot begin now, because another process writes or the disk is full, is tried again later. */
+  async #beginSome(): Promise<void> {
+    const now = this.#options.clock.monotonic();
+    for (const [id, { at, tries }] of this.#owing) {
       if (this.#stopping) return;
+      if (at > now) continue;
       try {
+        const list = await this.#listOf(id);
         await (await this.get(id)).beginWaiting();
         this.#owing.delete(id);
+        this.#settled.set(id, list);
       } catch (error) {
-        if (codeOf(error) === "session_locked") continue;
-        this.#owing.delete(id);
-        const next =
-          codeOf(error) === "session_not_found" ? `. Remove ${id}.waiting if nobody wants them` : "";
+        const code = codeOf(error);
+        const wait =
+          code === "session_locked" ? LEAST_WAIT_MS : Math.min(LEAST_WAIT_MS * 2 ** tries, MOST_WAIT_MS);
+        this.#owing.set(id, { at: now + wait, tries: tries + 1 });
+        if (code === "session_not_found") this.#owing.delete(id);
+        if (code === "session_locked" || tries > 0) continue; // told once
+        const next = code === "session_not_found" ? `. Remove ${id}.waiting if nobody wants them` : "";
         this.#options.problem(`turns that wait in session "${id}" cannot begin: ${messageOf(error)}${next}`);
       }
     }
@@ -106,7 +138,8 @@ export class SessionHost {
 
   /** Thousands may be looked at while nothing happens: nothing is made for those that stay. */
   async #sweep(): Promise<void> {
-    if (this.#owing.size > 0) await this.#recoverSome();
+    if (this.#options.clock.monotonic() - this.#lastScan >= SCAN_MS) await this.recover();
+    else if (this.#owing.size > 0) await this.#beginSome();
     for (const [id, hosted] of this.#hosted) {
       if (hosted.isForgettable(FORGET_MS)) {
         this.#hosted.delete(id);
@@ -115,7 +148,8 @@ export class SessionHost {
     }
   }
 
-  #describe({ summary, ...stored }: StoredSession): SessionListing {
+  #describe({ summary, problem, problemCode, ...stored }: StoredSession): SessionListing {
+    if (problem !== undefined) return { ...stored, problem: publicMessage(problemCode, problem) };
     if (summary === undefined) return stored;
     const { usage, turnsEnded, title, cwd, model } = summary;
     const costUsd = costOfSummary(summary, this.#options.costOf);

@@ -13,6 +13,7 @@ import {
   type RouteContext,
   type ServerParts,
   textIn,
+  withBody,
 } from "./context.ts";
 import { streamEvents } from "./event-stream.ts";
 import type { HostedSession } from "./hosted-session.ts";
@@ -108,8 +109,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   });
 
   app.post("/api/sessions/:id/fork", async (c) => {
-    const hosted = await hostedOf(parts, c);
-    const body = await readBody(c.env.incoming);
+    const { hosted, body } = await withBody(parts, c);
     const options = { at: body.number("at"), id: body.text("id"), compacted: body.flag("compacted") };
     body.done();
     const child = await hosted.withSession("read", async (session) => {
@@ -123,8 +123,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   /** A change that answers with the session as it is then. */
   function change(name: string, read: (body: Fields) => Change): void {
     app.post(`/api/sessions/:id/${name}`, async (c) => {
-      const hosted = await hostedOf(parts, c);
-      const body = await readBody(c.env.incoming);
+      const { hosted, body } = await withBody(parts, c);
       const work = read(body);
       body.done();
       await hosted.withSession("write", (session) => work(session, hosted));

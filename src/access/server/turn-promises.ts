@@ -10,7 +10,7 @@ import { codedError, createIdSource, onAbort } from "../../base/support/index.ts
 import type { TurnFacts } from "../../runtime/facts/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import type { HostedSession } from "./hosted-session.ts";
-import { beginTurn, differenceFromLog, differenceOf, type TurnRequest } from "./turn-request.ts";
+import { differenceFromLog, differenceOf, type TurnRequest } from "./turn-request.ts";
 
 interface KnownTurn {
   readonly state: TurnState;
@@ -67,9 +67,7 @@ async function beginOnce(
 
 function begin(hosted: HostedSession, request: TurnRequest, options: BeginOptions): Promise<TurnState> {
   hosted.turns.assertRoom();
-  return hosted.withSession("write", (session) =>
-    hosted.turns.promise(beginTurn(session, request, options), request),
-  );
+  return hosted.withSession("write", (session) => hosted.turns.promise(session, request, options));
 }
 
 /** Goes on with the interrupted turn. It is in the log already, so that nothing has to wait for it. */
@@ -92,17 +90,20 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
     return { state, differsFrom: async (now) => differenceOf(now, request) };
   return hosted.withSession("read", async (session) => {
     // The list is read before the log: a turn leaves it only when the log has its end.
-    const waiting = (await hosted.waiting.list()).find((one) => one.turn === turn);
-    await session.refresh();
-    const facts = (await hosted.factsOf(session)).turns.get(turn);
+    // What waits in a session that is held here waits in memory, too.
+    const list = session.access === "write" ? [] : await hosted.waiting.list();
+    const waiting = list.find((one) => one.turn === turn);
+    const all = await hosted.factsOf(session);
+    const facts = all.turns.get(turn);
     const here = hosted.turns.view(turn); // now: it may have begun here while the log was read
     if (facts !== undefined)
       return {
-        state: here ?? stateInLog(facts, session),
+        state: here ?? stateInLog(facts, session, all.openTurn),
         differsFrom: (now) => differenceFromLog(now, facts),
       };
     if (here !== undefined) return { state: here, differsFrom: async () => undefined };
     if (waiting === undefined) return undefined;
+    if (session.writer === "none") hosted.owes(); // its server has ended: this one begins it
     return {
       state: waiting.cancelled ? { turn, state: "done", result: CANCELLED } : { turn, state: "queued" },
       differsFrom: async (now) => differenceOf(now, waiting.request as unknown as TurnRequest),
@@ -113,10 +114,11 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
 const CANCELLED: TurnResult = { status: "cancelled", text: "", usage: NO_USAGE, steps: 0 };
 
 /** A turn that this process does not run. */
-function stateInLog(facts: TurnFacts, session: Session): TurnState {
+function stateInLog(facts: TurnFacts, session: Session, open: string | undefined): TurnState {
   const { turn, firstSeq, lastSeq, end } = facts;
-  const elsewhere = session.access === "read" && session.writer === "live";
-  if (end === undefined && elsewhere) return { turn, state: "running", firstSeq };
+  // What runs here and was not asked for as a turn is a compaction, or goes on after one.
+  const runs = session.access === "read" ? session.writer === "live" : session.busy && open === turn;
+  if (end === undefined && runs) return { turn, state: "running", firstSeq };
   return { turn, state: "done", firstSeq, result: resultOf(facts), lastSeq };
 }
 
@@ -166,9 +168,15 @@ export async function cancelTurn(hosted: HostedSession, turn: string | undefined
     throw codedError("nothing_to_cancel", `nothing is under way in session "${hosted.id}"`);
   }
   if (await hosted.turns.cancel(turn)) return;
-  const { state, result } = await turnState(hosted, turn);
+  let { state, result } = await turnState(hosted, turn);
+  if (state === "queued") {
+    await hosted.whereItRuns(() => undefined);
+    await hosted.beginWaiting(); // it is held here then, and can be stopped
+    if (await hosted.turns.cancel(turn)) return;
+    ({ state, result } = await turnState(hosted, turn));
+  }
   if (result?.status === "cancelled") return;
-  if (state !== "done") await hosted.whereItRuns(() => undefined);
+  if (state !== "done" && (await hosted.whereItRuns((session) => session.cancel()))) return;
   throw codedError(
     "turn_ended",
     `the turn is over: it ended ${result?.status ?? "before it could be stopped"}`,

@@ -5,9 +5,9 @@
 
 import type { Input, TurnState } from "../../base/api/index.ts";
 import { onAbort } from "../../base/support/index.ts";
-import { type App, hostedOf, numberIn, type ServerParts } from "./context.ts";
+import { type App, hostedOf, numberIn, type ServerParts, withBody } from "./context.ts";
 import type { HostedSession } from "./hosted-session.ts";
-import { type Fields, readBody, required } from "./read-body.ts";
+import { type Fields, required } from "./read-body.ts";
 import { acceptTurn, cancelTurn, resumeTurn, turnEnded, turnState } from "./turn-promises.ts";
 import type { TurnRequest } from "./turn-request.ts";
 
@@ -29,8 +29,7 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
   }));
 
   app.post("/api/sessions/:id/resume", async (c) => {
-    const hosted = await hostedOf(parts, c);
-    const body = await readBody(c.env.incoming);
+    const { hosted, body } = await withBody(parts, c);
     const turn = body.text("turn");
     body.done();
     return c.json(await resumeTurn(hosted, turn), 202);
@@ -45,8 +44,7 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
   });
 
   app.post("/api/sessions/:id/cancel", async (c) => {
-    const hosted = await hostedOf(parts, c);
-    const body = await readBody(c.env.incoming);
+    const { hosted, body } = await withBody(parts, c);
     const turn = body.text("turn");
     body.done();
     await cancelTurn(hosted, turn);
@@ -54,8 +52,7 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
   });
 
   app.post("/api/sessions/:id/permissions/:request", async (c) => {
-    const hosted = await hostedOf(parts, c);
-    const body = await readBody(c.env.incoming);
+    const { hosted, body } = await withBody(parts, c);
     const decision = required("decision", body.choice("decision", ["allow", "deny"]));
     const reason = body.text("reason");
     const argumentsHash = body.text("argumentsHash");
@@ -69,8 +66,7 @@ export function addTurnRoutes(app: App, parts: ServerParts): void {
 
   function accepts(name: string, read: (body: Fields) => TurnRequest): void {
     app.post(`/api/sessions/:id/${name}`, async (c) => {
-      const hosted = await hostedOf(parts, c);
-      const body = await readBody(c.env.incoming);
+      const { hosted, body } = await withBody(parts, c);
       const request = read(body);
       const options = {
         turn: body.text("turn"),

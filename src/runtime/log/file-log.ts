@@ -25,8 +25,8 @@ import { removeUnfinished } from "./leftovers.ts";
 import { assertFormat, frameLine, scanLines } from "./line-framing.ts";
 import { LogSize, readWholeFile } from "./log-size.ts";
 import type { AppendDraft, AppendOptions, Log, LogChange, Scratch } from "./log.ts";
-import { closed, readOnly } from "./memory-store.ts";
-import { fileState, openRegular } from "./open-log-file.ts";
+import { closed, readOnly, replaced } from "./memory-store.ts";
+import { fileIdentity, fileState, openRegular } from "./open-log-file.ts";
 import { ScratchReader } from "./scratch-reader.ts";
 import { createStamper, nextEpoch, type Stamper } from "./stamp.ts";
 import { SummaryKeeper } from "./summary-file.ts";
@@ -64,6 +64,8 @@ export class FileLog implements Log {
   #file: number | undefined;
   #size = 0;
   #syncedSize = 0;
+  /** Of the file that was read; undefined when there was none. */
+  #identity: string | undefined;
   #syncing: Promise<void> | undefined;
   readonly #loss = new AbortController();
   readonly #closing = new AbortController();
@@ -158,11 +160,12 @@ export class FileLog implements Log {
   async refresh(): Promise<readonly LoggedEvent[]> {
     if (this.mode === "write") return [];
     const file = openRegular(this.place, constants.O_RDONLY);
-    if (file === undefined) return [];
+    if (file === undefined) throw replaced(this.session);
     try {
       const { size } = fstatSync(file);
+      if (size < this.#size || fileIdentity(file) !== this.#identity) throw replaced(this.session);
       this.#limit.assertReadable(size);
-      if (size <= this.#size) return [];
+      if (size === this.#size) return [];
       const bytes = Buffer.alloc(size - this.#size);
       readSync(file, bytes, 0, bytes.length, this.#size);
       this.#read = undefined;
@@ -229,6 +232,7 @@ export class FileLog implements Log {
     try {
       if (writing) this.#assertOneName(file);
       const state = fileState(file);
+      this.#identity = fileIdentity(file);
       if (earlier !== undefined && earlier.#read === state) {
         addAll(this.events, earlier.events);
         this.#size = earlier.#size;

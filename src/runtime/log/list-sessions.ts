@@ -91,7 +91,7 @@ function lookAt(id: string, path: string): Found | undefined {
   }
 }
 
-type Told = { readonly summary: StoredSummary } | { readonly problem: string };
+type Told = { readonly summary: StoredSummary } | Pick<StoredSession, "problem" | "problemCode">;
 
 /** Undefined: it was removed meanwhile. */
 async function summarise({ root, read }: ListedFolder, { id, state }: Found): Promise<Told | undefined> {
@@ -101,7 +101,9 @@ async function summarise({ root, read }: ListedFolder, { id, state }: Found): Pr
   try {
     return { summary: await rebuilt(path, id, read, state) };
   } catch (error) {
-    return codeOf(error) === "session_not_found" ? undefined : { problem: messageOf(error) };
+    return codeOf(error) === "session_not_found"
+      ? undefined
+      : { problem: messageOf(error), problemCode: codeOf(error) };
   } finally {
     await breath(); // a log may be large
   }

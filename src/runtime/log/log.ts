@@ -101,8 +101,9 @@ export interface StoredSession {
   readonly bytes: number;
   /** What lists show of it. For lists alone: no request is made from it. */
   readonly summary?: StoredSummary | undefined;
-  /** Why it cannot be read, if it cannot; then there is no summary. */
+  /** Why it cannot be read, if it cannot; then there is no summary. It may name a path: `problemCode` says what it is. */
   readonly problem?: string | undefined;
+  readonly problemCode?: string | undefined;
 }
 
 export interface ListOptions {

@@ -24,6 +24,7 @@ interface Kept {
   held: boolean;
   /** How often `held` has changed. */
   flips: number;
+  removed: boolean;
   /** It was made to be there, also while nothing is in it. */
   made: boolean;
   modifiedAt: number;
@@ -41,6 +42,7 @@ function keep(events: LoggedEvent[], blobs: Map<string, Uint8Array>, modifiedAt:
     held: false,
     flips: 0,
     made: false,
+    removed: false,
     modifiedAt,
     rings: new Set(),
   };
@@ -103,6 +105,8 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
       if (session?.held === true) throw locked(id, "this process");
       if (session?.made !== true) throw notFound(id);
       kept.delete(id);
+      session.removed = true;
+      changed(session);
     },
     waiting(id) {
       assertSessionId(id);
@@ -174,6 +178,13 @@ export function locked(id: string, holder: string): ThroughlineError {
   });
 }
 
+export function replaced(id: string): ThroughlineError {
+  return codedError(
+    "log_replaced",
+    `session "${id}" was removed or replaced while it was read: open it again`,
+  );
+}
+
 export function readOnly(id: string): ThroughlineError {
   return codedError("log_read_only", `session "${id}" was opened to read`);
 }
@@ -194,6 +205,7 @@ function openMemoryLog(
     if (closing.signal.aborted) throw closed(id);
   };
   const refresh = async (): Promise<readonly LoggedEvent[]> => {
+    if (kept.removed) throw replaced(id);
     const added = kept.events.slice(events.length);
     addAll(events, added);
     return added;

@@ -10,6 +10,12 @@ export function fileState(file: number): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
 }
 
+/** Tells a file from another in its place: a system gives an inode again as soon as it is free. */
+export function fileIdentity(file: number): string {
+  const { dev, ino, birthtimeNs } = fstatSync(file, { bigint: true });
+  return [dev, ino, birthtimeNs].join(" ");
+}
+
 /** Refuses links, pipes and devices, and files other users could read. Undefined when there is none. */
 export function openRegular(path: string, flags: number): number | undefined {
   let file: number;

@@ -50,6 +50,8 @@ export class WaitingFile implements Waiting {
   readonly #path: string;
   #turns: Map<string, WaitingTurn> | undefined;
   #bytes = 0;
+  /** Of the lines that were added here; what was found is written anew once, and measured then. */
+  readonly #sizes = new Map<string, number>();
   /** One after the other: a turn that ends at once must not be taken off before it was put on. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -81,7 +83,7 @@ export class WaitingFile implements Waiting {
 
   add(turn: string, request: JsonObject): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#write({ turn, request }, "durable");
+      this.#sizes.set(turn, await this.#write({ turn, request }, "durable"));
       this.#known.set(turn, { turn, request, cancelled: false });
     });
   }
@@ -99,10 +101,18 @@ export class WaitingFile implements Waiting {
   remove(turn: string): Promise<void> {
     return this.#inTurn(async () => {
       if (!this.#known.delete(turn)) return;
+      this.#sizes.delete(turn);
       if (this.#known.size === 0) this.#clear();
-      else if (this.#bytes > 2 * linesOf(this.#known).length + SPARE_BYTES) this.#rewrite();
+      else if (this.#bytes > SPARE_BYTES && this.#bytes > 2 * this.#liveBytes + SPARE_BYTES) this.#rewrite();
       else await this.#write({ done: turn });
     });
+  }
+
+  /** How much of the file still counts, about: a list of large inputs is not written out to be measured. */
+  get #liveBytes(): number {
+    let sum = 0;
+    for (const turn of this.#known.keys()) sum += this.#sizes.get(turn) ?? 0;
+    return sum;
   }
 
   get #known(): Map<string, WaitingTurn> {
@@ -134,7 +144,8 @@ export class WaitingFile implements Waiting {
     return { turns, end, bytes, damaged };
   }
 
-  async #write(fields: JsonObject, durable?: "durable"): Promise<void> {
+  /** The length of its line. */
+  async #write(fields: JsonObject, durable?: "durable"): Promise<number> {
     const line = lineOf(fields);
     let file: number | undefined;
     try {
@@ -143,13 +154,14 @@ export class WaitingFile implements Waiting {
       const before = fstatSync(file).size;
       try {
         for (let done = 0; done < line.length;) done += writeSync(file, line, done);
+        if (durable !== undefined) await synced(file);
       } catch (error) {
-        ftruncateSync(file, before); // a line that follows half a line would be lost with it
+        ftruncateSync(file, before); // what was not acknowledged must not count, nor spoil the line behind it
         throw error;
       }
-      if (durable !== undefined) await synced(file);
       if (before === 0) syncFolder(dirname(this.#path));
       this.#bytes = before + line.length;
+      return line.length;
     } catch (error) {
       throw this.#failed("cannot be written", error);
     } finally {

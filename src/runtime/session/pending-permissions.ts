@@ -1,17 +1,17 @@
 /** Questions that wait for a person. */
 
 import { codedError, onAbort } from "../../base/support/index.ts";
-import type { PermissionAsk, PermissionDecision } from "../turn/index.ts";
+import type { PermissionAsk, PermissionDecision, PersonsAnswer } from "../turn/index.ts";
 
 interface Question {
   readonly argumentsHash: string;
-  readonly settle: (decision: PermissionDecision) => void;
+  readonly settle: (answer: PersonsAnswer) => void;
 }
 
 export class PendingPermissions {
   readonly #pending = new Map<string, Question>();
 
-  ask({ requestId, argumentsHash }: PermissionAsk, signal: AbortSignal): Promise<PermissionDecision> {
+  ask({ requestId, argumentsHash }: PermissionAsk, signal: AbortSignal): Promise<PersonsAnswer> {
     return new Promise((resolve, reject) => {
       const stop = (): void => {
         this.#pending.delete(requestId);
@@ -22,16 +22,16 @@ export class PendingPermissions {
         return;
       }
       const forget = onAbort(signal, stop);
-      const settle = (decision: PermissionDecision): void => {
+      const settle = (answer: PersonsAnswer): void => {
         forget();
-        resolve(decision);
+        resolve(answer);
       };
       this.#pending.set(requestId, { argumentsHash, settle });
     });
   }
 
-  /** `argumentsHash`: of what the person was shown, where the caller knows it. */
-  answer(requestId: string, decision: PermissionDecision, argumentsHash?: string): void {
+  /** Resolves when the log has the answer. `argumentsHash`: of what the person was shown, where the caller knows it. */
+  async answer(requestId: string, decision: PermissionDecision, argumentsHash?: string): Promise<void> {
     const question = this.#pending.get(requestId);
     if (question === undefined) {
       throw codedError(
@@ -46,6 +46,12 @@ export class PendingPermissions {
       );
     }
     this.#pending.delete(requestId);
-    question.settle(decision);
+    await new Promise<void>((resolve, reject) => {
+      const recorded = (error?: unknown): void => {
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+      question.settle({ ...decision, recorded });
+    });
   }
 }

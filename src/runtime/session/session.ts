@@ -83,8 +83,12 @@ export class LocalSession extends SessionView implements Session {
 
   get interrupted(): boolean {
     // What another process has under way is not interrupted.
-    if (this.#turns.running || (this.access === "read" && this.writer === "live")) return false;
+    if (this.#turns.busy || (this.access === "read" && this.writer === "live")) return false;
     return this.#live.openTurn !== undefined;
+  }
+
+  get busy(): boolean {
+    return this.#turns.busy;
   }
 
   send<Schema extends OutputSchema>(
@@ -191,11 +195,11 @@ export class LocalSession extends SessionView implements Session {
     requestId: string,
     options: { readonly argumentsHash?: string | undefined } = {},
   ): Promise<void> {
-    this.#contexts.permissions.answer(requestId, { decision: "allow" }, options.argumentsHash);
+    await this.#contexts.permissions.answer(requestId, { decision: "allow" }, options.argumentsHash);
   }
 
   async deny(requestId: string, reason?: string): Promise<void> {
-    this.#contexts.permissions.answer(requestId, { decision: "deny", reason });
+    await this.#contexts.permissions.answer(requestId, { decision: "deny", reason });
   }
 
   /** Takes effect at the next step, where it becomes an event. */

@@ -3,6 +3,7 @@
  */
 
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
+import { errorInfoOf, NO_USAGE } from "../../base/events/index.ts";
 import { codedError, type IdSource, onAbort } from "../../base/support/index.ts";
 import { type LiveLog, SESSION_CLOSED } from "../turn/index.ts";
 import { TurnHandle } from "./turn-handle.ts";
@@ -47,6 +48,14 @@ export class TurnQueue {
     this.#turns.add(turn);
     const handle = new TurnHandle(turn, options, async (own) => {
       await before;
+      try {
+        await options.ready;
+      } catch (error) {
+        this.#waiting -= 1;
+        this.#turns.delete(turn);
+        this.#live.changed();
+        return { status: "failed", text: "", steps: 0, usage: NO_USAGE, error: errorInfoOf(error) };
+      }
       this.#current = own;
       this.#live.listener = (events) => own.push(events);
       // What the log refuses ends the turn, and what it has under way: nothing of it would be recorded.

@@ -92,6 +92,8 @@ export interface Session extends SessionHandle {
    * While somebody follows that comes by itself. A session that is written here is never behind.
    */
   refresh(): Promise<void>;
+  /** A turn or a compaction is under way here, or waits. */
+  readonly busy: boolean;
   /** As `follow`, in the batches in which events came; all followers are given the same ones. */
   followBatches(options?: FollowOptions): AsyncIterable<readonly SessionEvent[]>;
   /** `beforeRelease`: waited for when its turns have ended and the log is still held. */

@@ -72,6 +72,8 @@ export interface TurnContext {
   readonly purpose?: Purpose | undefined;
   /** From this share of the context on, a turn that would go on ends `incomplete: context`. Absent: never of itself. */
   readonly compactAt?: number | undefined;
+  /** It goes on with calls of a turn that a crash interrupted. */
+  readonly resumed?: boolean | undefined;
   /** Absent: it may take as long as it takes. */
   readonly deadline?: TurnDeadline | undefined;
   /** The deadline's, or that of whoever began the turn. */
@@ -91,12 +93,17 @@ export interface TurnContext {
   random(): number;
 }
 
+export interface PersonsAnswer extends PermissionDecision {
+  /** Called when the log has it, or with what the log had against it: whoever answered is told only then. */
+  recorded(error?: unknown): void;
+}
+
 export interface Permissions {
   readonly policy: PermissionPolicy;
   /** Somebody can answer an "ask"; otherwise it is a denial that says so. */
   readonly canAsk: boolean;
   /** Waits for a person; rejects when the turn is aborted. */
-  ask(ask: PermissionAsk): Promise<PermissionDecision>;
+  ask(ask: PermissionAsk): Promise<PersonsAnswer>;
 }
 
 /** What goes over the wire and comes back, exactly: for traces and recordings. */

@@ -5,6 +5,7 @@ export {
   type PermissionAsk,
   type PermissionDecision,
   type PermissionPolicy,
+  type PersonsAnswer,
   type StepSetup,
   type TurnContext,
   type TurnLimits,

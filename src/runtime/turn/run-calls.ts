@@ -8,7 +8,7 @@
 
 import { createHash } from "node:crypto";
 
-import type { EventDraft, ToolCall, ToolStatus } from "../../base/events/index.ts";
+import type { EventDraft, PermissionDecisionEvent, ToolCall, ToolStatus } from "../../base/events/index.ts";
 import { assertNever, codeOf, messageOf } from "../../base/support/index.ts";
 import {
   createRegistry,
@@ -21,7 +21,7 @@ import {
   type ToolContext,
   type ToolRegistry,
 } from "../tools/index.ts";
-import type { PermissionAsk, PermissionDecision, TurnContext } from "./context.ts";
+import type { PermissionAsk, PermissionDecision, PersonsAnswer, TurnContext } from "./context.ts";
 import { settleInTime } from "./settle-in-time.ts";
 
 interface Ready {
@@ -205,6 +205,8 @@ async function permission(context: TurnContext, { call, access }: Ready): Promis
     text: `not executed: denied by ${by === "policy" ? "the permission policy" : "the user"}${reason === undefined ? "" : `: ${reason}`}`,
   });
   const { policy, canAsk } = context.permissions;
+  const before = context.resumed === true ? decisionBefore(context, base) : undefined;
+  if (before !== undefined) return { ...decided("person", before), drafts: [] };
   const mode = typeof policy === "function" ? "ask" : permissionFor(policy, access);
   if (mode === "allow") return decided("policy", { decision: "allow" });
   if (mode === "deny")
@@ -230,7 +232,10 @@ async function permission(context: TurnContext, { call, access }: Ready): Promis
     { durable: true },
   );
   try {
-    if (typeof waiting !== "function") return decided("person", await waiting, requestId);
+    if (typeof waiting !== "function") {
+      const answer = await waiting;
+      return await record(context, decided("person", answer, requestId), answer);
+    }
     return decided("function", await paused(context, () => waiting(ask)), requestId);
   } catch (error) {
     if (context.signal.aborted) return { allowed: false, drafts: [], ...notRun(context) };
@@ -239,6 +244,37 @@ async function permission(context: TurnContext, { call, access }: Ready): Promis
       { decision: "deny", reason: `the permission check failed: ${messageOf(error)}` },
       requestId,
     );
+  }
+}
+
+/** What a person said to this very call before the process died. */
+function decisionBefore(
+  { live }: TurnContext,
+  call: { readonly response: string; readonly callId: string; readonly argumentsHash: string },
+): PermissionDecision | undefined {
+  return live.log.events.findLast(
+    (event): event is PermissionDecisionEvent =>
+      event.type === "permission_decision" &&
+      event.by === "person" &&
+      event.response === call.response &&
+      event.callId === call.callId &&
+      event.argumentsHash === call.argumentsHash,
+  );
+}
+
+/** At once: another question may stand between it and the tools, and nobody should be asked twice. */
+async function record(
+  context: TurnContext,
+  verdict: Verdict,
+  answer: Pick<PersonsAnswer, "recorded">,
+): Promise<Verdict> {
+  try {
+    await context.live.append(verdict.drafts, { durable: true });
+    answer.recorded();
+    return { ...verdict, drafts: [] };
+  } catch (error) {
+    answer.recorded(error);
+    throw error;
   }
 }
 

@@ -57,7 +57,7 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   try {
     if (plan.opening.length > 0) await context.live.append(plan.opening, { turn: "begin" });
     begun = true;
-    if (plan.owed.length > 0) await runCalls(context, plan.owed);
+    if (plan.owed.length > 0) await runCalls({ ...context, resumed: true }, plan.owed);
     ending = plan.answered === true ? { status: "completed" } : await loop(context, plan, () => (steps += 1));
   } catch (error) {
     // Only our own ground can fail here: the log. A provider's or a tool's failure is an ordinary ending.
