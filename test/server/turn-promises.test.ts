@@ -16,81 +16,22 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { connect } from "../../src/access/client/index.ts";
-import type { RunningServer } from "../../src/access/server/index.ts";
 import { fileStore, type LoggedEvent } from "../../src/index.ts";
 import { frameLine } from "../../src/runtime/log/line-framing.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
-import { anyTool, call, gate, say } from "../contracts/session-fixture.ts";
-import { ask, codeIn, type Served, servedAlone, type ServedOptions } from "./server-fixture.ts";
-
-type Server = Omit<Served, "remote">;
-
-interface Asked {
-  readonly status: number;
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-async function post(server: RunningServer, path: string, body: object = {}): Promise<Asked> {
-  const answer = await ask(server, {
-    method: "POST",
-    path: `/api/sessions${path}`,
-    body: JSON.stringify(body),
-  });
-  return { status: answer.status, body: JSON.parse(answer.text) as Asked["body"] };
-}
-
-async function get(server: RunningServer, path: string): Promise<Asked> {
-  const answer = await ask(server, { path: `/api/sessions${path}` });
-  return { status: answer.status, body: JSON.parse(answer.text) as Asked["body"] };
-}
-
-const codeOf = ({ body }: Asked): unknown => (body["error"] as { readonly code?: string } | undefined)?.code;
-const messageOf = ({ body }: Asked): string => (body["error"] as { readonly message: string }).message;
-const ended = (server: RunningServer, turn: string): Promise<Asked> =>
-  get(server, `/s1/turns/${turn}?wait=30`);
-
-/** A session whose first turn waits in a tool until `finish`. */
-async function busy(
-  options: ServedOptions & { readonly folder?: string } = {},
-): Promise<Server & { readonly folder: string; readonly finish: () => void }> {
-  const { folder = temporaryFolder(), ...rest } = options;
-  const [begun, wait] = [gate(), gate()];
-  const hold = anyTool("hold", async (_input, { signal }) => {
-    begun.open();
-    await Promise.race([
-      wait.promise,
-      new Promise((resolve) => {
-        signal.addEventListener("abort", resolve);
-      }),
-    ]);
-    return "held";
-  });
-  const there = await servedAlone({
-    store: fileStore(folder),
-    tools: [hold],
-    permissions: "auto",
-    script: [{ output: [call("hold")] }, { output: [say("First.")] }],
-    ...rest,
-  });
-  expect((await post(there.server, "", { id: "s1" })).status).toBe(201);
-  expect((await post(there.server, "/s1/turns", { input: "one", turn: "first" })).status).toBe(202);
-  await begun.promise;
-  return { ...there, folder, finish: () => wait.open() };
-}
-
-const beside = (folder: string): Promise<Server> =>
-  servedAlone({ store: fileStore(folder), script: [{ output: [say("Elsewhere.")] }] });
-
-async function logOf(folder: string): Promise<readonly LoggedEvent[]> {
-  const log = await fileStore(folder).open("s1", { mode: "read" });
-  await log.close();
-  return log.events;
-}
-
-const endsOf = async (folder: string): Promise<readonly (readonly [string, string])[]> =>
-  (await logOf(folder)).flatMap((event) =>
-    event.type === "turn_end" ? [[event.turn, event.status] as const] : [],
-  );
+import {
+  beside,
+  busy,
+  codeOf,
+  ended,
+  endsOf,
+  get,
+  logOf,
+  messageOf,
+  post,
+  servedAt,
+} from "./promise-fixture.ts";
+import { ask, codeIn, servedAlone } from "./server-fixture.ts";
 
 describe("a new session", () => {
   test("is there for every process when its 201 is sent, empty and private, with the model that was chosen", async () => {
@@ -198,13 +139,6 @@ const picture = (fill: string): object => ({
     { type: "image", mediaType: "image/png", data: Buffer.alloc(90_000, fill).toString("base64") },
   ],
 });
-
-async function servedAt(): Promise<Server & { readonly folder: string }> {
-  const folder = temporaryFolder();
-  const there = await servedAlone({ store: fileStore(folder) });
-  expect((await post(there.server, "", { id: "s1" })).status).toBe(201);
-  return { ...there, folder };
-}
 
 describe("a turn that waits", () => {
   test("stands in a private file beside the log until the log has its end", async () => {

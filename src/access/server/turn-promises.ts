@@ -90,9 +90,7 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
     return { state, differsFrom: async (now) => differenceOf(now, request) };
   return hosted.withSession("read", async (session) => {
     // The list is read before the log: a turn leaves it only when the log has its end.
-    // What waits in a session that is held here waits in memory, too.
-    const list = session.access === "write" ? [] : await hosted.waiting.list();
-    const waiting = list.find((one) => one.turn === turn);
+    const list = session.access === "read" ? await hosted.waiting.list() : undefined;
     const all = await hosted.factsOf(session);
     const facts = all.turns.get(turn);
     const here = hosted.turns.view(turn); // now: it may have begun here while the log was read
@@ -102,8 +100,10 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
         differsFrom: (now) => differenceFromLog(now, facts),
       };
     if (here !== undefined) return { state: here, differsFrom: async () => undefined };
+    // Of a session that is held here memory knows what waits, all but what could not begin.
+    const waiting = (list ?? (await hosted.waiting.list())).find((one) => one.turn === turn);
     if (waiting === undefined) return undefined;
-    if (session.writer === "none") hosted.owes(); // its server has ended: this one begins it
+    if (list === undefined || session.writer === "none") hosted.owes(); // nobody else begins it
     return {
       state: waiting.cancelled ? { turn, state: "done", result: CANCELLED } : { turn, state: "queued" },
       differsFrom: async (now) => differenceOf(now, waiting.request as unknown as TurnRequest),

@@ -46,13 +46,13 @@ export class TurnQueue {
     const before = this.#last;
     this.#waiting += 1;
     this.#turns.add(turn);
+    options.ready?.catch(() => this.#turns.delete(turn)); // its id is free again at once
     const handle = new TurnHandle(turn, options, async (own) => {
       await before;
       try {
         await options.ready;
       } catch (error) {
         this.#waiting -= 1;
-        this.#turns.delete(turn);
         this.#live.changed();
         return { status: "failed", text: "", steps: 0, usage: NO_USAGE, error: errorInfoOf(error) };
       }
@@ -70,6 +70,7 @@ export class TurnQueue {
         this.#live.listener = undefined;
         this.#live.refused = undefined;
         this.#waiting -= 1;
+        this.#turns.delete(turn); // the log has it, or it never began
         this.#live.changed();
       }
     });
