@@ -12,6 +12,7 @@ import { codedError, messageOf } from "../../base/support/index.ts";
 import type { SessionFacts } from "../../runtime/facts/index.ts";
 import type { Waiting } from "../../runtime/log/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
+import { publicResult } from "./http-errors.ts";
 import { beginTurn, type BeginOptions, type TurnRequest } from "./turn-request.ts";
 
 interface Entry {
@@ -184,7 +185,7 @@ export class HostedTurns {
     this.#unfinished -= 1;
     if (entry !== undefined) {
       const promised = entry.request !== undefined;
-      entry.result = result;
+      entry.result = publicResult(result);
       entry.turn = undefined;
       entry.request = undefined;
       // Its end is not in the log: whoever reads the log, and the list of what waits, knows as much as we do.

@@ -3,7 +3,7 @@
  * (paths, system messages, defects) stays here: the client reads that it happened, the server's terminal reads what.
  */
 
-import type { HttpError } from "../../base/api/index.ts";
+import type { HttpError, TurnResult } from "../../base/api/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 
 /** Codes whose message was written for whoever asked. Every other is a failure of the server's own ground. */
@@ -19,7 +19,7 @@ const CODES: Readonly<Record<number, string>> = {
     "session_exists session_locked session_busy session_gone log_read_only log_closed log_damaged " +
     "log_too_large log_too_new turn_exists nothing_to_resume nothing_to_retry nothing_to_undo " +
     "nothing_to_compact nothing_to_export nothing_to_cancel turn_ended permission_not_pending permission_mismatch not_a_message no_settings " +
-    "context_too_small compaction_cancelled log_replaced",
+    "context_too_small compaction_cancelled",
   413: "body_too_large",
   429: "too_many_turns",
   501: "not_supported",
@@ -41,6 +41,16 @@ const HIDDEN = "the server could not do it; its terminal says what went wrong";
 export function publicMessage(code: string | undefined, message: string): string {
   return STATUS.has(code ?? "") ? message : HIDDEN;
 }
+
+/** The same for what became of a turn; what a provider or a tool said is theirs, and stays. */
+export function publicResult(result: TurnResult): TurnResult {
+  const { error } = result;
+  if (error === undefined || !GROUND.test(error.code)) return result;
+  return { ...result, error: { ...error, message: publicMessage(error.code, error.message) } };
+}
+
+/** Codes of the server's own ground. */
+const GROUND = /^(?:log|blob|waiting|file|lock)_/;
 
 export function errorAnswer(error: unknown): ErrorAnswer {
   const code = isThroughlineError(error) ? error.code : "internal";

@@ -10,6 +10,7 @@ import { codedError, createIdSource, onAbort } from "../../base/support/index.ts
 import type { TurnFacts } from "../../runtime/facts/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import type { HostedSession } from "./hosted-session.ts";
+import { publicResult } from "./http-errors.ts";
 import { differenceFromLog, differenceOf, type TurnRequest } from "./turn-request.ts";
 
 interface KnownTurn {
@@ -126,7 +127,7 @@ function stateInLog(facts: TurnFacts, session: Session, open: string | undefined
 function resultOf({ end, text, usage, steps }: TurnFacts): TurnResult {
   if (end === undefined) return { status: "interrupted", text, usage, steps };
   const { status, reason, error } = end;
-  return { status, text, usage: end.usage, steps: end.steps, reason, error };
+  return publicResult({ status, text, usage: end.usage, steps: end.steps, reason, error });
 }
 
 /** The state when the turn has ended, wherever it runs, or as it is when the signal aborts. */
