@@ -90,7 +90,8 @@ export function treeOf(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
 }
 
-const OURS = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.(?:jsonl|live|blobs|lock|summary|waiting|torn-\d+(?:-\d+)?)$/;
+const OURS =
+  /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.(?:jsonl|live|blobs|lock|summary(?:\.\d+\.tmp)?|waiting|torn-\d+(?:-\d+)?)$/;
 
 /** All logs by id, read by the log reader; nothing else may lie beside them. */
 export async function logsOf(place: Place): Promise<ReadonlyMap<string, readonly LoggedEvent[]>> {

@@ -188,10 +188,12 @@ export class HostedTurns {
       entry.result = publicResult(result);
       entry.turn = undefined;
       entry.request = undefined;
-      // Its end is not in the log: whoever reads the log, and the list of what waits, knows as much as we do.
-      if (!entry.ended) this.#entries.delete(turn.id);
-      if (!entry.begun && promised) this.#parts.owes();
-      if (entry.ended) await this.#written(this.#takeOff(turn.id));
+      // The log was taken away before it began: that is how it ended, and only we know.
+      const isOver = entry.ended || (!entry.begun && result.error?.code === "log_replaced");
+      // Otherwise whoever reads the log, and the list of what waits, knows as much as we do.
+      if (!isOver) this.#entries.delete(turn.id);
+      if (!isOver && !entry.begun && promised) this.#parts.owes();
+      if (isOver) await this.#written(this.#takeOff(turn.id));
     }
     this.#forgetOldest();
     this.#parts.changed();
