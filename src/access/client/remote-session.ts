@@ -290,7 +290,12 @@ export class RemoteSession implements SessionHandle {
     const query = queryOf({ wait: when === "now" ? undefined : ASK_SECONDS });
     const path = `${this.#path}/turns/${encodeURIComponent(turn)}${query}`;
     const state = await this.#http.get<TurnState>(path, this.#closing.signal);
-    if (state.state === "done") this.#take(await this.#http.get<SessionState>(this.#path));
+    if (state.state !== "done") return state;
+    try {
+      this.#take(await this.#http.get<SessionState>(this.#path));
+    } catch {
+      // The turn has ended all the same; a session that is gone is told by whatever is asked of it next.
+    }
     return state;
   }
 
