@@ -200,3 +200,28 @@ test("whoever only looks does not keep the session from others", async () => {
     })
     .toBe(true);
 });
+
+test("a model that was chosen stays until a step has written it down, and no longer", async () => {
+  const { server, folder } = await servedAt({ server: { releaseMs: 50 } });
+  const modelOf = async (one: typeof server): Promise<unknown> =>
+    ((await get(one, "/s1")).body["model"] as { readonly label: string }).label;
+  await post(server, "/s1/turns", { input: "one", turn: "t1" });
+  await ended(server, "t1");
+  await post(server, "/s1/model", { model: "test/emu-plain" });
+  await expect.poll(async () => (await get(server, "/s1")).body["writer"]).toBe("none"); // let go of meanwhile
+  expect(await modelOf(server)).toBe("openai/emu-plain");
+  await post(server, "/s1/turns", { input: "two", turn: "t2" });
+  await ended(server, "t2");
+  await expect.poll(async () => (await get(server, "/s1")).body["writer"]).toBe("none");
+  const other = await servedAlone({ store: fileStore(folder), server: { releaseMs: 50 } });
+  await post(other.server, "/s1/model", { model: "test/emu-reasoner" });
+  await post(other.server, "/s1/turns", { input: "three", turn: "t3" });
+  await ended(other.server, "t3");
+  await expect.poll(async () => (await get(other.server, "/s1")).body["writer"]).toBe("none");
+  await post(server, "/s1/turns", { input: "four", turn: "t4" });
+  await ended(server, "t4");
+  const models = (await logOf(folder)).flatMap((event) =>
+    event.type === "response_start" ? [event.origin.model] : [],
+  );
+  expect(models).toEqual(["emu-reasoner", "emu-plain", "emu-reasoner", "emu-reasoner"]);
+});

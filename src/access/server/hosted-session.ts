@@ -146,8 +146,10 @@ export class HostedSession {
   }
 
   async chooseModel(name: string): Promise<void> {
-    await this.withSession("write", (session) => session.setModel(name));
-    this.#model = { name, after: this.#facts.lastSeq };
+    await this.withSession("write", async (session) => {
+      await session.setModel(name);
+      this.#model = { name, after: (await this.factsOf(session)).lastSeq };
+    });
   }
 
   /** For a new session: durable when it has resolved. */
