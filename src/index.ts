@@ -43,13 +43,17 @@ export type {
 export { isEphemeral, parseLine, toLine } from "./base/events/index.ts";
 export type { StoredSummary } from "./runtime/facts/index.ts";
 export {
+  type AppendOptions,
   type FileStoreOptions,
   fileStore,
   type ListOptions,
   type Log,
+  type LogChange,
   memoryStore,
   type Store,
   type StoredSession,
+  type Waiting,
+  type WaitingTurn,
 } from "./runtime/log/index.ts";
 export {
   anthropic,
