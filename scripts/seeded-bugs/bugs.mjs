@@ -300,9 +300,8 @@ export const bugs = [
   {
     what: "a turn is promised before it is written down",
     file: "src/access/server/hosted-turns.ts",
-    find: "    await this.#written(this.#parts.waiting.add(turn.id, { ...request })).then(\n",
-    replace:
-      "    void this.#written(this.#parts.waiting.add(turn.id, { ...request })).catch(() => undefined).then(\n",
+    find: "      await written;\n",
+    replace: "      void written?.catch(() => undefined);\n",
     tests: ["test/server/turn-promises.test.ts"],
   },
   {

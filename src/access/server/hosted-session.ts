@@ -10,7 +10,6 @@ import {
   codedError,
   codeOf,
   messageOf,
-  onAbort,
   type ThroughlineError,
 } from "../../base/support/index.ts";
 import { type CostOf, SessionFacts } from "../../runtime/facts/index.ts";
@@ -214,24 +213,6 @@ export class HostedSession {
     const open = this.#open;
     if (open === undefined) return this.attach(); // let go between the two lines
     return { session: open.session, swapped: open.swap.signal };
-  }
-
-  /** Hears what another process does with the session until the signal aborts: `onChange` tells. */
-  async listen(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !this.gone) {
-      const { session, swapped } = await this.attach();
-      const stopped = new AbortController();
-      const stop = (): void => stopped.abort();
-      const forget = [signal, swapped].map((one) => onAbort(one, stop));
-      try {
-        if (signal.aborted || swapped.aborted) stop();
-        const news = session.followBatches({ after: session.lastSeq, signal: stopped.signal });
-        const each = news[Symbol.asyncIterator]();
-        while ((await each.next()).done !== true); // what came is told by `onChange`
-      } finally {
-        for (const one of forget) one();
-      }
-    }
   }
 
   join(): () => void {

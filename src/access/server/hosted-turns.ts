@@ -48,6 +48,8 @@ export class HostedTurns {
   readonly #entries = new Map<string, Entry>();
   /** What is being written down: the session is not let go of before. */
   readonly #writing = new Set<Promise<unknown>>();
+  /** Requests that are being answered, by the id of their turn. */
+  readonly #accepting = new Map<string, Promise<unknown>>();
   #unfinished = 0;
 
   constructor(parts: HostedTurnsParts) {
@@ -89,18 +91,33 @@ export class HostedTurns {
 
   /** Durable when it has resolved. The turn is judged before it is written down, and begins after that. */
   async promise(session: Session, request: TurnRequest, options: BeginOptions): Promise<TurnState> {
-    const writing = new Deferred();
-    const turn = beginTurn(session, request, { ...options, ready: writing.promise });
+    let written: Promise<void> | undefined;
+    const ready = (): Promise<void> => {
+      written = this.#written(this.#parts.waiting.add(options.turn, { ...request }));
+      return written;
+    };
+    const turn = beginTurn(session, request, { ...options, ready });
     this.add(turn, request);
-    await this.#written(this.#parts.waiting.add(turn.id, { ...request })).then(
-      () => writing.resolve(),
-      (error: unknown) => {
-        this.#entries.delete(turn.id); // whoever asked is told that it does not happen
-        writing.reject(error);
-        throw error;
-      },
-    );
+    try {
+      await written;
+    } catch (error) {
+      this.#entries.delete(turn.id); // whoever asked is told that it does not happen
+      throw error;
+    }
     return this.view(turn.id) ?? { turn: turn.id, state: "queued" };
+  }
+
+  /** The same request, sent twice at once, starts one turn: the second waits for what becomes of the first. */
+  async oneAtATime<T>(id: string, work: () => Promise<T>): Promise<T> {
+    for (let before = this.#accepting.get(id); before !== undefined; before = this.#accepting.get(id))
+      await before.catch(() => undefined);
+    const own = work();
+    this.#accepting.set(id, own);
+    try {
+      return await own;
+    } finally {
+      this.#accepting.delete(id);
+    }
   }
 
   /** What was promised and did not begin, here or in an earlier process. Whoever calls this holds the session. */
@@ -223,29 +240,11 @@ export class HostedTurns {
   }
 }
 
-const CANCELLED: TurnResult = { status: "cancelled", text: "", usage: NO_USAGE, steps: 0 };
+export const CANCELLED: TurnResult = { status: "cancelled", text: "", usage: NO_USAGE, steps: 0 };
 
 function stateOf(entry: Entry): TurnState["state"] {
   if (entry.result !== undefined || entry.cancelled) return "done";
   return entry.firstSeq === undefined ? "queued" : "running";
-}
-
-/** A promise and what settles it. */
-class Deferred {
-  resolve: () => void = unset;
-  reject: (error: unknown) => void = unset;
-  readonly promise = new Promise<void>((resolve, reject) => {
-    this.resolve = resolve;
-    this.reject = reject;
-  });
-
-  constructor() {
-    this.promise.catch(() => undefined); // told to whoever waits for it
-  }
-}
-
-function unset(): void {
-  // The promise sets both before anybody can call them.
 }
 
 function viewOf(turn: string, entry: Entry): TurnState {

@@ -5,13 +5,13 @@
  */
 
 import type { TurnResult, TurnState } from "../../base/api/index.ts";
-import { NO_USAGE } from "../../base/events/index.ts";
 import { codedError, createIdSource, onAbort } from "../../base/support/index.ts";
 import type { TurnFacts } from "../../runtime/facts/index.ts";
 import type { Session } from "../../runtime/session/index.ts";
 import type { HostedSession } from "./hosted-session.ts";
+import { CANCELLED } from "./hosted-turns.ts";
 import { publicResult } from "./http-errors.ts";
-import { differenceFromLog, differenceOf, type TurnRequest } from "./turn-request.ts";
+import { type BeginOptions, differenceFromLog, differenceOf, type TurnRequest } from "./turn-request.ts";
 
 interface KnownTurn {
   readonly state: TurnState;
@@ -26,8 +26,6 @@ export interface AcceptOptions {
 }
 
 const ids = createIdSource(() => Date.now());
-/** Requests with an id that are being answered: the same one, sent twice at once, starts one turn. */
-const underWay = new WeakMap<HostedSession, Map<string, Promise<unknown>>>();
 
 export async function acceptTurn(
   hosted: HostedSession,
@@ -36,20 +34,8 @@ export async function acceptTurn(
 ): Promise<TurnState> {
   const { turn, whenBusy } = options;
   if (turn === undefined) return begin(hosted, request, { turn: ids.next("tn"), whenBusy });
-  const accepting = underWay.get(hosted) ?? new Map<string, Promise<unknown>>();
-  underWay.set(hosted, accepting);
-  for (let before = accepting.get(turn); before !== undefined; before = accepting.get(turn))
-    await before.catch(() => undefined);
-  const work = beginOnce(hosted, request, { turn, whenBusy });
-  accepting.set(turn, work);
-  try {
-    return await work;
-  } finally {
-    accepting.delete(turn);
-  }
+  return hosted.turns.oneAtATime(turn, () => beginOnce(hosted, request, { turn, whenBusy }));
 }
-
-type BeginOptions = AcceptOptions & { readonly turn: string };
 
 async function beginOnce(
   hosted: HostedSession,
@@ -113,8 +99,6 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
   });
 }
 
-const CANCELLED: TurnResult = { status: "cancelled", text: "", usage: NO_USAGE, steps: 0 };
-
 /** A turn that this process does not run. */
 function stateInLog(facts: TurnFacts, session: Session, open: string | undefined): TurnState {
   const { turn, firstSeq, lastSeq, end } = facts;
@@ -152,7 +136,7 @@ export async function turnEnded(
       if (state.state === "done" || signal.aborted) return state;
       if (hosted.turns.view(turn) === undefined && !listening) {
         listening = true;
-        hosted.listen(over.signal).catch(look);
+        listen(hosted, over.signal).catch(look);
       }
       await Promise.race([changed, ...(listening ? [] : [hosted.turns.ended(turn)])]);
     }
@@ -160,6 +144,24 @@ export async function turnEnded(
     over.abort();
     leave();
     for (const one of unlisten) one();
+  }
+}
+
+/** Hears what another process does with the session until the signal aborts; `onChange` tells what that was. */
+async function listen(hosted: HostedSession, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && !hosted.gone) {
+    const { session, swapped } = await hosted.attach();
+    const stopped = new AbortController();
+    const stop = (): void => stopped.abort();
+    const forget = [signal, swapped].map((one) => onAbort(one, stop));
+    try {
+      if (signal.aborted || swapped.aborted) stop();
+      const news = session.followBatches({ after: session.lastSeq, signal: stopped.signal });
+      const each = news[Symbol.asyncIterator]();
+      while ((await each.next()).done !== true);
+    } finally {
+      for (const one of forget) one();
+    }
   }
 }
 

@@ -24,8 +24,8 @@ export type TurnRequest =
 export interface BeginOptions {
   readonly turn: string;
   readonly whenBusy?: "queue" | "reject" | undefined;
-  /** The turn begins when this has resolved. */
-  readonly ready?: Promise<unknown> | undefined;
+  /** Called when the turn is accepted; it begins when that resolves. */
+  readonly ready?: (() => Promise<unknown>) | undefined;
 }
 
 /** The session judges what is asked of it, and throws what is wrong with it. */

@@ -29,8 +29,8 @@ export interface TurnOptions {
   readonly signal?: AbortSignal | undefined;
   /** The turn's id, where the caller must know it beforehand; the same id never starts a second turn (`turn_exists`). */
   readonly turn?: string | undefined;
-  /** Of a session in this process: the turn begins when this has resolved. It ends unlogged where that rejects. */
-  readonly ready?: Promise<unknown> | undefined;
+  /** Of a session in this process: called when the turn is accepted. It begins when that resolves, and ends unlogged if it rejects. */
+  readonly ready?: (() => Promise<unknown>) | undefined;
   /** False: whoever iterates sees what comes from then on, and a long turn's deltas stay in nobody's memory. Default true. */
   readonly keepEvents?: boolean | undefined;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 
+import { LogBuilder } from "../../../test/contracts/log-builder.ts";
 import {
   anyTool,
   call,
@@ -12,7 +13,7 @@ import {
   scriptedSession,
   think,
 } from "../../../test/contracts/session-fixture.ts";
-import { memoryStore } from "../log/index.ts";
+import { type AppendDraft, memoryStore } from "../log/index.ts";
 import type { Session } from "./index.ts";
 
 /** A session whose first turn waits in a tool until told to go on. */
@@ -219,6 +220,29 @@ describe("cancel", () => {
       [second.id, "cancelled"],
       [third.id, "completed"],
     ]);
+  });
+
+  test("an interrupted turn cannot be resumed behind a message that closes it", async () => {
+    const store = memoryStore();
+    const log = new LogBuilder()
+      .add({ type: "session_start", session: "s1", root: "s1", writer: "test" })
+      .user("what is it?");
+    await store.create("s1", { events: log.events as readonly AppendDraft[], blobs: new Map() });
+    const { session } = await scriptedSession(undefined, { store });
+    expect(session.interrupted).toBe(true);
+    const turn = session.send("one");
+    expect(() => session.resume()).toThrow(expect.objectContaining({ code: "nothing_to_resume" }));
+    expect(await turn.result()).toMatchObject({ status: "completed" });
+    expect(ofType(await history(session), "turn_end").map(({ status }) => status)).toEqual([
+      "interrupted",
+      "completed",
+    ]);
+  });
+
+  test("a title that comes before the first message stands behind the start of the session", async () => {
+    const { session } = await scriptedSession(undefined);
+    await session.rename("A title");
+    expect((await history(session)).map(({ type }) => type)).toEqual(["session_start", "title"]);
   });
 
   test("closing cancels the turn under way and those that wait", async () => {

@@ -28,11 +28,6 @@ export class TurnQueue {
     return this.#closed;
   }
 
-  /** A turn is under way. */
-  get running(): boolean {
-    return this.#current !== undefined;
-  }
-
   /** A turn is under way or waits. */
   get busy(): boolean {
     return this.#waiting > 0;
@@ -46,11 +41,12 @@ export class TurnQueue {
     const before = this.#last;
     this.#waiting += 1;
     this.#turns.add(turn);
-    options.ready?.catch(() => this.#turns.delete(turn)); // its id is free again at once
+    const ready = options.ready?.();
+    ready?.catch(() => this.#turns.delete(turn)); // its id is free again at once
     const handle = new TurnHandle(turn, options, async (own) => {
       await before;
       try {
-        await options.ready;
+        await ready;
       } catch (error) {
         this.#waiting -= 1;
         this.#live.changed();

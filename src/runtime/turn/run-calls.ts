@@ -6,22 +6,20 @@
  * `tool_start` is durable before it begins (law 5).
  */
 
-import { createHash } from "node:crypto";
-
-import type { EventDraft, PermissionDecisionEvent, ToolCall, ToolStatus } from "../../base/events/index.ts";
+import type { EventDraft, ToolCall, ToolStatus } from "../../base/events/index.ts";
 import { assertNever, codeOf, messageOf } from "../../base/support/index.ts";
 import {
   createRegistry,
   expandParallelCall,
   parseArguments,
-  permissionFor,
   renderToolOutput,
   type Tool,
   type ToolAccess,
   type ToolContext,
   type ToolRegistry,
 } from "../tools/index.ts";
-import type { PermissionAsk, PermissionDecision, PersonsAnswer, TurnContext } from "./context.ts";
+import type { TurnContext } from "./context.ts";
+import { notRun, permission, whyStopped } from "./permission.ts";
 import { settleInTime } from "./settle-in-time.ts";
 
 interface Ready {
@@ -75,19 +73,6 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
     }),
   );
   for (const one of ended) if (one.status === "rejected") throw one.reason;
-}
-
-function notRun({ signal }: Pick<TurnContext, "signal">): {
-  readonly status: "cancelled";
-  readonly text: string;
-} {
-  return { status: "cancelled", text: `not executed: ${whyStopped(signal)}` };
-}
-
-function whyStopped(signal: AbortSignal): string {
-  const code = codeOf(signal.reason);
-  if (code === "turn_timeout") return "the turn ran out of time";
-  return code?.startsWith("log_") === true ? "the log could not be written" : "the user stopped the turn";
 }
 
 /** Results for calls that are not run at all, each for the same reason. */
@@ -182,105 +167,6 @@ async function runSeveral(inner: readonly Ready[], context: ToolContext): Promis
 
 function failed(call: ToolCall, text: string): Settled {
   return { call, status: "error", text };
-}
-
-interface Verdict {
-  readonly allowed: boolean;
-  readonly drafts: readonly EventDraft[];
-  readonly status: ToolStatus;
-  readonly text: string;
-}
-
-async function permission(context: TurnContext, { call, access }: Ready): Promise<Verdict> {
-  const argumentsHash = createHash("sha256").update(`${call.name}\0${call.arguments}`).digest("hex");
-  const base = { turn: context.turn, response: call.response, callId: call.callId, argumentsHash };
-  const decided = (
-    by: "policy" | "person" | "function",
-    { decision, reason }: PermissionDecision,
-    requestId?: string,
-  ): Verdict => ({
-    allowed: decision === "allow",
-    drafts: [{ type: "permission_decision", ...base, decision, by, requestId, reason }],
-    status: "denied",
-    text: `not executed: denied by ${by === "policy" ? "the permission policy" : "the user"}${reason === undefined ? "" : `: ${reason}`}`,
-  });
-  const { policy, canAsk } = context.permissions;
-  const before = context.resumed === true ? decisionBefore(context, base) : undefined;
-  if (before !== undefined) return { ...decided("person", before), drafts: [] };
-  const mode = typeof policy === "function" ? "ask" : permissionFor(policy, access);
-  if (mode === "allow") return decided("policy", { decision: "allow" });
-  if (mode === "deny")
-    return decided("policy", { decision: "deny", reason: `"${String(policy)}" does not allow ${access}` });
-  if (typeof policy !== "function" && !canAsk) {
-    return decided("policy", { decision: "deny", reason: "permission is needed and there is nobody to ask" });
-  }
-  const requestId = context.ids.next("pr");
-  const ask: PermissionAsk = {
-    requestId,
-    callId: call.callId,
-    tool: call.name,
-    access,
-    arguments: call.arguments,
-    argumentsHash,
-  };
-  // Waiting begins before anybody can read the question: its first reader may answer at once.
-  const waiting = typeof policy === "function" ? policy : paused(context, () => context.permissions.ask(ask));
-  if (typeof waiting !== "function") waiting.catch(() => undefined);
-  // Durable before anybody is asked: an answer from elsewhere must find the question.
-  await context.live.append(
-    [{ type: "permission_request", turn: context.turn, response: call.response, ...ask }],
-    { durable: true },
-  );
-  try {
-    if (typeof waiting !== "function") {
-      const answer = await waiting;
-      return await record(context, decided("person", answer, requestId), answer);
-    }
-    return decided("function", await paused(context, () => waiting(ask)), requestId);
-  } catch (error) {
-    if (context.signal.aborted) return { allowed: false, drafts: [], ...notRun(context) };
-    return decided(
-      "function",
-      { decision: "deny", reason: `the permission check failed: ${messageOf(error)}` },
-      requestId,
-    );
-  }
-}
-
-/** What a person said to this very call before the process died. */
-function decisionBefore(
-  { live }: TurnContext,
-  call: { readonly response: string; readonly callId: string; readonly argumentsHash: string },
-): PermissionDecision | undefined {
-  return live.log.events.findLast(
-    (event): event is PermissionDecisionEvent =>
-      event.type === "permission_decision" &&
-      event.by === "person" &&
-      event.response === call.response &&
-      event.callId === call.callId &&
-      event.argumentsHash === call.argumentsHash,
-  );
-}
-
-/** At once: another question may stand between it and the tools, and nobody should be asked twice. */
-async function record(
-  context: TurnContext,
-  verdict: Verdict,
-  answer: Pick<PersonsAnswer, "recorded">,
-): Promise<Verdict> {
-  try {
-    await context.live.append(verdict.drafts, { durable: true });
-    answer.recorded();
-    return { ...verdict, drafts: [] };
-  } catch (error) {
-    answer.recorded(error);
-    throw error;
-  }
-}
-
-/** A turn's time does not run while somebody is asked. */
-function paused<T>({ deadline }: TurnContext, work: () => Promise<T>): Promise<T> {
-  return deadline === undefined ? work() : deadline.paused(work);
 }
 
 function startDraft(context: TurnContext, call: ToolCall): EventDraft {
