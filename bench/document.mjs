@@ -32,15 +32,15 @@ function generated({ lines, columns, growth, facts }) {
   const judged = lines.filter(({ verdict }) => verdict !== undefined).length;
   return [
     factsText(facts),
-    `${met} of ${judged} targets are met with the store off, with the file store on, and on every Node that was measured. Ratios are medians; the spread follows. Rows that begin with "…" belong to the one above them.`,
+    `${met} of ${judged} targets are met with the store off, with the file store on, and on every Node that was measured. Ratios are medians; the spread follows. A row that starts with "…" belongs to the row above it.`,
     "![Every ratio to the floor on a logarithmic axis, with the targets; the figures are in the table below](images/performance.svg)",
     markdown(rowsOf(lines, columns, { withSpread: false })),
     ...missedText(lines, columns),
     "### Spread",
-    "Least..greatest over the repetitions; one repetition has none.",
+    "Lowest..highest over the repetitions; a single repetition has no spread.",
     markdown(spreadRows(lines, columns)),
     "### Growth",
-    "CPU in ms at each size, and the power of the size with which it grows (1 is linear, 2 quadratic; between the two largest sizes that were measured).",
+    "CPU in ms at each size, and the power of the size by which it grows (1 is linear, 2 is quadratic), between the two largest measured sizes.",
     "![CPU time against the size of the arguments and against the steps of a tool loop, both axes logarithmic; the figures are in the tables below](images/performance-growth.svg)",
     ...growth.flatMap((one) => [`**${one.title}** (${one.of})`, markdown(growthRows(one))]),
   ].join("\n\n");
@@ -52,13 +52,13 @@ function factsText({ date, versions, peers, machine, minutes, command, load }) {
   const also =
     versions.ownNode === versions.peerNode
       ? ""
-      : `; Throughline and the floor on Node ${versions.ownNode} too`;
+      : `; Throughline and the floor also on Node ${versions.ownNode}`;
   return [
     `- Run on ${date} with \`${command}\` in ${minutes.toFixed(1)} minutes; load average ${load} at the start.`,
     `- Machine: ${machine}.`,
     `- Throughline, the floor and the peers on Node ${versions.peerNode}${also}.`,
     `- Peers: ${packages.join(", ")}.`,
-    `- Known differences that are taken off before totals are compared: ${rules.join("; ")}.`,
+    `- Known differences, subtracted before totals are compared: ${rules.join("; ")}.`,
   ].join("\n");
 }
 
