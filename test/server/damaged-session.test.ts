@@ -57,7 +57,7 @@ test("a log of a newer format says which and what to do", async () => {
   const { status, text } = await ask(parts.server, { path: "/api/sessions/s1" });
   expect(status).toBe(409);
   expect(text).toContain("log_too_new");
-  expect(text).toContain("update throughline");
+  expect(text).toContain("Update throughline");
 });
 
 test("a log that is too large to be read is told as that on every route, and listed with the reason", async () => {

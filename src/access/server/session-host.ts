@@ -70,7 +70,7 @@ export class SessionHost {
     if (id === undefined) return this.#host(createIdSource(() => clock.now()).next("s"));
     assertId(id);
     if (this.#hosted.has(id) || (await store.exists(id)))
-      throw codedError("session_exists", `there is a session "${id}" already`);
+      throw codedError("session_exists", `session "${id}" already exists`);
     return this.#host(id);
   }
 

@@ -1,9 +1,9 @@
-/** The blobs that a session's messages name, in memory. */
+/** Keeps the blobs that a session's messages name in memory. */
 
 import { codeOf } from "../../base/support/index.ts";
 import type { Log } from "./log.ts";
 
-/** A request says that it is gone; what is wrong with it is said to whoever asks for the blob itself. */
+/** The request says that the blob is missing. The damage is reported to callers that read the blob itself. */
 function goneIfDamaged(error: unknown): undefined {
   if (codeOf(error) !== "blob_damaged") throw error;
 }

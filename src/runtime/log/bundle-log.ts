@@ -1,4 +1,4 @@
-/** A bundle as a log to look at, without making a session of it: its events as they are, nothing to write. */
+/** A bundle as a read-only log, without creating a session from it. */
 
 import type { SessionBundle } from "./bundle.ts";
 import type { Log } from "./log.ts";
@@ -24,7 +24,7 @@ export function bundleLog({ events, lines, blobs }: SessionBundle): Log {
     getBlob: async (name) => blobs.get(name),
     refresh: async () => [],
     async *changes() {
-      yield { events: [], rows: [], hasWriter: false }; // and nothing ever comes
+      yield { events: [], rows: [], hasWriter: false }; // and then ends: a bundle never changes
     },
     hasWriter: async () => false,
     scratch: { write: () => undefined, rows: async () => [], clear: () => undefined },

@@ -16,7 +16,7 @@ import {
 
 const SECRET = 'pa"ss\\word-ü-0123';
 
-/** A session with a blob and an item whose text cannot be parsed and written again without loss. */
+/** A session with a blob and an item whose text would not survive being parsed and serialized again. */
 async function session(folder: string): Promise<SessionBundle> {
   const log = await fileStore(folder).open("s", { mode: "write" });
   const blob = await log.putBlob(Buffer.from(`binary \u0000 and ${SECRET}`));
@@ -74,7 +74,7 @@ async function session(folder: string): Promise<SessionBundle> {
 const whole = (bundle: SessionBundle): Buffer => Buffer.concat([...bundleText(bundle)]);
 
 describe("a bundle", () => {
-  test("goes out and comes back byte for byte, log and blobs", async () => {
+  test("round-trips byte for byte, log and blobs", async () => {
     const [here, there] = [temporaryFolder(), temporaryFolder()];
     const bytes = whole(await session(here));
     expect(bytes.indexOf(readFileSync(join(here, "s.jsonl")))).toBe(0);
@@ -88,7 +88,7 @@ describe("a bundle", () => {
     expect(readdirSync(there).toSorted()).toEqual(["s.blobs", "s.jsonl"]);
   });
 
-  test("cut off at any byte, or with any byte changed, is refused and nothing is written", async () => {
+  test("is refused, and nothing is written, if it is cut off at any byte or any byte is changed", async () => {
     const bytes = whole(await session(temporaryFolder()));
     for (let length = 0; length < bytes.length; length += 1) {
       expect(() => parseBundle(bytes.subarray(0, length)), `cut at ${length}`).toThrow(
@@ -109,7 +109,7 @@ describe("a bundle", () => {
     }
   });
 
-  test("that lost a whole line anywhere is refused", async () => {
+  test("is refused if any whole line is missing", async () => {
     const lines = whole(await session(temporaryFolder()))
       .toString("latin1")
       .split("\n")
@@ -135,7 +135,7 @@ describe("a bundle", () => {
     expect(readdirSync(folder).toSorted()).toEqual(["s.blobs", "s.jsonl", "s.summary"]);
   });
 
-  test("with anything after its end, or made of something else, is refused", async () => {
+  test("is refused if anything follows its end, or if it is something else", async () => {
     const bytes = whole(await session(temporaryFolder()));
     for (const other of [
       Buffer.concat([bytes, bytes]),
@@ -156,7 +156,7 @@ const replace = (text: string): string =>
   );
 
 describe("erasing a secret", () => {
-  test("leaves no form of it in lines or blobs, and every other byte as it was", async () => {
+  test("leaves no form of it in lines or blobs, and changes no other byte", async () => {
     const folder = temporaryFolder();
     const before = await session(folder);
     const { bundle, report } = eraseFrom(before, replace);
@@ -171,7 +171,7 @@ describe("erasing a secret", () => {
     const after = text.split("\n");
     expect(after[0]).toBe(lines[0]);
     expect(after[3]).toBe(lines[3]);
-    // What is written is a session: sums hold, blobs are found under their new names.
+    // The result is a valid session: checksums match, and blobs are found under their new names.
     const back = parseBundle(bytes);
     await writeSession(folder, back, { id: "copy" });
     const log = await fileStore(folder).open("copy", { mode: "read" });
@@ -179,7 +179,7 @@ describe("erasing a secret", () => {
     expect([...read.blobs.keys()]).toEqual([report.blobs[0]?.after]);
   });
 
-  test("names the sealed items it cannot look into and keeps them out of later requests", async () => {
+  test("names the opaque items it cannot search and keeps them out of later requests", async () => {
     const { bundle, report } = eraseFrom(await session(temporaryFolder()), replace);
     expect(report.opaque).toEqual([{ seq: 3, type: "reasoning", model: "m" }]);
     expect(bundle.events.slice(5)).toMatchObject([
@@ -194,21 +194,21 @@ describe("erasing a secret", () => {
     ]);
   });
 
-  test("of something that is not there changes nothing", async () => {
+  test("changes nothing if the secret does not occur", async () => {
     const before = await session(temporaryFolder());
     const { bundle, report } = eraseFrom(before, (text) => text);
     expect(bundle).toBe(before);
     expect(report).toEqual({ events: [], blobs: [], opaque: [] });
   });
 
-  test("that hits the frame of an event is refused", async () => {
+  test("is refused if the pattern matches the envelope of an event", async () => {
     const before = await session(temporaryFolder());
     expect(() => eraseFrom(before, (text) => text.replaceAll("tn_1", "x"))).toThrow(
       expect.objectContaining({ code: "pattern_too_wide" }),
     );
   });
 
-  test("in place of the session takes what stood beside it away", async () => {
+  test("in place also removes the files that belonged to the old session", async () => {
     const folder = temporaryFolder();
     const before = await session(folder);
     for (const name of ["s.live", "s.summary", "s.torn-12", "s.torn-12-2"])

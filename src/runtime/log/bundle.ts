@@ -1,6 +1,6 @@
 /**
- * A session as one file that can be carried away: the lines of its log exactly as they are, then a line for each blob,
- * then a line that says how many there were. It stays greppable, and a file that lost its end is told from a whole one
+ * A session as one portable file: the lines of its log unchanged, then a line for each blob, then a line that says how
+ * many of each there were. It stays greppable, and a truncated file can be told from a complete one
  * (docs/log-format.md, Bundles).
  */
 
@@ -28,7 +28,7 @@ export function blobsIn(events: readonly (LoggedEvent | EventDraft)[]): readonly
   return [...new Set(names)];
 }
 
-/** What a log holds right now. What a crash left unfinished at its end is not part of it. */
+/** Reads what a log holds right now, without an unfinished end left by a crash. */
 export async function readBundle(log: Log): Promise<SessionBundle> {
   const blobs = new Map<string, Uint8Array>();
   for (const name of blobsIn(log.events)) {
@@ -46,20 +46,20 @@ export function* bundleText({ events, lines, blobs }: SessionBundle): Generator<
   yield frameOpen(`{"end":true,"events":${events.length},"blobs":${blobs.size}`);
 }
 
-/** Lines that only a bundle has: a log has events alone. */
+/** Whether the file has lines that only a bundle has. A log has only events. */
 export function isBundle(bytes: Buffer): boolean {
   return endOfLog(bytes) < bytes.length;
 }
 
 /**
- * A log as it lies in a folder of sessions; the caller knows of its blobs. Nothing in it says where it should end, so
- * that an export that was cut off between two lines looks the same: whoever takes it says so.
+ * Parses a log as it is in a folder of sessions; the caller supplies its blobs. Nothing in a log says where it should
+ * end, so an export cut off between two lines looks the same. The caller should say so.
  */
 export function parsePlainLog(bytes: Buffer, blobs: ReadonlyMap<string, Uint8Array>): SessionBundle {
   return { events: eventsIn(bytes, bytes.length), lines: bytes, blobs };
 }
 
-/** Refuses whatever is not whole, by line and byte. */
+/** Refuses anything incomplete, with its line and byte. */
 export function parseBundle(bytes: Buffer): SessionBundle {
   const logEnd = endOfLog(bytes);
   const events = eventsIn(bytes, logEnd);
@@ -69,15 +69,15 @@ export function parseBundle(bytes: Buffer): SessionBundle {
 function eventsIn(bytes: Buffer, logEnd: number): readonly LoggedEvent[] {
   const lines = bytes.subarray(0, logEnd);
   const { events, goodBytes } = scanLines(lines, { offset: 0, firstSeq: 0, lowestEpoch: 0 });
-  if (goodBytes < lines.length) throw damaged("the line is not whole", events.length + 1, goodBytes);
+  if (goodBytes < lines.length) throw damaged("the line is incomplete", events.length + 1, goodBytes);
   const [first] = events;
-  if (first === undefined) throw damaged("there is no event in it", 1, 0);
+  if (first === undefined) throw damaged("it has no event", 1, 0);
   assertFormat(events, first.type === "session_start" ? first.session : "");
-  if (first.type !== "session_start") throw damaged("it does not begin with session_start", 1, 0);
+  if (first.type !== "session_start") throw damaged("it does not start with session_start", 1, 0);
   return events;
 }
 
-/** What can be had of a bundle that is not whole: the lines of its log as they are, and the blobs that are. */
+/** What can be read of an incomplete bundle: the lines of its log as they are, and the blobs that are intact. */
 export function looseBundle(bytes: Buffer): Pick<SessionBundle, "lines" | "blobs"> {
   const logEnd = endOfLog(bytes);
   const blobs = new Map<string, Uint8Array>();
@@ -88,13 +88,13 @@ export function looseBundle(bytes: Buffer): Pick<SessionBundle, "lines" | "blobs
   return { lines: bytes.subarray(0, logEnd), blobs };
 }
 
-/** Undefined: it is not whole. */
+/** Undefined if the line is incomplete or its checksum does not match. */
 function objectIn({ line, ended }: RawLine): JsonObject | undefined {
   const value = ended ? tryParseJson(checkedLine(line) ?? "") : undefined;
   return isObject(value) ? value : undefined;
 }
 
-/** Undefined: its bytes do not have the hash in its name. */
+/** Undefined if it is not a blob, or its bytes do not match the hash in its name. */
 function blobIn(value: JsonObject): { readonly name: string; readonly content: Buffer } | undefined {
   const { blob, base64 } = value;
   if (typeof blob !== "string" || typeof base64 !== "string") return undefined;
@@ -103,7 +103,7 @@ function blobIn(value: JsonObject): { readonly name: string; readonly content: B
   return whole ? { name: blob, content } : undefined;
 }
 
-/** The first line that is not the log's. */
+/** The offset of the first line that does not belong to the log. */
 function endOfLog(bytes: Buffer): number {
   for (const { at } of splitLines(bytes)) {
     const head = bytes.toString("latin1", at, at + 8);
@@ -130,18 +130,19 @@ function readTail(
       return blobs;
     }
     const found = blobIn(value);
-    if (found === undefined) throw damaged("it is no blob with the hash in its name", number, raw.at);
+    if (found === undefined)
+      throw damaged("it is not a blob, or does not match the hash in its name", number, raw.at);
     blobs.set(found.name, found.content);
     number += 1;
   }
-  // A bare log looks the same; whoever takes one says so (`parsePlainLog`).
-  throw damaged("the end is missing, so it was cut off or is no export", number, bytes.length);
+  // A plain log looks the same; a caller that accepts one uses `parsePlainLog`.
+  throw damaged("the end is missing: the file was cut off or is not an export", number, bytes.length);
 }
 
 function damaged(problem: string, line: number, byte: number): ThroughlineError {
   return new ThroughlineError({
     code: "bundle_damaged",
-    message: `the file is not a whole session: line ${line}, byte ${byte}: ${problem}. Nothing was written; export it again`,
+    message: `the file is not a complete session: line ${line}, byte ${byte}: ${problem}. Nothing was written. Export it again`,
     details: { line, byte, problem },
   });
 }

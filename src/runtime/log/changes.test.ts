@@ -4,7 +4,7 @@ import type { LoggedEvent } from "../../base/events/index.ts";
 import { type ChangeSource, changesOf } from "./changes.ts";
 import type { LogChange } from "./log.ts";
 
-/** A log that somebody writes; `meanwhile` is done by them when the log was just read, once. */
+/** A log that another process writes. `meanwhile` runs once, right after the log was read. */
 function writtenLog(): {
   readonly source: ChangeSource;
   readonly stop: AbortController;
@@ -66,7 +66,7 @@ const told = ({ events, rows, hasWriter }: LogChange): unknown => [
   hasWriter,
 ];
 
-test("a row that is written while the log is read comes with the event before it, not without it", async () => {
+test("a row written while the log is read is reported together with the event before it", async () => {
   const log = writtenLog();
   log.meanwhile = () => {
     log.append("response");
@@ -77,7 +77,7 @@ test("a row that is written while the log is read comes with the event before it
   expect(told((await changes.next()).value as LogChange)).toEqual([["response"], ["of the response"], true]);
 });
 
-test("a writer that goes while the log is read is told to be gone with the last that it wrote", async () => {
+test("a writer that leaves while the log is read is reported gone together with its last events", async () => {
   const log = writtenLog();
   log.meanwhile = () => {
     log.append("last words");
@@ -88,7 +88,7 @@ test("a writer that goes while the log is read is told to be gone with the last 
   expect(told((await changes.next()).value as LogChange)).toEqual([["last words"], [], false]);
 });
 
-test("a ring during a look leads to one more look, and nothing new is no change", async () => {
+test("a ring during a look leads to one more look, and a look without news yields no change", async () => {
   const log = writtenLog();
   const changes = changesOf(log.source, 0);
   await changes.next();

@@ -1,6 +1,6 @@
 /**
- * What a reader is told of a log that another writes, whatever the store: somebody rings when anything may be new, and one
- * look after another tells what is. A ring during a look is never lost: it leads to one more look.
+ * The changes of a log that another process writes, for every store: a ring says that something may be new, and a look
+ * finds out what. A ring during a look is never lost: it leads to one more look.
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
@@ -8,23 +8,23 @@ import { onAbort } from "../../base/support/index.ts";
 import type { LogChange } from "./log.ts";
 
 export interface ChangeSource {
-  /** Of the log: they grow with a look, or with whoever else reads. */
+  /** The log's events. They grow with each look, or when another reader of the log refreshes it. */
   readonly events: readonly LoggedEvent[];
-  /** Calls back when something may be new, until the result is called. */
+  /** Calls `ring` when something may be new, until the returned function is called. */
   listen(ring: () => void): () => void;
-  /** Before the first look: finds out whether somebody writes. */
+  /** Called before the first look, to find out whether there is a writer. */
   prepare?(): Promise<unknown>;
   readonly writer: Writer;
-  /** Those that came since it was last asked; `more` when there are others to ask for. */
+  /** Rows added since the last call. `more` is true if there are others to fetch. */
   rows(): NewRows;
   refresh(): Promise<unknown>;
-  /** Any of them ends the changes. */
+  /** If any of these aborts, the changes end. */
   readonly ends: readonly (AbortSignal | undefined)[];
 }
 
 export interface Writer {
   readonly lives: boolean;
-  /** How often that has changed: one that came and went between two looks is told, too. */
+  /** How often `lives` has changed, so that a writer that appeared and left between two looks is reported too. */
   readonly flips: number;
 }
 
@@ -33,7 +33,7 @@ export interface NewRows {
   readonly more: boolean;
 }
 
-/** `from`: how many events the log had when it was asked for its changes. */
+/** `from` is the number of events the log had when `changes` was called. */
 export async function* changesOf(source: ChangeSource, from: number): AsyncGenerator<LogChange> {
   const bell = new Bell();
   const over = (): boolean => source.ends.some((signal) => signal?.aborted === true);
@@ -45,10 +45,10 @@ export async function* changesOf(source: ChangeSource, from: number): AsyncGener
   try {
     await source.prepare?.();
     while (!over()) {
-      bell.hush(); // before the look: what comes during it rings again
-      // First: whoever learns that the writer is gone is given all that it wrote.
+      bell.hush(); // before the look, so that changes during it ring again
+      // Read first, so that a reader that sees the writer gone has everything it wrote.
       const writer = source.writer;
-      // Rows before events: a row is written behind the `response_start` of its response.
+      // Rows before events: a row is written after the `response_start` of its response.
       const { rows, more } = source.rows();
       await source.refresh();
       if (over()) return;

@@ -1,6 +1,6 @@
 /**
- * What is said of a damaged log, and what to do about it: by the name the person knows it under, and only what can be
- * done. Facts come as fields; whoever knows a better name makes the sentence anew.
+ * The error for a damaged log, with advice that fits. It names the log as the user knows it. The facts are also fields,
+ * so a caller that knows a better name can rebuild the message.
  */
 
 import { isThroughlineError, ThroughlineError } from "../../base/support/index.ts";
@@ -10,11 +10,11 @@ export interface LogDamage {
   readonly line: number;
   readonly byte: number;
   readonly problem: string;
-  /** At least one line is whole, so that `repair` has something to save; taken to be so until somebody has looked. */
+  /** Whether at least one line is complete, so that `repair` has something to save. Assumed true until checked. */
   readonly salvageable: boolean;
 }
 
-/** The facts of a `log_damaged` error; undefined for any other. */
+/** The facts of a `log_damaged` error, or undefined for any other error. */
 export function damageOf(error: unknown): LogDamage | undefined {
   if (!isThroughlineError(error) || error.code !== "log_damaged") return undefined;
   const { line, byte, problem, salvageable } = error.details;
@@ -22,15 +22,15 @@ export function damageOf(error: unknown): LogDamage | undefined {
   return { line, byte, problem, salvageable: salvageable !== false };
 }
 
-/** `name` is what `repair` takes: an id, or a path. */
+/** `name` is what `repair` accepts: an id or a path. */
 export function damagedLog(damage: LogDamage, name: string, cause?: unknown): ThroughlineError {
   const { line, byte, problem, salvageable } = damage;
   const remedy = salvageable
-    ? `restore the file from a copy, or save what is whole: throughline repair ${name}`
-    : "not one line of it is whole, so that nothing can be saved: restore the file from a copy, or remove it";
+    ? `Restore the file from a copy, or save what is intact: throughline repair ${name}`
+    : "No line of it is complete, so nothing can be saved: restore the file from a copy, or remove it";
   return new ThroughlineError({
     code: "log_damaged",
-    message: `the log is damaged at line ${line}, byte ${byte}: ${problem}. Nothing was changed; ${remedy}`,
+    message: `the log is damaged at line ${line}, byte ${byte}: ${problem}. Nothing was changed. ${remedy}`,
     details: { ...damage },
     cause,
   });

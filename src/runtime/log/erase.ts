@@ -1,7 +1,8 @@
 /**
- * A copy of a session without a leaked secret. Every string of every line is looked at, the provider's items included;
- * all other bytes stay, checksums are made anew. What only the provider can read may hold the secret still: such items
- * are named, and overrides at the end keep them and all that was changed out of later requests.
+ * Makes a copy of a session without a leaked secret. Every string of every line is searched, including the provider's
+ * items; all other bytes stay the same and checksums are recomputed. Payloads that only the provider can read may still
+ * hold the secret: such items are reported, and overrides at the end keep them and everything changed out of later
+ * requests.
  */
 
 import { createHash } from "node:crypto";
@@ -19,15 +20,15 @@ import type { SessionBundle } from "./bundle.ts";
 import { checkedLine, frameLine, frameOpen, LF, splitLines } from "./line-framing.ts";
 import { createStamper, nextEpoch } from "./stamp.ts";
 
-/** The text without the secret; the same text when it holds none. */
+/** Returns the text without the secret, or the same text if it holds none. */
 export type Replace = (text: string) => string;
 
 export interface EraseReport {
-  /** Lines that were changed, by their seq, with the number of strings changed in each. */
+  /** The lines that were changed, by seq, with the number of strings changed in each. */
   readonly events: readonly { readonly seq: number; readonly type: string; readonly places: number }[];
-  /** Blobs that were changed: the name before and after. */
+  /** The blobs that were changed: name before and after. */
   readonly blobs: readonly { readonly before: string; readonly after: string }[];
-  /** Items with a payload that only the provider can read, made when it had seen the secret. */
+  /** Items with a payload that only the provider can read, created after the provider had seen the secret. */
   readonly opaque: readonly { readonly seq: number; readonly type: string; readonly model: string }[];
 }
 
@@ -80,7 +81,7 @@ function eraseBlobs(
   const kept = new Map<string, Uint8Array>();
   const renamed = new Map<string, string>();
   for (const [name, bytes] of blobs) {
-    const text = Buffer.from(bytes).toString("latin1"); // one character per byte: what is no secret stays
+    const text = Buffer.from(bytes).toString("latin1"); // one character per byte, so all other bytes stay the same
     const clean = replace(text);
     const content = clean === text ? bytes : Buffer.from(clean, "latin1");
     const after = clean === text ? name : createHash("sha256").update(content).digest("hex");
@@ -90,7 +91,7 @@ function eraseBlobs(
   return { kept, renamed };
 }
 
-/** A pattern that hits the frame of an event would make another event of it. */
+/** A pattern that matches the envelope of an event would turn it into another event. */
 function assertSameEvent(text: string, before: LoggedEvent): void {
   const after = readable(text);
   const same = (["seq", "id", "type", "turn", "response", "at"] as const).every(
@@ -99,11 +100,11 @@ function assertSameEvent(text: string, before: LoggedEvent): void {
   if (same) return;
   throw codedError(
     "pattern_too_wide",
-    `what is to be erased stands in the frame of event ${before.seq} (its id, type, turn or time): give more of the secret`,
+    `the text to erase also matches the envelope of event ${before.seq} (its id, type, turn or time). Give more of the secret`,
   );
 }
 
-/** Undefined where it is no event, or was one before something in it was replaced. */
+/** Returns undefined if the text is not an event, or is no longer one after a replacement. */
 export function readable(text: string): LoggedEvent | undefined {
   try {
     return parseLine(text);
@@ -112,7 +113,7 @@ export function readable(text: string): LoggedEvent | undefined {
   }
 }
 
-/** From the first place on, the model had read it. */
+/** The model had read the secret from its first occurrence on. */
 function opaqueAfter(events: readonly LoggedEvent[], first: number | undefined): EraseReport["opaque"] {
   if (first === undefined) return [];
   const starts = startsOf(events);
@@ -130,13 +131,13 @@ export function startsOf(events: readonly LoggedEvent[]): ReadonlyMap<string, Re
   );
 }
 
-/** The response goes on as plain text, to the origin that made it. */
+/** The override that sends the response to its own origin without reasoning and ids. */
 export function withoutReasoning({ response, origin }: ResponseStart, cause: ErrorInfo): EventDraft {
   const what = { kind: "group", response } as const;
   return { type: "replay_override", what, action: "omit_reasoning", target: origin, cause };
 }
 
-/** Each response that was changed or may hold it sealed goes on as plain text, to the origin that made it. */
+/** Overrides every response that was changed or may hold the secret in an opaque payload. */
 function closingDrafts(events: readonly LoggedEvent[], report: EraseReport): readonly EventDraft[] {
   const starts = startsOf(events);
   const seqs = new Set([...report.opaque, ...report.events].map(({ seq }) => seq));
@@ -152,7 +153,7 @@ function closingDrafts(events: readonly LoggedEvent[], report: EraseReport): rea
     {
       type: "notice",
       code: "erased",
-      message: `a secret was erased from ${places} ${places === 1 ? "place" : "places"}; ${touched.size} responses go on without their reasoning and ids`,
+      message: `a secret was erased from ${places} ${places === 1 ? "place" : "places"}; ${touched.size} responses continue without their reasoning and ids`,
     },
   ];
 }

@@ -1,7 +1,7 @@
 /**
  * The writer lock on macOS, the BSDs and Windows: the file `<id>.lock`, opened with the flag that locks it in the same
- * call. The kernel frees it with its holder. The file stays where it is: to remove it would let two writers lock two
- * files of one name.
+ * call. The kernel releases it when its holder ends. The file is never removed: otherwise two writers could lock two
+ * files of the same name.
  */
 
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -10,10 +10,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { codedError, codeOf, messageOf } from "../../base/support/index.ts";
 import type { LockAttempt } from "./writer-lock.ts";
 
-/** O_EXLOCK of open(2) on macOS and the BSDs; on Windows UV_FS_O_EXLOCK of libuv, which opens without sharing. */
+/** O_EXLOCK of open(2) on macOS and the BSDs. On Windows, UV_FS_O_EXLOCK of libuv, which opens without sharing. */
 const EXCLUSIVE = process.platform === "win32" ? 0x1000_0000 : 0x20;
 const LOCKED: ReadonlySet<string | undefined> = new Set(["EAGAIN", "EWOULDBLOCK", "EBUSY", "EPERM"]);
-/** Whoever looks whether a session is held takes the lock for that moment. */
+/**
+ * A process that only checks whether a session is held takes the lock for that moment, so one failed attempt proves
+ * nothing.
+ */
 const LOOKS = 5;
 const LOOK_MS = 10;
 
@@ -43,7 +46,7 @@ export function openingHolder(path: string): string | undefined {
   }
 }
 
-/** A system that does not know the flag ignores it. Then there is no lock, and nothing may be written. */
+/** A system that does not know the flag ignores it. There is no lock then, and nothing may be written. */
 function assertExclusive(path: string, file: number): void {
   const second = openLocked(path, 0);
   if (second === "held") return;
@@ -51,7 +54,7 @@ function assertExclusive(path: string, file: number): void {
   closeSync(file);
   throw codedError(
     "lock_unusable",
-    `this system or file system cannot lock ${path}: keep sessions on a local disk (THROUGHLINE_HOME)`,
+    `this system or file system cannot lock ${path}. Keep sessions on a local disk (THROUGHLINE_HOME)`,
   );
 }
 

@@ -29,7 +29,7 @@ async function opened(): Promise<{ readonly folder: string; readonly blobs: stri
   return { folder, blobs: join(folder, "s.blobs"), log };
 }
 
-/** What another program or person may have put where a blob should be. */
+/** What another program or person may have put in place of a blob. */
 const INSTEAD_OF_A_BLOB: readonly (readonly [string, string, (path: string, folder: string) => void])[] = [
   ["a folder", "EISDIR", (path) => mkdirSync(path)],
   ["a pipe", "EINVAL", (path) => void execFileSync("mkfifo", [path])],
@@ -60,28 +60,34 @@ const INSTEAD_OF_THE_FOLDER: readonly (readonly [string, (path: string, folder: 
 ];
 
 describe("a blob that cannot be read", () => {
-  test.for(INSTEAD_OF_A_BLOB)("%s in its place: blob_unreadable, %s", async ([, errno, plant]) => {
-    const { folder, blobs, log } = await opened();
-    mkdirSync(blobs);
-    plant(join(blobs, NAME), folder);
-    await expect(log.getBlob(NAME)).rejects.toMatchObject({
-      name: "ThroughlineError",
-      code: "blob_unreadable",
-      message: expect.stringMatching(/stands in its place\. Move away/),
-      details: { blob: NAME, errno },
-    });
-  });
+  test.for(INSTEAD_OF_A_BLOB)(
+    "fails with blob_unreadable if %s is in its place (%s)",
+    async ([, errno, plant]) => {
+      const { folder, blobs, log } = await opened();
+      mkdirSync(blobs);
+      plant(join(blobs, NAME), folder);
+      await expect(log.getBlob(NAME)).rejects.toMatchObject({
+        name: "ThroughlineError",
+        code: "blob_unreadable",
+        message: expect.stringMatching(/stands in its place\. Move away/),
+        details: { blob: NAME, errno },
+      });
+    },
+  );
 
-  test.for(INSTEAD_OF_THE_FOLDER)("%s in place of the folder: blob_unreadable", async ([, plant]) => {
-    const { folder, blobs, log } = await opened();
-    plant(blobs, folder);
-    await expect(log.getBlob(NAME)).rejects.toMatchObject({
-      code: "blob_unreadable",
-      details: { blob: NAME, errno: "ENOTDIR" },
-    });
-  });
+  test.for(INSTEAD_OF_THE_FOLDER)(
+    "fails with blob_unreadable if %s is in place of the folder",
+    async ([, plant]) => {
+      const { folder, blobs, log } = await opened();
+      plant(blobs, folder);
+      await expect(log.getBlob(NAME)).rejects.toMatchObject({
+        code: "blob_unreadable",
+        details: { blob: NAME, errno: "ENOTDIR" },
+      });
+    },
+  );
 
-  test("one that is not there is undefined", async () => {
+  test("is undefined if it does not exist", async () => {
     const { log } = await opened();
     expect(await log.getBlob(NAME)).toBeUndefined();
     expect(await log.getBlob("../../etc/passwd")).toBeUndefined();
@@ -89,22 +95,25 @@ describe("a blob that cannot be read", () => {
 });
 
 describe("a blob that cannot be written", () => {
-  test.for(INSTEAD_OF_THE_FOLDER)("%s in place of the folder: blob_write_failed", async ([, plant]) => {
-    const { folder, blobs, log } = await opened();
-    plant(blobs, folder);
-    const before = existsSync(join(folder, "elsewhere")) ? readdirSync(join(folder, "elsewhere")) : [];
-    await expect(log.putBlob(BYTES)).rejects.toMatchObject({
-      name: "ThroughlineError",
-      code: "blob_write_failed",
-      message: expect.stringContaining("Move away what stands there"),
-      details: { blob: NAME, errno: "ENOTDIR" },
-    });
-    expect(existsSync(join(folder, "elsewhere")) ? readdirSync(join(folder, "elsewhere")) : []).toEqual(
-      before,
-    );
-  });
+  test.for(INSTEAD_OF_THE_FOLDER)(
+    "fails with blob_write_failed if %s is in place of the folder",
+    async ([, plant]) => {
+      const { folder, blobs, log } = await opened();
+      plant(blobs, folder);
+      const before = existsSync(join(folder, "elsewhere")) ? readdirSync(join(folder, "elsewhere")) : [];
+      await expect(log.putBlob(BYTES)).rejects.toMatchObject({
+        name: "ThroughlineError",
+        code: "blob_write_failed",
+        message: expect.stringContaining("Move away what stands there"),
+        details: { blob: NAME, errno: "ENOTDIR" },
+      });
+      expect(existsSync(join(folder, "elsewhere")) ? readdirSync(join(folder, "elsewhere")) : []).toEqual(
+        before,
+      );
+    },
+  );
 
-  test("a folder in its place is named, a link or a pipe is replaced and not followed", async () => {
+  test("is an error if a folder is in its place, while a link or a pipe is replaced and not followed", async () => {
     const { folder, blobs, log } = await opened();
     mkdirSync(join(blobs, NAME), { recursive: true });
     await expect(log.putBlob(BYTES)).rejects.toMatchObject({ code: "blob_write_failed" });
@@ -138,7 +147,7 @@ const tear = async (folder: string): Promise<void> => {
   writeFileSync(path, Buffer.concat([readFileSync(path), Buffer.from('{"v":1,"seq":1')]));
 };
 
-describe("what else stands beside a log", () => {
+describe("another file next to a log", () => {
   test.for(["pipe", "link", "folder"] as const)(
     "a %s under the name of a torn tail is left alone",
     async (kind) => {

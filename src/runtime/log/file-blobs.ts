@@ -1,6 +1,6 @@
 /**
- * Blobs: files beside a log, named by the SHA-256 of their bytes. Every failure has a code of ours and names the errno; a
- * folder or a file that was planted in their place is neither followed nor waited for.
+ * Blobs: files next to a log, named by the SHA-256 of their bytes. Every failure has an error code of ours and names
+ * the errno. A link, pipe or folder planted in place of a blob is neither followed nor waited for.
  */
 
 import { createHash } from "node:crypto";
@@ -25,7 +25,7 @@ export class FileBlobs {
     const path = join(this.#folder, name);
     try {
       makeOwnFolder(this.#folder);
-      if (!this.#swept) removeUnfinishedBlobs(this.#folder); // what an earlier writer was killed over
+      if (!this.#swept) removeUnfinishedBlobs(this.#folder); // left by a writer that was killed
       this.#swept = true;
       writeWholeFile(path, bytes);
     } catch (error) {
@@ -34,7 +34,7 @@ export class FileBlobs {
     return name;
   }
 
-  /** Undefined when there is none. */
+  /** Returns undefined if there is no such blob. */
   get(name: string): Buffer | undefined {
     if (!/^[0-9a-f]{64}$/.test(name)) return undefined;
     const path = join(this.#folder, name);
@@ -44,7 +44,7 @@ export class FileBlobs {
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
       if (error instanceof ThroughlineError) throw error;
-      if (codeOf(error) === "ERR_FS_FILE_TOO_LARGE") throw damaged(name, path); // none of that size was stored
+      if (codeOf(error) === "ERR_FS_FILE_TOO_LARGE") throw damaged(name, path); // no blob of that size was ever stored
       throw blobError("blob_unreadable", `could not read ${path}`, name, error);
     }
   }
@@ -60,7 +60,7 @@ function makeOwnFolder(folder: string): void {
   mkdirSync(folder, { mode: 0o700 });
 }
 
-/** False when there is none; a link to a folder is none of ours. */
+/** False if there is none. A link to a folder is rejected. */
 function isOwnFolder(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found === undefined) return false;
@@ -68,7 +68,7 @@ function isOwnFolder(folder: string): boolean {
   return true;
 }
 
-/** Its name is what its bytes must hash to: a changed one is never taken for what was stored. */
+/** The bytes must hash to the name, so a changed blob is never mistaken for the stored one. */
 function verified(bytes: Buffer, name: string, path: string): Buffer {
   if (createHash("sha256").update(bytes).digest("hex") === name) return bytes;
   throw damaged(name, path);
@@ -77,7 +77,7 @@ function verified(bytes: Buffer, name: string, path: string): Buffer {
 function damaged(name: string, path: string): ThroughlineError {
   return new ThroughlineError({
     code: "blob_damaged",
-    message: `${path} is not what was stored: its bytes do not have the hash in its name. Restore it from a copy, or remove it: requests then say that it is gone`,
+    message: `${path} is damaged: its bytes do not match the hash in its name. Restore it from a copy, or remove it; requests will then say that it is missing`,
     details: { blob: name },
   });
 }

@@ -36,7 +36,7 @@ async function openCounted() {
 
 describe("a full disk", () => {
   test.each(["ENOSPC", "EIO", "EDQUOT", "EFBIG"])(
-    "%s: nothing acknowledged is lost, the file is cut back, and it works again when space returns",
+    "(%s) loses nothing acknowledged; the file is cut back, and appends work again once there is space",
     async (code) => {
       const { io, log, path, reread } = await openCounted();
       await log.append([notice("a")]);
@@ -51,7 +51,7 @@ describe("a full disk", () => {
       await expect(log.append([notice("b"), notice("c")])).rejects.toMatchObject({
         code: "log_write_failed",
         details: { errno: code },
-        message: expect.stringContaining("Nothing that was acknowledged is lost"),
+        message: expect.stringContaining("Everything acknowledged before is safe"),
       });
       expect(readFileSync(path)).toEqual(good);
       expect(messages(log)).toEqual(["a"]);
@@ -77,7 +77,7 @@ describe("a full disk", () => {
     expect(await reread()).toEqual(["b"]);
   });
 
-  test("does not swallow the notice of a cut tail: it comes with the append that succeeds", async () => {
+  test("does not lose the notice of a cut tail: the append that succeeds has it", async () => {
     const { log: first, folder, path } = await openCounted();
     await first.append([notice("a")]);
     await first.close();
@@ -100,7 +100,7 @@ describe("a full disk", () => {
     ]);
   });
 
-  test("that cannot even be cut back makes the log final; the next writer mends it", async () => {
+  test("that cannot even be cut back makes the failure final; the next writer repairs the log", async () => {
     const { io, log, folder } = await openCounted();
     await log.append([notice("a")]);
     let calls = 0;
@@ -126,7 +126,7 @@ describe("a full disk", () => {
 });
 
 describe("short writes", () => {
-  test("of any size are gone on with: the file is the same as with whole ones", async () => {
+  test("of any size are continued until the file is complete", async () => {
     const { io, log, reread } = await openCounted();
     io.failWrite = () => 1 + (io.calls.write % 5);
     await log.append([notice("a ü 😀"), notice("b")]);
@@ -135,7 +135,7 @@ describe("short writes", () => {
     expect(io.calls.write).toBeGreaterThan(40);
   });
 
-  test("of no bytes at all are an error, not an endless loop", async () => {
+  test("of zero bytes are an error, not an endless loop", async () => {
     const { io, log } = await openCounted();
     await log.append([notice("a")]);
     io.failWrite = () => 0;
@@ -144,7 +144,7 @@ describe("short writes", () => {
   });
 });
 
-test("fail at the nth system call, any of them, in any pattern: acknowledged events are all there, in order", async () => {
+test("whichever system calls fail, in any pattern, all acknowledged events are there, in order", async () => {
   const outcome = fc.constantFrom("ok", "short", "error");
   await fc.assert(
     fc.asyncProperty(fc.array(outcome, { maxLength: 12 }), async (script) => {
@@ -172,7 +172,7 @@ test("fail at the nth system call, any of them, in any pattern: acknowledged eve
 });
 
 describe("syncs", () => {
-  test("a failed one is final: the kernel may have dropped the pages, so nothing is tried again", async () => {
+  test("that fail are final: the kernel may have dropped the pages, so no retry is made", async () => {
     const { io, log, folder } = await openCounted();
     await log.append([notice("a")]);
     io.onSync = () => Promise.reject(errno("EIO"));
@@ -191,7 +191,7 @@ describe("syncs", () => {
     await next.close();
   });
 
-  test("everybody who waits on a failed sync is told", async () => {
+  test("that fail reject for every caller that waits", async () => {
     const { io, log } = await openCounted();
     await log.append([notice("a")]);
     io.onSync = () => Promise.reject(errno("EIO"));
@@ -204,7 +204,7 @@ describe("syncs", () => {
     await log.close();
   });
 
-  test("callers at the same time share one; what came after it began needs another, also shared", async () => {
+  test("are shared by concurrent callers; events appended after one began share the next", async () => {
     const { io, log } = await openCounted();
     const finish: (() => void)[] = [];
     io.onSync = () =>
@@ -231,7 +231,7 @@ describe("syncs", () => {
     await log.close();
   });
 
-  test("nothing new costs nothing, and what was appended after a sync began is not taken for synced", async () => {
+  test("cost nothing if nothing is new, and do not cover events appended after they began", async () => {
     const { io, log } = await openCounted();
     await log.append([notice("a")]);
     await log.append([], { durable: true });
@@ -254,7 +254,7 @@ describe("syncs", () => {
     expect(io.calls.sync).toBe(3);
   });
 
-  test("closing makes everything durable", async () => {
+  test("run on close, so that everything is durable", async () => {
     const { io, log } = await openCounted();
     await log.append([notice("a")]);
     expect(io.calls.sync).toBe(0);
@@ -263,8 +263,8 @@ describe("syncs", () => {
   });
 });
 
-describe("a foreign append", () => {
-  test("is noticed before the next one: nothing is interleaved, and the log is fenced for good", async () => {
+describe("an append by another process", () => {
+  test("is noticed before the next one: nothing is interleaved, and the log is fenced permanently", async () => {
     const { log, path, folder } = await openCounted();
     await log.append([notice("a")]);
     const foreign = await fileStore(folder).open("s", { mode: "read" });
@@ -281,7 +281,7 @@ describe("a foreign append", () => {
     await log.close();
   });
 
-  test("a file that became shorter is noticed as well", async () => {
+  test("is noticed too if it made the file shorter", async () => {
     const { log, path } = await openCounted();
     await log.append([notice("a"), notice("b")]);
     truncateSync(path, 10);
@@ -310,7 +310,7 @@ describe("a log that is no longer where it was opened", () => {
       "gone with its folder",
       (path: string): void => renameSync(join(path, ".."), `${join(path, "..")}-moved`),
     ],
-  ])("%s: nothing more is acknowledged, and the error is final", async (_, attack) => {
+  ])("and was %s acknowledges nothing more, and the error is final", async (_, attack) => {
     const { log, path, folder } = await openCounted();
     afterTest(() => rmSync(`${folder}-moved`, { recursive: true, force: true }));
     await log.append([notice("a")]);
@@ -318,7 +318,7 @@ describe("a log that is no longer where it was opened", () => {
     attack(path);
     await expect(log.append([notice("b")])).rejects.toMatchObject({
       code: "log_replaced",
-      message: `session "s" cannot be written any more: ${path} was removed, moved or replaced while it was open. What came after is not saved. Put the file back, then open the session again`,
+      message: `session "s" can no longer be written: ${path} was removed, moved or replaced while it was open. Later events were not saved. Put the file back, then open the session again`,
     });
     await expect(log.append([notice("c")])).rejects.toMatchObject({ code: "log_replaced" });
     await expect(log.append([], { durable: true })).rejects.toMatchObject({ code: "log_replaced" });
@@ -326,7 +326,7 @@ describe("a log that is no longer where it was opened", () => {
     await log.close();
   });
 
-  test("is found by a sync too: what came since the last one is not called durable", async () => {
+  test("is noticed by a sync too, so later events are not called durable", async () => {
     const { log, path } = await openCounted();
     await log.append([notice("a")]);
     rmSync(path);
@@ -334,7 +334,7 @@ describe("a log that is no longer where it was opened", () => {
     await log.close();
   });
 
-  test("may have had a second name for a while: the next append finds the file in its place", async () => {
+  test("stays writable if it merely had a second name for a while", async () => {
     const { log, path, reread } = await openCounted();
     await log.append([notice("a")]);
     linkSync(path, `${path}.backup`);

@@ -5,7 +5,7 @@ import { fdatasync, fstatSync, ftruncateSync, lstatSync, writeSync } from "node:
 export interface FileIo {
   write(file: number, bytes: Uint8Array, offset: number, position: number): number;
   size(file: number): number;
-  /** Whether the open file is still the one that the path leads to. */
+  /** Whether the path still leads to the open file. */
   isAt(file: number, path: string): boolean;
   truncate(file: number, length: number): void;
   sync(file: number): Promise<void>;

@@ -26,7 +26,7 @@ function left(folder: string, ...names: readonly string[]): void {
   }
 }
 
-/** Opens to write and closes again: what a crash left is cut. */
+/** Opens to write and closes again, which cuts what a crash left. */
 async function repaired(folder: string): Promise<void> {
   const log = await fileStore(folder).open("s", { mode: "write" });
   await log.close();
@@ -48,7 +48,7 @@ describe("a torn tail that was saved", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("is saved once when the writer was killed before it could cut", async () => {
+  test("is saved only once if the writer was killed before it could cut", async () => {
     const folder = temporaryFolder();
     const path = await written(folder);
     const size = readFileSync(path).length;
@@ -60,7 +60,7 @@ describe("a torn tail that was saved", () => {
 });
 
 describe("a blob", () => {
-  test("that was changed on the disk is an error with a code, never other bytes", async () => {
+  test("that was changed on the disk is an error with a code; other bytes are never returned", async () => {
     const folder = temporaryFolder();
     const log = await fileStore(folder).open("s", { mode: "write" });
     const name = await log.putBlob(Buffer.from("picture"));
@@ -71,9 +71,9 @@ describe("a blob", () => {
   });
 });
 
-describe("what a killed writer of a whole session left", () => {
+describe("the leftovers of a killed writer of a whole session", () => {
   const events = [notice("whole")];
-  test("is taken away by the next one, for every session of the folder, and nothing else is", async () => {
+  test("are removed by the next one, for every session of the folder, and nothing else is", async () => {
     const folder = temporaryFolder();
     await written(folder);
     left(folder, "s.blobs/aa", "s.blobs/aa.77.tmp", "s.jsonl.77.tmp", "s.torn-9.77.tmp", "s.torn-9");
@@ -100,7 +100,7 @@ describe("what a killed writer of a whole session left", () => {
     ]);
   });
 
-  test("whole but without its name goes with its blobs; beside its log it goes alone", async () => {
+  test("are removed with the blobs if the complete log has no name yet, and without them next to its log", async () => {
     const folder = temporaryFolder();
     await written(folder);
     left(folder, "s.jsonl.new", "s.blobs/aa", "half.jsonl.new", "half.blobs/bb");
@@ -108,7 +108,7 @@ describe("what a killed writer of a whole session left", () => {
     expect(allIn(folder)).toEqual(["s.blobs", "s.blobs/aa", "s.jsonl", "s.summary", "t.jsonl"]);
   });
 
-  test("stays while a writer holds the session", async () => {
+  test("stay while a writer holds the session", async () => {
     const folder = temporaryFolder();
     const log = await fileStore(folder).open("s", { mode: "write" });
     left(folder, "s.jsonl.77.tmp");
@@ -117,7 +117,7 @@ describe("what a killed writer of a whole session left", () => {
     await log.close();
   });
 
-  test("of a blob is taken away by the next writer that puts one", async () => {
+  test("are removed from the blobs by the next writer that stores one", async () => {
     const folder = temporaryFolder();
     left(folder, "s.blobs/aa.77.tmp");
     const log = await fileStore(folder).open("s", { mode: "write" });
@@ -126,7 +126,7 @@ describe("what a killed writer of a whole session left", () => {
     expect(readdirSync(join(folder, "s.blobs"))).toEqual([name]);
   });
 
-  test("a session that is stopped on its way in leaves nothing, and blobs of another stay", async () => {
+  test("do not occur if the writer is stopped early, and existing blobs stay", async () => {
     const folder = temporaryFolder();
     const blobs = new Map([
       ["aa", Buffer.from("x")],
@@ -168,14 +168,14 @@ const newer = (folder: string): Buffer => {
 };
 
 describe("a log in a newer format", () => {
-  test("is refused by readers and writers with what to do, and not touched", async () => {
+  test("is refused to readers and writers with advice, and not touched", async () => {
     const folder = temporaryFolder();
     const line = newer(folder);
     for (const mode of ["read", "write"] as const) {
       await expect(fileStore(folder).open("s", { mode })).rejects.toMatchObject({
         code: "log_too_new",
         details: { version: 2, reads: 1 },
-        message: expect.stringContaining("update throughline") as string,
+        message: expect.stringContaining("Update throughline") as string,
       });
     }
     expect(readFileSync(join(folder, "s.jsonl")).equals(line)).toBe(true);

@@ -23,7 +23,7 @@ const notice = (message: string) => ({ type: "notice", code: "test", message }) 
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
-/** A closed log with these messages; the path of its file. */
+/** Creates and closes a log with these messages; returns the path of its file. */
 async function written(folder: string, ...messages: readonly string[]): Promise<string> {
   const log = await fileStore(folder).open("s", { mode: "write" });
   for (const message of messages) await log.append([notice(message)]);
@@ -40,7 +40,7 @@ async function messagesIn(folder: string, mode: "write" | "read" = "read"): Prom
 }
 
 describe("a torn tail", () => {
-  test("is saved aside, cut by the next writer, and said in the log with its next append", async () => {
+  test("is saved to another file, cut by the next writer, and noted in the log with its next append", async () => {
     const folder = temporaryFolder();
     const path = await written(folder, "a", "b");
     const whole = readFileSync(path);
@@ -65,7 +65,7 @@ describe("a torn tail", () => {
     ]);
   });
 
-  test("of every length is mended so that the log goes on", async () => {
+  test("of any length is repaired so that the log continues", async () => {
     const folder = temporaryFolder();
     const path = await written(folder, "a", "b", "c");
     const whole = readFileSync(path);
@@ -93,7 +93,7 @@ describe("a torn tail", () => {
     expect([statSync(path).size, statSync(join(folder, `s.torn-${size}`)).size]).toEqual([size, 5000]);
   });
 
-  test("that is all there is leaves an empty log that can be written, and is told of behind its beginning", async () => {
+  test("that is all there is leaves an empty, writable log, and its notice follows session_start", async () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "s.jsonl"), '{"v":1,"se');
     const log = await fileStore(folder).open("s", { mode: "write" });
@@ -129,7 +129,7 @@ describe("damage anywhere else", () => {
     expect(readdirSync(folder)).toEqual(["s.jsonl", "s.summary"]);
   });
 
-  test("a space that became NUL is damage, not a tail: nothing acknowledged is cut", async () => {
+  test("is recognized when a space became NUL: it is not a tail, and nothing acknowledged is cut", async () => {
     const folder = temporaryFolder();
     const path = await written(folder, "a b", "c", "d");
     const bytes = readFileSync(path);
@@ -141,7 +141,7 @@ describe("damage anywhere else", () => {
     expect(readFileSync(path)).toEqual(bytes);
   });
 
-  test("that comes while a reader looks is named by its place in the file", async () => {
+  test("is reported by its position in the file if it appears while a reader is open", async () => {
     const folder = temporaryFolder();
     const path = await written(folder, "a", "b");
     const reader = await fileStore(folder).open("s", { mode: "read" });
@@ -154,7 +154,7 @@ describe("damage anywhere else", () => {
   });
 });
 
-describe("a reader beside a writer", () => {
+describe("a reader next to a writer", () => {
   test("never sees half an event, however the bytes arrive", async () => {
     const folder = temporaryFolder();
     const path = await written(folder, "a", "b ü 😀", "c");
@@ -171,8 +171,8 @@ describe("a reader beside a writer", () => {
   });
 });
 
-describe("modes", () => {
-  test("the folder is 0700 and every file in it 0600", async () => {
+describe("file modes", () => {
+  test("are 0700 for the folder and 0600 for every file in it", async () => {
     const folder = join(temporaryFolder(), "deep", "sessions");
     const log = await fileStore(folder).open("s", { mode: "write" });
     await log.append([notice("a")]);
@@ -188,7 +188,7 @@ describe("modes", () => {
     await log.close();
   });
 
-  test("a log that others could read is closed to them when its owner opens it; a shared folder stays as it is", async () => {
+  test("are tightened on a log that others could read when its owner opens it; a shared folder keeps its mode", async () => {
     const folder = temporaryFolder();
     const path = await written(folder, "a");
     chmodSync(path, 0o644);
@@ -208,7 +208,7 @@ const refused = async (folder: string, why: RegExp): Promise<void> => {
 };
 
 describe("what is not a regular file is refused", () => {
-  test("a symbolic link, also to a good log", async () => {
+  test("such as a symbolic link, even to a good log", async () => {
     const elsewhere = temporaryFolder();
     const path = await written(elsewhere, "a");
     const folder = temporaryFolder();
@@ -217,19 +217,19 @@ describe("what is not a regular file is refused", () => {
     expect(linesOf(path)).toHaveLength(1);
   });
 
-  test("a pipe, without waiting for its other end", async () => {
+  test("such as a pipe, without waiting for its other end", async () => {
     const folder = temporaryFolder();
     execFileSync("mkfifo", [join(folder, "s.jsonl")]);
     await refused(folder, /not a regular file/);
   });
 
-  test("a directory", async () => {
+  test("such as a directory", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "s.jsonl"));
     await refused(folder, /regular file|directory/);
   });
 
-  test("a link made after opening is not written through: the first append refuses it", async () => {
+  test("such as a link made after opening: the first append refuses it and does not write through it", async () => {
     const folder = temporaryFolder();
     const log = await fileStore(folder).open("s", { mode: "write" });
     const victim = join(folder, "victim");
@@ -243,7 +243,7 @@ describe("what is not a regular file is refused", () => {
     await log.close();
   });
 
-  test("a hard link to another session is just a file: the log says whose it is, nothing is lost", async () => {
+  test("but a hard link to another session is: the log says whose it is, and nothing is lost", async () => {
     const folder = temporaryFolder();
     const path = await written(folder, "a");
     linkSync(path, join(folder, "t.jsonl"));
@@ -258,8 +258,8 @@ const list = async (place: string): Promise<readonly string[]> => {
   return ids;
 };
 
-describe("the folder", () => {
-  test("one that cannot be made is a clear error", async () => {
+describe("the folder of sessions", () => {
+  test("is a clear error if it cannot be made", async () => {
     const file = join(temporaryFolder(), "file");
     writeFileSync(file, "");
     await expect(fileStore(join(file, "sub")).open("s", { mode: "write" })).rejects.toMatchObject({
@@ -268,7 +268,7 @@ describe("the folder", () => {
     });
   });
 
-  test("one that is not there has no sessions; other files in it are not sessions", async () => {
+  test("has no sessions if it does not exist, and other files in it are not sessions", async () => {
     const folder = temporaryFolder();
     expect(await list(join(folder, "nowhere"))).toEqual([]);
     await written(folder, "a");
@@ -280,7 +280,7 @@ describe("the folder", () => {
   });
 });
 
-test("each line is flat JSON that jq can read, and the sum is its last field", async () => {
+test("each line is flat JSON that jq can read, and the checksum is its last field", async () => {
   const folder = temporaryFolder();
   const path = await written(folder, "a\u2028b");
   const [line = ""] = linesOf(path);
@@ -298,7 +298,7 @@ test("each line is flat JSON that jq can read, and the sum is its last field", a
   ]);
 });
 
-test("going on never rewrites what is there: old bytes stay, whatever wrote them", async () => {
+test("appending never rewrites old bytes, whatever wrote them", async () => {
   const folder = temporaryFolder();
   const path = await written(folder, "a");
   const before = readFileSync(path);
@@ -306,7 +306,7 @@ test("going on never rewrites what is there: old bytes stay, whatever wrote them
   expect(readFileSync(path).subarray(0, before.length)).toEqual(before);
 });
 
-test("the scratch is never the truth: where it cannot be written, events are written all the same", async () => {
+test("if the scratch cannot be written, events still are", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "s.live"));
   const log = await fileStore(folder).open("s", { mode: "write" });
@@ -333,11 +333,11 @@ describe("a log that was just read", () => {
     expect(writer.events[1]).toBe(first.events[1]);
     await writer.append([notice("c")]);
     await writer.close();
-    expect(first.events.length).toBe(2); // what the writer adds is its own
+    expect(first.events.length).toBe(2); // the writer's events are its own
     expect(await messagesIn(folder)).toEqual(["test: a", "test: b", "test: c"]);
   });
 
-  test("is parsed again when another process wrote to it, changed a byte, or put another file in its place", async () => {
+  test("is parsed again if another process wrote to it, changed a byte, or replaced the file", async () => {
     const folder = temporaryFolder();
     const path = await written(folder, "a", "b");
     const store = fileStore(folder);

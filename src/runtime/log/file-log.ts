@@ -1,7 +1,7 @@
 /**
  * The file-backed log: one append-only JSONL file per session.
- * An append that has resolved survives the death of the process, a durable one the loss of power. A torn last line is
- * saved aside and cut by the next writer (docs/log-format.md).
+ * A resolved append survives the death of the process, a resolved durable append also a loss of power. The next writer
+ * saves a torn last line to another file and cuts it off (docs/log-format.md).
  */
 
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync } from "node:fs";
@@ -42,9 +42,9 @@ export interface FileLogOptions {
   release(): Promise<void>;
   /** Shared by all logs of the store. */
   readonly watcher: FolderWatcher;
-  /** For tests: a smaller limit than that of the program (log-size.ts). */
+  /** For tests: a limit below the real one (log-size.ts). */
   readonly largestLogBytes?: number | undefined;
-  /** A log of the same file that was read before: where the file is still the same, it is not read again. */
+  /** A log of the same file, read earlier. If the file has not changed, it is not read again. */
   readonly earlier?: FileLog | undefined;
 }
 
@@ -53,30 +53,30 @@ export class FileLog implements Log {
   readonly mode: "write" | "read";
   readonly place: string;
   readonly events: LoggedEvent[] = [];
-  /** A file cannot tell that an older copy took its place. */
+  /** Always false: a file cannot show that it was replaced by an older copy. */
   readonly restored = false;
   readonly scratch: Scratch;
   readonly #options: FileLogOptions;
   readonly #stamper: Stamper;
   readonly #limit: LogSize;
   #epoch = 1;
-  /** Undefined until the first append makes the file. */
+  /** Undefined until the first append creates the file. */
   #file: number | undefined;
   #size = 0;
   #syncedSize = 0;
-  /** Of the file that was read; undefined when there was none. */
+  /** Identity of the file that was read. Undefined if there was none. */
   #identity: string | undefined;
   #syncing: Promise<void> | undefined;
   readonly #loss = new AbortController();
   readonly #closing = new AbortController();
   #tailCut: string | undefined;
-  /** Which file was read whole, and its last change; undefined when anything stands behind the last line. */
+  /** State of the file that was read whole. Undefined if there was anything after its last complete line. */
   #read: string | undefined;
   readonly #blobs: FileBlobs;
   readonly #summary: SummaryKeeper;
 
   constructor(options: FileLogOptions) {
-    // The log that was read before is not kept: reading many logs one after the other would hold them all in memory.
+    // The earlier log is dropped: reading many logs in a row would otherwise keep them all in memory.
     this.#options = { ...options, earlier: undefined };
     this.session = options.id;
     this.mode = options.mode;
@@ -115,7 +115,7 @@ export class FileLog implements Log {
 
   #append(drafts: readonly AppendDraft[]): readonly LoggedEvent[] {
     const notice = this.#tailNotice();
-    // Nothing stands before the beginning of a session: where not even that was whole, the notice comes behind it.
+    // Nothing precedes `session_start`. If not even that was complete, the notice follows it.
     const first = this.events.length === 0 ? [] : notice;
     const last = [...(this.events.length === 0 ? notice : []), ...this.#limit.warning(this.#size, drafts)];
     const stamped = this.#stamper.stamp([...first, ...drafts, ...last], this.events.length, this.#epoch);
@@ -153,7 +153,7 @@ export class FileLog implements Log {
     if (goodBytes === this.#size) return bytes;
     throw codedError(
       "log_replaced",
-      `${this.place} has lost lines since it was read: open the session again`,
+      `${this.place} has lost lines since it was read. Open the session again`,
     );
   }
 
@@ -186,7 +186,7 @@ export class FileLog implements Log {
         followed = watcher.follow(this.session, ring);
         return () => followed?.leave();
       },
-      prepare: async () => followed?.ask(), // the watcher tells from then on
+      prepare: async () => followed?.ask(), // from then on the watcher reports it
       get writer() {
         return followed?.writer ?? { lives: false, flips: 0 };
       },
@@ -242,7 +242,7 @@ export class FileLog implements Log {
         if (writing && bytes.length > this.#size) this.#saveTornTail(file, bytes.subarray(this.#size));
         else if (bytes.length > this.#size) return;
       }
-      // A reader that grows is another log by then: only what one read found is taken over.
+      // Only the result of this one read is reused: a reader that refreshes holds more than that.
       this.#read = writing ? undefined : state;
       if (!writing) return;
       this.#file = file;
@@ -252,15 +252,15 @@ export class FileLog implements Log {
     }
   }
 
-  /** Under another name another lock stands beside it, and another writer could come. */
+  /** Under a second name the file has a second lock, so a second writer could open it. */
   #assertOneName(file: number): void {
     if (fstatSync(file).nlink === 1) return;
-    removeUnfinished(dirname(this.place), this.session); // what a killed import or fork left is a second name too
+    removeUnfinished(dirname(this.place), this.session); // a killed import or fork also leaves a second name
     const { nlink } = fstatSync(file);
     if (nlink === 1) return;
     throw codedError(
       "log_linked",
-      `${this.place} cannot be written: the file has ${nlink} names (hard links), and a writer under another name would not see this one. Put a copy in its place: cp ${this.place} ${this.place}.copy && mv ${this.place}.copy ${this.place}`,
+      `${this.place} cannot be written: the file has ${nlink} names (hard links), and a writer using another name would not notice this one. Replace it with a copy: cp ${this.place} ${this.place}.copy && mv ${this.place}.copy ${this.place}`,
     );
   }
 
@@ -277,7 +277,9 @@ export class FileLog implements Log {
     return events;
   }
 
-  /** The copy is durable before the original is cut: killed in between, the next writer does it again. */
+  /**
+   * The copy is durable before the original is cut. If the process is killed in between, the next writer starts over.
+   */
   #saveTornTail(file: number, tail: Uint8Array): void {
     removeUnfinished(dirname(this.place), this.session);
     const saved = saveAside(this.place.replace(/\.jsonl$/, `.torn-${this.#size}`), tail);
@@ -300,7 +302,7 @@ export class FileLog implements Log {
     try {
       while (done < bytes.length) {
         const written = io.write(this.#file, bytes, done, this.#size + done);
-        if (written === 0) throw new Error("the disk took no bytes");
+        if (written === 0) throw new Error("the disk accepted no bytes");
         done += written;
       }
       this.#size += bytes.length;
@@ -326,17 +328,17 @@ export class FileLog implements Log {
     this.#assertInPlace(file);
   }
 
-  /** What goes into a file that the path no longer leads to is lost with it, and must not be acknowledged. */
+  /** Writes to a file that the path no longer leads to are lost with it, so they must not be acknowledged. */
   #assertInPlace(file: number): void {
     if (this.#options.io.isAt(file, this.place)) return;
     throw this.#fail(
       "log_replaced",
-      `${this.place} was removed, moved or replaced while it was open. What came after is not saved`,
+      `${this.place} was removed, moved or replaced while it was open. Later events were not saved`,
       "Put the file back, then open the session again",
     );
   }
 
-  /** After a failed write the file ends with the last good line again; if even that fails, nothing more is written. */
+  /** After a failed write, restores the file to its last good line. If that fails too, nothing more is written. */
   #cutBack(cause: unknown): void {
     try {
       if (this.#file !== undefined) this.#options.io.truncate(this.#file, this.#size);
@@ -348,7 +350,7 @@ export class FileLog implements Log {
     }
   }
 
-  /** Concurrent callers share a sync. After a failed one the kernel may drop dirty pages silently, so it is final. */
+  /** Concurrent callers share a sync. A failed sync is final, because the kernel may drop dirty pages silently. */
   async #sync(): Promise<void> {
     const target = this.#size;
     while (this.#syncedSize < target) {
@@ -385,14 +387,14 @@ export class FileLog implements Log {
   #writeFailed(error: unknown): ThroughlineError {
     return new ThroughlineError({
       code: "log_write_failed",
-      message: `could not write to ${this.place}: ${messageOf(error)}. Nothing that was acknowledged is lost`,
+      message: `could not write to ${this.place}: ${messageOf(error)}. Everything acknowledged before is safe`,
       details: { errno: codeOf(error) },
       cause: error,
     });
   }
 
-  #fail(code: string, why: string, next = "Open it again to go on"): ThroughlineError {
-    const error = codedError(code, `session "${this.session}" cannot be written any more: ${why}. ${next}`);
+  #fail(code: string, why: string, next = "Open it again to continue"): ThroughlineError {
+    const error = codedError(code, `session "${this.session}" can no longer be written: ${why}. ${next}`);
     this.#loss.abort(error);
     return error;
   }

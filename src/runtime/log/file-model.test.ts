@@ -16,7 +16,7 @@ type Action =
   | { readonly do: "sync" }
   /** A writer that closes properly, and the next one. */
   | { readonly do: "reopen" }
-  /** The power fails: of what was not synced some bytes are gone, or some sectors were never written. */
+  /** A loss of power: some unsynced bytes are gone, or some sectors were never written. */
   | { readonly do: "cut"; readonly keep: number }
   | { readonly do: "zero"; readonly sectors: number };
 
@@ -40,7 +40,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("zero" as const), sectors: fc.nat(0xffff) }) },
 );
 
-/** Bytes from `from` on as a crash of the power may leave them. */
+/** The bytes starting at `from` as a loss of power may leave them. */
 function damaged(bytes: Buffer, from: number, how: Extract<Action, { do: "cut" | "zero" }>): Buffer {
   if (how.do === "cut") return bytes.subarray(0, from + Math.floor((bytes.length - from) * how.keep));
   const left = Buffer.from(bytes);
@@ -55,13 +55,13 @@ function damaged(bytes: Buffer, from: number, how: Extract<Action, { do: "cut" |
 const own = (events: readonly LoggedEvent[]): readonly LoggedEvent[] =>
   events.filter((event) => event.type !== "notice" || event.code !== "log_tail_cut");
 
-/** `toEqual` is for its message: asked each time, it would take most of a long run. */
+/** `toEqual` only gives the message: called every time, it would take most of a long run. */
 function expectSame(read: readonly LoggedEvent[], written: readonly LoggedEvent[]): void {
   if (!isDeepStrictEqual(read, written)) expect(read).toStrictEqual(written);
 }
 
 test(
-  "whatever happens, what was synced is there, unchanged and in order, and the log goes on",
+  "whatever happens, synced events are there, unchanged and in order, and the log continues",
   async () => {
     let ran = 0;
     await fc.assert(
@@ -106,7 +106,7 @@ test(
         expect(reader?.events.map(({ seq }) => seq) ?? []).toEqual(
           reader?.events.map((_, index) => index) ?? [],
         );
-        // At once, not after the test: a million runs would be a million folders.
+        // At once rather than after the test: a million runs would be a million folders.
         rmSync(folder, { recursive: true, force: true });
         ran += 1;
       }),

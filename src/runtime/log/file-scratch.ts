@@ -1,4 +1,7 @@
-/** The scratch journal of a log. It may be lost, so nothing here fails: a full disk or a foreign file in its place must not end a turn. */
+/**
+ * The scratch journal of a log. It may be lost, so nothing here fails: a full disk or a foreign file in its place must
+ * not end a turn.
+ */
 
 import { closeSync, constants, fstatSync, openSync, rmSync, writeSync } from "node:fs";
 
@@ -15,12 +18,12 @@ export function createFileScratch(path: string): Scratch {
         let lines = `${rows.join("\n")}\n`;
         if (file === undefined) {
           file = openSync(path, SCRATCH_FLAGS, 0o600);
-          // What a writer before left may end in a torn row, which would take the next one with it.
+          // An earlier writer may have left a torn row, which would corrupt the next one.
           if (fstatSync(file).size > 0) lines = `\n${lines}`;
         }
         writeSync(file, lines);
       } catch {
-        // Lost; the log itself will say what is wrong with the disk.
+        // Lost. If something is wrong with the disk, the log itself reports it.
       }
     },
     async rows() {
@@ -36,7 +39,7 @@ export function createFileScratch(path: string): Scratch {
       try {
         rmSync(path, { force: true });
       } catch {
-        // What cannot be removed is told apart by the id of its response.
+        // A leftover journal is recognized by the id of its response.
       }
     },
   };

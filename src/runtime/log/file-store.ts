@@ -1,5 +1,6 @@
 /**
- * A folder of sessions: `<id>.jsonl`, and beside it `.blobs/`, `.live`, `.summary`, `.torn-*` and `.lock/`. Folder 0700, files 0600.
+ * A folder of sessions: `<id>.jsonl`, with `.blobs/`, `.live`, `.summary`, `.waiting`, `.torn-*` and `.lock/` next to
+ * it. Folder mode 0700, files 0600.
  */
 
 import { readdir, rm } from "node:fs/promises";
@@ -27,11 +28,11 @@ import { acquireWriterLock, isLocked, lockWithin } from "./writer-lock.ts";
 
 export interface FileStoreOptions {
   readonly clock?: Clock;
-  /** For tests: counts and fails the system calls. */
+  /** For tests: counts system calls and makes them fail. */
   readonly io?: FileIo;
-  /** For tests: gives the hints of the file system, or none. */
+  /** For tests: supplies file system hints, or none. */
   readonly watch?: WatchFolder;
-  /** For tests: a smaller limit than that of the program (log-size.ts). */
+  /** For tests: a limit below the real one (log-size.ts). */
   readonly largestLogBytes?: number;
 }
 
@@ -40,7 +41,8 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
   const clock = options.clock ?? systemClock;
   const io = options.io ?? systemFileIo;
   const { largestLogBytes } = options;
-  // The log that was read last: whoever looks at a session to choose its model opens it next, and reads it once.
+  // The log that was read last. A caller that reads a session to choose its model opens it next; this avoids a second
+  // read.
   let last: FileLog | undefined;
   let storeOpen = true;
   const pathOf = (id: string): string => {
@@ -58,7 +60,7 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
     async open(id, openOptions) {
       if (!storeOpen) throw storeClosed();
       const earlier = last?.session === id ? last : undefined;
-      last = undefined; // while another log is read, this one may go
+      last = undefined; // not kept in memory while another log is read
       const log = await openSession(id, pathOf(id), root, openOptions, { ...parts, earlier });
       if (log.mode === "read") last = log;
       return log;
@@ -81,12 +83,13 @@ export function fileStore(folder: string, options: FileStoreOptions = {}): Store
       const lock = await acquireWriterLock(path);
       if (!lock.held) throw locked(id, lock.holder);
       try {
-        // The log last: killed in between, the session can still be named, and be removed again. The lock goes by itself.
+        // The log is removed last: if the process is killed in between, the session still has a name and can be removed
+        // again. The lock removes itself.
         const beside = (await readdir(root)).filter((name) => name.startsWith(`${id}.`));
         const first = beside.filter((name) => name !== `${id}.jsonl` && name !== `${id}.lock`);
         for (const name of [...first, `${id}.jsonl`])
           await rm(join(root, name), { recursive: true, force: true });
-        // Whoever listed the session while its log was still there may have written another.
+        // A list that ran while the log was still there may have written a new summary.
         await rm(join(root, `${id}${SUMMARY}`), { recursive: true, force: true });
       } finally {
         await lock.release();
@@ -129,7 +132,7 @@ async function openSession(
   }
 }
 
-/** What can be done about damage depends on the rest of the file. */
+/** What to advise about damage depends on the rest of the file. */
 function openLog(options: FileLogOptions): FileLog {
   try {
     return new FileLog(options);

@@ -9,7 +9,7 @@ import { FolderWatcher } from "./folder-watcher.ts";
 
 const settle = (): Promise<void> => new Promise((done) => setImmediate(done));
 
-/** Time stands still until the test lets it go on; what waits is known. */
+/** A clock that stands still until the test advances it, with a list of pending waits. */
 function testClock(): Clock & { readonly waits: number[]; advance(ms: number): Promise<void> } {
   let now = 0;
   const sleeping = new Set<{ readonly at: number; readonly wake: () => void }>();
@@ -77,8 +77,8 @@ function setUp(how: "hints" | "none" = "hints") {
   };
 }
 
-describe("one watcher for all", () => {
-  test("is made with the first follower and gone with the last", async () => {
+describe("the shared folder watcher", () => {
+  test("starts with the first follower and stops with the last", async () => {
     const { watcher, open, clock } = setUp();
     expect([open(), clock.waits]).toEqual([0, []]);
     const one = watcher.follow("a", () => undefined);
@@ -98,7 +98,7 @@ describe("one watcher for all", () => {
     expect([open(), watcher.closed.aborted]).toEqual([0, true]);
   });
 
-  test("a burst of hints makes one look; none is lost; strangers' files are nobody's", async () => {
+  test("makes one look of a burst of hints, loses none, and ignores other files", async () => {
     const { watcher, hint, clock } = setUp();
     let rings = 0;
     watcher.follow("a", () => (rings += 1));
@@ -115,7 +115,7 @@ describe("one watcher for all", () => {
     watcher.close();
   });
 
-  test("a lock that is made is asked for, and once more by the next tick: its holder may not be there yet", async () => {
+  test("asks a new lock at once, and again on the next tick because its holder may not be there yet", async () => {
     const { watcher, hint, clock, asked, held, folder } = setUp();
     let rings = 0;
     const followed = watcher.follow("a", () => (rings += 1));
@@ -134,7 +134,7 @@ describe("one watcher for all", () => {
     watcher.close();
   });
 
-  test("a holder that was killed leaves everything as it is, and is found within about a second", async () => {
+  test("finds within about a second that a holder was killed, although no file changed", async () => {
     const { watcher, clock, held, folder } = setUp();
     mkdirSync(join(folder, "a.lock"));
     held.add("a");
@@ -146,7 +146,7 @@ describe("one watcher for all", () => {
     watcher.close();
   });
 
-  test.each(["none", "failing"] as const)("with %s hints the timer alone finds what is new", async (how) => {
+  test.each(["none", "failing"] as const)("finds news by its timer alone if hints are %s", async (how) => {
     const { watcher, clock, write, fail, open } = setUp(how === "none" ? "none" : "hints");
     let rings = 0;
     watcher.follow("a", () => (rings += 1));
@@ -165,7 +165,7 @@ describe("one watcher for all", () => {
     watcher.close();
   });
 
-  test("a tick looks at some and asks a few, however many are followed, and comes round to all of them", async () => {
+  test("looks at some and asks a few per tick, however many are followed, until all had their turn", async () => {
     const { watcher, clock, asked, held, folder, write } = setUp("none");
     const ids = Array.from({ length: 200 }, (_, n) => `s${n}`);
     const rung = new Set<string>();
@@ -185,7 +185,7 @@ describe("one watcher for all", () => {
   });
 });
 
-test("a process that has followed ends by itself; one that follows stays", async () => {
+test("a process that stopped following exits, and one that follows stays alive", async () => {
   const folder = temporaryFolder();
   const child = startChild("follow-child", [folder, "s"]);
   await child.line("following");

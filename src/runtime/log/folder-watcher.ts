@@ -1,9 +1,9 @@
 /**
- * Tells the readers of one folder of sessions when there may be something new: one watcher and one timer for all of them,
- * made with the first and gone with the last.
+ * Notifies the readers of one folder of sessions when something may be new. They share one watcher and one timer,
+ * created with the first reader and stopped with the last.
  *
- * The file system's hints make it quick, the timer makes it sure: a system may have no hints, or lose some. Each tick
- * looks at some of the sessions in turn and asks the lock of a few, so what it costs has a bound, however many are
+ * The file system's hints make it fast; the timer makes it reliable, since a system may lack hints or lose some. Each
+ * tick checks some of the sessions in turn and asks the locks of a few, so its cost is bounded however many are
  * followed (docs/adr/0016-change-hints.md).
  */
 
@@ -17,7 +17,7 @@ export interface FolderWatch {
   close(): void;
 }
 
-/** Calls back with the name of what changed in the folder. Throws where the system has no hints to give. */
+/** Calls back with the name of the file that changed in the folder. Throws if the system cannot watch it. */
 export type WatchFolder = (
   folder: string,
   changed: (name: string) => void,
@@ -41,20 +41,20 @@ export interface FolderWatcherOptions {
 }
 
 const TICK_MS = 200;
-/** Sessions that a tick looks at, three calls of stat each: where there are hints it only finds what they missed. */
+/** Sessions checked per tick, with three stat calls each. With hints, it only has to find what they missed. */
 const LOOKS = 64;
 const LOOKS_WITH_HINTS = 16;
-/** Locks that a tick asks: each is a connection to its holder. */
+/** Locks asked per tick. Each is a connection to its holder. */
 const ASKS = 4;
 const ASK_AGAIN_MS = 1000;
-/** Sessions that a tick passes over to find those: at rest none has a lock to ask. */
+/** Sessions a tick may skip to find those locks: an idle session has none. */
 const PASSED = 128;
-/** A burst of writes makes one look. */
+/** A burst of writes leads to one check. */
 const HINTS_MS = 15;
 
 export interface Followed {
   readonly writer: Writer;
-  /** As it is now; whoever follows the session is told where that is new. */
+  /** Resolves to the current answer and notifies the session's followers if it is new. */
   ask(): Promise<boolean>;
   leave(): void;
 }
@@ -63,12 +63,12 @@ export class FolderWatcher {
   readonly #options: FolderWatcherOptions;
   readonly #sessions = new Map<string, FollowedSession>();
   readonly #closed = new AbortController();
-  /** Ends the timer and the watching. */
+  /** Stops the timer and the watcher. */
   #stop: AbortController | undefined;
   #hasHints = false;
   #hinted = new Map<FollowedSession, Hint>();
   #lastFlush = Number.NEGATIVE_INFINITY;
-  /** Who was looked at, and asked, longest ago comes first. */
+  /** Iterators that visit every session in turn. */
   #looks: Iterator<FollowedSession> | undefined;
   #asks: Iterator<FollowedSession> | undefined;
 
@@ -76,7 +76,7 @@ export class FolderWatcher {
     this.#options = options;
   }
 
-  /** Aborted when nothing more will be told. */
+  /** Aborted when no further notifications will follow. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }
@@ -101,7 +101,7 @@ export class FolderWatcher {
     };
   }
 
-  /** Where somebody follows the session, they are told what the answer is. */
+  /** If the session is followed, its followers learn the answer too. */
   hasWriter(id: string): Promise<boolean> {
     return this.#sessions.get(id)?.ask() ?? this.#options.hasWriter(id);
   }
@@ -127,7 +127,7 @@ export class FolderWatcher {
     this.#hinted.clear();
   }
 
-  /** Where there are no hints, or no more, the timer alone does it. */
+  /** Without hints, the timer works alone. */
   #watch(stop: AbortSignal): void {
     let watching: FolderWatch | undefined;
     const end = (): void => {
@@ -140,7 +140,7 @@ export class FolderWatcher {
       this.#hasHints = true;
       stop.addEventListener("abort", end, { once: true });
     } catch {
-      // ENOSPC, EMFILE, a file system without them, a folder that is gone.
+      // ENOSPC, EMFILE, a file system without hints, or a missing folder.
     }
   }
 
@@ -183,7 +183,7 @@ export class FolderWatcher {
     return next.done === true ? undefined : next.value;
   }
 
-  /** Only a holder that was killed is not seen by looking at the files. */
+  /** Only the lock reveals that a holder was killed; the files do not. */
   #askSome(): void {
     const now = this.#options.clock.monotonic();
     let asked = 0;
@@ -206,7 +206,7 @@ type Hint = "files" | "lock";
 
 const HINTS: Readonly<Record<string, Hint>> = { ".jsonl": "files", ".live": "files", ".lock": "lock" };
 
-/** One session, for all logs of it that are followed. */
+/** One session, shared by all followed logs of it. */
 class FollowedSession {
   readonly listeners = new Set<() => void>();
   readonly #id: string;
@@ -236,7 +236,10 @@ class FollowedSession {
     return this.writer.lives || this.#seenLock !== "";
   }
 
-  /** A hint is believed: a file that was made anew within one tick of the system's clock looks as before. */
+  /**
+   * A hint counts even if the state looks the same: a file recreated within one tick of the system's clock looks
+   * unchanged.
+   */
   look(hint?: Hint): void {
     const [files, lock] = [this.#files(), stateOf(this.#lock)];
     const isLockNew = lock !== this.#seenLock || hint === "lock";
@@ -247,7 +250,7 @@ class FollowedSession {
     if (isNew) this.#ring();
   }
 
-  /** Whoever asks during an asking is told what the next one says: the holder may have come or gone meanwhile. */
+  /** A call during a running check gets the result of the next one, because the holder may have changed meanwhile. */
   ask(): Promise<boolean> {
     if (this.#asking === undefined) {
       this.#asking = this.#ask().finally(() => {
@@ -262,14 +265,14 @@ class FollowedSession {
     return this.#askedNext;
   }
 
-  /** A lock that is being taken has no holder yet: the next tick asks once more. */
+  /** A lock that is being taken has no holder yet, so the next tick asks again. */
   #askSoon(): void {
     this.askedAt = Number.NEGATIVE_INFINITY;
   }
 
   async #ask(): Promise<boolean> {
     this.askedAt = this.#options.clock.monotonic();
-    // A lock that cannot be asked tells nothing new.
+    // If the lock cannot be asked, the last answer stands.
     const lives = await this.#options.hasWriter(this.#id).catch(() => this.writer.lives);
     if (lives !== this.writer.lives) {
       this.writer = { lives, flips: this.writer.flips + 1 };
@@ -287,12 +290,12 @@ class FollowedSession {
   }
 }
 
-/** Empty when there is nothing. Not the times as whole nanoseconds: numbers of that size cost as much as the call. */
+/** Empty if there is no file. Avoids bigint times: nanoseconds as bigint cost as much as the call. */
 function stateOf(path: string): string {
   try {
     const found = lstatSync(path, { throwIfNoEntry: false });
     return found === undefined ? "" : `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}`;
   } catch {
-    return ""; // whoever reads is told what is wrong
+    return ""; // the reader reports the problem
   }
 }

@@ -1,4 +1,4 @@
-/** The truth: append-only logs and where they are kept. */
+/** The append-only logs, which are the truth, and the stores that keep them. */
 
 export { BlobCache } from "./blob-cache.ts";
 export {

@@ -1,7 +1,7 @@
 /**
- * What a process that was killed on its way left in a folder of sessions, and who takes it away: the next one that
- * writes a whole session there (import, fork, erase, repair), for each session whose lock it gets. A session itself is
- * never touched, and of what stands without one only what is known to be unfinished.
+ * Removes what a killed process left unfinished in a folder of sessions. The next process that writes a whole session
+ * there (import, fork, erase, repair) does it, for each session whose lock it gets. It never touches a session itself,
+ * and removes a file without a session only if it is known to be unfinished.
  */
 
 import { readdirSync, rmSync } from "node:fs";
@@ -11,19 +11,19 @@ import { isThere } from "../../base/files/index.ts";
 import { syncFolder } from "./whole-file.ts";
 import { acquireWriterLock } from "./writer-lock.ts";
 
-/** A log that is whole but not in place yet. While it stands there without its log, the blobs are part of it. */
+/** A complete log that is not in place yet. While it exists without `<id>.jsonl`, the blobs belong to it. */
 export const NEW = ".jsonl.new";
 
 const TEMPORARY = /\.\d+\.tmp$/;
 
-/** Of every session of the folder that nobody holds. */
+/** Cleans up every session of the folder that is not locked. */
 export async function sweepFolder(root: string): Promise<void> {
   const ids = readdirSync(root).flatMap((name) =>
     TEMPORARY.test(name) || name.endsWith(NEW) ? [name.slice(0, name.indexOf("."))] : [],
   );
   for (const id of new Set(ids)) {
     const lock = await acquireWriterLock(join(root, `${id}.jsonl`));
-    if (!lock.held) continue; // it is under way
+    if (!lock.held) continue; // it is being written
     try {
       removeUnfinished(root, id);
     } finally {
@@ -32,12 +32,12 @@ export async function sweepFolder(root: string): Promise<void> {
   }
 }
 
-/** Whoever calls this holds the session's lock. */
+/** The caller must hold the session's lock. */
 export function removeUnfinished(root: string, id: string): void {
   const names = readdirSync(root).filter((name) => name.startsWith(`${id}.`));
   const blobs = join(root, `${id}.blobs`);
   if (names.includes(`${id}${NEW}`)) {
-    // The blobs first: without this mark nobody could tell that they belong to nothing.
+    // The blobs go first: without this marker, nothing shows that they are orphaned.
     if (!names.includes(`${id}.jsonl`)) rmSync(blobs, { recursive: true, force: true });
     syncFolder(root);
     rmSync(join(root, `${id}${NEW}`), { force: true });

@@ -18,7 +18,7 @@ const event = (seq: number, message = `message ${seq}`, epoch = 1): LoggedEvent 
   message,
 });
 
-/** Text with single bits away from NUL (space, @), multi-byte characters and quotes. */
+/** Text one bit away from NUL (space, @), multi-byte characters and quotes. */
 const events = [
   event(0, "a @ b"),
   event(1, 'quotes " and \\ and ü 😀'),
@@ -41,7 +41,7 @@ const damageOf = (bytes: Buffer): ThroughlineError["details"] & { readonly code:
   return { code: "no damage" };
 };
 
-/** What is read may be less than what was written, never something else. */
+/** The events read may be fewer than those written, but never different. */
 const isPrefix = (read: readonly LoggedEvent[]): boolean =>
   JSON.stringify(read) === JSON.stringify(events.slice(0, read.length));
 
@@ -53,12 +53,12 @@ test("a line is JSON with its checksum as the last field, the CRC-32 of all byte
   expect(sum).toBe(crc32(open).toString(16).padStart(8, "0"));
 });
 
-test("whole lines are read back equal, with nothing torn", () => {
+test("complete lines are read back equal, with nothing torn", () => {
   expect(scan(whole)).toEqual({ events, goodBytes: whole.length, tornBytes: 0 });
   expect(scan(Buffer.alloc(0))).toEqual({ events: [], goodBytes: 0, tornBytes: 0 });
 });
 
-test("of every byte prefix exactly the whole lines are read, and the rest is torn", () => {
+test("from every byte prefix exactly the complete lines are read, and the rest is torn", () => {
   for (let length = 0; length <= whole.length; length += 1) {
     const complete = lines.filter((line, index) => (starts[index] ?? 0) + line.length <= length).length;
     const goodBytes = complete === lines.length ? whole.length : (starts[complete] ?? 0);
@@ -70,7 +70,7 @@ test("of every byte prefix exactly the whole lines are read, and the rest is tor
   }
 });
 
-test("a tail of zeros from any byte on is torn, not damage", () => {
+test("zeros from any byte to the end are a torn tail, not damage", () => {
   for (let from = 0; from < whole.length; from += 1) {
     const bytes = Buffer.from(whole);
     bytes.fill(0, from);
@@ -87,7 +87,7 @@ describe("sectors of the last write that never reached the disk", () => {
   const first = Math.floor(base.length / 512);
   const sectors = Math.ceil(file.length / 512) - first;
 
-  test("every subset of them leaves all that was synced, and of the rest only whole, unchanged events", () => {
+  test("leave all synced events in every combination, and of the rest only complete, unchanged ones", () => {
     expect(sectors).toBeGreaterThan(7);
     const all = [...synced, ...batch].map((line) => JSON.parse(line.toString()) as { id: string });
     for (let subset = 0; subset < 2 ** sectors; subset += 1) {
@@ -103,21 +103,21 @@ describe("sectors of the last write that never reached the disk", () => {
     }
   });
 
-  test("zeros that were synced long ago are damage: far more than a write follows them", () => {
+  test("are not assumed for zeros synced long ago: more than one write follows them, so they are damage", () => {
     const filler = Array.from({ length: 1200 }, (_, index) => frameLine(event(5 + index, "f".repeat(900))));
     const bytes = Buffer.concat([base, ...filler]);
     bytes.fill(0, 1024, 1536);
     expect(damageOf(bytes)).toMatchObject({ code: "log_damaged", problem: "the checksum does not match" });
   });
 
-  test("a long line may have lost a sector far from the end, as long as little follows the line", () => {
+  test("may be far from the end in a long line, as long as little follows the line", () => {
     const long = frameLine(event(5, "l".repeat(5 * 1024 * 1024)));
     const bytes = Buffer.concat([base, long, frameLine(event(6))]);
     bytes.fill(0, 1024, 1536);
     expect(scan(bytes)).toMatchObject({ goodBytes: base.length });
   });
 
-  test("a single byte that became zero is damage, wherever it stands", () => {
+  test("are not assumed for a single zero byte: it is damage, wherever it is", () => {
     for (let at = 0; at < base.length - 1; at += 1) {
       const bytes = Buffer.concat([base, ...batch]);
       bytes[at] = 0;
@@ -126,13 +126,13 @@ describe("sectors of the last write that never reached the disk", () => {
   });
 });
 
-test("no flip of any bit is ever accepted as a record; all but those of the last line break are damage", () => {
+test("no bit flip is ever accepted as an event; all but those of the last line break are damage", () => {
   for (let at = 0; at < whole.length; at += 1) {
     for (let bit = 0; bit < 8; bit += 1) {
       const bytes = Buffer.from(whole);
       bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
       if (at === whole.length - 1) {
-        // Without its line break the last line looks as if it had never been finished.
+        // Without its line break the last line looks unfinished.
         expect(scan(bytes).events).toEqual(events.slice(0, -1));
         continue;
       }
@@ -143,7 +143,7 @@ test("no flip of any bit is ever accepted as a record; all but those of the last
   }
 });
 
-test("random damage of any kind is never accepted: what is read is a prefix of what was written", () => {
+test("random damage is never accepted: the events read are a prefix of those written", () => {
   const change = fc.record({
     at: fc.nat(whole.length - 1),
     length: fc.nat(60),
@@ -169,7 +169,7 @@ const at = (index: number): number => starts[index] ?? -1;
 const join = (...order: readonly number[]): Buffer =>
   Buffer.concat(order.map((index) => lines[index] ?? Buffer.alloc(0)));
 
-describe("lines that are whole but not where they belong are named with line and byte", () => {
+describe("complete lines in the wrong place are reported with line and byte", () => {
   test.each([
     ["a deleted first line", join(1, 2, 3), 1, 0, "seq is 1, expected 0"],
     ["a deleted line", join(0, 2, 3), 2, at(1), "seq is 2, expected 1"],
@@ -180,7 +180,7 @@ describe("lines that are whole but not where they belong are named with line and
     expect(damageOf(bytes)).toMatchObject({ code: "log_damaged", line, byte, problem });
   });
 
-  test("an epoch that goes down: a writer that had been overtaken", () => {
+  test("an epoch that goes down, written by an overtaken writer", () => {
     const bytes = Buffer.concat([frameLine(event(0, "a", 3)), frameLine(event(1, "b", 2))]);
     expect(damageOf(bytes)).toMatchObject({
       code: "log_damaged",
@@ -190,7 +190,7 @@ describe("lines that are whole but not where they belong are named with line and
     });
   });
 
-  test("an empty line, a foreign line, and a line with a right sum that is no event", () => {
+  test("an empty line, a foreign line, and a line with a right checksum that is not an event", () => {
     const foreign = Buffer.from('{"hello":"world"}\n');
     const open = Buffer.from('{"hello":"world"');
     const summed = Buffer.from(`${open.toString()},"sum":"${crc32(open).toString(16).padStart(8, "0")}"}\n`);
@@ -210,7 +210,7 @@ describe("lines that are whole but not where they belong are named with line and
   });
 });
 
-test("going on from what was read before counts lines and bytes from the start of the file", () => {
+test("a later read counts lines and bytes from the start of the file", () => {
   const [first = Buffer.alloc(0), second = Buffer.alloc(0), third = Buffer.alloc(0)] = lines;
   const offset = first.length;
   const rest = scanLines(Buffer.concat([second, third]), { offset, firstSeq: 1, lowestEpoch: 1 });

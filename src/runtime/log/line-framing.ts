@@ -1,9 +1,9 @@
 /**
  * Lines of the file: JSON, checksum as the last field, LF. docs/log-format.md is the specification.
  *
- * Damage and a torn tail are told apart by where and how it is broken. A crash can only leave the end of the file
- * unfinished: no line break, or sectors that were never written and read as zeros. Anything else is damage; it is
- * named by line and byte and never skipped.
+ * Where and how a file is broken tells a torn tail from damage. A crash can only leave the end of the file unfinished:
+ * a missing line break, or sectors that were never written and read as zeros. Anything else is damage. It is reported
+ * by line and byte and never skipped.
  */
 
 import { constants } from "node:buffer";
@@ -17,7 +17,7 @@ export function frameLine(event: LoggedEvent): Buffer {
   return frameOpen(toOpenLine(event));
 }
 
-/** Lines made anew, for events that were never lines or that were changed. */
+/** Builds new lines, for events that were never lines or were changed. */
 export function linesFrom(events: readonly LoggedEvent[]): Buffer {
   return Buffer.concat(events.map((event) => frameLine(event)));
 }
@@ -32,11 +32,11 @@ export function frameOpen(text: string): Buffer {
 export const LF = Buffer.from("\n");
 
 export interface RawLine {
-  /** Where it begins. */
+  /** Its offset in the bytes. */
   readonly at: number;
   /** Without its line break. */
   readonly line: Buffer;
-  /** False: the bytes end in the middle of it. */
+  /** False if the bytes end in the middle of the line. */
   readonly ended: boolean;
 }
 
@@ -57,14 +57,17 @@ export interface ScannedLines {
   readonly tornBytes: number;
 }
 
-/** Reads every line of `bytes`, which stand at `offset` of the file; `firstSeq` and `lowestEpoch` continue what was read before. */
+/**
+ * Reads every line of `bytes`, which begin at `offset` of the file. `firstSeq` and `lowestEpoch` continue the previous
+ * read.
+ */
 export function scanLines(
   bytes: Buffer,
   options: {
     readonly offset: number;
     readonly firstSeq: number;
     readonly lowestEpoch: number;
-    /** Whose lines they are, for what to do about damage. */
+    /** The session of these lines, for the advice about damage. */
     readonly session?: string;
   },
 ): ScannedLines {
@@ -94,7 +97,7 @@ export function scanLines(
 
 const SUM_BYTES = ',"sum":"00000000"}'.length;
 
-/** The line without its checksum, or undefined if that does not match. */
+/** Returns the line without its checksum, or undefined if the checksum does not match. */
 export function checkedLine(line: Buffer): string | undefined {
   return checkedText(line, 0, line.length);
 }
@@ -102,16 +105,16 @@ export function checkedLine(line: Buffer): string | undefined {
 function checkedText(bytes: Buffer, start: number, end: number): string | undefined {
   const openEnd = end - SUM_BYTES;
   if (openEnd <= start) return undefined;
-  if (openEnd - start >= constants.MAX_STRING_LENGTH) return undefined; // no writer makes it, and no string holds it
+  if (openEnd - start >= constants.MAX_STRING_LENGTH) return undefined; // no writer produces it, and no string can hold it
   if (sumAt(bytes, openEnd) !== crc32(bytes.subarray(start, openEnd))) return undefined;
-  // One decoding and no joining: for a moment the closing brace stands where the checksum begins.
+  // Decodes once and joins nothing: the closing brace briefly replaces the comma before the checksum.
   bytes[openEnd] = CLOSE_BRACE;
   const text = bytes.toString("utf8", start, openEnd + 1);
   bytes[openEnd] = COMMA;
   return text;
 }
 
-/** The number in `,"sum":"0123abcd"}`, or -1 for anything but that. */
+/** The number in `,"sum":"0123abcd"}`, or -1 for anything else. */
 function sumAt(bytes: Buffer, at: number): number {
   for (let index = 0; index < SUM_HEAD.length; index += 1) {
     if (bytes[at + index] !== SUM_HEAD[index]) return -1;
@@ -136,14 +139,17 @@ type ReadLine =
   | { readonly ok: true; readonly event: LoggedEvent }
   | { readonly ok: false; readonly problem: string };
 
-/** The first line decides the format of a log. A newer one may mean other things by the same words: nobody guesses. */
+/**
+ * The first line decides the format of a log. A newer format may give the same fields another meaning, so it is
+ * refused.
+ */
 export function assertFormat(events: readonly LoggedEvent[], session: string): void {
   const [first] = events;
   const version = first === undefined ? FORMAT : formatVersionOf(first);
   if (version <= FORMAT) return;
   throw new ThroughlineError({
     code: "log_too_new",
-    message: `session "${session}" is kept in format ${version} of the log; this version reads up to format ${FORMAT}. Nothing was changed: update throughline to open it`,
+    message: `session "${session}" uses log format ${version}, but this version reads only up to format ${FORMAT}. Nothing was changed. Update throughline to open it`,
     details: { version, reads: FORMAT },
   });
 }
@@ -162,9 +168,10 @@ function readLine(bytes: Buffer, start: number, end: number): ReadLine {
 }
 
 /**
- * Zeros in a line are sectors of the last, unsynced write that never reached the disk; later lines of that same write
- * may be whole. They begin where a line or a sector does and end where a sector does: any other zero is a changed byte.
- * A write is bounded, so zeros far from the end were synced long ago. Both of these are damage.
+ * Zeros in a line are sectors of the last, unsynced write that never reached the disk; later lines of that write may be
+ * complete. Such zeros begin at the start of a line or sector and end at the end of a sector; any other zero is a
+ * changed byte. The size of a write is bounded, so zeros far from the end were synced long ago. Both of these are
+ * damage.
  */
 function isUnwritten(bytes: Buffer, start: number, end: number, offset: number): boolean {
   const zero = bytes.indexOf(0x00, start);

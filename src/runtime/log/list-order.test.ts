@@ -13,20 +13,20 @@ function idsOf(times: Readonly<Record<string, number>>, now: number, behind?: st
 
 const TIMES = { old: NOW - YEAR, future: NOW + YEAR, skewed: NOW + 5000, later: NOW + 2 * YEAR };
 
-test("what was written while the clock stood in the future comes behind the present", () => {
+test("sessions dated in the future come after those of the present", () => {
   expect(idsOf(TIMES, NOW)).toEqual(["skewed", "old", "later", "future"]);
 });
 
-test("what stands behind a session is what the list shows after it, across the present and the future", () => {
+test("the sessions after a given one are those the list shows after it, across present and future", () => {
   const all = idsOf(TIMES, NOW);
   for (const [index, id] of all.entries()) expect(idsOf(TIMES, NOW, id)).toEqual(all.slice(index + 1));
 });
 
-test("while the clock stands in 1970 the session written last is the first", () => {
+test("if the clock says 1970, the session written last is still the first", () => {
   expect(idsOf({ before: NOW, now: 5000 }, 6000)).toEqual(["now", "before"]);
 });
 
-test("of one time they come by id, also where a file has no time", () => {
+test("sessions of the same time are ordered by id, even if a file has no time", () => {
   expect(idsOf({ b: NOW, c: NOW, a: NOW, B: NOW }, NOW)).toEqual(["B", "a", "b", "c"]);
   expect(idsOf({ b: Number.NaN, a: Number.NaN }, NOW)).toEqual(["a", "b"]);
 });

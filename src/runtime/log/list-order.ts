@@ -1,16 +1,16 @@
-/** The one order of lists, and what a search finds, whatever keeps the sessions. */
+/** The order of session lists and the search in them, for every store. */
 
 import type { ListOptions, StoredSession } from "./log.ts";
 
 type Listed = Pick<StoredSession, "id" | "modifiedAt">;
 
-/** Two machines that share a folder seldom agree to the second. */
+/** Two machines that share a folder rarely agree to the second. */
 const SKEW_MS = 60_000;
 
 /**
- * Newest first; by id where the time is the same, so that a list that is read in pages misses nothing. A session of the
- * future was written before the clock was set back: it comes behind those of the present, or `-c` would go on with it
- * until its time has come.
+ * Newest first, then by id, so that a list read in pages misses nothing. A session dated in the future was written
+ * before the clock was set back. It comes after those of the present; otherwise `-c` would continue it until its time
+ * has come.
  */
 export function inListOrder<S extends Listed>(
   sessions: readonly S[],
@@ -23,7 +23,7 @@ export function inListOrder<S extends Listed>(
   return sessions.filter((one) => behind === undefined || order(behind, one) < 0).toSorted(order);
 }
 
-/** In title, id or folder, in any case. */
+/** Case-insensitive search in title, id and folder. */
 export function isFound(
   { id, summary }: Pick<StoredSession, "id" | "summary">,
   search: string | undefined,

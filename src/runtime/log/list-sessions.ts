@@ -1,7 +1,7 @@
 /**
- * The sessions of a folder. One call for the names, then stat without a round trip through the thread pool for each:
- * all of that is needed for the order. Then one summary for each session that is asked for, and the log only where there
- * is none that fits (bench/list-sessions.mjs).
+ * Lists the sessions of a folder. One call reads the names, then a synchronous stat per session avoids a round trip
+ * through the thread pool; the order needs all of these. After that it reads one summary per requested session, and a
+ * log only if it has no matching summary (bench/list-sessions.mjs).
  */
 
 import { type Dirent, lstatSync } from "node:fs";
@@ -25,7 +25,7 @@ export interface ListedFolder {
   readonly read: (id: string) => Promise<Log>;
 }
 
-/** Between two breaths for everybody else: some milliseconds of looking. */
+/** How many to process before yielding to the event loop: a few milliseconds of work. */
 const STATS_AT_ONCE = 200;
 const SUMMARIES_AT_ONCE = 50;
 
@@ -54,11 +54,11 @@ interface Found {
   readonly id: string;
   readonly modifiedAt: number;
   readonly bytes: number;
-  /** Undefined: it could not be looked at. */
+  /** Undefined if the file could not be examined. */
   readonly state: LogState | undefined;
 }
 
-/** A session that was removed meanwhile is not there. */
+/** A session that was removed meanwhile is omitted. */
 async function sessionsIn(root: string): Promise<readonly Found[]> {
   let entries: readonly Dirent[];
   try {
@@ -80,7 +80,7 @@ async function sessionsIn(root: string): Promise<readonly Found[]> {
   return found;
 }
 
-/** One file that cannot be looked at must not hide the others: it is listed, and opening it says what is wrong. */
+/** One file that cannot be examined must not hide the others. It is listed, and opening it reports the problem. */
 function lookAt(id: string, path: string): Found | undefined {
   try {
     const state = lstatSync(path, { bigint: true, throwIfNoEntry: false });
@@ -93,7 +93,7 @@ function lookAt(id: string, path: string): Found | undefined {
 
 type Told = { readonly summary: StoredSummary } | Pick<StoredSession, "problem" | "problemCode">;
 
-/** Undefined: it was removed meanwhile. */
+/** Returns undefined if the session was removed meanwhile. */
 async function summarise({ root, read }: ListedFolder, { id, state }: Found): Promise<Told | undefined> {
   const path = join(root, `${id}.jsonl`);
   const kept = state === undefined ? undefined : readSummary(path, id, state);
@@ -116,7 +116,7 @@ async function rebuilt(
   seen: LogState | undefined,
 ): Promise<StoredSummary> {
   const before = stateOfLog(path);
-  // Its writer may have gone on since the folder was read, and have left a newer one.
+  // The writer may have continued since the folder was read and left a newer summary.
   const newer =
     before === undefined || seen === undefined || sameState(before, seen)
       ? undefined

@@ -1,4 +1,7 @@
-/** A log is never written past what can be opened again, and one that is too large all the same is refused in words. */
+/**
+ * A log is never written past what can be opened again, and one that is still too large is refused with a clear
+ * message.
+ */
 
 import { readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -46,7 +49,7 @@ async function opened(size = 0) {
 }
 
 describe("a writer", () => {
-  test("begins nothing new when a quarter of the largest log is left, and says what to do", async () => {
+  test("begins nothing new when only a quarter of the largest log is left, and says what to do", async () => {
     const { log, bytes } = await opened(SOFT - 200);
     const before = bytes();
     const told = { code: "log_too_large", message: expect.stringMatching(/throughline fork s --compacted$/) };
@@ -57,17 +60,17 @@ describe("a writer", () => {
     await log.append([message("summarise", { by: "runtime", purpose: "compaction" })]);
   });
 
-  test("refuses all of an append or nothing of it", async () => {
+  test("refuses an append as a whole", async () => {
     const { log, path } = await opened(SOFT + 10);
     const before = readFileSync(path);
     const events = log.events.length;
     await expect(log.append([turnEnd, message("next")])).rejects.toMatchObject({ code: "log_too_large" });
     expect(readFileSync(path).equals(before)).toBe(true);
     expect(log.events).toHaveLength(events);
-    expect(await log.append([turnEnd])).toHaveLength(1); // it is no failure: the log goes on
+    expect(await log.append([turnEnd])).toHaveLength(1); // it is not a failure: the log continues
   });
 
-  test("keeps the last part for what closes a turn, and writes nothing past the limit", async () => {
+  test("reserves the last part for events that close a turn, and writes nothing past the limit", async () => {
     const { folder, log, bytes } = await opened(HARD - 400);
     await expect(log.append([item("x".repeat(500))])).rejects.toMatchObject({ code: "log_too_large" });
     let ends = 0;
@@ -83,13 +86,13 @@ describe("a writer", () => {
     expect((await store.open("s", { mode: "read" })).events).toHaveLength(log.events.length);
   });
 
-  test("warns once while a log is open, with a person's message, long before", async () => {
+  test("warns once while a log is open, with a person's message, long before the limit", async () => {
     const { store, log } = await opened(LARGEST / 2 + 10);
     const warnings = (one: typeof log) =>
       one.events.filter((event) => event.type === "notice" && event.code === "log_large");
     await log.append([item("no word in the middle of an answer")]);
     expect(warnings(log)).toHaveLength(0);
-    expect(await log.append([message("hello")])).toHaveLength(1); // what was handed over, and nothing else
+    expect(await log.append([message("hello")])).toHaveLength(1); // only the drafts that were passed in
     await log.append([message("again")]);
     expect(warnings(log)).toMatchObject([{ message: expect.stringContaining("throughline compact s") }]);
     await log.close();
@@ -109,18 +112,21 @@ const sparse = (bytes: number) => {
 };
 
 describe("a log that is too large to be read", () => {
-  test.each(["read", "write"] as const)("is refused in words when it is opened to %s", async (mode) => {
-    const { folder, path } = sparse(LARGEST_LOG_BYTES + 1);
-    await expect(fileStore(folder).open("s", { mode })).rejects.toMatchObject({
-      code: "log_too_large",
-      message: expect.stringContaining("2048.0 MiB"),
-    });
-    expect(statSync(path).size).toBe(LARGEST_LOG_BYTES + 1);
-    await fileStore(folder).remove("s"); // without reading it
-    expect(await fileStore(folder).exists("s")).toBe(false);
-  });
+  test.each(["read", "write"] as const)(
+    "is refused with a clear message when it is opened to %s",
+    async (mode) => {
+      const { folder, path } = sparse(LARGEST_LOG_BYTES + 1);
+      await expect(fileStore(folder).open("s", { mode })).rejects.toMatchObject({
+        code: "log_too_large",
+        message: expect.stringContaining("2048.0 MiB"),
+      });
+      expect(statSync(path).size).toBe(LARGEST_LOG_BYTES + 1);
+      await fileStore(folder).remove("s"); // without reading it
+      expect(await fileStore(folder).exists("s")).toBe(false);
+    },
+  );
 
-  test("is refused while somebody follows it; what was read of it before can still be exported", async () => {
+  test("is refused while a reader follows it; what was read before can still be exported", async () => {
     const { folder, path } = sparse(0);
     const log = await fileStore(folder).open("s", { mode: "read" });
     truncateSync(path, 3 * 2 ** 30);
@@ -129,14 +135,14 @@ describe("a log that is too large to be read", () => {
     expect(() => readWholeFile(path, path)).toThrow(expect.objectContaining({ code: "log_too_large" }));
   });
 
-  test("is not made from an export, a fork or a repair either", async () => {
+  test("is not created from an export, a fork or a repair either", async () => {
     const folder = temporaryFolder();
     const lines = { length: LARGEST_LOG_BYTES + 1 } as Buffer;
     const writing = writeSession(folder, { lines, blobs: new Map() }, { id: "s" });
     await expect(writing).rejects.toMatchObject({ code: "log_too_large" });
   });
 
-  test("a blob of that size is damaged, and not an error of the system", async () => {
+  test("is different from a blob of that size, which is damaged and not a system error", async () => {
     const { log, folder } = await opened();
     const name = await log.putBlob(Buffer.from("small"));
     truncateSync(join(folder, "s.blobs", name), 3 * 2 ** 30);

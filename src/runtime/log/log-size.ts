@@ -1,9 +1,9 @@
 /**
- * How large a log may become. A log is read whole, and Node 20 and 24 read at most 2 GiB - 1 byte of a file at once
- * (`ERR_FS_FILE_TOO_LARGE`): a longer log could never be opened again. So a writer begins nothing new when a quarter of that is
- * left. A turn under way may use the quarter, all but its last part, which is kept for what closes the turn: the session ends in
- * a state that opens, shows, exports, forks and compacts. The quarter is 512 MiB; an answer has at most 256 MiB, and its text
- * stands in the log twice.
+ * Limits the size of a log. A log is read whole, and Node 20 and 24 read at most 2 GiB - 1 byte of a file at once
+ * (`ERR_FS_FILE_TOO_LARGE`), so a longer log could never be opened again. A writer therefore begins no new turn once
+ * only a quarter of that is left. A turn in progress may use the quarter except its last part, which is reserved for
+ * the events that close the turn. The session then ends in a state that can be opened, shown, exported, forked and
+ * compacted. The quarter is 512 MiB; an answer has at most 256 MiB, and the log holds its text twice.
  */
 
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
@@ -11,12 +11,12 @@ import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import type { EventDraft } from "../../base/events/index.ts";
 import { codedError, ThroughlineError } from "../../base/support/index.ts";
 
-/** The largest log that this version opens. */
+/** The largest log that this version can open. */
 export const LARGEST_LOG_BYTES = 2 ** 31 - 1;
 
 export const LOG_TOO_LARGE = "log_too_large";
 
-/** `begin` needs room for a whole turn, `go_on` for what is under way, `close` for itself. */
+/** `begin` needs room for a whole turn, `go_on` for the turn in progress, `close` only for itself. */
 type Need = "begin" | "go_on" | "close";
 
 export class LogSize {
@@ -29,28 +29,28 @@ export class LogSize {
     this.#largest = largest;
   }
 
-  /** Throws what a reader is told of a file that cannot be read whole. */
+  /** Throws if a file of that size cannot be read whole. */
   assertReadable(bytes: number): void {
     if (bytes > this.#largest) throw tooLargeToOpen(`session "${this.#session}"`, bytes, this.#largest);
   }
 
-  /** Why nothing new can be begun in a log of that size; undefined while there is room. */
+  /** Why nothing new can begin in a log of that size, or undefined while there is room. */
   refusal(size: number, need: Need = "begin"): ThroughlineError | undefined {
     const most = this.#mostFor(need);
     if (size <= most) return undefined;
     const id = this.#session;
     const reason =
       need === "begin"
-        ? `it has ${inMiB(size)} with this, and a turn begins only up to ${inMiB(most)}: this version opens at most ${inMiB(this.#largest)}`
-        : `it would have ${inMiB(size)} with this, and this version opens at most ${inMiB(this.#largest)}`;
+        ? `it has ${inMiB(size)} with this. A turn can begin only up to ${inMiB(most)}, because this version opens at most ${inMiB(this.#largest)}`
+        : `it would have ${inMiB(size)} with this, but this version opens at most ${inMiB(this.#largest)}`;
     return new ThroughlineError({
       code: LOG_TOO_LARGE,
-      message: `the log of session "${id}" is too large to go on: ${reason}. Nothing was written. Go on in a smaller copy: throughline compact ${id}, then throughline fork ${id} --compacted`,
+      message: `the log of session "${id}" is too large to continue: ${reason}. Nothing was written. Continue in a smaller copy: throughline compact ${id}, then throughline fork ${id} --compacted`,
       details: { bytes: size, most, largest: this.#largest },
     });
   }
 
-  /** All or none of an append: what needs most room decides. */
+  /** Checks an append as a whole. The draft that needs the most room decides. */
   assertRoom(size: number, drafts: readonly EventDraft[]): void {
     const needs = new Set(drafts.map(needOf));
     const need = needs.has("begin") ? "begin" : needs.has("go_on") ? "go_on" : "close";
@@ -58,13 +58,13 @@ export class LogSize {
     if (refused !== undefined) throw refused;
   }
 
-  /** Said once while a log is open, with a message of a person, long before anything is refused. */
+  /** Warns once while a log is open, together with a person's message, long before anything is refused. */
   warning(size: number, drafts: readonly EventDraft[]): readonly EventDraft[] {
     const asked = drafts.some((draft) => draft.type === "user_message" && draft.by === "person");
     if (this.#told || !asked || size <= this.#largest / 2) return [];
     this.#told = true;
     const most = inMiB(this.#mostFor("begin"));
-    const message = `the log of this session has ${inMiB(size)}; above ${most} no new turn begins. To go on in a smaller copy: throughline compact ${this.#session}, then throughline fork ${this.#session} --compacted`;
+    const message = `the log of this session has ${inMiB(size)}; above ${most} no new turn can begin. To continue in a smaller copy: throughline compact ${this.#session}, then throughline fork ${this.#session} --compacted`;
     return [{ type: "notice", code: "log_large", message }];
   }
 
@@ -86,11 +86,11 @@ const CLOSES: ReadonlySet<EventDraft["type"]> = new Set([
 function needOf(draft: EventDraft): Need {
   if (CLOSES.has(draft.type)) return "close";
   const begins = draft.type === "user_message" || draft.type === "response_start";
-  // A summary is the way to a smaller copy.
+  // Compaction is the way to a smaller copy, so it may use the reserve.
   return begins && draft.purpose !== "compaction" ? "begin" : "go_on";
 }
 
-/** A whole log or export; `what` names it for a person. Refused before it is read when it is too large. */
+/** Reads a whole log or export. `what` names it in the error; a file that is too large is refused before it is read. */
 export function readWholeFile(file: string | number, what: string, largest = LARGEST_LOG_BYTES): Buffer {
   const open = typeof file === "number" ? file : openSync(file, "r");
   try {
@@ -102,19 +102,19 @@ export function readWholeFile(file: string | number, what: string, largest = LAR
   }
 }
 
-/** Before it is written. */
+/** Called before a whole session is written. */
 export function assertWritable(lines: Uint8Array, session: string): void {
   if (lines.length <= LARGEST_LOG_BYTES) return;
   throw codedError(
     LOG_TOO_LARGE,
-    `session "${session}" would have a log of ${inMiB(lines.length)}, and this version opens at most ${inMiB(LARGEST_LOG_BYTES)}. Nothing was written`,
+    `session "${session}" would have a log of ${inMiB(lines.length)}, but this version opens at most ${inMiB(LARGEST_LOG_BYTES)}. Nothing was written`,
   );
 }
 
 function tooLargeToOpen(what: string, bytes: number, largest: number): ThroughlineError {
   return new ThroughlineError({
     code: LOG_TOO_LARGE,
-    message: `${what} is too large to open: it has ${inMiB(bytes)}, and this version opens at most ${inMiB(largest)}. Nothing was changed. Each of its lines is JSON that other programs can read, and sessions rm removes it`,
+    message: `${what} is too large to open: it has ${inMiB(bytes)}, but this version opens at most ${inMiB(largest)}. Nothing was changed. Other programs can read it, since each line is JSON; "sessions rm" removes it`,
     details: { bytes, largest },
   });
 }

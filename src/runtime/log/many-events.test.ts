@@ -1,4 +1,4 @@
-/** A long session is opened like any other: no step of it hands all events over as arguments, which has a limit. */
+/** A long session opens like any other: no step passes all events as function arguments, whose number is limited. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

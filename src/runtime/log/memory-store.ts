@@ -1,6 +1,6 @@
 /**
- * The log in memory: the same contract, gone with the process. Nothing is written as text: events never change, so that
- * all who open a session may share them.
+ * A log in memory: the same contract, gone with the process. Nothing is serialized: events never change, so everyone
+ * who opens a session can share them.
  */
 
 import { createHash } from "node:crypto";
@@ -19,17 +19,17 @@ interface Kept {
   readonly events: LoggedEvent[];
   readonly blobs: Map<string, Uint8Array>;
   readonly waiting: Map<string, WaitingTurn>;
-  /** Another list once it was cleared: whoever reads it on tells by that. */
+  /** Replaced by a new array when cleared; that is how readers notice. */
   rows: string[];
   held: boolean;
   /** How often `held` has changed. */
   flips: number;
   removed: boolean;
-  /** It was made to be there, also while nothing is in it. */
+  /** Whether the session exists, even if it is empty. */
   made: boolean;
   modifiedAt: number;
   told?: { readonly facts: SessionFacts; readonly bytes: number; readonly summary: StoredSummary };
-  /** Readers that wait for something new. */
+  /** Callbacks of readers that wait for something new. */
   readonly rings: Set<() => void>;
 }
 
@@ -73,7 +73,7 @@ export function memoryStore(options: { readonly clock?: Clock } = {}): Store {
     async create(id, { events, blobs }) {
       assertSessionId(id);
       const before = kept.get(id);
-      // Whoever holds it: that it is there already is what matters.
+      // If the session exists, say so, whoever holds it.
       if (before?.made === true) throw sessionExists(id);
       if (before?.held === true) throw locked(id, "this process");
       const own = [...blobs].map(([name, bytes]) => [name, Uint8Array.from(bytes)] as const);
@@ -138,7 +138,7 @@ function memoryWaiting(turns: () => Map<string, WaitingTurn>): Waiting {
   };
 }
 
-/** Events never change: only what came since the last list is counted. */
+/** Events never change, so only those added since the last list are counted. */
 function describe(session: Kept): { readonly bytes: number; readonly summary: StoredSummary } {
   const { events, told } = session;
   if (told?.summary.events === events.length) return told;
@@ -167,13 +167,13 @@ export function notFound(id: string): ThroughlineError {
 }
 
 export function sessionExists(id: string): ThroughlineError {
-  return codedError("session_exists", `there is a session "${id}" already: give the new one another id`);
+  return codedError("session_exists", `session "${id}" already exists. Give the new one another id`);
 }
 
 export function locked(id: string, holder: string): ThroughlineError {
   return new ThroughlineError({
     code: "session_locked",
-    message: `session "${id}" is being written by ${holder}: close it there first, or open it to read`,
+    message: `session "${id}" is being written by ${holder}. Close it there first, or open it to read`,
     details: { holder },
   });
 }
@@ -181,12 +181,12 @@ export function locked(id: string, holder: string): ThroughlineError {
 export function replaced(id: string): ThroughlineError {
   return codedError(
     "log_replaced",
-    `session "${id}" was removed or replaced while it was read: open it again`,
+    `session "${id}" was removed or replaced while it was open. Open it again`,
   );
 }
 
 export function readOnly(id: string): ThroughlineError {
-  return codedError("log_read_only", `session "${id}" was opened to read`);
+  return codedError("log_read_only", `session "${id}" is open for reading only`);
 }
 
 function openMemoryLog(
@@ -215,7 +215,7 @@ function openMemoryLog(
     mode,
     place: "memory",
     events,
-    lost: new AbortController().signal, // nobody can take the memory of a process away
+    lost: new AbortController().signal, // the memory of a process cannot be lost to another writer
     restored: false,
     async append(drafts, { durable = false } = {}) {
       assertWritable();
@@ -292,9 +292,9 @@ function newRowsOf(kept: Kept): () => NewRows {
 }
 
 export function storeClosed(): ThroughlineError {
-  return codedError("store_closed", "the store was closed: make another to open sessions");
+  return codedError("store_closed", "the store is closed. Create another one to open sessions");
 }
 
 export function closed(id: string): ThroughlineError {
-  return codedError("log_closed", `session "${id}" was closed`);
+  return codedError("log_closed", `session "${id}" is closed`);
 }

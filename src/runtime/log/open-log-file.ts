@@ -1,22 +1,25 @@
-/** The file of a log, opened only if it is one. */
+/** Opens the file of a log, and only a regular file. */
 
 import { closeSync, constants, fchmodSync, fstatSync, openSync } from "node:fs";
 
 import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base/support/index.ts";
 
-/** Changes with every write to the file, and with every other file in its place. */
+/** Changes with every write to the file and whenever another file replaces it. */
 export function fileState(file: number): string {
   const { dev, ino, size, mtimeNs, ctimeNs } = fstatSync(file, { bigint: true });
   return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
 }
 
-/** Tells a file from another in its place: a system gives an inode again as soon as it is free. */
+/** Tells a file from another that replaced it. The inode is not enough: a system may reuse it at once. */
 export function fileIdentity(file: number): string {
   const { dev, ino, birthtimeNs } = fstatSync(file, { bigint: true });
   return [dev, ino, birthtimeNs].join(" ");
 }
 
-/** Refuses links, pipes and devices, and files other users could read. Undefined when there is none. */
+/**
+ * Opens a file, but refuses links, pipes and devices. Returns undefined if there is none. Removes access for other
+ * users if the file is ours.
+ */
 export function openRegular(path: string, flags: number): number | undefined {
   let file: number;
   try {

@@ -5,7 +5,7 @@ import { ByteRedactor, createRedactor, secretsOf } from "./redact.ts";
 
 const SECRET = 'sk-canary/12"34+=';
 
-test("a secret is taken out as it is, URL-encoded, in base64 and as it stands in JSON", () => {
+test("a secret is redacted verbatim, URL-encoded, in base64 and JSON-escaped", () => {
   const redact = createRedactor(() => [SECRET]);
   const forms = [
     SECRET,
@@ -38,11 +38,11 @@ function through(redactor: ByteRedactor, parts: readonly Uint8Array[]): string {
   return Buffer.concat(out).toString("utf8");
 }
 
-describe("bytes that come in pieces", () => {
+describe("bytes that arrive in chunks", () => {
   const cuts = fc.array(fc.nat(400), { maxLength: 12 });
   const word = fc.string({ unit: "grapheme", maxLength: 40 });
 
-  test("a secret is found however the network cut it", () => {
+  test("have a secret redacted wherever the network split it", () => {
     fc.assert(
       fc.property(word, word, cuts, (before, after, places) => {
         const text = `${before}|${SECRET}|${after}`;
@@ -52,7 +52,7 @@ describe("bytes that come in pieces", () => {
     );
   });
 
-  test("what is no secret comes out as it went in, also what looks like the beginning of one", () => {
+  test("come out unchanged if they hold no secret, even if they look like the start of one", () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom("sk-canary", "sk-", "é", "x"), { maxLength: 20 }),
@@ -66,7 +66,7 @@ describe("bytes that come in pieces", () => {
   });
 });
 
-test("values of the environment are secret by the words in their names", () => {
+test("environment variables are secret if their names say so", () => {
   const value = "long enough";
   const env = {
     OPENAI_API_KEY: value,

@@ -1,6 +1,6 @@
 /**
- * Secret values this process has loaded never reach a log, a trace or a recording: exact, URL-encoded, base64 and as
- * they stand inside JSON. In the log provider items are exempt: they must go back exactly (SECURITY.md).
+ * Keeps secret values that this process has loaded out of logs, traces and recordings: verbatim, URL-encoded, base64
+ * and JSON-escaped. Provider items in the log are exempt, because they must be sent back unchanged (SECURITY.md).
  */
 
 const SHORTEST_SECRET = 8;
@@ -8,7 +8,10 @@ const REDACTED = "[redacted]";
 
 let known: Readonly<Record<"secrets" | "forms", readonly string[]>> = { secrets: [], forms: [] };
 
-/** Every form in which a value is looked for, longest first: one may hold another. Made once: they hardly ever change. */
+/**
+ * Every form in which a value is searched for, longest first, since one may contain another. Cached, because secrets
+ * rarely change.
+ */
 function formsOf(secrets: readonly string[]): readonly string[] {
   const same =
     secrets.length === known.secrets.length &&
@@ -44,15 +47,15 @@ function withoutForms(text: string, forms: readonly string[]): string {
 }
 
 /**
- * The same for bytes that come in pieces. A piece that ends with what may be the beginning of a secret is held back by
- * that much; a secret cut in two by the network is one all the same.
+ * The same for bytes that arrive in chunks. If a chunk ends with what may be the start of a secret, that part is held
+ * back, so a secret split by the network is still found.
  */
 export class ByteRedactor {
   readonly #forms: readonly string[];
   #held = "";
 
   constructor(secrets: readonly string[]) {
-    // latin1: one character per byte, so that whatever is no secret comes out as it went in.
+    // latin1: one character per byte, so that all other bytes come out unchanged.
     this.#forms = formsOf(secrets).map((form) => Buffer.from(form).toString("latin1"));
   }
 
@@ -70,7 +73,7 @@ export class ByteRedactor {
   }
 }
 
-/** How much of the end of `text` is a beginning of `form`. */
+/** How much of the end of `text` is a prefix of `form`. */
 function beginningAtEnd(text: string, form: string): number {
   for (let length = Math.min(form.length - 1, text.length); length > 0; length -= 1) {
     if (text.endsWith(form.slice(0, length))) return length;
@@ -80,7 +83,7 @@ function beginningAtEnd(text: string, form: string): number {
 
 const SECRET_NAME = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)(?:$|_)/i;
 
-/** Values of the environment whose names say that they are secret, also those no model was given. */
+/** Values of environment variables whose names suggest a secret, even those that no model uses. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) =>
     SECRET_NAME.test(name) && value !== undefined && value.length >= SHORTEST_SECRET ? [value] : [],

@@ -1,8 +1,7 @@
 /**
- * What can be saved of a damaged log: every line whose checksum holds, before the damage and after it, byte for byte. A line
- * that is lost leaves a notice under its number, so that everything that refers to a number still means the same event. Of a
- * response that lost a line nobody knows whether it is whole: overrides at the end keep its ids and its reasoning out of
- * requests. The original is not touched.
+ * Saves what is intact of a damaged log: every line whose checksum matches, before and after the damage, byte for byte.
+ * A notice takes the number of each lost line, so numbers still refer to the same events. A response that lost a line
+ * may be incomplete: overrides at the end keep its ids and its reasoning out of requests. The original is not touched.
  */
 
 import {
@@ -16,23 +15,23 @@ import { readable, startsOf, withoutReasoning } from "./erase.ts";
 import { assertFormat, checkedLine, frameLine, LF, splitLines } from "./line-framing.ts";
 import { createStamper, nextEpoch } from "./stamp.ts";
 
-/** A stretch of the file that is not in the copy. */
+/** A range of the file that is not in the copy. */
 export interface LostStretch {
   /** Counted from 1. */
   readonly line: number;
   readonly byte: number;
   readonly bytes: number;
   readonly problem: string;
-  /** The numbers of the events that stood there; more may have stood at the end of the file. */
+  /** The numbers of the events that were there. At the end of the file more may have been lost. */
   readonly seqs: readonly number[];
 }
 
 export interface SalvagedLog {
-  /** The copy: whole lines with contiguous numbers. The very bytes when nothing is wrong. */
+  /** The copy: complete lines with contiguous numbers. If nothing is wrong, exactly the original bytes. */
   readonly lines: Buffer;
   readonly events: readonly LoggedEvent[];
   readonly lost: readonly LostStretch[];
-  /** Responses that are sent on without their ids and their reasoning. */
+  /** Responses that are sent from now on without their ids and reasoning. */
   readonly loosened: readonly string[];
 }
 
@@ -40,7 +39,7 @@ interface Line {
   readonly number: number;
   readonly byte: number;
   readonly raw: Buffer;
-  /** Undefined: damaged. */
+  /** Undefined if the line is damaged. */
   readonly event: LoggedEvent | undefined;
 }
 
@@ -58,7 +57,7 @@ export function salvageLog(
   if (whole.length === 0) {
     throw codedError(
       "log_unsalvageable",
-      "not one line of this file is a whole event: there is nothing to save",
+      "no line of this file is a complete event, so there is nothing to save",
     );
   }
   assertFormat(whole, options.session);
@@ -99,10 +98,13 @@ function readLines(bytes: Buffer): readonly Line[] {
   return lines;
 }
 
-/** Whole lines inside a damaged one: a line break was lost, or something was written over what stood before them. */
+/**
+ * Finds complete lines inside a damaged one. This happens when a line break was lost or the text before them was
+ * overwritten.
+ */
 function wholeIn({ number, byte, raw }: Line): readonly Line[] {
   const found: Line[] = [];
-  // In the bytes: a damaged line may be longer than any string.
+  // Searches bytes: a damaged line may be longer than the longest string.
   for (let start = find(raw, HEAD, 0); start !== -1;) {
     const sum = find(raw, SUM, start);
     if (sum === -1) break;
@@ -117,7 +119,7 @@ function wholeIn({ number, byte, raw }: Line): readonly Line[] {
 
 interface Mark {
   readonly begin: Buffer;
-  /** With what follows its beginning, in at most `whole` bytes. */
+  /** Matches the mark and what follows it, at most `whole` bytes. */
   readonly pattern: RegExp;
   readonly whole: number;
 }
@@ -139,15 +141,15 @@ function eventOf(raw: Buffer): LoggedEvent | undefined {
 
 interface Kept {
   readonly line: Line & { readonly event: LoggedEvent };
-  /** Numbers that are missing before it. */
+  /** The missing numbers before it. */
   readonly fill: readonly number[];
   readonly stretch: LostStretch | undefined;
 }
 
-/** More lines than this cannot have stood in what is missing; such a number is from another file. */
+/** No gap can hold more lines than this; a number further ahead comes from another file. */
 const LONGEST_GAP = 1_000_000;
 
-/** The lines that go on from each other; what stands between them is lost. */
+/** Keeps the lines that continue each other. Everything between them is lost. */
 function chain(
   lines: readonly Line[],
   whole: readonly LoggedEvent[],
@@ -177,7 +179,7 @@ function chain(
   for (const line of lines) {
     const { event } = line;
     if (event !== undefined) read += 1;
-    // A number ahead is right if what lies between is gone, and wrong if it is still to come.
+    // A number ahead of its turn is right if the lines in between are lost, and wrong if they follow later.
     const ahead =
       event !== undefined && event.seq > seq && whole.slice(read, read + 1000).some((one) => one.seq === seq);
     const fits =
@@ -202,11 +204,11 @@ function chain(
 function problemOf(pending: readonly Line[], seq: number): string {
   const [first] = pending;
   if (first === undefined) return `event ${seq} is missing`;
-  if (first.event !== undefined) return `event ${first.event.seq} stands where event ${seq} should`;
-  return first.raw.includes(0x00) ? "zeros stand where a line should" : "the checksum does not match";
+  if (first.event !== undefined) return `event ${first.event.seq} is where event ${seq} should be`;
+  return first.raw.includes(0x00) ? "zeros where a line should be" : "the checksum does not match";
 }
 
-/** Stands where a line was lost. The first event of a log says which session it is, so that one is made anew. */
+/** Replaces a lost line. The first event of a log names its session, so that one is rebuilt. */
 function stand(
   seq: number,
   session: string,
@@ -219,12 +221,12 @@ function stand(
   return {
     type: "notice",
     code: "line_lost",
-    message: `event ${seq} was lost: the log was damaged${where}`,
+    message: `event ${seq} was lost because the log was damaged${where}`,
     at: next.at,
   };
 }
 
-/** Responses that were open when a line was lost, or whose items tell that one is missing. */
+/** Responses that were open when a line was lost, or with a lost line before their last item. */
 function damagedResponses(
   events: readonly LoggedEvent[],
   lost: ReadonlySet<number>,

@@ -14,7 +14,7 @@ function setUp(): { readonly path: string; readonly take: () => readonly string[
   return { path, take: () => reader.take().rows };
 }
 
-test("rows come once; one that is not whole yet comes when it is", () => {
+test("each row is returned once; an incomplete one is returned when it is complete", () => {
   const { path, take } = setUp();
   expect(take()).toEqual([]);
   appendFileSync(path, '"a"\n"ü😀');
@@ -23,9 +23,9 @@ test("rows come once; one that is not whole yet comes when it is", () => {
   expect([take(), take()]).toEqual([['"ü😀"', '"c"'], []]);
 });
 
-test("a file that was made anew is read from its beginning, however much it looks like the one before", () => {
+test("a recreated file is read from its beginning, however similar it is to the one before", () => {
   const { path, take } = setUp();
-  // Without a breath in between: the system gives the same inode again, and its clock has not moved.
+  // Recreated at once, so that the system reuses the inode and its clock has not moved.
   for (let round = 0; round < 200; round += 1) {
     const row = `["rsp_${round}"]`;
     writeFileSync(path, `${row}\n`);
@@ -39,7 +39,7 @@ test("a file that was made anew is read from its beginning, however much it look
   expect(take()).toEqual(["1"]);
 });
 
-test("what stands in its place is not followed and not waited for", () => {
+test("a link or pipe in place of the journal is neither followed nor waited for", () => {
   const { path, take } = setUp();
   writeFileSync(`${path}.other`, "1\n");
   symlinkSync(`${path}.other`, path);
@@ -57,7 +57,7 @@ test("what stands in its place is not followed and not waited for", () => {
   expect(take()).toEqual(["2"]);
 });
 
-test("a long journal is read in pieces, and a row that has no end is passed over", () => {
+test("a long journal is read in chunks, and a row without an end is skipped", () => {
   const { path } = setUp();
   const reader = new ScratchReader(path);
   const row = JSON.stringify("x".repeat(1000));
@@ -71,7 +71,7 @@ test("a long journal is read in pieces, and a row that has no end is passed over
   expect(rows.at(-1)).toBe("1");
 });
 
-test("a writer after one that was killed in a row does not lose its first row to the torn one", async () => {
+test("after a writer was killed in the middle of a row, the next one does not lose its first row", async () => {
   const { path, take } = setUp();
   writeFileSync(path, '"whole"\n"torn');
   expect(take()).toEqual(['"whole"']);

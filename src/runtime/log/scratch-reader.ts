@@ -1,15 +1,14 @@
 /**
- * Reads the rows of another writer's scratch journal as they come. The writer removes the file and makes it anew: that is
- * told by device, inode and time of birth, by a file that has become shorter, and by its first bytes, because a system
- * gives the same inode again at once and its clock has ticks of several milliseconds. Nothing here fails: the journal may
- * be lost.
+ * Reads the rows of another writer's scratch journal as they arrive. The writer removes and recreates the file. The
+ * reader notices by device, inode and birth time, by a shorter file, and by its first bytes, because a system may reuse
+ * an inode at once and its clock has ticks of several milliseconds. Nothing here fails: the journal may be lost.
  */
 
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
 import type { NewRows } from "./changes.ts";
 
-/** So much is read at a time. A row that is longer is passed over: nobody writes one. */
+/** How much is read at a time. A longer row is skipped; no writer produces one. */
 const PIECE = 4 * 1024 * 1024;
 /** Enough for the id of a response, which no two files share. */
 const HEAD = 128;
@@ -21,23 +20,23 @@ export class ScratchReader {
   readonly #path: string;
   #file = "";
   #head: Buffer = Buffer.alloc(0);
-  /** Behind the last whole row that was read. */
+  /** The end of the last complete row that was read. */
   #at = 0;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** The whole rows that came since it was last asked. */
+  /** The complete rows that arrived since the last call. */
   take(): NewRows {
     let file: number | undefined;
     try {
-      // A link is not followed, a pipe is not waited for.
+      // Does not follow a link or wait for a pipe.
       file = openSync(this.#path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
       const found = fstatSync(file, { bigint: true });
       return found.isFile() ? this.#read(file, found) : NOTHING;
     } catch {
-      return NOTHING; // none there, or not ours to read
+      return NOTHING; // there is none, or we may not read it
     } finally {
       if (file !== undefined) closeSync(file);
     }
@@ -61,7 +60,7 @@ export class ScratchReader {
   }
 }
 
-/** Without what stands behind the last LF; a writer that found a torn row has put an empty line behind it. */
+/** Omits the text after the last LF. A writer that found a torn row has ended it with an extra line break. */
 export function wholeRows(text: string): readonly string[] {
   return text
     .split("\n")
@@ -69,7 +68,7 @@ export function wholeRows(text: string): readonly string[] {
     .filter((row) => row !== "");
 }
 
-/** The same file may have grown since. */
+/** The file may have grown since. */
 function sameStart(head: Buffer, before: Buffer): boolean {
   return head.subarray(0, before.length).equals(before);
 }

@@ -1,4 +1,4 @@
-/** The folder that sessions are kept in. */
+/** The folder that holds sessions. */
 
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -7,14 +7,17 @@ import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base
 
 export function makeFolder(root: string): void {
   try {
-    // A folder that was there before keeps its mode: it may be shared on purpose, and the files in it are 0600.
+    // An existing folder keeps its mode: it may be shared on purpose, and the files in it are 0600.
     makeFolders(root);
   } catch (error) {
     throw unusable(root, error);
   }
 }
 
-/** Step by step: where a parent can be found but nothing can be made in it (/proc), node's recursive mkdir never returns. */
+/**
+ * Creates folders one by one: node's recursive mkdir never returns if a parent exists but nothing can be created in it
+ * (/proc).
+ */
 function makeFolders(path: string): void {
   if (existsSync(path)) return;
   const parent = dirname(path);
@@ -29,7 +32,7 @@ function makeFolders(path: string): void {
 export function unusable(root: string, cause: unknown): ThroughlineError {
   return codedError(
     "store_unusable",
-    `cannot use ${root} for sessions: ${messageOf(cause)}. Choose another folder or mend its permissions`,
+    `cannot use ${root} for sessions: ${messageOf(cause)}. Choose another folder or fix its permissions`,
     cause,
   );
 }

@@ -1,14 +1,15 @@
 /**
- * The writer lock on Linux: a listening Unix socket in the folder `<id>.lock/` beside the log.
+ * The writer lock on Linux: a listening Unix socket in the folder `<id>.lock/` next to the log.
  *
- * The kernel is the only judge. A socket takes connections while its process lives, even a stopped one, and refuses them
- * from the moment the process is dead. The kernel finds the socket by its inode, so every Node version, every user and
- * every container that sees the folder finds the same one, whatever path or network namespace it comes from.
+ * The kernel is the only judge. A socket accepts connections while its process lives, even a stopped one, and refuses
+ * them from the moment the process is dead. The kernel finds the socket by its inode, so every Node version, user and
+ * container that sees the folder finds the same one, whatever path or network namespace it uses.
  *
  * Two rules make it a lock:
- * - A name is random and never used twice. A socket that refuses is therefore dead for good, and anyone may remove it.
- * - A claimant first publishes a socket that already listens, then looks at the others, and holds the lock only if none
- *   of them lives. Of two claimants, at least one sees the other.
+ * - A name is random and never used twice. A socket that refuses is therefore dead permanently, and anyone may remove
+ *   it.
+ * - A claimant first publishes a socket that already listens, then checks the others, and holds the lock only if none
+ *   of them is alive. Of two claimants, at least one sees the other.
  */
 
 import { randomBytes } from "node:crypto";
@@ -35,11 +36,11 @@ import { codedError, codeOf, messageOf, type ThroughlineError } from "../../base
 import { unusable } from "./session-folder.ts";
 import type { LockAttempt } from "./writer-lock.ts";
 
-/** Bound, but not known to listen yet: it would refuse like a dead socket. */
+/** Bound, but perhaps not listening yet: it would refuse like a dead socket. */
 const UNPUBLISHED = ".new";
-/** A living process answers at once. One that does not is stopped or busy, and holds the lock all the same. */
+/** A living process answers at once. One that does not is stopped or busy, and still holds the lock. */
 const ANSWER_MS = 200;
-/** How often a claimant looks again while others claim at the same moment, and how often it starts over. */
+/** How often a claimant checks again while others claim at the same moment, and how often it starts over. */
 const ROUNDS = 100;
 const ROUND_MS = 5;
 
@@ -52,7 +53,7 @@ export async function lockBySocket(folder: string): Promise<LockAttempt> {
         claim.holds = true;
         return { held: true, release: async () => claim.withdraw() };
       }
-      // Of claimants that meet, the smallest name wins: the others withdraw, and it looks again.
+      // Of several claimants, the smallest name wins: the others withdraw, and it checks again.
       const winner = rivals.find(({ holds, name }) => holds || name < claim.name);
       if (winner !== undefined) {
         claim.withdraw();
@@ -60,25 +61,28 @@ export async function lockBySocket(folder: string): Promise<LockAttempt> {
       }
       await pause(ROUND_MS);
     }
-    throw new Error("other processes claim it without end");
+    throw new Error("other processes keep claiming it");
   } catch (error) {
     claim.withdraw();
     throw unlockable(folder, messageOf(error), error);
   }
 }
 
-/** The holder in words, or undefined. It only looks: it claims nothing and removes nothing. */
+/** Describes the holder, or returns undefined. It only looks: it claims nothing and removes nothing. */
 export async function socketHolder(folder: string): Promise<string | undefined> {
   try {
     const [first] = await liveSockets(folder, undefined);
     return first?.holder;
   } catch (error) {
     if (codeOf(error) === "ENOENT") return undefined;
-    return `another process of user ${ownerOf(folder) ?? "unknown"}`; // its folder is closed to us
+    return `another process of user ${ownerOf(folder) ?? "unknown"}`; // we may not open its folder
   }
 }
 
-/** Whether anybody holds or claims it. Nobody is asked who they are: that costs half as much again, and many are followed. */
+/**
+ * Whether any process holds or claims the lock. Does not ask which: that costs half as much again, and many sessions
+ * are followed.
+ */
 export async function isHeldBySocket(folder: string): Promise<boolean> {
   try {
     return await inFolder(folder, async (at) => {
@@ -89,7 +93,7 @@ export async function isHeldBySocket(folder: string): Promise<boolean> {
       return false;
     });
   } catch (error) {
-    return codeOf(error) !== "ENOENT"; // its folder is closed to us
+    return codeOf(error) !== "ENOENT"; // we may not open its folder
   }
 }
 
@@ -99,7 +103,9 @@ interface Claim {
   withdraw(): void;
 }
 
-/** Listens under a name that claimants ignore, then publishes it by a rename: whoever sees the name can connect. */
+/**
+ * Listens under a name that claimants ignore, then publishes it by a rename, so every visible name accepts connections.
+ */
 async function publish(folder: string): Promise<Claim> {
   let problem: unknown;
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -109,14 +115,14 @@ async function publish(folder: string): Promise<Claim> {
     try {
       await inFolder(folder, async (at) => {
         await claim.listen(`${at}/${name}${UNPUBLISHED}`);
-        chmodSync(`${at}/${name}${UNPUBLISHED}`, 0o777); // the folder decides who may come in
+        chmodSync(`${at}/${name}${UNPUBLISHED}`, 0o777); // the mode of the folder decides who gets access
         renameSync(`${at}/${name}${UNPUBLISHED}`, `${at}/${name}`);
       });
       return claim;
     } catch (error) {
       claim.withdraw();
-      // The last holder removed the folder, or somebody swept the name away, in just this moment. For a folder that is
-      // gone libuv says EACCES (uv_pipe_bind).
+      // The last holder just removed the folder, or another process just removed the name. For a missing folder, libuv
+      // reports EACCES (uv_pipe_bind).
       if (codeOf(error) !== "ENOENT" && codeOf(error) !== "EACCES")
         throw unlockable(folder, messageOf(error), error);
       problem = error;
@@ -141,8 +147,9 @@ class SocketClaim implements Claim {
   }
 
   /**
-   * `exclusive`: in a worker of node:cluster the socket would otherwise belong to the primary process and outlive us. The
-   * listener for errors stays: an accept that fails later (EMFILE) must not end the process, and the socket still listens.
+   * `exclusive`: in a worker of node:cluster the socket would otherwise belong to the primary process and outlive us.
+   * The error listener stays attached: an accept that fails later (EMFILE) must not end the process, and the socket
+   * still listens.
    */
   listen(path: string): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -153,7 +160,7 @@ class SocketClaim implements Claim {
 
   withdraw(): void {
     for (const end of ["", UNPUBLISHED]) quietly(() => rmSync(join(this.#folder, `${this.name}${end}`)));
-    this.#server.close(); // the socket closes at once; only connections that are being answered take longer
+    this.#server.close(); // the socket closes at once; only connections being answered take longer
     quietly(() => rmdirSync(this.#folder));
   }
 }
@@ -164,7 +171,7 @@ interface LiveSocket {
   readonly holder: string;
 }
 
-/** All but our own. A claimant removes the dead ones on its way; who only looks, does not. */
+/** All sockets but our own. A claimant also removes dead ones; a mere look (`own` undefined) does not. */
 function liveSockets(folder: string, own: string | undefined): Promise<readonly LiveSocket[]> {
   return inFolder(folder, async (at) => {
     const live: LiveSocket[] = [];
@@ -173,7 +180,7 @@ function liveSockets(folder: string, own: string | undefined): Promise<readonly 
       const path = `${at}/${entry.name}`;
       const answer = await ask(path);
       if (answer === "dead" && own !== undefined) quietly(() => rmSync(path));
-      // One that is not published yet has still to look around, and will see us.
+      // An unpublished claimant has not checked the others yet, and will see us.
       if (typeof answer === "string" || entry.name.endsWith(UNPUBLISHED)) continue;
       const { said } = answer;
       const holds = !said.startsWith("claims ");
@@ -185,7 +192,7 @@ function liveSockets(folder: string, own: string | undefined): Promise<readonly 
 
 type Answer = "dead" | "gone" | { readonly said: string };
 
-/** Only a refused connection proves death. Anything else that goes wrong counts as life. */
+/** Only a refused connection proves that the process is dead. After any other error it counts as alive. */
 function ask(path: string): Promise<Answer> {
   return new Promise((resolve) => {
     let said = "";
@@ -204,7 +211,10 @@ function ask(path: string): Promise<Answer> {
   });
 }
 
-/** As `ask`, without waiting for what it says: the kernel takes the connection for whoever lives, a stopped process too. */
+/**
+ * Like `ask`, but does not wait for an answer: the kernel accepts the connection for any living process, even a stopped
+ * one.
+ */
 function lives(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
@@ -220,7 +230,7 @@ function lives(path: string): Promise<boolean> {
   });
 }
 
-/** What a process says of itself is shown only in the form we expect; whose it is, the file system knows. */
+/** Shows what a process says about itself only if it has the expected form. Its user comes from the file system. */
 function holderIn(said: string, owner: number | undefined): string {
   const [, pid, where] = /^(?:holds|claims) (\d{1,10}) ([\w.-]{1,64})$/.exec(said) ?? [];
   const here = where === host();
@@ -229,7 +239,7 @@ function holderIn(said: string, owner: number | undefined): string {
   return owner === undefined || owner === process.geteuid?.() ? name : `${name} of user ${owner}`;
 }
 
-/** A container has a name of its own, and process ids of its own. */
+/** A container has its own host name and its own process ids. */
 function host(): string {
   return hostname()
     .replaceAll(/[^\w.-]/g, "_")
@@ -241,8 +251,8 @@ function ownerOf(path: string): number | undefined {
 }
 
 /**
- * A socket's path may have 107 bytes, a folder's any number: the open folder is short. It also stays the same folder,
- * whatever happens to its name.
+ * The path of a socket may have at most 107 bytes, that of a folder any number, so the socket is reached through the
+ * open folder. That also stays the same folder if it is renamed.
  */
 async function inFolder<T>(folder: string, work: (at: string) => Promise<T>): Promise<T> {
   const file = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -254,8 +264,8 @@ async function inFolder<T>(folder: string, work: (at: string) => Promise<T>): Pr
 }
 
 /**
- * Only its owner enters it, unless the folder of sessions is one that others write to as well. The owner is that of the
- * folder of sessions: what root leaves there must not keep a person out of their own session.
+ * Only the owner may enter the folder, unless others may write to the folder of sessions too. The owner is that of the
+ * folder of sessions: a lock left by root must not keep users out of their own sessions.
  */
 function makeLockFolder(folder: string): void {
   try {
@@ -268,12 +278,12 @@ function makeLockFolder(folder: string): void {
   } catch (error) {
     const code = codeOf(error);
     if (code === "EEXIST") return removeIfClosed(folder);
-    // EPERM: the group is not ours to give. ENOENT: its last holder was quicker and removed it.
+    // EPERM: we may not set the group. ENOENT: the last holder has just removed the folder.
     if (code !== "EPERM" && code !== "ENOENT") throw unusable(dirname(folder), error);
   }
 }
 
-/** A folder that its maker did not live to open to us, and that is empty, can be made again. */
+/** Removes an empty folder that its creator died before opening up to us, so that it can be created again. */
 function removeIfClosed(folder: string): void {
   try {
     closeSync(openSync(folder, constants.O_RDONLY));
@@ -282,12 +292,12 @@ function removeIfClosed(folder: string): void {
   }
 }
 
-/** What cannot be removed is gone already, is in use, or is dead: the next claimant sees which. */
+/** Anything that cannot be removed is already gone, in use or dead. The next claimant finds out which. */
 function quietly(remove: () => void): void {
   try {
     remove();
   } catch {
-    // See above.
+    // See the doc comment.
   }
 }
 

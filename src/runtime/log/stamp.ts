@@ -1,4 +1,4 @@
-/** The only place where an event gets its envelope. */
+/** The only place where events get their envelope. */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
 import { type Clock, codedError, createIdSource, type IdSource, isoTime } from "../../base/support/index.ts";
@@ -10,7 +10,7 @@ export function assertSessionId(id: string): void {
   if (SESSION_ID.test(id)) return;
   throw codedError(
     "session_id_invalid",
-    `"${id.slice(0, 80)}" is not a session id: use 1 to 64 letters, digits, "_" or "-", not beginning with "_" or "-"`,
+    `"${id.slice(0, 80)}" is not a session id: use 1 to 64 letters, digits, "_" or "-", not starting with "_" or "-"`,
   );
 }
 
@@ -32,8 +32,8 @@ export function createStamper(clock: Clock, ids: IdSource = createIdSource(() =>
           at = now,
         } = draft as AppendDraft & Partial<LoggedEvent>;
         const seq = nextSeq + index;
-        // The order of a line. What the draft repeats of it stays where it stands and is the same; taking it out of the
-        // draft, or Object.assign, costs several times as much (Node 20: 9 µs an event).
+        // Field order of a line. Fields that the draft repeats keep their position and value. Removing them from the
+        // draft first, or Object.assign, costs several times as much (Node 20: 9 µs an event).
         const fields: object = draft;
         if (turn === undefined) return { v: 1, seq, id, at, epoch, type, ...fields } as LoggedEvent;
         if (response === undefined) return { v: 1, seq, id, at, epoch, turn, type, ...fields } as LoggedEvent;
@@ -50,7 +50,7 @@ function isPlainDraft(draft: AppendDraft): boolean {
   return isPlain(draft);
 }
 
-/** Holds nothing that is undefined, however deep. */
+/** Whether no value in it is undefined, at any depth. */
 function isPlain(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return value !== undefined;
   for (const key in value) if (!isPlain(value[key as keyof typeof value])) return false;
@@ -58,8 +58,8 @@ function isPlain(value: unknown): boolean {
 }
 
 /**
- * An event in memory has exactly the fields of its line, so none that is undefined. Whoever hands over an event of
- * another log must not bring its place there along.
+ * An event in memory has exactly the fields of its line, so undefined fields are removed. An event copied from another
+ * log must not bring its position there along.
  */
 function plainDraft(draft: AppendDraft): AppendDraft {
   const fields = Object.entries(draft).filter(([key]) => !ENVELOPE.has(key));
@@ -73,7 +73,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(fields.map(([key, field]) => [key, plain(field)]));
 }
 
-/** The epoch of the next writer: one above any that wrote before. */
+/** The epoch of the next writer: one above that of any earlier writer. */
 export function nextEpoch(events: readonly LoggedEvent[]): number {
   return (events.at(-1)?.epoch ?? 0) + 1;
 }

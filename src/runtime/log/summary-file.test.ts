@@ -1,4 +1,4 @@
-/** The summary beside a log is never the truth: whatever stands there, the list tells what the log says. */
+/** A summary is never the truth: whatever the file contains, the list shows what the log says. */
 
 import { execFileSync } from "node:child_process";
 import {
@@ -53,20 +53,20 @@ const titlesIn = async (folder: string): Promise<readonly (string | undefined)[]
 const logOf = (folder: string, id = "s"): string => join(folder, `${id}.jsonl`);
 const fileOf = (folder: string, id = "s"): string => join(folder, `${id}.summary`);
 
-/** The summary that stands beside the log, if it is one of the log as it is now. */
+/** The summary next to the log, if it matches the log as it is now. */
 function keptIn(folder: string, id = "s"): StoredSummary | undefined {
   const state = stateOfLog(logOf(folder, id));
   return state === undefined ? undefined : readSummary(logOf(folder, id), id, state);
 }
 
-/** A summary that fits the log in every way and says something else. */
+/** A summary that matches the log in every way but says something else. */
 function lie(folder: string, title: string, id = "s"): void {
   const [state, summary] = [stateOfLog(logOf(folder, id)), keptIn(folder, id)];
   if (state === undefined || summary === undefined) throw new Error("there is nothing to lie about");
   writeSummary(logOf(folder, id), id, state, { ...summary, title });
 }
 
-/** Other bytes in the log, of which neither size nor time nor inode tells: whoever reads it now finds it damaged. */
+/** Changes bytes of the log without changing its size, time or inode: anyone who reads it now finds it damaged. */
 function spoil(log: string): void {
   const like = `${log}.time`;
   writeFileSync(like, "");
@@ -77,7 +77,7 @@ function spoil(log: string): void {
 }
 
 describe("a list reads no log", () => {
-  test("after a message was answered and the session closed, with what the turn used", async () => {
+  test("after a message was answered and the session closed, and shows what the turn used", async () => {
     const folder = temporaryFolder();
     const session = await createAgent({ model: emulator() }).open({ id: "s", store: fileStore(folder) });
     await session.send("Hello").text();
@@ -105,7 +105,7 @@ describe("a list reads no log", () => {
     await log.close();
   });
 
-  test("the second time, where it had to read them the first time", async () => {
+  test("the second time, if it had to read them the first time", async () => {
     const folder = await withSession();
     rmSync(fileOf(folder));
     expect(await titlesIn(folder)).toEqual(["the true title"]);
@@ -113,7 +113,7 @@ describe("a list reads no log", () => {
     expect(await titlesIn(folder)).toEqual(["the true title"]);
   });
 
-  test("and no summary, where only the names are asked for or the list is left early", async () => {
+  test("and no summary, if only names are requested or the list is left early", async () => {
     const folder = await withSession();
     await withSession("t", "other", folder);
     for (const id of ["s", "t"]) rmSync(fileOf(folder, id));
@@ -124,7 +124,7 @@ describe("a list reads no log", () => {
   });
 });
 
-test("a summary that would be larger than any that is read is not written, and the list is right", async () => {
+test("a summary larger than the limit is not written, and the list is still right", async () => {
   const title = "x".repeat(2 * 1024 * 1024);
   const folder = await withSession("s", title);
   expect(existsSync(fileOf(folder))).toBe(false);
@@ -140,7 +140,7 @@ test("a writer that appended nothing writes no summary", async () => {
   expect(existsSync(fileOf(folder))).toBe(false);
 });
 
-test("a summary is for its owner only", async () => {
+test("only its owner can read a summary", async () => {
   const folder = await withSession();
   expect(statSync(fileOf(folder)).mode & 0o777).toBe(0o600);
   rmSync(fileOf(folder));
@@ -150,11 +150,11 @@ test("a summary is for its owner only", async () => {
 
 const changed = (change: (bytes: Buffer) => Uint8Array) => (folder: string) =>
   writeFileSync(fileOf(folder), change(readFileSync(fileOf(folder))));
-/** With a checksum that fits. */
+/** Rewrites the summary with a matching checksum. */
 const rewritten = (change: (text: string) => string) =>
   changed((bytes) => frameOpen(change(bytes.toString("utf8").replace(/,"sum":"[0-9a-f]{8}"\}\n$/, ""))));
 
-describe("a summary that is wrong is made anew from the log", () => {
+describe("a wrong summary is rebuilt from the log", () => {
   const WRONG: Readonly<Record<string, (folder: string) => void>> = {
     "cut short": changed((bytes) => bytes.subarray(0, bytes.length / 2)),
     "without its line break": changed((bytes) => bytes.subarray(0, -1)),
@@ -172,7 +172,7 @@ describe("a summary that is wrong is made anew from the log", () => {
     "larger than any": rewritten((text) => text.replace("the true title", "x".repeat(2 * 1024 * 1024))),
   };
 
-  test.each(Object.keys(WRONG))("%s", async (name) => {
+  test.each(Object.keys(WRONG))("if it is %s", async (name) => {
     const folder = await withSession();
     WRONG[name]?.(folder);
     expect(keptIn(folder)).toBeUndefined();
@@ -180,7 +180,7 @@ describe("a summary that is wrong is made anew from the log", () => {
     expect(keptIn(folder)?.title).toBe("the true title");
   });
 
-  test("the test above does change what the list believes, where nothing is wrong", async () => {
+  test("unlike one that differs only in its title, which the list believes", async () => {
     const folder = await withSession();
     rewritten((text) => text.replace("the true title", "another"))(folder);
     expect(await titlesIn(folder)).toEqual(["another"]);
@@ -201,19 +201,22 @@ describe("a summary that is wrong is made anew from the log", () => {
     },
   };
 
-  test.each(Object.keys(INSTEAD))("%s in its place is neither followed nor waited for", async (name) => {
-    const folder = await withSession();
-    const elsewhere = join(folder, "elsewhere");
-    lie(folder, "a lie");
-    INSTEAD[name]?.(fileOf(folder), elsewhere);
-    const before = existsSync(elsewhere) ? readFileSync(elsewhere) : undefined;
-    expect(await titlesIn(folder)).toEqual(["the true title"]);
-    expect(lstatSync(fileOf(folder)).isFile()).toBe(true);
-    expect(keptIn(folder)?.title).toBe("the true title");
-    expect(existsSync(elsewhere) ? readFileSync(elsewhere) : undefined).toEqual(before);
-  });
+  test.each(Object.keys(INSTEAD))(
+    "if %s is in its place, which is neither followed nor waited for",
+    async (name) => {
+      const folder = await withSession();
+      const elsewhere = join(folder, "elsewhere");
+      lie(folder, "a lie");
+      INSTEAD[name]?.(fileOf(folder), elsewhere);
+      const before = existsSync(elsewhere) ? readFileSync(elsewhere) : undefined;
+      expect(await titlesIn(folder)).toEqual(["the true title"]);
+      expect(lstatSync(fileOf(folder)).isFile()).toBe(true);
+      expect(keptIn(folder)?.title).toBe("the true title");
+      expect(existsSync(elsewhere) ? readFileSync(elsewhere) : undefined).toEqual(before);
+    },
+  );
 
-  test("nothing is written through a second name of another file", async () => {
+  test("without writing through a hard link to another file", async () => {
     const folder = await withSession();
     const precious = join(folder, "precious");
     writeFileSync(precious, "precious");
@@ -224,7 +227,7 @@ describe("a summary that is wrong is made anew from the log", () => {
     expect(keptIn(folder)?.title).toBe("the true title");
   });
 
-  test("a folder in its place stays, and the list does without", async () => {
+  test("except if a folder is in its place: the folder stays, and the list works without a summary", async () => {
     const folder = await withSession();
     rmSync(fileOf(folder));
     mkdirSync(fileOf(folder));
@@ -242,8 +245,8 @@ describe("a summary that is wrong is made anew from the log", () => {
 
 const refused = (): Promise<Log> => Promise.reject(new Error("a log was read"));
 
-describe("a summary of something else is not taken", () => {
-  test("of another session, though the log were in the same state", async () => {
+describe("a summary that belongs to something else is ignored", () => {
+  test("if it is of another session, even if the log is in the same state", async () => {
     const folder = await withSession();
     const [state, summary] = [stateOfLog(logOf(folder)), keptIn(folder)];
     if (state === undefined || summary === undefined) throw new Error("there is no summary");
@@ -252,7 +255,7 @@ describe("a summary of something else is not taken", () => {
     expect(await titlesIn(folder)).toEqual(["the true title"]);
   });
 
-  test("two that were swapped", async () => {
+  test("if two were swapped", async () => {
     const folder = await withSession();
     await withSession("t", "of t", folder);
     renameSync(fileOf(folder), join(folder, "x"));
@@ -262,7 +265,7 @@ describe("a summary of something else is not taken", () => {
     expect([titles.get("s"), titles.get("t")]).toEqual(["the true title", "of t"]);
   });
 
-  test("of the log before another program added to it, which knows nothing of summaries", async () => {
+  test("if it predates lines added by a program that knows nothing of summaries", async () => {
     const folder = await withSession();
     const before = readFileSync(fileOf(folder));
     const log = await fileStore(folder).open("s", { mode: "write" });
@@ -274,7 +277,7 @@ describe("a summary of something else is not taken", () => {
     expect(keptIn(folder)?.title).toBe("added");
   });
 
-  test("of the log when it was shorter, though its time says nothing", async () => {
+  test("if it is of a shorter log, even if the time is the same", async () => {
     const folder = await withSession();
     const like = join(folder, "like");
     const lines = readFileSync(logOf(folder));
@@ -284,7 +287,7 @@ describe("a summary of something else is not taken", () => {
     expect(await titlesIn(folder)).toEqual([undefined]);
   });
 
-  test("of a writer to whose log another process added meanwhile", async () => {
+  test("if its writer's log was extended by another process meanwhile", async () => {
     const folder = temporaryFolder();
     const log = await fileStore(folder).open("s", { mode: "write" });
     await log.append([{ type: "title", title: "mine" }]);
@@ -293,7 +296,7 @@ describe("a summary of something else is not taken", () => {
     expect(await titlesIn(folder)).toEqual([expect.stringContaining("damaged")]);
   });
 
-  test("of a log that grew while a list was reading it", async () => {
+  test("if the log grew while a list was reading it", async () => {
     const folder = await withSession();
     rmSync(fileOf(folder));
     const store = fileStore(folder);
@@ -310,7 +313,7 @@ describe("a summary of something else is not taken", () => {
     expect(await titlesIn(folder)).toEqual(["meanwhile"]);
   });
 
-  test("but the one that a writer left while the folder was looked through is", async () => {
+  test("but one that a writer left while the folder was being listed is used", async () => {
     const folder = await withSession("s1", "first");
     await withSession("s2", "second", folder);
     execFileSync("touch", ["-d", "2001-02-03", logOf(folder, "s2")]);
@@ -329,25 +332,25 @@ describe("a summary of something else is not taken", () => {
     expect(titles).toEqual(["first", "meanwhile"]);
   });
 
-  test("of the log before it was damaged", async () => {
+  test("if it predates damage to the log", async () => {
     const folder = await withSession();
     appendFileSync(logOf(folder), "not a line\n");
     expect(await titlesIn(folder)).toEqual([expect.stringContaining("damaged")]);
   });
 
-  test("of a log of the same size and time that another file has replaced", async () => {
+  test("if another file of the same size and time replaced the log", async () => {
     const folder = await withSession("s", "one title");
     const other = await withSession("s", "two title");
     execFileSync("touch", ["-r", logOf(folder), logOf(other)]);
     expect(statSync(logOf(other)).size).toBe(statSync(logOf(folder)).size);
     const aside = join(folder, "aside");
-    renameSync(logOf(folder), aside); // its inode stays in use
+    renameSync(logOf(folder), aside); // so that its inode stays in use
     copyFileSync(logOf(other), logOf(folder));
     execFileSync("touch", ["-r", logOf(other), logOf(folder)]);
     expect(await titlesIn(folder)).toEqual(["two title"]);
   });
 
-  test("of the same file at another time, be it by a nanosecond", async () => {
+  test("if the time of the file differs, even by a nanosecond", async () => {
     const folder = await withSession();
     execFileSync("touch", ["-d", "2001-02-03T04:05:06.789012345Z", logOf(folder)]);
     await listed(folder);
@@ -358,8 +361,8 @@ describe("a summary of something else is not taken", () => {
   });
 });
 
-describe("where it cannot be written", () => {
-  test.skipIf(process.getuid?.() === 0)("in a folder that is read-only, the list is right", async () => {
+describe("a summary that cannot be written", () => {
+  test.skipIf(process.getuid?.() === 0)("in a read-only folder does not affect the list", async () => {
     const folder = await withSession();
     rmSync(fileOf(folder));
     chmodSync(folder, 0o500);
@@ -371,7 +374,7 @@ describe("where it cannot be written", () => {
     }
   });
 
-  test("because its unfinished name is taken by a folder, append and close go through", async () => {
+  test("because a folder has its temporary name does not affect append and close", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, `s.summary.${process.pid}.tmp`));
     await withSession("s", "the true title", folder);
@@ -380,7 +383,7 @@ describe("where it cannot be written", () => {
   });
 });
 
-test("a summary that lies changes the list, and nothing that is read, sent or rebuilt", async () => {
+test("a false summary changes the list, but nothing that is read, sent or rebuilt", async () => {
   const folder = temporaryFolder();
   const agent = createAgent({ model: emulator() });
   const session = await agent.open({ id: "s", store: fileStore(folder) });
@@ -421,18 +424,18 @@ describe("a session that is gone leaves no summary", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("when a list writes another while it is removed", async () => {
+  test("when a list writes one while it is being removed", async () => {
     const folder = await withSession();
     const [state, summary] = [stateOfLog(logOf(folder)), keptIn(folder)];
     if (state === undefined || summary === undefined) throw new Error("there is no summary");
     const removed = fileStore(folder).remove("s");
     while (existsSync(fileOf(folder))) await breath();
-    writeSummary(logOf(folder), "s", state, summary); // the log goes after it
+    writeSummary(logOf(folder), "s", state, summary); // the log is removed after it
     await removed;
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("when it was removed, or replaced, while a list was reading its log", async () => {
+  test("when it was removed or replaced while a list was reading its log", async () => {
     const folder = await withSession();
     const [state, summary] = [stateOfLog(logOf(folder)), keptIn(folder)];
     if (state === undefined || summary === undefined) throw new Error("there is no summary");
@@ -445,7 +448,7 @@ describe("a session that is gone leaves no summary", () => {
   });
 });
 
-test("a log that cannot be read is listed with its problem, and hides no other", async () => {
+test("a log that cannot be read is listed with its problem and hides no other", async () => {
   const folder = await withSession();
   await withSession("t", "of t", folder);
   writeFileSync(logOf(folder), "garbage\n");

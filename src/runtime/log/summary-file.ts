@@ -1,6 +1,7 @@
 /**
- * `<id>.summary` beside the log: what lists show of a session, so that they need not read its log. It is disposable: who
- * finds none, or a wrong one, takes it from the log; who cannot write it does without. No request is ever made from it.
+ * `<id>.summary` next to the log: what lists show of a session, so that they need not read its log. It is disposable:
+ * if it is missing or wrong, it is rebuilt from the log; if it cannot be written, lists work without it. No request is
+ * ever made from it.
  */
 
 import {
@@ -22,10 +23,10 @@ import { UNFINISHED } from "./whole-file.ts";
 
 export const SUMMARY = ".summary";
 
-/** Some 30,000 requests. A longer one is not kept: such a session is read from its log. */
+/** About 30,000 requests. A larger summary is not kept; the session is read from its log. */
 const LARGEST_BYTES = 1024 * 1024;
 
-/** Of the file itself, whatever a link leads to. Undefined when there is none, or none that can be looked at. */
+/** State of the file itself, not of a link's target. Undefined if there is none or it cannot be examined. */
 export function stateOfLog(path: string): LogState | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false });
@@ -34,12 +35,14 @@ export function stateOfLog(path: string): LogState | undefined {
   }
 }
 
-/** Undefined: there is none of this session in this state. A pipe is not waited for, a link not followed. */
+/**
+ * Returns undefined if there is no summary of this session in this state. Does not wait for a pipe or follow a link.
+ */
 export function readSummary(log: string, session: string, state: LogState): StoredSummary | undefined {
   let file: number | undefined;
   try {
     file = openSync(summaryPath(log), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    // Nothing, of anything but a file or a folder, and a folder cannot be read.
+    // Reading anything but a file yields no bytes or, for a folder, an error.
     const read = readSync(file, firstBytes, 0, firstBytes.length, 0);
     const bytes = read < firstBytes.length ? firstBytes.subarray(0, read) : wholeOf(file);
     return bytes === undefined ? undefined : parseSummary(bytes, session, state);
@@ -50,7 +53,7 @@ export function readSummary(log: string, session: string, state: LogState): Stor
   }
 }
 
-/** One for all: a list of thousands would leave as many behind. Most summaries have some hundred bytes. */
+/** Shared: a list of thousands would otherwise allocate as many. Most summaries have a few hundred bytes. */
 const firstBytes = Buffer.allocUnsafeSlow(16 * 1024);
 
 function wholeOf(file: number): Buffer | undefined {
@@ -61,8 +64,8 @@ function wholeOf(file: number): Buffer | undefined {
 }
 
 /**
- * Under another name first, so that nobody reads half of one and nothing is written through a link of either kind. Not
- * synced: what a loss of power leaves of it has no checksum that fits.
+ * Writes under another name first, so that no reader sees half of it and nothing is written through a link. Not synced:
+ * after a loss of power, an incomplete summary fails its checksum.
  */
 export function writeSummary(log: string, session: string, state: LogState, summary: StoredSummary): void {
   const path = summaryPath(log);
@@ -73,7 +76,7 @@ export function writeSummary(log: string, session: string, state: LogState, summ
     rmSync(unfinished, { force: true });
     writeNew(unfinished, line);
     renameSync(unfinished, path);
-    // It may tell what was erased meanwhile, or stand beside a log that was removed.
+    // It may contain something that was erased meanwhile, or belong to a log that was removed.
     if (stateOfLog(log)?.ino !== state.ino) rmSync(path, { force: true });
   } catch {
     discard(unfinished);
@@ -94,7 +97,7 @@ function discard(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // The next who holds the session's lock removes it (leftovers.ts).
+    // The next holder of the session's lock removes it (leftovers.ts).
   }
 }
 
@@ -102,11 +105,11 @@ export function summaryPath(log: string): string {
   return log.replace(/\.jsonl$/, SUMMARY);
 }
 
-/** Keeps the summary of a log that is open to write in step with it. Nothing is counted before it is first asked to. */
+/** Keeps the summary of a writer's log up to date. Counts nothing until first asked to. */
 export class SummaryKeeper {
   readonly #log: string;
   readonly #session: string;
-  /** How many events it has seen to: what was there before is another's. */
+  /** The number of events the summary covers. Earlier events are another writer's concern. */
   #kept: number;
   #facts: SessionFacts | undefined;
 
@@ -116,7 +119,7 @@ export class SummaryKeeper {
     this.#kept = events;
   }
 
-  /** `file` is the log, `size` its length with all of `events`. */
+  /** `file` is the log and `size` its length with all of `events`. */
   keep(events: readonly LoggedEvent[], file: number | undefined, size: number): void {
     if (file === undefined || events.length === this.#kept) return;
     this.#kept = events.length;
@@ -127,7 +130,7 @@ export class SummaryKeeper {
       this.#facts.add(events.slice(this.#facts.lastSeq + 1));
       writeSummary(this.#log, this.#session, state, summaryOf(this.#facts));
     } catch {
-      // The log has what it was given: a list reads it from there.
+      // The events are in the log, so a list reads them from there.
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A session's summary as one line of a file, framed like a line of the log. It names the session and the state of the log
- * it was taken from. What does not fit, in any way, is no summary: whoever wants it takes it from the log again.
+ * A session's summary as one line of a file, framed like a line of the log. It names the session and the state of the
+ * log it was taken from. A line that does not match in every way is not a summary; the caller reads the log instead.
  */
 
 import type { Origin, Usage } from "../../base/events/index.ts";
@@ -8,7 +8,7 @@ import { isObject, type JsonObject, numberOf, stringOf, tryParseJson } from "../
 import type { Spent, StoredSummary } from "../facts/index.ts";
 import { checkedLine, frameOpen } from "./line-framing.ts";
 
-/** Changes with every append, and with every other file in its place. */
+/** Changes with every append, and whenever another file replaces the log. */
 export interface LogState {
   readonly size: bigint;
   readonly mtimeNs: bigint;
@@ -19,10 +19,10 @@ export function sameState(a: LogState, b: LogState): boolean {
   return a.size === b.size && a.mtimeNs === b.mtimeNs && a.ino === b.ino;
 }
 
-/** Another number for every change of what a line says or means: older and newer ones are passed over. */
+/** Changes whenever the content or meaning of a line does. Lines with any other version are ignored. */
 const VERSION = 1;
 
-/** Origins once each, usage as rows: most of a long session's summary is what its requests used. */
+/** Each origin is stored once and usage as rows: most of a long session's summary is the usage of its requests. */
 export function summaryLine(session: string, state: LogState, { spent, ...summary }: StoredSummary): Buffer {
   const origins = new Map<string, number>();
   const rows = spent.map(({ origin, usage }) => [indexOf(origins, origin), ...rowOf(usage)]);
@@ -37,7 +37,7 @@ export function summaryLine(session: string, state: LogState, { spent, ...summar
   return frameOpen(text.slice(0, -1));
 }
 
-/** Undefined: not a summary of this session in this state. */
+/** Returns undefined if this is not a summary of this session in this state. */
 export function parseSummary(line: Buffer, session: string, state: LogState): StoredSummary | undefined {
   if (line.at(-1) !== 0x0a) return undefined;
   const text = checkedLine(line.subarray(0, -1));
@@ -49,7 +49,7 @@ export function parseSummary(line: Buffer, session: string, state: LogState): St
   return summaryIn(read);
 }
 
-/** As text: a number of nanoseconds, and an inode on some file systems, is more than a JSON number holds. */
+/** As strings: nanoseconds, and inodes on some file systems, exceed the range of a JSON number. */
 function marksOf({ size, mtimeNs, ino }: LogState): Readonly<Record<"size" | "mtime" | "inode", string>> {
   return { size: String(size), mtime: String(mtimeNs), inode: String(ino) };
 }
@@ -72,7 +72,7 @@ function rowOf(usage: Usage): readonly number[] {
   return contextTokens === undefined ? row : [...row, contextTokens];
 }
 
-/** The checksum says that it is as it was written, not that whoever wrote it was right: nothing is taken unseen. */
+/** The checksum proves that the line is as written, not that its writer was right, so every field is checked. */
 function summaryIn(read: JsonObject): StoredSummary | undefined {
   const [events, turns, turnsEnded] = ["events", "turns", "turnsEnded"].map((name) => numberOf(read[name]));
   const texts = ["title", "cwd", "model", "openTurn"].map((name) => read[name]);

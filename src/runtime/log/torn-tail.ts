@@ -1,10 +1,13 @@
-/** The unfinished end of a log, kept in a file of its own before it is cut off. */
+/** Saves the unfinished end of a log to its own file before it is cut off. */
 
 import { fileProblem, readRegularFile } from "../../base/files/index.ts";
 import { codeOf, ThroughlineError } from "../../base/support/index.ts";
 import { writeWholeFile } from "./whole-file.ts";
 
-/** A second tear at the same byte has a file of its own; the same bytes again are the same tear, found by another try. */
+/**
+ * A second tear at the same byte gets its own file. The same bytes are the same tear, found again after an interrupted
+ * attempt.
+ */
 export function saveAside(path: string, bytes: Uint8Array): string {
   try {
     for (let count = 1; ; count += 1) {
@@ -16,14 +19,14 @@ export function saveAside(path: string, bytes: Uint8Array): string {
   } catch (error) {
     throw new ThroughlineError({
       code: "log_write_failed",
-      message: `could not keep the unfinished end of the log in ${path}: ${fileProblem(error)}. The log was not changed`,
+      message: `could not save the unfinished end of the log to ${path}: ${fileProblem(error)}. The log was not changed`,
       details: { errno: codeOf(error) },
       cause: error,
     });
   }
 }
 
-/** By other bytes, or by something that is no file: a link, a pipe, a folder. */
+/** By other bytes, or by something that is not a regular file: a link, a pipe, a folder. */
 function isTaken(name: string, bytes: Uint8Array): boolean {
   try {
     return !readRegularFile(name).equals(bytes);

@@ -32,7 +32,7 @@ async function filled(turns: readonly string[]) {
 const idsOf = (turns: readonly { readonly turn: string }[]): readonly string[] =>
   turns.map(({ turn }) => turn);
 
-test("the file is private, one line a turn, and gone when nothing waits", async () => {
+test("the file is private, has one line per turn, and is removed when nothing waits", async () => {
   const { path, waiting, folder } = await filled(["a", "b"]);
   expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(readFileSync(path, "utf8").trimEnd().split("\n")).toHaveLength(2);
@@ -41,7 +41,7 @@ test("the file is private, one line a turn, and gone when nothing waits", async 
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("a line that a crash tore was never acknowledged: it is cut off, and the next one is whole", async () => {
+test("a line torn by a crash was never acknowledged: it is cut off, and the next one is complete", async () => {
   const { path, again } = await filled(["a"]);
   appendFileSync(path, '{"turn":"b","request":{"inp');
   expect(idsOf(await again().list())).toEqual(["a"]);
@@ -67,7 +67,7 @@ test.each([
   ["zeros", (text: string) => text.replace("\n", `\n${"\0".repeat(40)}\n`)],
   ["an empty line", (text: string) => text.replace("\n", "\n\n")],
 ])(
-  "%s: what is whole is kept in order, the file as it was is put aside, and it is told",
+  "%s is reported: the intact turns stay in order, and the original file is saved",
   async (_what, damage) => {
     const { path, again } = await filled(["a", "b", "c"]);
     const damaged = damage(readFileSync(path, "utf8"));
@@ -80,7 +80,7 @@ test.each([
   },
 );
 
-describe("what stands in its place", () => {
+describe("in place of the file", () => {
   test.each([
     ["a link", (path: string) => symlinkSync("/etc/hostname", path)],
     ["a folder", (path: string) => mkdirSync(path)],
@@ -93,7 +93,7 @@ describe("what stands in its place", () => {
   });
 });
 
-test("a list that never runs empty does not grow without end", async () => {
+test("a list that never becomes empty does not grow without limit", async () => {
   const { path, waiting, again } = await filled(["stays"]);
   const large = "x".repeat(200_000);
   for (let n = 0; n < 20; n += 1) {

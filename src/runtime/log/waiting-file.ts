@@ -1,8 +1,8 @@
 /**
- * The turns of a session that wait, as lines in `<id>.waiting` beside the log (docs/log-format.md, Waiting turns).
+ * The waiting turns of a session, as lines in `<id>.waiting` next to the log (docs/log-format.md, Waiting turns).
  *
- * A line is framed like one of the log: one that adds a turn, one that cancels it, one that says that the log has it. The
- * file goes away when nothing waits any more. Only the holder of the session's lock writes to it.
+ * Lines are framed as in the log. A line adds a turn, cancels it, or says that the log has it. The file is removed when
+ * no turn is waiting. Only the holder of the session's lock writes to it.
  */
 
 import {
@@ -36,23 +36,23 @@ type Turns = ReadonlyMap<string, WaitingTurn>;
 
 interface Read {
   readonly turns: Turns;
-  /** Where the last whole line ends. */
+  /** The end of the last complete line. */
   readonly end: number;
   readonly bytes: Buffer;
-  /** How many lines are whole and yet no line of ours. */
+  /** How many complete lines are not lines of ours. */
   readonly damaged: number;
 }
 
-/** A file that has grown by so much more than what still waits is written anew. */
+/** The file is rewritten when it exceeds twice the live size by this much. */
 const SPARE_BYTES = 1024 * 1024;
 
 export class WaitingFile implements Waiting {
   readonly #path: string;
   #turns: Map<string, WaitingTurn> | undefined;
   #bytes = 0;
-  /** Of the lines that were added here; what was found is written anew once, and measured then. */
+  /** Line sizes of the turns added by this instance. Turns that were read from the file are not counted. */
   readonly #sizes = new Map<string, number>();
-  /** One after the other: a turn that ends at once must not be taken off before it was put on. */
+  /** Operations run one after the other: a turn that ends at once must not be removed before it was added. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(path: string) {
@@ -76,7 +76,7 @@ export class WaitingFile implements Waiting {
       const lines = damaged === 1 ? "1 line" : `${damaged} lines`;
       return {
         turns: found,
-        problem: `${lines} of ${this.#path} cannot be read, so a turn that was promised may be missing. The file as it was is kept as ${saved}; what is whole goes on`,
+        problem: `${lines} of ${this.#path} cannot be read, so a promised turn may be missing. The original file was saved as ${saved}; the readable turns continue`,
       };
     });
   }
@@ -97,7 +97,7 @@ export class WaitingFile implements Waiting {
     });
   }
 
-  /** Not durable: what comes back after a loss of power is in the log, and is dropped again. */
+  /** Not durable: if a loss of power brings the turn back, it is in the log and is dropped again. */
   remove(turn: string): Promise<void> {
     return this.#inTurn(async () => {
       if (!this.#known.delete(turn)) return;
@@ -108,7 +108,7 @@ export class WaitingFile implements Waiting {
     });
   }
 
-  /** How much of the file still counts, about: a list of large inputs is not written out to be measured. */
+  /** Roughly how much of the file still counts. Large inputs are not serialized just to measure them. */
   get #liveBytes(): number {
     let sum = 0;
     for (const turn of this.#known.keys()) sum += this.#sizes.get(turn) ?? 0;
@@ -144,7 +144,7 @@ export class WaitingFile implements Waiting {
     return { turns, end, bytes, damaged };
   }
 
-  /** The length of its line. */
+  /** Resolves to the length of the line. */
   async #write(fields: JsonObject, durable?: "durable"): Promise<number> {
     const line = lineOf(fields);
     let file: number | undefined;
@@ -156,7 +156,7 @@ export class WaitingFile implements Waiting {
         for (let done = 0; done < line.length;) done += writeSync(file, line, done);
         if (durable !== undefined) await synced(file);
       } catch (error) {
-        ftruncateSync(file, before); // what was not acknowledged must not count, nor spoil the line behind it
+        ftruncateSync(file, before); // an unacknowledged line must not count, nor corrupt the next one
         throw error;
       }
       if (before === 0) syncFolder(dirname(this.#path));
@@ -194,7 +194,7 @@ export class WaitingFile implements Waiting {
   #failed(what: string, error: unknown): ThroughlineError {
     return new ThroughlineError({
       code: "waiting_failed",
-      message: `the list of turns that wait, ${this.#path}, ${what}: ${fileProblem(error)}`,
+      message: `the list of waiting turns, ${this.#path}, ${what}: ${fileProblem(error)}`,
       details: { errno: codeOf(error) },
       cause: error,
     });
@@ -217,7 +217,7 @@ function linesOf(turns: Turns): Buffer {
   );
 }
 
-/** False: it is no line of ours. */
+/** Returns false if it is not a line of ours. */
 function take(turns: Map<string, WaitingTurn>, line: unknown): boolean {
   if (!isObject(line)) return false;
   const { turn, request, cancelled, done } = line;

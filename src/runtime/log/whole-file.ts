@@ -1,6 +1,6 @@
 /**
- * Whole files of a folder of sessions, by the names of the log's format: what a crash leaves of one on the way is called
- * `….<pid>.tmp`, and the next holder of the session's lock cleans it up (leftovers.ts).
+ * Writes whole files in a folder of sessions, with the names that the log format defines. A crash leaves an unfinished
+ * one as `….<pid>.tmp`, and the next holder of the session's lock removes it (leftovers.ts).
  */
 
 import { rmSync } from "node:fs";
@@ -10,10 +10,10 @@ import { syncFolder, UnfinishedFile } from "../../base/files/index.ts";
 
 export { syncFolder, type UnfinishedFile } from "../../base/files/index.ts";
 
-/** The end of the name of what is not finished. Another process on another machine must not write to ours. */
+/** Suffix of unfinished files. It has the process id, so that another process does not write to ours. */
 export const UNFINISHED = `.${process.pid}.tmp`;
 
-/** Complete or absent. */
+/** Writes the complete file or nothing. */
 export function writeWholeFile(path: string, bytes: Uint8Array): void {
   const file = beginFile(path);
   file.write(bytes);
@@ -21,7 +21,7 @@ export function writeWholeFile(path: string, bytes: Uint8Array): void {
   syncFolder(dirname(path));
 }
 
-/** Its name is this process's own: what stands under it was left by an earlier try. */
+/** The name is unique to this process, so an existing file was left by an earlier attempt. */
 export function beginFile(path: string): UnfinishedFile {
   const temporary = `${path}${UNFINISHED}`;
   rmSync(temporary, { force: true });

@@ -1,7 +1,8 @@
 /**
- * Puts a whole session into a folder of sessions: complete or not there. Blobs first, then the log under its name by a
- * link that fails if there is one already, or by a rename that replaces it. Killed anywhere, the folder holds the session
- * as it was before or as it is to be; what is left beside it is taken away by the next one (leftovers.ts).
+ * Writes a whole session into a folder of sessions, or nothing at all. It writes the blobs first, then puts the log in
+ * place: by a link that fails if the name is taken, or by a rename that replaces it. If the process is killed at any
+ * point, the folder holds either the old or the new session, and the next such write removes any leftovers
+ * (leftovers.ts).
  */
 
 import { linkSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
@@ -23,11 +24,11 @@ import { acquireWriterLock } from "./writer-lock.ts";
 
 export interface WriteSessionOptions {
   readonly id: string;
-  /** The session of this name goes, with everything beside it, when the new one is in place. */
+  /** Replaces the session of this name, and removes all files that belonged to it, once the new one is in place. */
   readonly replace?: boolean;
-  /** Stops it before the session is in place; then nothing is there. */
+  /** Stops before the session is in place; nothing is written then. */
   readonly signal?: AbortSignal;
-  /** How many bytes are written, of how many. */
+  /** Called with the number of bytes written and the total. */
   readonly onProgress?: (done: number, all: number) => void;
 }
 
@@ -45,7 +46,7 @@ export async function writeSession(
   const root = realpathSync(resolve(folder));
   const path = join(root, `${id}.jsonl`);
   const lock = await acquireWriterLock(path);
-  // Whoever holds it: that it is there already is what matters.
+  // If the session exists, say so, whoever holds it.
   if (!lock.held) throw !replace && isThere(path) ? sessionExists(id) : locked(id, lock.holder);
   try {
     if (!replace && isThere(path)) throw sessionExists(id);
@@ -66,7 +67,7 @@ export async function writeSession(
   }
 }
 
-/** The session is in place by now: what fails here must not say that nothing was changed, nor undo it. */
+/** The session is already in place here, so a failure must neither claim that nothing was changed nor undo it. */
 function confirm(root: string, { blobs }: Whole, { id, replace = false }: WriteSessionOptions): void {
   try {
     syncFolder(root);
@@ -74,8 +75,8 @@ function confirm(root: string, { blobs }: Whole, { id, replace = false }: WriteS
     undo(() => rmSync(join(root, `${id}${NEW}`), { force: true }));
   } catch (error) {
     const next = replace
-      ? "Files of the old one may still be there: run the command again"
-      : "A loss of power now could take it away again: check the disk";
+      ? "Files of the old session may remain. Run the command again"
+      : "A loss of power now could remove it again. Check the disk";
     throw codedError(
       "log_not_confirmed",
       `session "${id}" is in place, but the disk failed after that: ${messageOf(error)}. ${next}`,
@@ -88,7 +89,7 @@ async function put(root: string, whole: Whole, options: WriteSessionOptions): Pr
   const { id, replace = false } = options;
   const path = join(root, `${id}.jsonl`);
   const blobFolder = join(root, `${id}.blobs`);
-  // Blobs that are there already may be wanted by a log that was moved away: they are added to, and stay.
+  // Existing blobs may belong to a log that was moved away, so new ones are added to them.
   const own = whole.blobs.size > 0 && !isThere(blobFolder);
   const putInto = own ? `${blobFolder}${UNFINISHED}` : blobFolder;
   const kept = new Set(own || !isThere(blobFolder) ? [] : readdirSync(blobFolder));
@@ -110,7 +111,7 @@ async function put(root: string, whole: Whole, options: WriteSessionOptions): Pr
   }
 }
 
-/** As far as the disk lets us: the error to tell is the one that made it necessary, and the rest is left for the next writer. */
+/** Undoes as much as the disk allows. The caller reports the original error; the next writer removes the rest. */
 function undo(work: () => void): void {
   try {
     work();
@@ -129,7 +130,7 @@ async function writeAll(
 ): Promise<void> {
   const all = [...blobs.values()].reduce((sum, { length }) => sum + length, lines.length);
   let done = 0;
-  /** Between two pieces a signal is heard. */
+  /** Lets the signal take effect between two chunks. */
   const wrote = async (bytes: number): Promise<void> => {
     done += bytes;
     onProgress?.(done, all);
@@ -149,7 +150,10 @@ async function writeAll(
   }
 }
 
-/** Two renames cannot be one. The whole log under its second name says, while the first is missing, whose the blobs are. */
+/**
+ * Two renames cannot be atomic. Until `<id>.jsonl` exists, the complete log under its second name marks whose the blobs
+ * are.
+ */
 function placeTogether(root: string, id: string, log: UnfinishedFile, blobs: string): void {
   const fresh = join(root, `${id}${NEW}`);
   log.rename(fresh);
@@ -158,7 +162,10 @@ function placeTogether(root: string, id: string, log: UnfinishedFile, blobs: str
   linkSync(fresh, join(root, `${id}.jsonl`));
 }
 
-/** What a copy of the session does not have: the scratch journal, the summary, torn tails, turns that wait. */
+/**
+ * Whether the file belongs to the session but not to a copy of it: the scratch journal, summary, torn tails and waiting
+ * turns.
+ */
 export function standsBeside(name: string, id: string): boolean {
   return (
     name === `${id}.live` ||
@@ -168,7 +175,7 @@ export function standsBeside(name: string, id: string): boolean {
   );
 }
 
-/** What stood beside the log that was replaced: it may hold what the new one must not. */
+/** Removes what belonged to the replaced log: it may hold something that the new one must not. */
 function removeLeftovers(root: string, id: string, blobs: ReadonlyMap<string, unknown>): void {
   for (const name of readdirSync(root)) {
     if (standsBeside(name, id)) rmSync(join(root, name), { recursive: true, force: true });

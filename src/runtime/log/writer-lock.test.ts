@@ -27,7 +27,7 @@ import { fileStore, lockHolder } from "./index.ts";
 
 const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
 
-/** The pid of one that holds the session, or why it was refused. Whichever comes: a test that waits for one alone would hang. */
+/** The pid of a process that holds the session, or why it was refused. Waits for either, so that a test cannot hang. */
 const outcomeOf = (child: Child): Promise<string> =>
   Promise.any([child.line("holding"), child.line("refused")]);
 
@@ -48,20 +48,20 @@ const socketIn = async (path: string): Promise<Server> => {
 
 const versionOf = (node: string): string => execFileSync(node, ["--version"], { encoding: "utf8" }).trim();
 
-test("another process that holds the session is named by its pid, and kill -9 frees it at once", async () => {
+test("another process that holds the session is named by its pid, and kill -9 releases the session at once", async () => {
   const folder = temporaryFolder();
   const child = startChild("hold-lock", [folder, "shared"]);
   expect(await child.line("holding")).toBe(String(child.pid));
   const store = fileStore(folder);
 
-  // It is not waited for long: on a busy machine it may take more than one asking until it has said who it is.
+  // Polled, because a claimant waits only briefly for the holder's answer, which may be late on a busy machine.
   const refusal = (): Promise<unknown> =>
     store.open("shared", { mode: "write" }).catch((error: unknown) => error);
   expect(await refusal()).toMatchObject({ code: "session_locked" });
   await expect.poll(refusal).toMatchObject({
     code: "session_locked",
     details: { holder: `process ${child.pid}` },
-    message: `session "shared" is being written by process ${child.pid}: close it there first, or open it to read`,
+    message: `session "shared" is being written by process ${child.pid}. Close it there first, or open it to read`,
   });
   await expect(store.remove("shared")).rejects.toMatchObject({ code: "session_locked" });
   const reader = await store.open("shared", { mode: "read" });
@@ -80,7 +80,7 @@ test("another process that holds the session is named by its pid, and kill -9 fr
   await log.close();
 });
 
-test("a stopped process still holds its session, though it cannot say so", async () => {
+test("a stopped process still holds its session, although it cannot say so", async () => {
   const folder = temporaryFolder();
   const child = startChild("hold-lock", [folder, "shared"]);
   await child.line("holding");
@@ -91,7 +91,7 @@ test("a stopped process still holds its session, though it cannot say so", async
   });
 });
 
-test("two ways to one folder are one session", async () => {
+test("two paths to one folder are one session", async () => {
   const folder = temporaryFolder();
   const link = join(temporaryFolder(), "link");
   symlinkSync(folder, link);
@@ -104,7 +104,7 @@ test("two ways to one folder are one session", async () => {
   await openAndClose(link);
 });
 
-test("an opening that fails frees the lock again", async () => {
+test("a failed open releases the lock", async () => {
   const folder = temporaryFolder();
   symlinkSync("/dev/null", join(folder, "s.jsonl"));
   const store = fileStore(folder);
@@ -113,7 +113,7 @@ test("an opening that fails frees the lock again", async () => {
   expect(readdirSync(folder)).toEqual(["s.jsonl"]);
 });
 
-test("a log that has a second name cannot be written, because its other name has a lock of its own", async () => {
+test("a log with a second name cannot be written, because the other name has its own lock", async () => {
   const folder = temporaryFolder();
   await openAndClose(folder);
   linkSync(join(folder, "s.jsonl"), join(folder, "other.jsonl"));
@@ -126,7 +126,7 @@ test("a log that has a second name cannot be written, because its other name has
   expect(reader.events).toHaveLength(1);
 });
 
-test("a second name that a killed import left is removed, and the log is written", async () => {
+test("a second name left by a killed import is removed, and the log can be written", async () => {
   const folder = temporaryFolder();
   await openAndClose(folder);
   linkSync(join(folder, "s.jsonl"), join(folder, "s.jsonl.4711.tmp"));
@@ -134,7 +134,7 @@ test("a second name that a killed import left is removed, and the log is written
   expect(readdirSync(folder)).toEqual(["s.jsonl", "s.summary"]);
 });
 
-test("ten processes that open a session at the same moment: one at most holds it, and nothing it wrote is lost", async () => {
+test("if ten processes open a session at once, at most one holds it, and nothing it wrote is lost", async () => {
   const folder = temporaryFolder();
   let written = 0;
   for (let round = 0; round < 3; round += 1) {
@@ -149,8 +149,8 @@ test("ten processes that open a session at the same moment: one at most holds it
   }
 });
 
-describe.runIf(process.platform === "linux")("on Linux the lock is a socket beside the log", () => {
-  test("that is gone when the session is closed, and swept by the next writer when its holder was killed", async () => {
+describe.runIf(process.platform === "linux")("on Linux the lock is a socket next to the log", () => {
+  test("that is removed when the session closes, or by the next writer if its holder was killed", async () => {
     const folder = temporaryFolder();
     const child = startChild("hold-lock", [folder, "s"]);
     await child.line("holding");
@@ -176,7 +176,7 @@ describe.runIf(process.platform === "linux")("on Linux the lock is a socket besi
     await log.close();
   });
 
-  test("that excludes only while it takes connections: other files in its folder mean nothing", async () => {
+  test("that excludes others only while it accepts connections; other files in its folder do not count", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "s.lock", "folder"), { recursive: true });
     writeFileSync(join(folder, "s.lock", "file"), String(process.pid));
@@ -187,7 +187,7 @@ describe.runIf(process.platform === "linux")("on Linux the lock is a socket besi
     expect(readdirSync(join(folder, "s.lock"))).toEqual(["file", "folder", "link"]);
   });
 
-  test("whose words are shown only if they have our form", async () => {
+  test("whose answer is shown only if it has the expected form", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "s.lock"));
     await socketIn(join(folder, "s.lock", "0"));
@@ -204,7 +204,7 @@ describe.runIf(process.platform === "linux")("on Linux the lock is a socket besi
   test.each([
     ["a file", (path: string): void => writeFileSync(path, "")],
     ["a link", (path: string): void => symlinkSync(temporaryFolder(), path)],
-  ])("whose folder's name is taken by %s: the error says what to do", async (_, plant) => {
+  ])("whose error says what to do if %s has the name of its folder", async (_, plant) => {
     const folder = temporaryFolder();
     plant(join(folder, "s.lock"));
     await expect(fileStore(folder).open("s", { mode: "write" })).rejects.toMatchObject({
@@ -213,7 +213,7 @@ describe.runIf(process.platform === "linux")("on Linux the lock is a socket besi
     });
   });
 
-  test("sessions rm takes away what a killed writer left", async () => {
+  test("that `sessions rm` removes if a killed writer left it", async () => {
     const folder = temporaryFolder();
     const child = startChild("hold-lock", [folder, "s"]);
     await child.line("holding");
@@ -251,7 +251,7 @@ const NOBODY = 65_534;
 describe.runIf(isRoot && process.platform === "linux")("other users and containers", () => {
   const asNobody: ChildOptions = { uid: NOBODY };
 
-  test("a user who cannot enter the folder cannot keep its owner out", async () => {
+  test("a user without access to the folder cannot keep its owner out", async () => {
     const folder = temporaryFolder();
     const stranger = startChild("hold-lock", [folder, "s"], asNobody);
     expect(await outcomeOf(stranger)).toMatch(/^(?:store_unusable|lock_unusable) /);
@@ -259,7 +259,7 @@ describe.runIf(isRoot && process.platform === "linux")("other users and containe
     expect(readdirSync(folder)).toEqual(["s.jsonl", "s.summary"]);
   });
 
-  test("in a folder that others write to, a holder is named with its user, who cannot lie about that", async () => {
+  test("in a shared folder, a holder is named with its user, which it cannot forge", async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o777);
     const other = startChild("hold-lock", [folder, "s"], asNobody);
@@ -271,7 +271,7 @@ describe.runIf(isRoot && process.platform === "linux")("other users and containe
     await openAndClose(folder);
   });
 
-  test("what root was killed over in a person's folder does not keep that person out", async () => {
+  test("a lock left by root in a user's folder does not keep that user out", async () => {
     const folder = temporaryFolder();
     chownSync(folder, NOBODY, NOBODY);
     const root = startChild("hold-lock", [folder, "s"]);
@@ -290,7 +290,7 @@ describe.runIf(isRoot && process.platform === "linux")("other users and containe
   test.each([
     ["of networks and processes", ["unshare", "--net", "--pid", "--fork", "--kill-child"]],
     ["of mounts, host names and networks", ["unshare", "--net", "--mount", "--uts", "--ipc"]],
-  ])("the lock holds between name spaces %s", async (_, by) => {
+  ])("the lock holds between namespaces %s", async (_, by) => {
     const folder = temporaryFolder();
     const log = await fileStore(folder).open("s", { mode: "write" });
     const inside = startChild("hold-lock", [folder, "s"], { by });
@@ -304,7 +304,7 @@ describe.runIf(isRoot && process.platform === "linux")("other users and containe
   });
 });
 
-test("a system that ignores the flag to lock a file gets no writer: an error, and nothing written", async () => {
+test("a system that ignores the locking flag gets an error and no writer, and nothing is written", async () => {
   const platform = process.platform;
   Object.defineProperty(process, "platform", { value: "sunos" });
   afterTest(() => void Object.defineProperty(process, "platform", { value: platform }));

@@ -1,6 +1,7 @@
 /**
- * One writer across processes, by means the kernel frees with its holder: no process id and no age is ever judged. What
- * each system offers a program without native code, and how far it reaches: docs/adr/0015-writer-lock-in-the-folder.md.
+ * One writer across processes, by means that the kernel releases when the holder ends: it never judges a process id or
+ * an age. For what each system offers without native code, and its limits, see
+ * docs/adr/0015-writer-lock-in-the-folder.md.
  */
 
 import type { Clock } from "../../base/support/index.ts";
@@ -11,15 +12,15 @@ export type LockAttempt =
   | { readonly held: true; release(): Promise<void> }
   | { readonly held: false; readonly holder: string };
 
-/** `log` is the path of the log; the lock stands beside it. */
+/** `log` is the path of the log; the lock is next to it. */
 export async function acquireWriterLock(log: string): Promise<LockAttempt> {
   return process.platform === "linux" ? lockBySocket(lockOf(log)) : lockByOpening(lockOf(log));
 }
 
-/** How often a waiting writer asks again. */
+/** How often a waiting writer tries again. */
 const ASK_AGAIN_MS = 50;
 
-/** The lock, or after so long who holds it. */
+/** Returns the lock, or its holder once the time has passed. */
 export async function lockWithin(
   waitMs: number,
   clock: Clock,
@@ -34,12 +35,12 @@ export async function lockWithin(
   }
 }
 
-/** Who holds it, in words; undefined when it is free. */
+/** Describes the holder. Undefined if the lock is free. */
 export async function lockHolder(log: string): Promise<string | undefined> {
   return process.platform === "linux" ? socketHolder(lockOf(log)) : openingHolder(lockOf(log));
 }
 
-/** Whether anybody holds it: cheaper than who. */
+/** Whether any process holds the lock. Cheaper than finding out which. */
 export async function isLocked(log: string): Promise<boolean> {
   return process.platform === "linux"
     ? isHeldBySocket(lockOf(log))

@@ -94,7 +94,7 @@ export class TurnQueue {
 
   #assertOpen(): void {
     const { mode, session } = this.#live.log;
-    if (mode === "read") throw codedError("log_read_only", `session "${session}" was opened to read`);
+    if (mode === "read") throw codedError("log_read_only", `session "${session}" is open for reading only`);
     if (this.#closed) throw codedError("log_closed", `session "${session}" was closed`);
   }
 
