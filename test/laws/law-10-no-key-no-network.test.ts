@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllEnvs());
 
-test("law 10: with no key and no network a whole conversation works, and the emulator says what it is", async () => {
+test("law 10: a whole conversation works with no key and no network, and the emulator says what it is", async () => {
   const reached = watchConnections();
   const model = emulator();
   const agent = createAgent({ model, tools: practiceTools({ began: () => undefined }) });
@@ -32,7 +32,7 @@ test("law 10: with no key and no network a whole conversation works, and the emu
   expect(reached()).not.toEqual([]);
 });
 
-test("law 10: every answer of the emulator carries its name, refusals and faults included", async () => {
+test("law 10: every emulator response carries the emulator's name, even a refusal or a fault", async () => {
   const server = await startEmulator({ faults: [{ type: "http", status: 500 }] });
   try {
     const ask = (body: string): Promise<Response> =>
@@ -62,7 +62,7 @@ test("law 10: every answer of the emulator carries its name, refusals and faults
   }
 });
 
-/** Every address this process connects to from now on. */
+/** Records every address this process connects to after the call. */
 function watchConnections(): () => readonly string[] {
   const hosts: string[] = [];
   const note = (message: unknown): void => {

@@ -15,7 +15,7 @@ function sent(items: readonly string[]): readonly (readonly [unknown, unknown])[
     .map((text) => [memberOf(text, "type"), memberOf(text, "id")]);
 }
 
-test("law 2: a whole group goes with all its own ids", () => {
+test("law 2: a whole group is sent with all its own ids", () => {
   expect(sent([reasoning("rs_1"), message("msg_1")])).toEqual([
     ["reasoning", "rs_1"],
     ["message", "msg_1"],
@@ -23,21 +23,21 @@ test("law 2: a whole group goes with all its own ids", () => {
 });
 
 test.each([
-  ["an item of a type nobody knows", ['{"id":"x_1","type":"surprise_call"}']],
+  ["an item of an unknown type", ['{"id":"x_1","type":"surprise_call"}']],
   [
     "a hosted item that cannot be replayed",
     ['{"id":"ig_1","type":"image_generation_call","status":"completed"}'],
   ],
   ["an empty message", ['{"id":"msg_0","type":"message","role":"assistant","content":[]}']],
-])("law 2: a group with %s goes without ids and without its reasoning", (_, between) => {
+])("law 2: a group with %s is sent without ids and without its reasoning", (_, between) => {
   expect(sent([reasoning("rs_1"), ...between, message("msg_1")])).toEqual([["message", undefined]]);
 });
 
 test.each([
   ["too long", "msg_".padEnd(65, "x")],
   ["of another type", "fc_1"],
-  ["with characters that are refused", "msg 1"],
-  ["that stands there already", "rs_1"],
-])("law 2: an id %s is not rewritten: the group goes without ids and without its reasoning", (_, id) => {
+  ["with forbidden characters", "msg 1"],
+  ["that another item already uses", "rs_1"],
+])("law 2: an id %s is not rewritten: the group is sent without ids and without its reasoning", (_, id) => {
   expect(sent([reasoning("rs_1"), message(id)])).toEqual([["message", undefined]]);
 });

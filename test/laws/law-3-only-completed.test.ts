@@ -32,7 +32,7 @@ test("law 3: a completed response is replayed whole", () => {
   ]);
 });
 
-test("law 3: of an incomplete one finished messages and calls go as plain meaning, the reasoning stays", () => {
+test("law 3: an incomplete response sends its finished messages and calls as plain meaning, and omits its reasoning", () => {
   expect(sent(ITEMS, "incomplete")).toEqual([
     "message",
     "function_call",
@@ -41,17 +41,17 @@ test("law 3: of an incomplete one finished messages and calls go as plain meanin
 });
 
 test.each<Close>(["failed", "cancelled", "cut", "never"])(
-  "law 3: of a response that was %s nothing is sent, however finished its items look",
+  "law 3: a %s response sends nothing, however finished its items look",
   (close) => {
     expect(sent(ITEMS, close)).toEqual([]);
   },
 );
 
-test("law 3: reasoning whose follower is not sent is not sent", () => {
+test("law 3: reasoning is not sent when the item after it is not sent", () => {
   expect(sent(ITEMS.slice(0, 1), "completed")).toEqual([]);
 });
 
-test("law 3: a stream that ends without a terminal event was cut, however complete it looks, and is asked for again", async () => {
+test("law 3: a stream without a terminal event counts as cut, however complete it looks, and is requested again", async () => {
   const emulator = await startEmulator({ faults: [{ type: "no-terminal" }] });
   try {
     const model = practiceModel("home", emulator.baseUrl);

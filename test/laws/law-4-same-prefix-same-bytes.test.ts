@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => emulator.close());
 
-test("law 4: over tools, turns, switches of model and effort, a restart and a fork, one origin's input only grows", async () => {
+test("law 4: one origin's input only grows, across tools, turns, model and effort switches, a restart and a fork", async () => {
   const agent = createAgent({
     model: practiceModel("home", emulator.baseUrl),
     tools: practiceTools({ began: () => undefined }),
@@ -43,7 +43,7 @@ test("law 4: over tools, turns, switches of model and effort, a restart and a fo
   }
 });
 
-test("law 4: what breaks the prefix is an event, and explain names what is gone because of it", async () => {
+test("law 4: an event records every break of the prefix, and explain names what the break removed", async () => {
   const agent = createAgent({ model: practiceModel("home", emulator.baseUrl) });
   const session = await agent.open({ id: "b" });
   await session.send("Thanks").result();

@@ -22,7 +22,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Counts what reaches the file, and how much of it the disk has confirmed. */
+/** Counts the bytes written to the file, and how many of them the disk has confirmed. */
 class Disk implements FileIo {
   syncs = 0;
   #written = 0;
@@ -53,7 +53,7 @@ class Disk implements FileIo {
     this.#confirmed = Math.max(this.#confirmed, covered);
   }
 
-  /** The events that a loss of power at this moment would leave. */
+  /** The events that a power loss at this moment would leave. */
   durable(): readonly LoggedEvent[] {
     const bytes = readFileSync(join(folder, "s.jsonl")).subarray(0, this.#confirmed);
     return bytes
@@ -97,7 +97,7 @@ test("law 5: the items, the end of the response, the decision and tool_start are
   ]);
 });
 
-test("law 5: two syncs for a tool step, and one per result that comes before the others", async () => {
+test("law 5: a tool step costs two syncs, plus one per result that arrives before the others", async () => {
   const disk = new Disk();
   const answered: (() => void)[] = [];
   const first = new Promise<void>((resolve) => {
@@ -106,7 +106,7 @@ test("law 5: two syncs for a tool step, and one per result that comes before the
   const [tools] = [practiceTools({ began: () => undefined })];
   const agent = createAgent({
     model: practiceModel("home", emulator.baseUrl),
-    // Lima waits until the result of Rome is in the log: the two do not finish together.
+    // Lima waits until Rome's result is in the log, so the two do not finish together.
     tools: tools.map((one) => ({
       ...one,
       run: async (input: unknown, context: Parameters<typeof one.run>[1]) => {
@@ -135,7 +135,7 @@ test("law 5: two syncs for a tool step, and one per result that comes before the
   await session.close();
 });
 
-test("law 5: a call that had begun when the process died is not run again; its outcome is unknown", async () => {
+test("law 5: a call that had started when the process died does not run again; its outcome is unknown", async () => {
   const ran: string[] = [];
   const agent = createAgent({
     model: practiceModel("home", emulator.baseUrl),
@@ -162,11 +162,12 @@ test("law 5: a call that had begun when the process died is not run again; its o
   });
 });
 
-test("law 5: a call runs once, also when its stream rotates ids and loses the event of another item", async () => {
+test("law 5: a call runs once even if its stream rotates ids and loses another item's event", async () => {
   const ran: string[] = [];
   emulator.addFaults({
     type: "all",
-    // With done-only events: created, in_progress, added, and as the fourth the first thought's own `done`.
+    // The stream has only `done` events. The fourth event, after created, in_progress and added, is the first thought's
+    // `done`.
     faults: [{ type: "rotate-ids" }, { type: "done-only" }, { type: "drop-event", index: 3 }],
   });
   const agent = createAgent({

@@ -19,7 +19,7 @@ const agentOn = (baseUrl: string) =>
     permissions: "auto",
   });
 
-test("law 6: a session that died after any event goes on with the next message, and every request is accepted", async () => {
+test("law 6: a session that died after any event continues with the next message, and every request is accepted", async () => {
   const agent = agentOn(emulator.baseUrl);
   const session = await agent.open({ id: "s" });
   await session.send("What is the weather in Rome and Lima?").result();
@@ -39,7 +39,7 @@ test("law 6: a session that died after any event goes on with the next message, 
   expect(emulator.report().totals.refused).toBe(0);
 });
 
-test("law 6: an interrupted turn that is resumed after any event ends, and every request is accepted", async () => {
+test("law 6: a turn interrupted after any event can be resumed to its end, and every request is accepted", async () => {
   const agent = agentOn(emulator.baseUrl);
   const session = await agent.open({ id: "s" });
   await session.send("What is the weather in Rome and Lima?").result();
@@ -56,7 +56,7 @@ test("law 6: an interrupted turn that is resumed after any event ends, and every
   expect(emulator.report().totals.refused).toBe(0);
 });
 
-test("law 6: a refusal of what was accepted before is classified, recorded and healed, and stays healed", async () => {
+test("law 6: when the provider refuses items it accepted before, the refusal is classified, recorded and healed, and stays healed", async () => {
   const session = await agentOn(emulator.baseUrl).open({ id: "s" });
   await session.send("What is the weather in Paris?").result();
   emulator.rotateKey();

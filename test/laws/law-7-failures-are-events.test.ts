@@ -38,7 +38,7 @@ async function logged(session: Session): Promise<readonly LoggedEvent[]> {
   return events;
 }
 
-test("law 7: what a provider does wrong is in the stream and in the log: code, message, status, request id", async () => {
+test("law 7: a provider error is in the stream and in the log, with code, message, status and request id", async () => {
   emulator.addFaults({ type: "http", status: 403, code: "unsupported_country", message: "Not from there." });
   const session = await agentWith().open({ id: "s" });
   const live: SessionEvent[] = [];
@@ -64,7 +64,7 @@ test("law 7: what a provider does wrong is in the stream and in the log: code, m
   ]);
 });
 
-test("law 7: every attempt that failed is in the log, also when a later one went well", async () => {
+test("law 7: every failed attempt is in the log, even if a later attempt succeeds", async () => {
   emulator.addFaults(
     { type: "http", status: 503 },
     { type: "cut", at: { where: "after", unit: "item", index: 0 } },
@@ -84,7 +84,7 @@ test("law 7: every attempt that failed is in the log, also when a later one went
   ]);
 });
 
-test("law 7: what a tool does wrong is a result that the model and the log have", async () => {
+test("law 7: a tool error becomes a result that both the model and the log get", async () => {
   const session = await agentWith().open({ id: "s" });
   const { status } = await session.send("What is the weather in Oslo?").result();
   const results = (await logged(session)).flatMap((event) =>
@@ -95,7 +95,7 @@ test("law 7: what a tool does wrong is a result that the model and the log have"
   expect(emulator.exchanges.at(-1)?.requestText).toContain(JSON.stringify(text));
 });
 
-test("law 7: a disk that fails ends the turn with its code; when it works again the log tells how the turn ended", async () => {
+test("law 7: a disk failure ends the turn with its error code; once the disk works again, the log shows how the turn ended", async () => {
   const folder = mkdtempSync(join(tmpdir(), "throughline-law-7-"));
   let full = false;
   const io: FileIo = {
@@ -124,7 +124,7 @@ test("law 7: a disk that fails ends the turn with its code; when it works again 
     );
     await session.close();
     expect(next.status).toBe("completed");
-    // The turn that the disk ended is in the log as one that did not complete.
+    // The log records the turn that the disk ended as one that did not complete.
     expect(ends).toHaveLength(2);
     expect(ends[0]).not.toBe("completed");
     expect(ends[1]).toBe("completed");
@@ -134,7 +134,7 @@ test("law 7: a disk that fails ends the turn with its code; when it works again 
   }
 });
 
-test("law 7: what the programmer does wrong throws, and leaves no event", async () => {
+test("law 7: a programmer's mistake throws and leaves no event", async () => {
   const session = await agentWith().open({ id: "s" });
   await session.send("Thanks").result();
   const before = (await logged(session)).length;

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => emulator.close());
 
-test("law 8: wire events and item types nobody knows are kept and counted, and the turn goes on", async () => {
+test("law 8: unknown wire events and item types are kept and counted, and the turn continues", async () => {
   emulator.addFaults({
     type: "all",
     faults: [{ type: "unknown-event" }, { type: "unknown-event", index: 4 }, { type: "unknown-item" }],
@@ -42,14 +42,14 @@ test("law 8: wire events and item types nobody knows are kept and counted, and t
   });
 });
 
-test("law 8: fields nobody knows stay in the log with their exact text", () => {
+test("law 8: unknown fields stay in the log with their exact text", () => {
   const item =
     '{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"gAAA","novelty":{"n": 1.0, "z":-0}}';
   const kept = groupLog([item]).find((event) => event.type === "reasoning");
   expect(kept?.item).toBe(item);
 });
 
-test("law 8: they are the same when the log is read from its file again", async () => {
+test("law 8: unknown fields keep their exact text when the log is read back from its file", async () => {
   const item =
     '{"id":"rs_1","type":"reasoning","summary":[],"novelty":{"n": 1.0, "z":-0,"big":12345678901234567890}}';
   const store = fileStore(temporaryFolder());
@@ -62,7 +62,7 @@ test("law 8: they are the same when the log is read from its file again", async 
   expect(again.events.map((event) => (event.type === "reasoning" ? event.item : event.type))).toEqual([item]);
 });
 
-test("law 8: an event of a later version passes through with its exact text and disturbs no plan", () => {
+test("law 8: an event from a later version passes through with its exact text and does not change the plan", () => {
   const line =
     '{"v":2,"seq":5,"id":"ev_9","at":"2027-01-01T00:00:00.000Z","epoch":3,"type":"telepathy","n":1.0,"deep":{"z":-0}}';
   const event = parseLine(line);

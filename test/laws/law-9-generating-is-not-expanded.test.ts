@@ -30,7 +30,7 @@ async function play(): Promise<{
   return { live, logged };
 }
 
-test("law 9: a block generates while its response is open and its writer lives, and never otherwise", async () => {
+test("law 9: a block is generating only while its response is open and its writer is alive", async () => {
   const { live } = await play();
   const list = new BlockList();
   const kinds = new Set<string>();
@@ -43,7 +43,7 @@ test("law 9: a block generates while its response is open and its writer lives, 
   expect(list.view({ writerAlive: true }).filter(({ generating }) => generating)).toEqual([]);
 });
 
-test("law 9: whether a block is unfolded is no fact of the log: the blocks of a reload are those that were live", async () => {
+test("law 9: the log does not record whether a block is unfolded, and a reload builds the same blocks as the live view", async () => {
   const { live, logged } = await play();
   const blocks = blocksOf(live, { writerAlive: true });
   expect(blocks).toEqual(blocksOf(logged, { writerAlive: false }));
@@ -51,7 +51,7 @@ test("law 9: whether a block is unfolded is no fact of the log: the blocks of a 
   expect([...fields].filter((field) => /expand|collapse|fold|open/i.test(field))).toEqual([]);
 });
 
-test("law 9: what a cut stream left stops generating with its response, not with the turn", async () => {
+test("law 9: a block left by a cut stream stops generating when its response ends, not when the turn ends", async () => {
   emulator.addFaults({ type: "end", at: { where: "after", unit: "event", index: 6 } });
   const { live } = await play();
   const list = new BlockList();
