@@ -1,4 +1,4 @@
-/** What every store must tell its readers of a log that another writes (`Log.changes`). Run once per store. */
+/** What every store must report to readers of a log that another process writes (`Log.changes`). Run once per store. */
 
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Log, LogChange, Store } from "../../src/runtime/log/index.ts";
 import { messagesOf, notice, type StoreUnderTest } from "./log-contract.ts";
 
-/** Changes as they come; `until` waits for the first of those not looked at yet that fits. */
+/** Collects changes as they arrive; `until` waits for the first unseen change that matches. */
 export interface Heard {
   readonly all: LogChange[];
   readonly ended: Promise<string>;
@@ -67,7 +67,7 @@ export function describeChangesContract(
   kind: string,
   create: () => Promise<StoreUnderTest> | StoreUnderTest,
 ): void {
-  describe(`the changes of a log, told by ${kind}`, () => {
+  describe(`the changes of a log in ${kind}`, () => {
     const made: StoreUnderTest[] = [];
     const logs: Log[] = [];
 
@@ -87,7 +87,7 @@ export function describeChangesContract(
       return log;
     };
 
-    test("the first comes at once: what is new, the rows so far, whether somebody writes", async () => {
+    test("start at once with the new events, the rows so far, and whether a writer is active", async () => {
       const { store, other } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -107,7 +107,7 @@ export function describeChangesContract(
       expect(await late.until(() => true)).toEqual({ events: [], rows: ["1", "2"], hasWriter: false });
     });
 
-    test("events and rows come as they are written, each once, and rows of a scratch that was made anew from its beginning", async () => {
+    test("deliver every event and row once, in the order written, even after the scratch journal is cleared and rewritten", async () => {
       const { store, other } = await setUp();
       const log = await open(store);
       await log.append([notice("start")]);
@@ -131,7 +131,7 @@ export function describeChangesContract(
       );
     });
 
-    test("whoever is told of a row knows the events that were written before it", async () => {
+    test("never deliver a row before the events that were written ahead of it", async () => {
       const { store, other } = await setUp();
       const log = await open(store);
       await log.append([notice("start")]);
@@ -151,7 +151,7 @@ export function describeChangesContract(
       }
     });
 
-    test("a writer that comes and goes is told", async () => {
+    test("report when a writer arrives and leaves", async () => {
       const { store, other } = await setUp();
       const first = await open(store);
       await first.append([notice("a")]);
@@ -164,12 +164,12 @@ export function describeChangesContract(
       await second.append([notice("b")]);
       await second.close();
       await heard.until(({ hasWriter }) => !hasWriter);
-      // Whoever learns that the writer is gone has all that it wrote.
+      // A reader that learns that the writer is gone has everything it wrote.
       expect(eventsOf(heard.all)).toEqual(["b"]);
       expect(heard.all.at(-1)?.hasWriter).toBe(false);
     });
 
-    test("they end with their signal, with the log and with the store; those of a writer end at once", async () => {
+    test("end with their signal, with the log and with the store; a writer's own changes end at once", async () => {
       const { store, other } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -193,7 +193,7 @@ export function describeChangesContract(
       expect(afterwards.flatMap(({ all }) => all)).toEqual([]);
     });
 
-    test("refresh beside them: each sees every event once", async () => {
+    test("and a concurrent refresh each see every event once", async () => {
       const { store, other } = await setUp();
       const log = await open(store);
       await log.append([notice("start")]);
@@ -212,7 +212,7 @@ export function describeChangesContract(
       expect(new Set(read).size).toBe(read.length);
     });
 
-    test("whatever is written and cleared in whatever order, no event is lost, and every follower hears the same", async () => {
+    test("lose no event and are the same for every reader, whatever the order of writes and clears", async () => {
       const step = fc.oneof(
         fc.record({ do: fc.constant("append" as const), count: fc.integer({ min: 1, max: 4 }) }),
         fc.record({ do: fc.constant("write" as const), count: fc.integer({ min: 1, max: 3 }) }),
@@ -252,7 +252,7 @@ export function describeChangesContract(
           for (const { all } of heard) {
             expect(eventsOf(all)).toEqual(messagesOf(log.events).slice(1));
             const rows = rowsOf(all).slice(0, -1);
-            // Rows may be lost by a clear; none comes twice, none in another order, none that was not written.
+            // A clear may lose rows, but no row arrives twice, out of order, or without having been written.
             expect(written.filter((row) => rows.includes(row))).toEqual(rows);
           }
           await log.close();

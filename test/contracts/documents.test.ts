@@ -13,7 +13,7 @@ import { CHAT_RULES, MESSAGES_RULES, RESPONSES_RULES } from "../../src/runtime/r
 import { temporaryFolder } from "./file-fixture.ts";
 
 const root = resolve(import.meta.dirname, "../..");
-/** Tables are padded by the formatter: runs of spaces count as one. */
+/** The formatter pads tables, so runs of spaces count as one. */
 const read = (path: string): string => readFileSync(join(root, path), "utf8").replaceAll(/ {2,}(?=\|)/g, " ");
 
 /** The fenced blocks of one language. */
@@ -27,7 +27,7 @@ const rowsByWord = (text: string): ReadonlyMap<string, string> =>
 describe("docs/log-format.md", () => {
   const text = read("docs/log-format.md");
 
-  test("has an entry for every event type, and for no other", () => {
+  test("has an entry for every event type and no others", () => {
     const [, events = ""] = /^## Events$(.*?)^### /ms.exec(text) ?? [];
     const types = [...events.matchAll(/^- \*\*`(\w+)`\*\*: /gm)].map(([, type]) => type);
     expect(types).toEqual([...CANONICAL_TYPES]);
@@ -39,12 +39,12 @@ describe("docs/log-format.md", () => {
     expect(fields.length).toBeGreaterThan(60);
     const [, parts = ""] = /export type InputPart =(.*?);\n\n/s.exec(source) ?? [];
     const ofParts = new Set([...parts.matchAll(/readonly (\w+)\??:/g)].map(([, field]) => field));
-    const known = new Set([...ofParts, "raw", "unknownType"]); // an unknown event is a shape in memory only
+    const known = new Set([...ofParts, "raw", "unknownType"]); // an unknown event is only a shape in memory
     const missing = fields.filter((field) => !known.has(field) && !new RegExp(`\`${field}\\??\``).test(text));
     expect([...new Set(missing)]).toEqual([]);
   });
 
-  test("its example is a log that this program reads", () => {
+  test("has an example log that this program can read", () => {
     const [first = "", thought = ""] = blocks(text, "jsonl");
     const scanned = scanLines(Buffer.from(first), { offset: 0, firstSeq: 0, lowestEpoch: 0 });
     expect([scanned.events.map(({ type }) => type), scanned.tornBytes]).toEqual([
@@ -57,7 +57,7 @@ describe("docs/log-format.md", () => {
     );
   });
 
-  test("its one-liner verifies sums, and finds a changed byte", () => {
+  test("has a one-liner that verifies checksums and finds a changed byte", () => {
     const [command = ""] = blocks(text, "sh");
     const [, script = ""] = /^node -e '(.*)' demo\.jsonl$/m.exec(command) ?? [];
     const path = join(temporaryFolder(), "demo.jsonl");
@@ -82,7 +82,7 @@ describe("docs/replay-rules.md", () => {
 
   const rules = [...RESPONSES_RULES, ...MESSAGES_RULES, ...CHAT_RULES];
 
-  test("has a section for every rule, in order, and for no other", () => {
+  test("has a section for every rule, in order, and no others", () => {
     expect([...sections.keys()]).toEqual(rules.map(({ id }) => id));
   });
 
@@ -92,7 +92,7 @@ describe("docs/replay-rules.md", () => {
   });
 
   test.each(rules)(
-    "$id: title, evidence and advice are those of the code",
+    "has the title, evidence and advice of $id as the code has them",
     ({ id, title, evidence, todo }) => {
       const section = sections.get(id);
       expect(section?.title).toBe(title);
@@ -117,7 +117,7 @@ describe("docs/replay-rules.md", () => {
       expect(rows.get(type)).toContain(`| \`${type}\` | ${home} |`);
   });
 
-  test("has the words the model reads about calls without a result", () => {
+  test("has the text the model reads about calls without a result", () => {
     for (const { status, text: words } of [CUT_OFF, NEVER_STARTED, OUTCOME_UNKNOWN, RUNNING_IN_PARENT])
       expect(text).toContain(`| \`${status}\` | ${words} |`);
   });

@@ -15,7 +15,7 @@ export { afterTest };
 
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "throughline-test-"));
-  // What was killed a moment ago may still have made a file.
+  // A process that was killed a moment ago may still have created a file.
   afterTest(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   return folder;
 }
@@ -23,7 +23,7 @@ export function temporaryFolder(): string {
 export const linesOf = (path: string): readonly string[] =>
   readFileSync(path, "utf8").split("\n").slice(0, -1);
 
-/** The real system calls, counted, and failing when told to. */
+/** The real system calls, counted, and failing on demand. */
 export interface CountedIo extends FileIo {
   readonly calls: { write: number; truncate: number; sync: number };
   failWrite: (() => number) | undefined;
@@ -67,9 +67,11 @@ export function errno(code: string): Error & { code: string } {
 
 export interface Child {
   readonly pid: number;
-  /** The next line of its output that begins with this word, without the word. Other lines wait for their readers. */
+  /**
+   * Returns the next output line that starts with this word, without the word. Other lines wait for their own readers.
+   */
   line(word: string): Promise<string>;
-  /** Resolves when it is gone. */
+  /** Resolves when the process is gone. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   readonly exited: Promise<void>;
 }
@@ -77,15 +79,15 @@ export interface Child {
 const root = resolve(import.meta.dirname, "../..");
 
 export interface ChildOptions {
-  /** The Node that runs it; default: ours. */
+  /** The Node binary that runs it. Default: ours. */
   readonly node?: string;
-  /** The user it runs as; only root can choose one. */
+  /** The user it runs as. Only root can choose one. */
   readonly uid?: number;
-  /** A command that starts it, such as `unshare --net`. It must become the program itself: its pid is the child's. */
+  /** A command that starts it, such as `unshare --net`. It must exec the program, so that its pid is the child's. */
   readonly by?: readonly string[];
 }
 
-/** A program of the tests in a process of its own. It speaks in lines; the tests wait for those. */
+/** Runs a test program in its own process. It prints lines, and the tests wait for them. */
 export function startChild(name: ChildName, args: readonly string[], options: ChildOptions = {}): Child {
   const { node = process.execPath, uid, by = [] } = options;
   const [command = node, ...rest] = [...by, node, childProgram(name), ...args];

@@ -1,5 +1,6 @@
 /**
- * Makes a session, follows it as a reader and says `following`. When a file `leave` appears it stops following, says
+ * Creates a session, follows it as a reader and prints `following`. When a file `leave` appears it stops following,
+ * prints
  * `left`, and has nothing more to do. Arguments: folder, id.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Opens a session as its writer and says `holding PID`, or `refused CODE HOLDER`. A holder stays until it is killed.
+ * Opens a session as its writer and prints `holding PID` or `refused CODE HOLDER`. A holder stays until it is killed.
  * Arguments: folder, id, and `once` to close the session again at once.
  */
 

@@ -19,7 +19,7 @@ const begun = (cwd: string, title: string): LogBuilder =>
     .settings()
     .add({ type: "title", title });
 
-/** Two turns, three requests to two models, one of them without a price anybody could know. */
+/** Two turns, three requests to two models, one of them without a known price. */
 const conversation = (): LogBuilder =>
   begun("/work/Here", "A title")
     .user("one")
@@ -48,7 +48,7 @@ export function describeListContract(
   kind: string,
   create: () => Promise<StoreUnderTest> | StoreUnderTest,
 ): void {
-  describe(`the list of the log contract, kept by ${kind}`, () => {
+  describe(`the session list of ${kind}`, () => {
     const made: StoreUnderTest[] = [];
 
     afterEach(async () => {
@@ -60,7 +60,7 @@ export function describeListContract(
       made.push(one);
       return one;
     };
-    /** Sessions that were last written at these times. */
+    /** Creates sessions that were last written at these times. */
     const storeOf = async (times: Readonly<Record<string, number>>): Promise<StoreUnderTest> => {
       const one = await setUp();
       for (const [id, at] of Object.entries(times)) {
@@ -84,13 +84,13 @@ export function describeListContract(
     };
     const ORDER = ["skewed", "newest", "a", "b", "c", "old", "later", "tomorrow"];
 
-    test("the newest come first, by id where the time is the same, those of the future last", async () => {
+    test("puts the newest sessions first, orders equal times by id, and puts future times last", async () => {
       const { store } = await storeOf(TIMES);
       expect(await idsOf(store)).toEqual(ORDER);
       expect(await idsOf(store, { summaries: false })).toEqual(ORDER);
     });
 
-    test("a limit is how many are listed, and whoever stops earlier gets no more", async () => {
+    test("stops at its limit, or earlier when the caller stops", async () => {
       const { store } = await storeOf(TIMES);
       expect(await idsOf(store, { limit: 3 })).toEqual(ORDER.slice(0, 3));
       expect(await idsOf(store, { limit: 100 })).toEqual(ORDER);
@@ -102,7 +102,7 @@ export function describeListContract(
       expect(taken).toEqual(ORDER.slice(0, 2));
     });
 
-    test.each([1, 2, 3, 5])("pages of %i, each behind the last, have every session once", async (limit) => {
+    test.each([1, 2, 3, 5])("has every session once when read in pages of %i", async (limit) => {
       const { store } = await storeOf(TIMES);
       const pages: StoredSession[] = [];
       for (let behind: StoredSession | undefined; ; behind = pages.at(-1)) {
@@ -113,14 +113,14 @@ export function describeListContract(
       expect(pages.map(({ id }) => id)).toEqual(ORDER);
     });
 
-    test("a page behind a session that was removed goes on where it stood", async () => {
+    test("continues a page at the right place when its anchor session was removed", async () => {
       const { store } = await storeOf(TIMES);
       const behind = (await listed(store)).find(({ id }) => id === "b");
       await store.remove("b");
       expect(await idsOf(store, { behind })).toEqual(["c", "old", "later", "tomorrow"]);
     });
 
-    test("a search finds title, id and folder in any case, and the limit counts what is found", async () => {
+    test("finds title, id and folder case-insensitively, and applies the limit to the matches", async () => {
       const { store } = await setUp();
       await put(store, "s_ABC", begun("/home/me", "Nothing special"));
       await put(store, "s_1", begun("/srv/Kitchen", "Soup"));
@@ -137,7 +137,7 @@ export function describeListContract(
       expect(await idsOf(store, { search: "sink", limit: 1 })).toEqual(["s_2"]);
     });
 
-    test("a search is by what the session is called now", async () => {
+    test("searches by the current title", async () => {
       const { store } = await setUp();
       await put(store, "s", conversation());
       expect([await idsOf(store, { search: "another" }), await idsOf(store, { search: "a title" })]).toEqual([
@@ -146,7 +146,7 @@ export function describeListContract(
       ]);
     });
 
-    test("a summary is what the facts of the log are, also seen from another process", async () => {
+    test("has the facts of the log in every summary, even when read from another process", async () => {
       const { store, again } = await setUp();
       await put(store, "s", conversation());
       const { events } = await store.open("s", { mode: "read" });
@@ -169,7 +169,7 @@ export function describeListContract(
       }
     });
 
-    test("a turn that is open is told, until it ends", async () => {
+    test("reports an open turn until it ends", async () => {
       const { store, again } = await setUp();
       const log = await store.open("s", { mode: "write" });
       const part = begun("/work", "open").user("one").respond({ status: "open" });
@@ -184,7 +184,7 @@ export function describeListContract(
       expect((await listed(other))[0]?.summary).toEqual(summaryOf(factsOf(whole.events)));
     });
 
-    test("a list while a session is written has every session once, and each as it was at some moment", async () => {
+    test("has every session once while one is being written, each as it was at some moment", async () => {
       const { store, again, touch } = await setUp();
       for (const [id, at] of [
         ["s3", NOW - 3000],
@@ -210,7 +210,7 @@ export function describeListContract(
       expect([first?.id, first?.summary?.title]).toEqual(["s3", "after s3"]);
     });
 
-    test("a session that is removed during the list is not listed any more, and hides no other", async () => {
+    test("omits a session that is removed during the listing, and no other", async () => {
       const { store } = await storeOf({ a: NOW - 1000, b: NOW - 2000, c: NOW - 3000 });
       await listed(store);
       const found: string[] = [];

@@ -1,4 +1,4 @@
-/** Whatever lists sessions or finds one in the list does it without opening a log. */
+/** Every list of sessions, and every lookup in one, works without opening a log. */
 
 import { expect, test } from "vitest";
 
@@ -17,7 +17,7 @@ const costOf = (): number => 0.25;
 const nothing = (): undefined => undefined;
 const open = (): Promise<never> => Promise.reject(new Error("a log was opened"));
 
-/** Two sessions, and a log of neither can be opened. */
+/** Two sessions whose logs cannot be opened. */
 async function sealed(): Promise<{ readonly store: Store; readonly log: LogBuilder }> {
   const store = memoryStore();
   const usage = { inputTokens: 10, cachedTokens: 4, outputTokens: 6, reasoningTokens: 2 };
@@ -39,14 +39,14 @@ async function sealed(): Promise<{ readonly store: Store; readonly log: LogBuild
 
 const shown = { id: "s_one", title: "The title", cwd: CWD };
 
-test("the rows of `sessions list` and of the picker", async () => {
+test("`sessions list` and the picker get their rows without opening a log", async () => {
   const { store } = await sealed();
   const rows = [];
   for await (const row of rowsOf(store, CWD)) rows.push(row);
   expect(rows).toMatchObject([{ ...shown, turns: 2, problem: undefined }]);
 });
 
-test("the choice of the last session of a directory, by title and by a beginning", async () => {
+test("the last session of a directory, a title and an id prefix are resolved without opening a log", async () => {
   const { store } = await sealed();
   const warned: string[] = [];
   const warn = (text: string): void => void warned.push(text);
@@ -57,7 +57,7 @@ test("the choice of the last session of a directory, by title and by a beginning
   expect(warned).toEqual([]);
 });
 
-test("the sessions of an agent", async () => {
+test("an agent lists its sessions without opening a log", async () => {
   const { store } = await sealed();
   const found = [];
   for await (const one of createAgent({ model: emulator() }).sessions(store)) found.push(one);
@@ -68,7 +68,7 @@ test("the sessions of an agent", async () => {
   });
 });
 
-test("the list of the server, with the cost that the facts of the log have", async () => {
+test("the server's list has the cost from the facts of the log without opening one", async () => {
   const { store, log } = await sealed();
   const parts = { store, costOf, clock: systemClock } as unknown as ConstructorParameters<
     typeof SessionHost
@@ -90,7 +90,7 @@ test("the list of the server, with the cost that the facts of the log have", asy
   await host.stop();
 });
 
-test("a store that is traced passes on what is asked of its list", async () => {
+test("a traced store passes search and limit on to its list", async () => {
   const { store } = await sealed();
   const tapped = tapStore(store, { opened: nothing, appended: nothing, blob: nothing });
   const found: string[] = [];

@@ -1,4 +1,4 @@
-/** Logs by value, for tests of the fold: no store, no clock, ids that can be read. */
+/** Logs by value, for tests of the fold: no store, no clock, readable ids. */
 
 import type {
   EventDraft,

@@ -10,9 +10,9 @@ import { describeListContract } from "./list-contract.ts";
 
 export interface StoreUnderTest {
   readonly store: Store;
-  /** The same sessions as another process would see them; absent where there is no other process. */
+  /** The same sessions as another process sees them. Absent if no other process can. */
   readonly again?: () => Store;
-  /** Makes a session look as if it was last written at that time, for lists. It may add an event. */
+  /** Makes a session look as if it was last written at that time, for lists. May add an event. */
   readonly touch: (id: string, at: number) => Promise<void>;
   readonly dispose?: () => Promise<void>;
 }
@@ -33,7 +33,7 @@ const itemDraft = (item: string): EventDraft => ({
   item: raw(item),
 });
 
-/** An event as a newer version might write it; a draft's type does not know it. */
+/** An event as a newer version might write it, of a type that drafts do not have. */
 const newer = (fields: Readonly<Record<string, unknown>>): AppendDraft => fields as unknown as AppendDraft;
 
 const codeOf = async (work: Promise<unknown>): Promise<unknown> =>
@@ -46,7 +46,7 @@ export function describeLogContract(
   kind: string,
   create: () => Promise<StoreUnderTest> | StoreUnderTest,
 ): void {
-  describe(`the log contract, kept by ${kind}`, () => {
+  describe(`the log contract of ${kind}`, () => {
     const made: StoreUnderTest[] = [];
     const logs: Log[] = [];
 
@@ -66,7 +66,7 @@ export function describeLogContract(
       return log;
     };
 
-    test("seq is contiguous from 0 over appends of any size", async () => {
+    test("numbers events contiguously from 0, over appends of any size", async () => {
       const { store } = await setUp();
       const log = await open(store);
       const first = await log.append([notice("a"), notice("b")]);
@@ -77,7 +77,7 @@ export function describeLogContract(
       expect(log.events).toEqual([...first, ...second]);
     });
 
-    test("every event gets the whole envelope, and ids differ", async () => {
+    test("gives every event the whole envelope and a distinct id", async () => {
       const { store } = await setUp();
       const log = await open(store);
       const [a, b] = await log.append([{ ...notice("a"), turn: "tn_1" }, notice("b")]);
@@ -95,7 +95,7 @@ export function describeLogContract(
       expect(a?.id).not.toBe(b?.id);
     });
 
-    test("an event copied from another log keeps its id and time", async () => {
+    test("keeps the id and time of an event copied from another log", async () => {
       const { store } = await setUp();
       const log = await open(store);
       const copied = { ...notice("a"), id: "ev_copied", at: "2020-01-02T03:04:05.678Z" };
@@ -103,7 +103,7 @@ export function describeLogContract(
       expect(log.events[0]).toMatchObject({ id: "ev_copied", at: "2020-01-02T03:04:05.678Z", seq: 0 });
     });
 
-    test("each writer has an epoch above all before it; an epoch that wrote nothing is not used up", async () => {
+    test("gives each writer a higher epoch than all before it; an epoch that wrote nothing is not used up", async () => {
       const { store } = await setUp();
       for (const expected of [1, 2, 3]) {
         const idle = await open(store);
@@ -117,7 +117,7 @@ export function describeLogContract(
       expect(reader.events.map(({ epoch }) => epoch)).toEqual([1, 2, 3]);
     });
 
-    test("what was appended is read back equal, and in the same order", async () => {
+    test("reads back what was appended, equal and in the same order", async () => {
       const { store, again } = await setUp();
       const log = await open(store);
       const written: LoggedEvent[] = [];
@@ -129,14 +129,14 @@ export function describeLogContract(
       expect(log.events).toEqual(written);
     });
 
-    test("appends that were not awaited keep the order of their calls", async () => {
+    test("keeps the call order of appends that were not awaited", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await Promise.all(["a", "b", "c", "d"].map((message) => log.append([notice(message)])));
       expect(messagesOf(log.events)).toEqual(["a", "b", "c", "d"]);
     });
 
-    test("a second writer is refused, and the holder is named; closing frees the session", async () => {
+    test("refuses a second writer and names the holder; closing frees the session", async () => {
       const { store, again } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -150,7 +150,7 @@ export function describeLogContract(
       expect(messagesOf(next.events)).toEqual(["a", "b"]);
     });
 
-    test("two sessions of one store have nothing to do with each other", async () => {
+    test("keeps the sessions of one store independent of each other", async () => {
       const { store } = await setUp();
       const one = await open(store, "write", "one");
       const two = await open(store, "write", "two");
@@ -159,7 +159,7 @@ export function describeLogContract(
       expect([messagesOf(one.events), messagesOf(two.events)]).toEqual([["in one"], ["in two"]]);
     });
 
-    test("readers are always let in, however many, while a writer holds the session", async () => {
+    test("accepts any number of readers while a writer holds the session", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -167,7 +167,7 @@ export function describeLogContract(
       expect(readers.map(({ events }) => messagesOf(events))).toEqual([["a"], ["a"], ["a"]]);
     });
 
-    test("a reader sees by refresh what another writes meanwhile, each event once", async () => {
+    test("shows a reader each newly written event once, on refresh", async () => {
       const { store, again } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -181,7 +181,7 @@ export function describeLogContract(
       expect(reader.events).toEqual(log.events);
     });
 
-    test("a writer has nothing to refresh: its own events come once", async () => {
+    test("gives a writer nothing on refresh: its own events arrive once", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -189,7 +189,7 @@ export function describeLogContract(
       expect(messagesOf(log.events)).toEqual(["a"]);
     });
 
-    test("a reader may not append, and is told so", async () => {
+    test("refuses a reader's append with an error", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -198,7 +198,7 @@ export function describeLogContract(
       expect(messagesOf(log.events)).toEqual(["a"]);
     });
 
-    test("a closed log takes nothing more; closing twice is harmless", async () => {
+    test("refuses appends to a closed log; closing twice is harmless", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -209,7 +209,7 @@ export function describeLogContract(
       expect(messagesOf(reader.events)).toEqual(["a"]);
     });
 
-    test("closing a log that was closed before does not free it for others who hold it now", async () => {
+    test("does not free a session for others when a log that was already closed is closed again", async () => {
       const { store } = await setUp();
       const first = await open(store);
       await first.append([notice("a")]);
@@ -219,7 +219,7 @@ export function describeLogContract(
       expect(await codeOf(store.open("s1", { mode: "write" }))).toBe("session_locked");
     });
 
-    test("a session comes into being with its first append, not before", async () => {
+    test("creates a session with its first append, not before", async () => {
       const { store } = await setUp();
       const log = await open(store);
       const listed = async (): Promise<readonly string[]> => {
@@ -232,13 +232,13 @@ export function describeLogContract(
       expect([await store.exists("s1"), await listed()]).toEqual([true, ["s1"]]);
     });
 
-    test("a session that is not there cannot be read", async () => {
+    test("refuses to read a missing session", async () => {
       const { store } = await setUp();
       expect(await codeOf(store.open("nobody", { mode: "read" }))).toBe("session_not_found");
       expect(await store.exists("nobody")).toBe(false);
     });
 
-    test("the list has every session with its size and time", async () => {
+    test("lists every session with its size and time", async () => {
       const { store } = await setUp();
       const before = Date.now() - 5_000;
       for (const id of ["b", "a", "C_1-x"]) {
@@ -254,7 +254,7 @@ export function describeLogContract(
       }
     });
 
-    test("a removed session is gone with its blobs and its scratch", async () => {
+    test("removes a session with its blobs and its scratch journal", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -271,7 +271,7 @@ export function describeLogContract(
       ]);
     });
 
-    test("removing takes only the session named, not one whose name it begins", async () => {
+    test("removes only the named session, not one whose id merely starts with that name", async () => {
       const { store } = await setUp();
       for (const id of ["a", "ab", "a-b"]) {
         const log = await open(store, "write", id);
@@ -282,7 +282,7 @@ export function describeLogContract(
       expect((await collect(store)).map(({ id }) => id).toSorted()).toEqual(["a-b", "ab"]);
     });
 
-    test("a session somebody writes is not removed, and one that is not there cannot be", async () => {
+    test("refuses to remove a session that is being written, or a missing one", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -306,7 +306,7 @@ export function describeLogContract(
       "x".repeat(65),
       "a\n",
       "C:\\x",
-    ])("%j is refused as an id by every method, as a rejection", async (id) => {
+    ])("rejects %j as an id in every method", async (id) => {
       const { store } = await setUp();
       expect(await codeOf(store.open(id, { mode: "write" }))).toBe("session_id_invalid");
       expect(await codeOf(store.open(id, { mode: "read" }))).toBe("session_id_invalid");
@@ -314,7 +314,7 @@ export function describeLogContract(
       expect(await codeOf(store.remove(id))).toBe("session_id_invalid");
     });
 
-    test.each(["a", "0", "A_-9", "x".repeat(64)])("%j is a good id", async (id) => {
+    test.each(["a", "0", "A_-9", "x".repeat(64)])("accepts %j as an id", async (id) => {
       const { store } = await setUp();
       const log = await open(store, "write", id);
       await log.append([notice("a")]);
@@ -322,7 +322,7 @@ export function describeLogContract(
       expect(await store.exists(id)).toBe(true);
     });
 
-    test("blobs are named by their SHA-256, survive a reopening, and unknown names have none", async () => {
+    test("names blobs by their SHA-256, keeps them over a reopening, and has none for unknown names", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -338,7 +338,7 @@ export function describeLogContract(
       expect(await reader.getBlob("../s1.jsonl")).toBeUndefined();
     });
 
-    test("the scratch holds what was added until it is cleared, also for the next writer", async () => {
+    test("keeps scratch rows until they are cleared, even for the next writer", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -357,7 +357,7 @@ export function describeLogContract(
       expect(await next.scratch.rows()).toEqual(["5"]);
     });
 
-    test("a durable append resolves, also with nothing to write", async () => {
+    test("resolves a durable append even if there is nothing to write", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.append([], { durable: true });
@@ -367,7 +367,7 @@ export function describeLogContract(
       expect(messagesOf(log.events)).toEqual(["a"]);
     });
 
-    test("a durable append without events makes the session, empty", async () => {
+    test("creates an empty session on a durable append without events", async () => {
       const { store, again } = await setUp();
       const log = await open(store);
       await log.append([]);
@@ -386,7 +386,7 @@ export function describeLogContract(
       expect(await store.exists("s1")).toBe(false);
     });
 
-    test("turns that wait are kept in order, with their cancels, until they are taken off", async () => {
+    test("keeps waiting turns in order, with their cancels, until they are removed", async () => {
       const { store, again } = await setUp();
       const log = await open(store);
       await log.append([notice("a")]);
@@ -415,7 +415,7 @@ export function describeLogContract(
       expect(await other.waiting("s1").list()).toEqual([]);
     });
 
-    test("turns are added and taken off in the order in which that was asked", async () => {
+    test("adds and removes waiting turns in the order of the calls", async () => {
       const { store } = await setUp();
       await (await open(store)).append([notice("a")]);
       const waiting = store.waiting("s1");
@@ -430,7 +430,7 @@ export function describeLogContract(
       );
     });
 
-    test("a writer may act until it is closed, a reader never; neither is lost, and no store was put back", async () => {
+    test("lets a writer act until it is closed, and a reader never; neither is lost, and no store was rolled back", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.assertWriter();
@@ -446,7 +446,7 @@ export function describeLogContract(
       ]);
     });
 
-    test("the lines are those of the events, exactly, for writer and reader, and also while the log grows", async () => {
+    test("gives the exact lines of the events to writer and reader, even while the log grows", async () => {
       const { store, again } = await setUp();
       const log = await open(store);
       expect(await log.lines()).toEqual(Buffer.alloc(0));
@@ -463,7 +463,7 @@ export function describeLogContract(
       expect(await reader.lines()).toEqual(whole);
     });
 
-    test("whoever waits for a session gets it when its writer lets go, and is refused when the time is over", async () => {
+    test("gives a waiting opener the session when its writer closes, and refuses it when the time is up", async () => {
       const { store, again } = await setUp();
       const first = await open(store);
       const other = again?.() ?? store;
@@ -477,7 +477,7 @@ export function describeLogContract(
       expect(messagesOf(second.events)).toEqual(["a", "b"]);
     });
 
-    test("a store that was closed opens nothing; what is open stays open", async () => {
+    test("opens nothing once the store is closed; open logs stay open", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await store.close();
@@ -499,8 +499,8 @@ export function describeLogContract(
         String.raw`{"s":",\"sum\":\"00000000\"}","item":{"item":1}}`,
       ],
       ["text beyond the BMP", '{"s":"😀 ü \u0000"}'.replace("\u0000", "")],
-      ["no object at all", '"just text"'],
-    ])("an item comes back byte for byte: %s", async (_what, item) => {
+      ["not an object", '"just text"'],
+    ])("returns an item byte for byte: %s", async (_what, item) => {
       const { store } = await setUp();
       const log = await open(store);
       const late: EventDraft = {
@@ -526,7 +526,7 @@ export function describeLogContract(
       expect(second.late?.map((one) => one.item)).toEqual([item, item]);
     });
 
-    test("text with line separators and control characters means the same after a reopening", async () => {
+    test("keeps the meaning of text with line separators and control characters over a reopening", async () => {
       const { store } = await setUp();
       const log = await open(store);
       const message = 'a\u2028b\u2029c\n\r\t\u0000\u001b\ufeff"\\ 😀';
@@ -535,7 +535,7 @@ export function describeLogContract(
       expect(messagesOf((await open(store, "read")).events)).toEqual([message]);
     });
 
-    test("a session that is created whole is there with its events and blobs, goes on, and is not created twice", async () => {
+    test("creates a whole session with its events and blobs, which can continue and cannot be created twice", async () => {
       const { store, again } = await setUp();
       const bytes = Buffer.from("picture");
       const name = await sha256(bytes);
@@ -557,7 +557,7 @@ export function describeLogContract(
       expect((await collect(store)).map(({ id }) => id)).toEqual(["s1"]);
     });
 
-    test("a payload of 5 MB comes back exactly", async () => {
+    test("returns a payload of 5 MB exactly", async () => {
       const { store } = await setUp();
       const log = await open(store);
       const item = `{"encrypted_content":"${"gAAAAABo+/=".repeat(480_000)}"}`;
@@ -568,7 +568,7 @@ export function describeLogContract(
       expect(event !== undefined && "item" in event && event.item === item).toBe(true);
     });
 
-    test("an event of a type nobody knows passes through, is kept exactly, and is numbered like any other", async () => {
+    test("passes an event of an unknown type through, keeps it exactly, and numbers it like any other", async () => {
       const { store } = await setUp();
       const log = await open(store);
       await log.append([
@@ -587,7 +587,7 @@ export function describeLogContract(
       expect(unknown).toMatchObject({ unknownType: "moon_phase", turn: "tn_1", epoch: 1 });
       const text = unknown?.type === "unknown" ? unknown.raw : "";
       expect(JSON.parse(text)).toMatchObject({ type: "moon_phase", phase: "full", deep: { n: [1, 2] } });
-      // Nothing is rewritten: going on leaves the line as it was.
+      // Nothing is rewritten: writing more leaves the line unchanged.
       await next.append([notice("c")]);
       await next.close();
       const reader = await open(store, "read");

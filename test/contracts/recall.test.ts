@@ -1,7 +1,7 @@
 /**
- * "Think of a number": the emulated model writes it into its thoughts alone, so whoever can name it later had them back,
- * read by the vendor. It holds on every emulated model that keeps thoughts, of every dialect, and is lost on each when what
- * keeps it is taken away.
+ * "Think of a number": the emulated model writes the number only into its thoughts, so a model that can name it later
+ * got its thoughts back and the vendor read them. This works on every emulated model that keeps thoughts, in every
+ * dialect, and fails on each when the setting that keeps them is removed.
  */
 
 import { describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ import { profileFor } from "../../src/runtime/providers/capabilities.ts";
 import { afterTest } from "../support/clean-up.ts";
 import { weatherTool } from "../support/weather-tool.ts";
 
-/** They do not think, show nothing, or never read what an earlier turn thought. */
+/** These do not think, show no thoughts, or never read the thoughts of an earlier turn. */
 const FORGETS: ReadonlySet<string> = new Set([
   "emu-plain",
   "emu-claude-plain",
@@ -38,7 +38,7 @@ const MESSAGES = documentedModelsOf("anthropic-messages");
 const CHAT = documentedModelsOf("openai-chat");
 const KEEPS = [...RESPONSES, ...MESSAGES, ...CHAT].filter((model) => !FORGETS.has(model));
 
-/** Three turns, with a tool at hand; what it says of the number, how many requests were refused and how many thoughts missed. */
+/** Runs three turns with a tool available. Says whether the model names the number; no request may be refused. */
 async function recalled(modelAt: (url: string) => Model): Promise<string> {
   const emulator = await startEmulator();
   afterTest(() => emulator.close());
@@ -64,7 +64,7 @@ function modelOf(model: string, profile: string | Profile = emulatedProfile(mode
   };
 }
 
-/** As the model's profile, but for this; under a name of its own, so that no table adds it again. */
+/** The model's profile with this change, under a custom name so that no table adds the field again. */
 function without(model: string, change: Partial<ChatProfile>): Profile {
   const profile = profileFor(PROFILES[emulatedProfile(model)] as Profile, model);
   return { ...profile, name: "less", chat: { ...(profile.chat as ChatProfile), ...change } };
@@ -74,12 +74,12 @@ function chatOf(model: string): ChatProfile {
   return without(model, {}).chat as ChatProfile;
 }
 
-describe(`of ${RESPONSES.length + MESSAGES.length + CHAT.length} emulated models ${KEEPS.length} keep their thoughts`, () => {
+describe(`${KEEPS.length} of ${RESPONSES.length + MESSAGES.length + CHAT.length} emulated models keep their thoughts`, () => {
   test.for(KEEPS)("%s remembers the number", async (model) => {
     expect(await recalled(modelOf(model))).toBe("remembers");
   });
 
-  test.for([...FORGETS])("%s has nothing to remember it by", async (model) => {
+  test.for([...FORGETS])("%s has no thoughts to remember it by", async (model) => {
     expect(await recalled(modelOf(model))).toBe("forgets");
   });
 });
@@ -87,7 +87,7 @@ describe(`of ${RESPONSES.length + MESSAGES.length + CHAT.length} emulated models
 const CHAT_KEEPS = CHAT.filter((model) => !FORGETS.has(model));
 const SWITCHED = CHAT_KEEPS.filter((model) => chatOf(model).keepThoughts !== undefined);
 
-describe(`and lose them: ${SWITCHED.length} without their keep switch, ${KEEPS.length} without their reasoning`, () => {
+describe(`emulated models forget: ${SWITCHED.length} without their keep switch, ${KEEPS.length} without their reasoning`, () => {
   test("these have a keep switch", () => {
     expect(SWITCHED).toEqual([
       "emu-kimi",
@@ -111,13 +111,13 @@ describe(`and lose them: ${SWITCHED.length} without their keep switch, ${KEEPS.l
   });
 
   test.for(KEEPS.filter((model) => !CHAT.includes(model)))(
-    "%s forgets when its reasoning stays here",
+    "%s forgets when its reasoning is not sent",
     async (model) => {
       expect(await recalled(modelOf(model, undefined, false))).toBe("forgets");
     },
   );
 
-  test("MiniMax not asked to split thinks among its words, and has it back there", async () => {
+  test("MiniMax without the split thinks inside its text, and gets it back there", async () => {
     const less = without("emu-minimax", { showThoughts: undefined });
     expect(await recalled(modelOf("emu-minimax", less))).toBe("remembers");
   });

@@ -1,4 +1,4 @@
-/** What holds for the rules of every dialect: each has a number, cases that break it, and cases beside them that do not. */
+/** What holds for the rules of every dialect: each has a number, cases that break it, and similar cases that do not. */
 
 import { describe, expect, test } from "vitest";
 
@@ -16,13 +16,13 @@ interface KnownRule {
   readonly todo: string;
 }
 
-/** Per rule: requests that break it, and requests next to them that break none. */
+/** Per rule: requests that break it, and similar requests that break none. */
 export function rulesContract<Request>(
   rules: readonly KnownRule[],
   cases: Readonly<Record<string, RuleCases<Request>>>,
   check: (request: Request) => readonly Violation[],
 ): void {
-  test("every rule has its cases here, and a number and a title of its own", () => {
+  test("every rule has cases here, and its own number and title", () => {
     expect(rules.map(({ id }) => id).toSorted()).toEqual(Object.keys(cases));
     expect(new Set(rules.map(({ title }) => title)).size).toBe(rules.length);
     for (const { evidence, todo } of rules) {
@@ -38,7 +38,7 @@ export function rulesContract<Request>(
       for (const { message } of found) expect(message).not.toBe("");
     });
 
-    test.each(Object.entries(keeps))("is kept by %s, and so are all others", (_, request) => {
+    test.each(Object.entries(keeps))("is kept by %s, as are all other rules", (_, request) => {
       expect(check(request)).toEqual([]);
     });
   });

@@ -25,7 +25,7 @@ import {
 } from "../../src/index.ts";
 import { afterTest } from "./file-fixture.ts";
 
-/** One answer as a scenario file has it: `output`, `status`, `faults` … */
+/** One answer as in a scenario file: `output`, `status`, `faults` … */
 export interface ScriptStep {
   readonly output: readonly object[];
   readonly when?: string;
@@ -86,7 +86,7 @@ export const ofType = <T extends SessionEvent["type"]>(
 ): readonly Extract<SessionEvent, { readonly type: T }>[] =>
   events.filter((event): event is Extract<SessionEvent, { readonly type: T }> => event.type === type);
 
-/** Plays the turn; its result and the events it logged. */
+/** Plays the turn. Returns its result and the events it logged. */
 export async function play(
   turn: Turn,
 ): Promise<{ readonly result: TurnResult; readonly events: readonly SessionEvent[] }> {
@@ -100,7 +100,7 @@ export const call = (name: string, args: object | string = {}): object => ({
   function_call: { name, arguments: args },
 });
 
-/** A tool that takes anything. */
+/** A tool that accepts any input. */
 export function anyTool(
   name: string,
   run: (input: Readonly<Record<string, unknown>>, context: ToolContext) => unknown,
@@ -126,7 +126,7 @@ export function inputOf(emulator: Emulator, request: number): readonly Record<st
   return (JSON.parse(text) as { readonly input?: readonly Record<string, unknown>[] }).input ?? [];
 }
 
-/** A promise and what settles it. */
+/** A promise and the functions that settle it. */
 export function gate<T = void>(): { readonly promise: Promise<T>; readonly open: (value: T) => void } {
   let open: ((value: T) => void) | undefined;
   const promise = new Promise<T>((done) => {

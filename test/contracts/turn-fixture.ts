@@ -1,4 +1,4 @@
-/** One turn without a session around it: the real log, fold and model; time and chance come from the test. */
+/** One turn without a session: the real log, fold and model, with time and chance from the test. */
 
 import type { SessionEvent, Settings } from "../../src/base/events/index.ts";
 import { type Clock, createIdSource } from "../../src/base/support/index.ts";
@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS, LiveLog, type TurnContext, type TurnLimits } from "../.
 export interface TestTurn {
   readonly context: TurnContext;
   readonly live: SessionEvent[];
-  /** How long it was asked to wait, each time. */
+  /** The length of each wait, in milliseconds. */
   readonly waits: number[];
   readonly controller: AbortController;
 }

@@ -1,4 +1,4 @@
-/** What the vendors of chat completions are asked for beyond the dialect, by endpoint and by model. */
+/** What Throughline requests from chat completions vendors beyond the dialect, by endpoint and by model. */
 
 import { describe, expect, test } from "vitest";
 
@@ -8,7 +8,7 @@ import { PROFILES } from "../../../src/runtime/providers/index.ts";
 import type { Piece } from "./speakers.ts";
 import { bodyOf, messagesOf, settingsOf, SpokenLog } from "./spoken-log.ts";
 
-/** As `createModel` makes them for a model of that name. */
+/** The settings that `createModel` makes for a model of that name. */
 function vendorSettings(profile: string, model: string, change: Partial<Settings> = {}): Settings {
   const settings = settingsOf(profile, change);
   return {
@@ -18,7 +18,7 @@ function vendorSettings(profile: string, model: string, change: Partial<Settings
   };
 }
 
-/** The request of a conversation with one question, without what every request has. */
+/** The request of a conversation with one question, minus the fields that every request has. */
 function asked(profile: string, model: string, change: Partial<Settings> = {}): Record<string, unknown> {
   const rendered = new SpokenLog().user("Hi.").render(vendorSettings(profile, model, change));
   const { model: _model, stream, stream_options: _options, messages, ...rest } = bodyOf(rendered);
@@ -26,7 +26,7 @@ function asked(profile: string, model: string, change: Partial<Settings> = {}): 
   return rest;
 }
 
-describe("thoughts of earlier turns are asked for where the vendor forgets them otherwise", () => {
+describe("a request asks to keep the thoughts of earlier turns if the vendor forgets them by default", () => {
   test.for([
     ["moonshot", "kimi-k2.6", { thinking: { type: "enabled", keep: "all" } }],
     ["moonshot", "kimi-k2.5", { thinking: { type: "enabled" } }],
@@ -47,13 +47,13 @@ describe("thoughts of earlier turns are asked for where the vendor forgets them 
     expect(asked(profile, model)).toEqual(expected);
   });
 
-  test("not while thinking is off", () => {
+  test("unless thinking is off", () => {
     const off = { effort: "off" };
     expect(asked("moonshot", "kimi-k2.6", off)).toEqual({ thinking: { type: "disabled" } });
     expect(asked("qwen", "qwen3.6-plus", off)).toEqual({ enable_thinking: false });
   });
 
-  test("a user's own fields of the same object stand beside it, each name once, and cannot unset it", () => {
+  test("the user's own fields of the same object are merged with it, without duplicate names, and cannot unset it", () => {
     const own = { chat_template_kwargs: { enable_thinking: true, preserve_thinking: false }, seed: 1 };
     const settings = vendorSettings("vllm", "Qwen/Qwen3.6-35B-A3B", { parameters: own });
     const rendered = new SpokenLog().user("Hi.").render(settings);
@@ -64,13 +64,13 @@ describe("thoughts of earlier turns are asked for where the vendor forgets them 
     expect(Buffer.concat(rendered.body).toString().split('"chat_template_kwargs"')).toHaveLength(2);
   });
 
-  test("a profile of a user's own bears another name and stays as it is", () => {
+  test("a custom profile has another name and is used unchanged", () => {
     const own = { ...(PROFILES["moonshot"] as Profile), name: "my-moonshot" };
     expect(profileFor(own, "kimi-k2.6")).toBe(own);
   });
 });
 
-describe("Kimi, by generation", () => {
+describe("Kimi's request depends on the model's generation", () => {
   const limit = { maxOutputTokens: 100 };
   test.for([
     ["kimi-k2.5", undefined, { thinking: { type: "enabled" }, max_tokens: 100 }],
@@ -84,7 +84,7 @@ describe("Kimi, by generation", () => {
     expect(asked("moonshot", model, { effort, ...limit })).toEqual(expected);
   });
 
-  test("one that always thinks gets another model's calls as they are, and told in words once it has refused them", () => {
+  test("a model that always thinks gets another model's calls unchanged, and as text once it has refused them", () => {
     const k3 = vendorSettings("moonshot", "kimi-k3");
     const log = foreignRound("calls").user("So?");
     const first = log.render(k3);
@@ -110,13 +110,13 @@ const said: Piece = { kind: "text", text: "I look." };
 const call: Piece = { kind: "call", id: "call_a", name: "get_weather", arguments: "{}" };
 const tool = { name: "get_weather", description: "", parameters: {}, strict: false };
 
-/** Of a model that shows no thoughts. */
+/** An answer by a model that shows no thoughts. */
 function foreignRound(ending: "stop" | "calls"): SpokenLog {
   const pieces = ending === "stop" ? [said] : [said, call];
   return new SpokenLog().user("Hi.").answer(settingsOf("openai-chat"), { pieces, ending });
 }
 
-/** As healing writes it down (class ECHO). */
+/** The override that healing logs (class ECHO). */
 function thoughtsRefused({ target }: Settings): EventDraft {
   const message = "The `reasoning_content` in the thinking mode must be passed back to the API.";
   return {
@@ -131,8 +131,8 @@ function thoughtsRefused({ target }: Settings): EventDraft {
 const deepseek = (change: Partial<Settings> = {}): Settings =>
   vendorSettings("deepseek", "deepseek-v4-pro", change);
 
-describe("DeepSeek wants the thoughts of every answer while tools are carried", () => {
-  test("another model's text alone switches thinking off where the request carries tools, and says so", () => {
+describe("DeepSeek needs the thoughts of every answer when the request carries tools", () => {
+  test("another model's text alone switches thinking off if the request carries tools, with a remark", () => {
     const log = foreignRound("stop").user("So?");
     const carried = log.render(deepseek({ tools: [tool] }));
     expect(bodyOf(carried)["thinking"]).toEqual({ type: "disabled" });
@@ -142,7 +142,7 @@ describe("DeepSeek wants the thoughts of every answer while tools are carried", 
     expect(without.violations).toEqual([]);
   });
 
-  test("its own thoughts keep thinking on, with tools and without", () => {
+  test("its own thoughts keep thinking on, with and without tools", () => {
     const own = deepseek({ tools: [tool] });
     const log = new SpokenLog()
       .user("Hi.")
@@ -151,7 +151,7 @@ describe("DeepSeek wants the thoughts of every answer while tools are carried", 
     expect(bodyOf(log.render(own))["thinking"]).toEqual({ type: "enabled" });
   });
 
-  test("an endpoint that takes an empty string for none keeps thinking", () => {
+  test('an endpoint that accepts an empty string as "no thoughts" keeps thinking', () => {
     const own = deepseek({ tools: [tool] });
     const chat = own.profile.chat as ChatProfile;
     const settings = { ...own, profile: { ...own.profile, chat: { ...chat, whenNone: "empty" as const } } };
@@ -161,7 +161,7 @@ describe("DeepSeek wants the thoughts of every answer while tools are carried", 
     expect(rendered.violations).toEqual([]);
   });
 
-  test("asked for thoughts that are not there, it keeps those that are, and thinking is off until they are gone", () => {
+  test("if the vendor misses thoughts, the request keeps those it has and switches thinking off", () => {
     const own = deepseek();
     const log = new SpokenLog()
       .user("Hi.")
@@ -176,7 +176,7 @@ describe("DeepSeek wants the thoughts of every answer while tools are carried", 
     expect(bodyOf(elsewhere)["thinking"]).toEqual({ type: "disabled" });
   });
 
-  test("the names of the mode without thinking and of the old reasoner ask for nothing and carry nothing", () => {
+  test("the names of the non-thinking mode and of the old reasoner request no thinking and send no thoughts back", () => {
     for (const model of ["deepseek-chat", "deepseek-reasoner"]) {
       const settings = vendorSettings("deepseek", model, { tools: [tool] });
       const log = new SpokenLog()
@@ -190,13 +190,13 @@ describe("DeepSeek wants the thoughts of every answer while tools are carried", 
   });
 });
 
-/** The effort that goes out, and the codes of what a person is told. */
+/** The effort that is sent, and the codes of the remarks to the user. */
 const told = (profile: string, model: string, effort: string): readonly unknown[] => {
   const rendered = new SpokenLog().user("Hi.").render(vendorSettings(profile, model, { effort }));
   return [bodyOf(rendered)["reasoning_effort"], rendered.remarks.map(({ code }) => code)];
 };
 
-describe("an effort is sent in the vendor's words, or a person is told that it has no effect", () => {
+describe("an effort is sent in the vendor's terms, or a remark says that it has no effect", () => {
   test.for([
     ["openai-chat", "gpt-5.6", "high", "high"],
     ["deepseek", "deepseek-v4-pro", "medium", "high"],
@@ -206,7 +206,7 @@ describe("an effort is sent in the vendor's words, or a person is told that it h
     ["groq", "openai/gpt-oss-120b", "high", "high"],
     ["groq", "qwen/qwen3-32b", "high", "default"],
     ["vllm", "openai/gpt-oss-120b", "low", "low"],
-  ] as const)("%s, %s: %s goes as %s", ([profile, model, effort, word]) => {
+  ] as const)("%s, %s: %s is sent as %s", ([profile, model, effort, word]) => {
     expect(told(profile, model, effort)).toEqual([word, []]);
   });
 
@@ -220,18 +220,18 @@ describe("an effort is sent in the vendor's words, or a person is told that it h
     ["mistral", "mistral-medium-latest", "minimal"],
     ["local", "qwen3:8b", "high"],
     ["generic-chat", "any", "off"],
-  ] as const)("%s, %s: %s is ignored, and said", ([profile, model, effort]) => {
+  ] as const)("%s, %s: %s is ignored, with a remark", ([profile, model, effort]) => {
     expect(told(profile, model, effort)).toEqual([undefined, ["effort_ignored"]]);
   });
 
-  test("a Claude model that does not think says so too", () => {
+  test("a Claude model that does not think gives the remark too", () => {
     const plain = settingsOf("anthropic", { effort: "high" });
     const capabilities = { ...plain.capabilities, thinking: "none" as const };
     const { remarks } = new SpokenLog().user("Hi.").render({ ...plain, capabilities });
     expect(remarks.map(({ code }) => code)).toEqual(["effort_ignored"]);
   });
 
-  test("where it is in force nothing is said", () => {
+  test("gives no remark where the effort takes effect", () => {
     for (const [profile, model, effort] of [
       ["deepseek", "deepseek-v4-pro", "off"],
       ["openrouter", "any/any", "high"],
@@ -248,7 +248,7 @@ const idsIn = (text: string): readonly string[] => [
   ),
 ];
 
-describe("a call id is the vendor's own at home", () => {
+describe("a call id stays the vendor's own at home", () => {
   const id = `call_7f${"a".repeat(20)}__thought__${"QUJD".repeat(40)}`;
   const signed: Piece = { kind: "call", id, name: "get_weather", arguments: "{}" };
   const sent = (home: string, target: Settings): string => {
@@ -261,14 +261,14 @@ describe("a call id is the vendor's own at home", () => {
   };
 
   test.for(["litellm", "generic-chat", "local", "vllm"])(
-    "%s: however long it is, with the signature in it",
+    "for %s, however long it is and with the signature in it",
     (home) => {
       expect(idsIn(sent(home, settingsOf(home)))).toEqual([id]);
     },
   );
 
   test.for(["deepseek", "generic-chat", "mistral", "openai-chat", "openai", "anthropic"])(
-    "%s never sees the signature of another",
+    "and %s never sees another vendor's signature",
     (target) => {
       const text = sent("litellm", settingsOf(target));
       expect(text).not.toContain("__thought__");
@@ -277,7 +277,7 @@ describe("a call id is the vendor's own at home", () => {
   );
 });
 
-/** What goes back of one answer, in every field of thoughts that its message has. */
+/** The part of one answer that is sent back, in every field for thoughts that its message has. */
 function goesBack(profile: string, delta: object): object {
   const settings = vendorSettings(profile, "any");
   const log = new SpokenLog()
@@ -288,7 +288,7 @@ function goesBack(profile: string, delta: object): object {
   return rest;
 }
 
-describe("thoughts go back in the fields that are taken", () => {
+describe("thoughts are sent back in the fields that the vendor accepts", () => {
   const words = { reasoning: "Hm.", reasoning_content: "Hm." };
   const blocks = [{ type: "thinking", thinking: "Hm.", signature: "sig" }];
   const part = {
@@ -318,7 +318,7 @@ describe("thoughts go back in the fields that are taken", () => {
   });
 });
 
-test.each(["qwen", "openai-chat"])("%s gets arguments that are no JSON as marked text", (profile) => {
+test.each(["qwen", "openai-chat"])("%s gets arguments that are not JSON as marked text", (profile) => {
   const expected = '{"invalid_json":"{\\"city\\": Paris"}';
   const settings = vendorSettings(profile, "any");
   const wrong: Piece = { kind: "call", id: "call_a", name: "get_weather", arguments: '{"city": Paris' };

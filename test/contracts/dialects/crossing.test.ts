@@ -1,4 +1,7 @@
-/** What one model said, in the requests to every other: verbatim at home, plain meaning abroad, nothing opaque anywhere else. */
+/**
+ * One model's answers in requests to every other model: verbatim at home, plain meaning abroad, nothing opaque anywhere
+ * else.
+ */
 
 import { describe, expect, test } from "vitest";
 
@@ -32,10 +35,10 @@ function conversation(home: Settings): SpokenLog {
   return new SpokenLog().user("Weather in Paris?").answer(home, looked).answer(home, said).user("And Rome?");
 }
 
-describe.each(HOMES)("made by %s", (home) => {
+describe.each(HOMES)("an answer by %s", (home) => {
   const settings = settingsOf(home);
 
-  test("at home every thought goes back with its exact payload, and the rules find nothing", () => {
+  test("goes back home with the exact payload of every thought, and breaks no rule", () => {
     const rendered = conversation(settings).render(settings);
     const body = Buffer.concat(rendered.body).toString("utf8");
     expect(rendered.violations).toEqual([]);
@@ -45,7 +48,7 @@ describe.each(HOMES)("made by %s", (home) => {
   });
 
   test.each(TARGETS.filter((target) => target !== home))(
-    "to %s it goes as plain meaning, by the rules",
+    "goes to %s as plain meaning and breaks no rule",
     (target) => {
       const rendered = conversation(settings).render(settingsOf(target));
       const body = Buffer.concat(rendered.body).toString("utf8");
@@ -58,7 +61,7 @@ describe.each(HOMES)("made by %s", (home) => {
     },
   );
 
-  test.each(TARGETS)("in the middle of a tool loop %s can take over", (target) => {
+  test.each(TARGETS)("can be taken over by %s in the middle of a tool loop", (target) => {
     const other = settingsOf(target);
     const rendered = new SpokenLog().user("Weather?").answer(settings, looked).render(other);
     expect(rendered.violations).toEqual([]);
@@ -72,7 +75,7 @@ describe.each(HOMES)("made by %s", (home) => {
   });
 
   test.each(HOMES.filter((other) => other !== home))(
-    "and back from %s each thought is home again",
+    "sends its thoughts again when the session returns from %s",
     (other) => {
       const abroad = settingsOf(other);
       const log = conversation(settings).answer(abroad, said).user("And back?");
@@ -84,7 +87,7 @@ describe.each(HOMES)("made by %s", (home) => {
     },
   );
 
-  test("with the note policy the readable summary goes along, marked, and never in the assistant's voice", () => {
+  test("carries its readable summary under the note policy, marked, and never in the assistant's voice", () => {
     const target = home === "anthropic" ? "openai" : "anthropic";
     const rendered = conversation(settings).render(settingsOf(target, { foreign: "note" }));
     expect(rendered.violations).toEqual([]);
@@ -96,7 +99,7 @@ describe.each(HOMES)("made by %s", (home) => {
     expect(Buffer.concat(rendered.body).toString("utf8")).not.toContain(CANARY);
   });
 
-  test("the same prefix gives the same bytes, step by step", () => {
+  test("gives the same bytes for the same prefix, step by step", () => {
     const log = new SpokenLog().user("Weather?");
     const before = prefix(log, settings);
     log.answer(settings, looked);
@@ -107,7 +110,7 @@ describe.each(HOMES)("made by %s", (home) => {
   });
 });
 
-/** Head and elements: everything but the tail. */
+/** The head and the elements of the body: everything but its tail. */
 function prefix(log: SpokenLog, settings: Settings): string {
   return Buffer.concat(log.render(settings).body.slice(0, 2)).toString("utf8");
 }

@@ -1,4 +1,7 @@
-/** Every dialect keeps the same contract: the same answer means the same events, however it is cut, split or spoilt. */
+/**
+ * Every dialect keeps the same contract: the same answer gives the same events, however the stream is cut, split or
+ * corrupted.
+ */
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -74,7 +77,7 @@ function wordsOf({ draft }: Extract<StreamEvent, { readonly type: "item_done" }>
   return draft.type;
 }
 
-/** A piece as it must arrive, whatever the dialect. */
+/** A piece as it must arrive in any dialect. */
 function expected(piece: Piece): string {
   if (piece.kind === "thought") return `thought ${piece.text}`;
   return piece.kind === "text"
@@ -84,7 +87,7 @@ function expected(piece: Piece): string {
       : "other_item";
 }
 
-/** Chat has one field for thoughts: neighbours run together, and all its text is one. */
+/** Chat has one field for thoughts, so neighbouring thoughts run together, and all its text is one item. */
 function asSpoken(speaker: Speaker, { pieces }: Answer): readonly string[] {
   if (speaker.dialect !== "openai-chat") return pieces.map(expected);
   const joined: Piece[] = [];
@@ -98,7 +101,7 @@ function asSpoken(speaker: Speaker, { pieces }: Answer): readonly string[] {
 }
 
 describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%s", (_name, speaker) => {
-  test.each(Object.entries(ANSWERS))("%s arrives whole, in order, with its usage", (_title, answer) => {
+  test.each(Object.entries(ANSWERS))("delivers %s whole, in order, with its usage", (_title, answer) => {
     const { done, end } = decode(speaker, bytesOf(speaker.frames(answer)));
     expect(done.toSorted()).toEqual(asSpoken(speaker, answer).toSorted());
     expect(end).toMatchObject({
@@ -108,7 +111,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
     expect(end?.unknown).toBeUndefined();
   });
 
-  test("items stand in the order they were spoken in", () => {
+  test("keeps items in the order in which they were generated", () => {
     const answer = ANSWERS["interleaved thinking and tools"] as Answer;
     const { events } = decode(speaker, bytesOf(speaker.frames(answer)));
     const drafts = events.flatMap((event) => (event.type === "item_done" ? [event.draft] : []));
@@ -120,7 +123,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
     ["", /^(?:\{\})?$/],
     ['{"city":', /^\{"city":$/],
     ['{ "n" : 12345678901234567890 }', /^\{ "n" : 12345678901234567890 \}$/],
-  ])("the arguments %j are kept as they were written", (written, kept) => {
+  ])("keeps the arguments %j exactly as written", (written, kept) => {
     const { events } = decode(
       speaker,
       bytesOf(speaker.frames({ pieces: [call("call_a", written)], ending: "calls" })),
@@ -129,7 +132,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
     expect(draft?.type === "tool_call" ? draft.arguments : undefined).toMatch(kept);
   });
 
-  test("deltas add up to what the finished items say", () => {
+  test("has deltas that add up to the text of the finished items", () => {
     for (const answer of Object.values(ANSWERS)) {
       const { events } = decode(speaker, bytesOf(speaker.frames(answer)));
       const streamed = new Map<number, string>();
@@ -152,19 +155,19 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
   test.each([
     ["length", { status: "incomplete", reason: "max_output_tokens" }],
     ["error", { status: "failed", error: { class: "TRUNC", message: "broken" } }],
-  ] as const)("an answer that ends with %s says so", (ending, expectedEnd) => {
+  ] as const)("reports that an answer ended with %s", (ending, expectedEnd) => {
     expect(decode(speaker, bytesOf(speaker.frames({ pieces: [text("Half")], ending }))).end).toMatchObject(
       expectedEnd,
     );
   });
 
-  test("a refused answer is not a completed one", () => {
+  test("does not report a refused answer as completed", () => {
     const { end } = decode(speaker, bytesOf(speaker.frames({ pieces: [text("I")], ending: "refusal" })));
     expect(end?.status).not.toBe("completed");
     expect(`${end?.reason} ${end?.error?.code}`).toMatch(/refusal|content_filter/);
   });
 
-  test("cut after any event the response is cut, unless everything that makes it complete has come", () => {
+  test("reports a response cut after any event as cut, unless everything that completes it has arrived", () => {
     for (const answer of Object.values(ANSWERS)) {
       const frames = speaker.frames(answer);
       for (let count = 0; count < frames.length; count += 1) {
@@ -175,7 +178,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
     }
   });
 
-  test("however the bytes are split, the events are the same", () => {
+  test("gives the same events however the bytes are split", () => {
     const bytes = bytesOf(speaker.frames(ANSWERS["wide characters"] as Answer));
     const whole = decode(speaker, bytes);
     for (let at = 1; at < bytes.length; at += 1) expect(decode(speaker, bytes, [at])).toEqual(whole);
@@ -186,7 +189,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
     );
   });
 
-  test("unknown events and items are kept or counted, and hurt nothing", () => {
+  test("keeps or counts unknown events and items without harm", () => {
     const answer: Answer = { pieces: [thought("Hm."), { kind: "unknown" }, text("Yes.")], ending: "stop" };
     const frames = [...speaker.frames(answer)];
     frames.splice(1, 0, speaker.unknownFrame);
@@ -196,7 +199,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
     expect(done).toEqual(expect.arrayContaining(["thought Hm.", "text Yes."]));
   });
 
-  test("every event twice, one lost, two swapped: one end, no throw, and calls never twice", () => {
+  test("survives a duplicated, lost or swapped event: one end, no throw, and no call twice", () => {
     const answer = ANSWERS["parallel calls"] as Answer;
     const frames = speaker.frames(answer);
     const spoilt = frames.flatMap((frame, at) => [
@@ -216,7 +219,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
   });
 
   test.each(["", "null", "[]", "{", '"text"', "[[[[", '{"type":5}', '{"choices":7}', '{"choices":[null]}'])(
-    "the frame %j does not throw",
+    "does not throw on the frame %j",
     (data) => {
       const frames = speaker.frames(ANSWERS["text"] as Answer);
       expect(() => decode(speaker, bytesOf(frames.toSpliced(1, 0, data)))).not.toThrow();

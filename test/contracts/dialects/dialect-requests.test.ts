@@ -1,4 +1,4 @@
-/** What is particular to a request of each dialect. */
+/** The parts of a request that are specific to each dialect. */
 
 import { describe, expect, test } from "vitest";
 
@@ -21,7 +21,7 @@ function thoughtOf(payload: string): string {
 }
 
 describe("anthropic-messages", () => {
-  test("one message per response and one for all its results, results first, text behind them in its own", () => {
+  test("sends one message per response and one for all its results, and a later user text in its own message", () => {
     const rendered = new SpokenLog()
       .user("Hi.")
       .answer(claude, answer([thought("Hm."), call("toolu_a"), call("toolu_b")], "calls"))
@@ -57,7 +57,7 @@ describe("anthropic-messages", () => {
     ]);
   });
 
-  test("a call that never got a result is answered as failed", () => {
+  test("answers a call that never got a result as failed", () => {
     const rendered = new SpokenLog()
       .user("Hi.")
       .answer(claude, answer([thought("Hm."), call("toolu_a")], "calls"), { results: false })
@@ -68,12 +68,12 @@ describe("anthropic-messages", () => {
     );
   });
 
-  test("an empty thought with a signature goes back; one without a signature does not", () => {
+  test("sends an empty thought back if it has a signature, and drops one without", () => {
     expect(thoughtOf("sig")).toContain('{"type":"thinking","thinking":"","signature":"sig"}');
     expect(thoughtOf("")).not.toContain("thinking");
   });
 
-  test("an empty text is left out, and the thoughts around it stay", () => {
+  test("omits an empty text and keeps the thoughts around it", () => {
     const rendered = new SpokenLog()
       .user("Hi.")
       .answer(claude, answer([thought("Hm."), text(""), call("toolu_a")], "calls"))
@@ -82,7 +82,7 @@ describe("anthropic-messages", () => {
     expect(JSON.stringify(messagesOf(rendered)[1])).not.toContain('"type":"text"');
   });
 
-  test("a message of thoughts alone is not sent", () => {
+  test("does not send a message that has only thoughts", () => {
     const rendered = new SpokenLog()
       .user("Hi.")
       .answer(claude, answer([thought("Hm.")]))
@@ -92,7 +92,7 @@ describe("anthropic-messages", () => {
     expect(rendered.violations).toEqual([]);
   });
 
-  test("a foreign call id of other characters is mapped, the same way for call and result", () => {
+  test("maps a foreign call id with forbidden characters, the same way for call and result", () => {
     const kimi = settingsOf("moonshot");
     const rendered = new SpokenLog()
       .user("Hi.")
@@ -112,13 +112,13 @@ describe("anthropic-messages", () => {
     ["high", { type: "adaptive", display: "summarized" }, { effort: "high" }],
     ["minimal", { type: "adaptive", display: "summarized" }, { effort: "low" }],
     ["off", { type: "disabled" }, undefined],
-  ])("effort %s", (effort, thinking, config) => {
+  ])("maps effort %s", (effort, thinking, config) => {
     const settings = settingsOf("anthropic", effort === undefined ? {} : { effort });
     const body = bodyOf(new SpokenLog().user("Hi.").render(settings));
     expect({ thinking: body["thinking"], config: body["output_config"] }).toEqual({ thinking, config });
   });
 
-  test("a model with a budget gets one that is smaller than its limit, and no effort", () => {
+  test("gives a model with a thinking budget one below its output limit, and no effort", () => {
     const capabilities = { reasoning: true, sampling: true, vision: true, thinking: "budget" as const };
     const settings = settingsOf("anthropic", { effort: "high", capabilities, maxOutputTokens: 1000 });
     const body = bodyOf(new SpokenLog().user("Hi.").render(settings));
@@ -127,7 +127,7 @@ describe("anthropic-messages", () => {
     expect(body["output_config"]).toBeUndefined();
   });
 
-  test("switched off inside a tool loop, thinking stays on until the loop ends; and the other way round", () => {
+  test("defers a change of thinking, on or off, until the tool loop ends", () => {
     const off = settingsOf("anthropic", { effort: "off" });
     const begun = new SpokenLog()
       .user("Hi.")
@@ -142,7 +142,7 @@ describe("anthropic-messages", () => {
     expect(bodyOf(without.user("Next.").render(budget))["thinking"]).toMatchObject({ type: "enabled" });
   });
 
-  test("on a prefix-bound model a changed system prompt leaves the thoughts out and asks the server to drop, not refuse", () => {
+  test("drops the thoughts of a prefix-bound model when the system prompt changes, and asks the server to drop rather than refuse", () => {
     const bound = settingsOf("anthropic-bound", { system: "Be brief." });
     const log = new SpokenLog()
       .user("Hi.")
@@ -158,7 +158,7 @@ describe("anthropic-messages", () => {
 });
 
 describe("openai-chat", () => {
-  test("thoughts, text and calls of a response are one message, in the field they came in", () => {
+  test("sends the thoughts, text and calls of a response as one message, in the field they arrived in", () => {
     const deepseek = settingsOf("deepseek", { system: "Be brief." });
     const rendered = new SpokenLog()
       .user("Hi.")
@@ -185,7 +185,7 @@ describe("openai-chat", () => {
     ["deepseek-old", "reasoning_content", false],
     ["openai-chat", "reasoning", false],
     ["generic-chat", "reasoning_content", false],
-  ])("%s gets %s back: %s", (profile, field, back) => {
+  ])("sends thoughts back to %s in the field %s: %s", (profile, field, back) => {
     const settings = settingsOf(profile);
     const log = new SpokenLog()
       .user("Hi.")
@@ -196,7 +196,7 @@ describe("openai-chat", () => {
     expect(body.includes("Hm.")).toBe(back);
   });
 
-  test("a history with calls but without their thoughts switches thinking off, and says so", () => {
+  test("switches thinking off, with a remark, if the history has calls without their thoughts", () => {
     for (const profile of ["deepseek", "moonshot"]) {
       const settings = settingsOf(profile);
       const log = new SpokenLog()
@@ -210,7 +210,7 @@ describe("openai-chat", () => {
     }
   });
 
-  test("where a user may not follow a tool, an assistant's word stands between", () => {
+  test("puts an assistant message between a tool message and a user message if the vendor requires one", () => {
     const mistral = settingsOf("mistral");
     const log = new SpokenLog()
       .user("Hi.")
@@ -232,7 +232,7 @@ describe("openai-chat", () => {
   });
 });
 
-test("a picture for a model without vision becomes a note in its place", () => {
+test("a picture becomes a note for a model without vision", () => {
   for (const profile of ["openai", "anthropic", "generic-chat"]) {
     const capabilities = { reasoning: true, sampling: true, vision: false };
     const log = new SpokenLog().add({

@@ -1,6 +1,6 @@
 /**
- * Every way in which a response can end without an answer, in every dialect: the turn has an end that says which it was,
- * and the next request is another one and is accepted by the strict emulator.
+ * Every way a response can end without an answer, in every dialect. The turn's end says which way it was, and the next
+ * request is different and the strict emulator accepts it.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -23,7 +23,7 @@ const MODELS: Readonly<Record<Speaker["dialect"], string>> = {
   "openai-chat": "emu-deepseek",
 };
 
-/** Answers of another hand first, then the emulator's; every body that was sent. */
+/** Gives the prepared answers first, then the emulator's, and records every body that was sent. */
 class Wire {
   readonly bodies: string[] = [];
   readonly #answers: readonly string[][];
@@ -50,7 +50,7 @@ async function open(speaker: Speaker, wire: Wire, maxRetries: number): Promise<S
   }).open({ id: "s", store: memoryStore() });
 }
 
-/** What the emulator thought of all that reached it since. */
+/** The refusals of the emulator since then. */
 function refusedSince(count: number): readonly unknown[] {
   return emulator.exchanges
     .slice(count)
@@ -65,7 +65,7 @@ const EMPTY: Answer = { pieces: [], ending: "stop" };
 interface Case {
   readonly name: string;
   readonly answers: readonly Answer[];
-  /** How much of the last answer arrives; default: all. */
+  /** How much of the last answer arrives. Default: all. */
   readonly share?: number;
   readonly status: string;
   /** The turn's reason, or the class or code of its error. */
@@ -115,7 +115,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
     });
 
   test.each(CASES)(
-    "$name: an end state of its own, and a next request that differs and is accepted",
+    "$name: the turn has its own end state, and the next request differs and is accepted",
     async (one) => {
       const before = emulator.exchanges.length;
       const wire = new Wire(framesOf(one));
@@ -137,7 +137,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
   test.each([
     ["only a thought", ONLY_THOUGHT],
     ["nothing at all", EMPTY],
-  ])("%s: asked once more in the same turn, with another request, and answered", async (_name, answer) => {
+  ])("%s: the turn sends one more, different request and gets an answer", async (_name, answer) => {
     const before = emulator.exchanges.length;
     const wire = new Wire([speaker.frames(answer)]);
     const session = await open(speaker, wire, 0);
@@ -147,7 +147,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
     await session.close();
   });
 
-  test("a call that lost the event with its name: the answer counts as cut, is asked for again, and no request holds it", async () => {
+  test("a call that lost the event with its name: the answer counts as cut, is requested again, and no request holds the call", async () => {
     const before = emulator.exchanges.length;
     const call = {
       kind: "call",
@@ -156,7 +156,7 @@ describe.each(SPEAKERS.map((speaker) => [speaker.dialect, speaker] as const))("%
       arguments: '{"city":"Paris"}',
     } as const;
     const frames = speaker.frames({ pieces: [call], ending: "calls" });
-    // In a chat the name comes in an event of its own, which can be lost; elsewhere only the name itself can.
+    // In a chat the name has its own event, which can be lost; in other dialects only the name itself can be lost.
     const lost =
       speaker.dialect === "openai-chat"
         ? frames.filter((frame) => !frame.includes("get_weather"))

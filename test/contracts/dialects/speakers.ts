@@ -1,6 +1,7 @@
 /**
- * The same answers in every dialect: what a provider of each sends for them, frame by frame. Written by hand from the wire
- * facts, not with the emulator, so that the decoders are held against something else than its author's reading.
+ * The same answers in every dialect: the frames a provider sends for each. Written by hand from the wire facts, not
+ * with
+ * the emulator, so that the decoders are tested against an independent reading.
  *
  * @module
  */
@@ -11,7 +12,7 @@ export type Piece =
   | { readonly kind: "thought"; readonly text: string; readonly payload: string }
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "call"; readonly id: string; readonly name: string; readonly arguments: string }
-  /** Something the dialect of today does not know. */
+  /** Something the dialect does not know today. */
   | { readonly kind: "unknown" };
 
 export type Ending = "stop" | "calls" | "length" | "refusal" | "error";
@@ -30,7 +31,7 @@ export interface Speaker {
   readonly unknownFrame: string;
 }
 
-/** Deltas of a few characters: texts arrive in pieces. */
+/** Deltas of a few characters: texts arrive in chunks. */
 function pieces(text: string): readonly string[] {
   return text.match(/[\s\S]{1,3}/g) ?? [];
 }

@@ -1,5 +1,5 @@
 /**
- * Logs of answers spoken in any dialect, by value: each goes through its dialect's own decoder, as it would in a session.
+ * Builds logs of answers in any dialect, by value. Each answer goes through its dialect's own decoder, as in a session.
  *
  * @module
  */
@@ -62,7 +62,7 @@ export class SpokenLog {
     return this.add({ type: "user_message", turn: "tn", by: "person", content: [{ type: "text", text }] });
   }
 
-  /** The answer of the settings' model, every call answered unless said otherwise. */
+  /** Adds an answer of the settings' model, with a result for every call unless told otherwise. */
   answer(
     settings: Settings,
     answer: Answer,
@@ -73,13 +73,13 @@ export class SpokenLog {
       .frames(answer)
       .map((data) =>
         (field === undefined ? data : data.replaceAll("reasoning_content", field))
-          // No provider gives an id twice.
+          // No provider issues an id twice.
           .replaceAll(/"(rs|msg|fc)_(\d)/g, `"$1_${this.#responses + 1}$2`),
       );
     return this.#decoded(settings, frames, results);
   }
 
-  /** An answer of chat completions, delta by delta as its vendor sends it. */
+  /** Adds a chat completions answer, delta by delta as its vendor sends it. */
   stream(settings: Settings, deltas: readonly object[]): this {
     return this.#decoded(settings, [...deltas.map((delta) => chunk(delta, null)), chunk({}, "stop")]);
   }

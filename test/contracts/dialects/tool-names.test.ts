@@ -1,4 +1,4 @@
-/** A name that is mapped (T15) is all that differs from what the provider wrote; abroad it is the same name. */
+/** Only a mapped name (T15) differs from the provider's text; abroad it is the same name. */
 
 import { expect, test } from "vitest";
 
@@ -24,13 +24,13 @@ test.each([
   expect(home + abroad).not.toContain(NAME);
 });
 
-test("Responses: a name that can be sent keeps its very text", () => {
+test("Responses: a name that can be sent keeps its exact text", () => {
   const item = `{"id":"fc_1","type":"function_call","status":"completed","arguments":"{}","call_id":"call_1","name":"b\\u0075mp"}`;
   expect(bodyText(renderNext(groupLog([item]), practiceSettings("home")))).toContain(item);
 });
 
 test.each(["anthropic", "deepseek"] as const)(
-  "%s: the arguments and all else stay as they came",
+  "%s: the arguments and everything else stay unchanged",
   (profile) => {
     const settings = settingsOf(profile);
     const answer = (name: string): string =>
@@ -47,7 +47,7 @@ test.each(["anthropic", "deepseek"] as const)(
   },
 );
 
-test("explain says by which name a call goes", () => {
+test("explain says which name a call is sent under", () => {
   const settings = settingsOf("anthropic");
   const log = new SpokenLog().user("Go.").answer(settings, {
     pieces: [{ kind: "call", id: "call_1", name: NAME, arguments: "{}" }],
