@@ -14,9 +14,9 @@ interface Attacked extends Served {
   readonly session: SessionHandle;
   /** The arguments with which the tool ran. */
   readonly runs: unknown[];
-  /** Answers as any client may send them; resolves to the status and the code. */
+  /** Sends an answer as any client may; resolves to the status and the code. */
   readonly answer: (requestId: string, body: object) => Promise<readonly [number, unknown]>;
-  /** The question with this number, from 1. */
+  /** The question with this number, counted from 1. */
   readonly question: (number: number) => Promise<Question>;
 }
 
@@ -58,7 +58,7 @@ const hashOf = ({ tool, arguments: text }: Question): string =>
 const NOT_PENDING = [409, "permission_not_pending"];
 const MISMATCH = [409, "permission_mismatch"];
 
-test("a question carries the hash of what it shows; an approval of other arguments is refused and runs nothing", async () => {
+test("a question carries the hash of the arguments it shows; approving other arguments is refused and runs nothing", async () => {
   const a = await attacked([{ output: [writes("shown")] }, { output: [say("done")] }]);
   const turn = a.session.send("go");
   const question = await a.question(1);
@@ -111,7 +111,7 @@ test("arguments sent along with an approval, or any other field, are refused", a
   expect(a.runs).toEqual(["shown"]);
 });
 
-test("of many answers at once, from two clients and both ways, one counts and the tool runs at most once", async () => {
+test("of many simultaneous answers, from two clients and both ways, one counts and the tool runs at most once", async () => {
   const a = await attacked([{ output: [writes("shown")] }, { output: [say("done")] }]);
   const turn = a.session.send("go");
   const { requestId } = await a.question(1);
@@ -126,7 +126,7 @@ test("of many answers at once, from two clients and both ways, one counts and th
   expect(await a.answer(requestId, { decision: "allow" })).toEqual(NOT_PENDING);
 });
 
-test("a question of a turn that was stopped approves nothing of its retry or of the edited message", async () => {
+test("an answer to a question of a stopped turn approves nothing in its retry or in the edited message", async () => {
   const a = await attacked([
     { output: [writes("first")] },
     { output: [writes("retried")] },
@@ -160,7 +160,7 @@ test("a question of a turn that was stopped approves nothing of its retry or of 
   expect(a.runs).toEqual(["retried", "edited"]);
 });
 
-test("a message that waits while a question is open changes nothing of what is approved", async () => {
+test("a message that waits while a question is open does not change what is approved", async () => {
   const a = await attacked([
     { output: [writes("shown")] },
     { output: [say("done")] },
@@ -175,7 +175,7 @@ test("a message that waits while a question is open changes nothing of what is a
   expect(a.runs).toEqual(["shown"]);
 });
 
-test("when a second attempt replaces the answer, only what stands in the last one is asked and run", async () => {
+test("when a second attempt replaces the answer, only the calls of the last attempt are asked about and run", async () => {
   const a = await attacked([
     { output: [writes("replaced"), say("x")], faults: ["cut=after-item:0"] },
     { output: [writes("last")] },

@@ -1,4 +1,4 @@
-/** Bad input over HTTP: a status and a code each, nothing written, nothing of the machine told. */
+/** Bad input over HTTP: each case has its status and code, writes nothing, and reveals nothing about the machine. */
 
 import { symlinkSync, writeFileSync } from "node:fs";
 
@@ -27,22 +27,22 @@ const get = (parts: Served, path: string): Promise<readonly [number, unknown]> =
 
 describe("a body", () => {
   test.each([
-    ["that is no JSON", "{", "body_invalid"],
+    ["that is not JSON", "{", "body_invalid"],
     ["that is a list", "[]", "body_invalid"],
-    ["that is a word", '"x"', "body_invalid"],
+    ["that is a string", '"x"', "body_invalid"],
     ["that is null", "null", "body_invalid"],
-    ["nested without end", `{"input":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "body_invalid"],
-    ["with a field nobody knows", '{"input":"x","modell":"y"}', "field_unknown"],
+    ["that nests without end", `{"input":${"[".repeat(100_000)}${"]".repeat(100_000)}}`, "body_invalid"],
+    ["with an unknown field", '{"input":"x","modell":"y"}', "field_unknown"],
     ["with __proto__", '{"input":"x","__proto__":{"turn":"y"}}', "field_unknown"],
-    ["without the field that matters", "{}", "field_invalid"],
-    ["with a number for a text", '{"input":"x","model":1}', "field_invalid"],
-    ["with a word that is no choice", '{"input":"x","whenBusy":"maybe"}', "field_invalid"],
+    ["without the required field", "{}", "field_invalid"],
+    ["with a number instead of a text", '{"input":"x","model":1}', "field_invalid"],
+    ["with a value that is not a valid choice", '{"input":"x","whenBusy":"maybe"}', "field_invalid"],
     ["with an empty input", '{"input":""}', "input_empty"],
-    ["with a number for input", '{"input":5}', "input_invalid"],
-    ["with a part of no type", '{"input":[{"type":"audio"}]}', "input_invalid"],
-    ["with a model nobody knows", '{"input":"x","model":"nobody"}', "model_invalid"],
-    ["with an effort nobody knows", '{"input":"x","effort":"enormous"}', "effort_unknown"],
-    ["with a turn id that is none", '{"input":"x","turn":"../x"}', "turn_invalid"],
+    ["with a number as input", '{"input":5}', "input_invalid"],
+    ["with a part without a type", '{"input":[{"type":"audio"}]}', "input_invalid"],
+    ["with an unknown model", '{"input":"x","model":"nobody"}', "model_invalid"],
+    ["with an unknown effort", '{"input":"x","effort":"enormous"}', "effort_unknown"],
+    ["with an invalid turn id", '{"input":"x","turn":"../x"}', "turn_invalid"],
   ])("%s", async (_what, body, code) => {
     const parts = await withSession();
     expect(await post(parts, "/api/sessions/s1/turns", body)).toEqual([400, code]);
@@ -52,7 +52,7 @@ describe("a body", () => {
     expect(parts.problems).toEqual([]);
   });
 
-  test("of random JSON is refused or taken, and never breaks the server", async () => {
+  test("of random JSON is refused or accepted, and never breaks the server", async () => {
     const parts = await withSession();
     const values = [
       null,
@@ -90,7 +90,7 @@ describe("a body", () => {
     expect(parts.problems).toEqual([]);
   });
 
-  test("that is too large is refused before it is read, by its length or while it comes", async () => {
+  test("that is too large is refused before it is read in full, by its length or while it arrives", async () => {
     const { server } = await withSession();
     const path = "/api/sessions/s1/turns";
     const large = await ask(server, { method: "POST", path, body: Buffer.alloc(10 * 1024 * 1024 + 1, 32) });
@@ -112,7 +112,7 @@ describe("a body", () => {
     await expect.poll(() => answers.join("")).toMatch(/^HTTP\/1.1 413/);
   });
 
-  test("that lies about its length, and requests that smuggle another, are cut off", async () => {
+  test("that lies about its length is cut off, and so are requests that smuggle another", async () => {
     const { server } = await withSession();
     const head = `POST /api/sessions/s1/title HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\nauthorization: Bearer ${server.token}\r\ncontent-type: application/json\r\n`;
     const raw = async (text: string): Promise<string> => {
@@ -132,7 +132,7 @@ describe("a body", () => {
   });
 });
 
-test("what does not exist, and what cannot be now, has its status and code", async () => {
+test("missing resources and impossible operations each have a status and a code", async () => {
   const parts = await withSession();
   expect(await get(parts, "/api/nothing")).toEqual([404, "not_found"]);
   expect(await get(parts, "/api/sessions/none")).toEqual([404, "session_not_found"]);
@@ -182,7 +182,7 @@ test("the same turn sent twice is one turn", async () => {
   expect(asked).toHaveLength(2);
 });
 
-test("what fails inside is told without a path or a stack, and to the terminal with one", async () => {
+test("an internal error reaches the client without a path or a stack, and the terminal with both", async () => {
   const folder = temporaryFolder();
   const parts = await served({ store: fileStore(folder) });
   symlinkSync("/dev/null", `${folder}/unreadable.jsonl`);
@@ -191,7 +191,7 @@ test("what fails inside is told without a path or a stack, and to the terminal w
   expect(answer.text).not.toContain(folder);
   expect(answer.text).not.toMatch(/at \w+ \(|node:|\.ts/);
   expect(parts.problems.join()).not.toBe("");
-  // The list names a damaged one, and nothing of the machine.
+  // The list names the damaged session, and nothing about the machine.
   writeFileSync(`${folder}/broken.jsonl`, '{"v":1,"broken\n{"more":1}\n');
   const list = await parts.remote.list();
   expect(list.map(({ id }) => id)).toEqual(["broken"]);

@@ -1,4 +1,6 @@
-/** Events of two runs side by side: ids by the order in which they appear, no times, no bytes only the provider made. */
+/**
+ * Makes the events of two runs comparable: numbers ids by first appearance, and drops times and provider-made bytes.
+ */
 
 import type { SessionEvent } from "../../src/index.ts";
 
@@ -40,7 +42,7 @@ export function comparable(events: readonly unknown[]): readonly unknown[] {
   return events.map(plain);
 }
 
-/** What the deltas of each item said, whole: how they were cut is a matter of timing. */
+/** Joins the deltas of each item, since where they were cut is a matter of timing. */
 export function spoken(events: readonly SessionEvent[]): readonly string[] {
   const items = new Map<string, string>();
   for (const event of events) {

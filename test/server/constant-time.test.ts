@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-/** How long a comparison takes cannot be asserted; how it is made can be read. */
-test("whatever lets somebody in is compared in constant time, never with ===", () => {
+/** The duration of a comparison cannot be asserted, but the code that makes it can be read. */
+test("every credential is compared in constant time, never with ===", () => {
   const source = readFileSync(join(import.meta.dirname, "../../src/access/server/access-keys.ts"), "utf8");
   for (const name of ["redeem", "isToken", "isCookie"]) {
     const body = new RegExp(`^  ${name}\\(.*?^  }$`, "ms").exec(source)?.[0] ?? "";

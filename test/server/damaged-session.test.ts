@@ -1,4 +1,4 @@
-/** A log that is damaged, too new or too large, as whoever asks over HTTP learns of it: which line, and what to do. */
+/** A damaged, too new or too large log over HTTP: the client learns which line is bad and what to do. */
 
 import { readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { frameOpen } from "../../src/runtime/log/line-framing.ts";
 import { temporaryFolder } from "../contracts/file-fixture.ts";
 import { ask, served } from "./server-fixture.ts";
 
-/** A session with one turn, and its file changed by somebody else while nobody looks. */
+/** A session with one turn, whose file changes behind the server's back. */
 async function changed(change: (lines: string[]) => void) {
   const folder = temporaryFolder();
   const store = fileStore(folder);
@@ -27,7 +27,7 @@ async function changed(change: (lines: string[]) => void) {
 
 const ROUTES = ["", "/events", "/log", "/requests", "/explain", "/preview", "/export?format=markdown"];
 
-test("every route names the line and the command that saves what is whole, and no path of the machine", async () => {
+test("every route names the line and the command that salvages the log, and reveals no path of the machine", async () => {
   const parts = await changed((lines) => {
     lines[2] = (lines[2] ?? "").replace('"type"', '"tyqe"');
   });
@@ -45,10 +45,10 @@ test("every route names the line and the command that saves what is whole, and n
     code: "log_damaged",
     message: expect.stringContaining("at line 3") as string,
   });
-  expect(parts.problems).toEqual([]); // nothing of the server's own has failed
+  expect(parts.problems).toEqual([]); // nothing in the server itself failed
 });
 
-test("a log of a newer format says which and what to do", async () => {
+test("a log of a newer format reports its format and what to do", async () => {
   const parts = await changed((lines) => {
     const [first = ""] = lines;
     const open = first.replace('"v":1', '"v":9').replace(/,"sum":"[\da-f]+"\}$/, "");
@@ -60,12 +60,12 @@ test("a log of a newer format says which and what to do", async () => {
   expect(text).toContain("Update throughline");
 });
 
-test("a log that is too large to be read is told as that on every route, and listed with the reason", async () => {
+test("a log that is too large to read is reported as such on every route, and listed with the reason", async () => {
   const folder = temporaryFolder();
   const parts = await served({ store: fileStore(folder) });
   const file = join(folder, "s1.jsonl");
   writeFileSync(file, "", { mode: 0o600 });
-  truncateSync(file, 3 * 2 ** 30); // sparse: it takes no room
+  truncateSync(file, 3 * 2 ** 30); // sparse: takes no disk space
   for (const route of ROUTES) {
     const { status, text } = await ask(parts.server, { path: `/api/sessions/s1${route}` });
     expect([route, status, text]).toEqual([route, 409, expect.stringContaining("log_too_large")]);
@@ -76,7 +76,7 @@ test("a log that is too large to be read is told as that on every route, and lis
   expect(parts.problems).toEqual([]);
 });
 
-test("a log that is full takes no new turn, and is forked from its summary", async () => {
+test("a full log accepts no new turn, and can be forked from its summary", async () => {
   const store = fileStore(temporaryFolder(), { largestLogBytes: 200_000 });
   const parts = await served({ store });
   const session = await parts.remote.open({ id: "s1" });

@@ -1,4 +1,4 @@
-/** README.md names a test for every row of group W, and every test it names is there. */
+/** README.md names a test for every row of group W, and every test it names exists. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ test("every row has a test", () => {
   expect([...rows, "P03"].filter((row) => !named.has(row))).toEqual([]);
 });
 
-test("every test that is named exists", () => {
+test("every named test exists", () => {
   const gone: string[] = [];
   let count = 0;
   for (const line of readme.split("\n").filter((one) => one.startsWith("| "))) {

@@ -1,4 +1,7 @@
-/** A session as a download: in every form of the command line, byte for byte the same, and never run by a browser. */
+/**
+ * A session as a download: byte for byte the same as the command line's export in every format, and never run by a
+ * browser.
+ */
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 
@@ -17,7 +20,7 @@ const SECRET = "sk-proj-0123456789abcdefghijklmn";
 const FORMS = ["jsonl", "markdown", "html"].flatMap((format) =>
   ["", "&reasoning=false", "&redact=true"].map((query) => ({ format, query })),
 );
-/** Each a process; what is redacted ends with a notice of its own time. */
+/** Each is its own process; a redacted export ends with a notice that has its own time. */
 const AS_WRITTEN: Readonly<Record<string, readonly string[]>> = {
   jsonl: [],
   "jsonl&reasoning=false": ["--no-reasoning"],
@@ -30,7 +33,7 @@ const FILES: Readonly<Record<string, readonly [string, string]>> = {
   html: ["s1.html", "text/html; charset=utf-8"],
 };
 
-test("over HTTP is what the command line writes, in every form, with and without thoughts and secrets", async () => {
+test("a download over HTTP equals the command line's export, in every format, with and without thoughts and secrets", async () => {
   const home = temporaryFolder();
   const env = { PATH: process.env["PATH"], HOME: home, THROUGHLINE_HOME: home };
   const child: ChildProcess = spawn(process.execPath, [CLI, "serve", "--port", "0"], {
@@ -86,12 +89,12 @@ test("over HTTP is what the command line writes, in every form, with and without
 const isThought = (event: { readonly type: string; readonly parts?: unknown }): boolean =>
   event.type === "reasoning" && JSON.stringify(event.parts) !== "[]";
 
-test("a server of the library gives the whole session as it can be taken in again, and refuses other forms", async () => {
+test("a server made with the library exports the whole session for import, and refuses other formats", async () => {
   const { server, remote, store } = await served({ script: [{ output: [say("Hello")] }] });
   const session = await remote.open({ id: "s1" });
   const empty = await ask(server, { path: "/api/sessions/s1/export" });
   expect([empty.status, codeIn(empty)]).toEqual([409, "nothing_to_export"]);
-  // Large enough to stand beside the log.
+  // Large enough to be stored as a blob.
   const data = Buffer.alloc(60_000, "picture").toString("base64");
   await session.send([{ type: "image", mediaType: "image/png", data }]).result();
   const answer = await ask(server, { path: "/api/sessions/s1/export" });

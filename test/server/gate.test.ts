@@ -1,4 +1,4 @@
-/** What every route refuses. Routes are taken from the router: a new one cannot be forgotten. */
+/** What every route refuses. Routes come from the router, so a new one cannot be forgotten. */
 
 import { request as httpRequest } from "node:http";
 
@@ -10,7 +10,7 @@ import { ownPort } from "../support/own-port.ts";
 import { type Answer, ask, codeIn, rawSocket, served, type Served } from "./server-fixture.ts";
 
 const isWrite = (method: string): boolean => method !== "GET";
-/** A route with a session that exists. */
+/** A route filled in with a session that exists. */
 const filled = (path: string, id = "s1"): string =>
   path
     .replace(":id", id)
@@ -21,7 +21,7 @@ const filled = (path: string, id = "s1"): string =>
     .replace(":name", "0".repeat(64));
 
 async function withSession(): Promise<Served> {
-  // Each is judged for itself here; what many of them come to is in limits.test.ts.
+  // Each request is judged on its own here; limits.test.ts covers the effect of many.
   const server = { limits: { wrongKeys: 1e6 } };
   const parts = await served({ script: [{ output: [say("Hello")] }], server });
   const session = await parts.remote.open({ id: "s1" });
@@ -29,7 +29,7 @@ async function withSession(): Promise<Served> {
   return parts;
 }
 
-/** Every route with every form of a bad request; what came through is listed. */
+/** Sends every form of a bad request to every route; lists those that got through. */
 async function comeThrough(
   server: RunningServer,
   forms: readonly {
@@ -70,7 +70,7 @@ describe("every route", () => {
     before = await logOf(parts);
   });
 
-  test("there are routes, and all are told in docs/http-api.md", async () => {
+  test("exists and is documented in docs/http-api.md", async () => {
     const { readFileSync } = await import("node:fs");
     const document = readFileSync(new URL("../../docs/http-api.md", import.meta.url), "utf8");
     expect(server.routes.length).toBeGreaterThan(30);
@@ -97,11 +97,11 @@ describe("every route", () => {
     const forms = wrong.map((one) => ({ bare: true, headers: { ...own, ...one } as Record<string, string> }));
     const closed = server.routes.filter((route) => !isOpenToAll(route));
     expect(closed.length).toBe(server.routes.length - 2);
-    // Node answers 431 by itself to what is too long.
+    // Node itself answers 431 to a header that is too long.
     expect(await comeThrough(server, forms, [401, 431], closed)).toEqual([]);
   });
 
-  test("the login itself takes nothing but a code that was not used", async () => {
+  test("accepts at login only a code that was not used", async () => {
     for (const code of ["", "x", server.token, "A".repeat(43)]) {
       expect(
         (await ask(server, { path: `/login?code=${code}`, bare: true, headers: { host: host() } })).status,
@@ -115,7 +115,7 @@ describe("every route", () => {
     }
   });
 
-  test("refuses any name but its own", async () => {
+  test("refuses any host name but its own", async () => {
     const hosts = [
       "evil.com",
       "127.0.0.1.evil.com",
@@ -144,7 +144,7 @@ describe("every route", () => {
     );
   });
 
-  test("refuses requests without a name, with two, and with another one in the target", async () => {
+  test("refuses requests with no host name, with two, or with another one in the target", async () => {
     const token = `authorization: Bearer ${server.token}`;
     const own = `host: ${host()}`;
     expect(await raw(server, `GET /api/server HTTP/1.1\r\n${token}\r\n\r\n`)).toMatch(
@@ -165,7 +165,7 @@ describe("every route", () => {
     ).toMatch(/^HTTP\/1.1 200/);
   });
 
-  test("refuses every origin but its own, and whatever a browser calls foreign", async () => {
+  test("refuses every origin but its own, and every request a browser marks as cross-site", async () => {
     const origins = [
       "http://evil.com",
       "null",
@@ -183,7 +183,7 @@ describe("every route", () => {
     expect(await comeThrough(server, [...origins, ...sites], [403])).toEqual([]);
   });
 
-  test("refuses a write that is not JSON: forms, text, parts, nothing, compressed", async () => {
+  test("refuses a write that is not JSON: forms, text, multipart, nothing, compressed", async () => {
     const writes = server.routes.filter(({ method }) => isWrite(method));
     expect(writes.length).toBeGreaterThan(15);
     const types = [
@@ -199,7 +199,7 @@ describe("every route", () => {
     expect(await comeThrough(server, forms, [415], writes)).toEqual([]);
   });
 
-  test("takes no other method, and never says that other pages may ask", async () => {
+  test("accepts no other method, and sends no CORS headers", async () => {
     for (const { path } of server.routes) {
       for (const method of ["OPTIONS", "PUT", "PATCH", "TRACE"]) {
         const answer = await ask(server, {
@@ -213,7 +213,7 @@ describe("every route", () => {
     }
   });
 
-  test("a GET changes nothing, and has no body", async () => {
+  test("changes nothing on a GET, and takes no body with it", async () => {
     const gets = server.routes.filter((route) => !isWrite(route.method) && !isOpenToAll(route));
     for (const { path } of gets) {
       const answer = await ask(server, {
@@ -227,7 +227,7 @@ describe("every route", () => {
     expect(await logOf(parts)).toEqual(before);
   });
 
-  test("leads out of nowhere: ids that are paths are refused", async () => {
+  test("refuses ids that are paths", async () => {
     const ids = [
       "..",
       "../s1",
@@ -258,7 +258,7 @@ describe("every route", () => {
           path: address,
           ...(isWrite(method) ? { body: "{}" } : {}),
         });
-        // With dots in it, it is another address of the same server: a list, a session, never a file.
+        // An address with dots resolves to another address of the same server: a list or a session, never a file.
         const elsewhere = address.includes("..") || address.includes("%2e");
         if (![400, 404, 409, 414].includes(answer.status) && !elsewhere)
           through.push([method, address, answer.status]);
@@ -269,7 +269,7 @@ describe("every route", () => {
     expect(await logOf(parts)).toEqual(before);
   });
 
-  test("answers with the same protective headers, refusals included", async () => {
+  test("sends the same protective headers with every answer, refusals included", async () => {
     for (const { method, path } of server.routes) {
       for (const bare of [false, true]) {
         const answer = await ask(server, {
@@ -316,7 +316,7 @@ async function raw(server: RunningServer, text: string): Promise<string> {
 const cookieOf = (answer: Answer): string => String(answer.headers["set-cookie"]).split(";")[0] ?? "";
 
 describe("a browser", () => {
-  test("gets in by the link once, and then by a cookie no script can read", async () => {
+  test("logs in by the link once, and then by a cookie that no script can read", async () => {
     const { server } = await served();
     const host = `127.0.0.1:${server.port}`;
     const link = new URL(server.newLink());
@@ -355,14 +355,14 @@ describe("a browser", () => {
     expect(
       (await asks("POST", { ...json, origin: `http://${host}`, "sec-fetch-site": "same-origin" })).status,
     ).toBe(201);
-    // The cookie goes along by itself; where the request comes from must be said.
+    // The browser sends the cookie automatically, so the request must also show where it comes from.
     expect((await asks("POST", json)).status).toBe(403);
     expect((await asks("POST", { ...json, origin: "http://localhost:3000" })).status).toBe(403);
     expect((await asks("GET", { "sec-fetch-site": "same-site" })).status).toBe(403);
     expect((await asks("GET", { cookie: `${cookie}; ${cookie}` })).status).toBe(401);
   });
 
-  test("that clicks the link on another page gets in all the same, but nothing else does", async () => {
+  test("that clicks the link on another page can log in, but cannot do anything else", async () => {
     const { server } = await served();
     const link = new URL(server.newLink());
     const foreign = { host: `127.0.0.1:${server.port}`, "sec-fetch-site": "cross-site" };
@@ -378,7 +378,7 @@ describe("a browser", () => {
     ).toBe(403);
   });
 
-  test("without the link reads what to do, on a page without script", async () => {
+  test("without the link gets instructions on a page without scripts", async () => {
     const { server } = await served();
     const answer = await ask(server, {
       path: "/",
@@ -401,12 +401,12 @@ describe("a browser", () => {
     expect((await ask(again, { path: "/api/server", bare: true, headers })).status).toBe(200);
   });
 
-  test("a token that can be guessed is refused", async () => {
+  test("needs a token that cannot be guessed: the server refuses a weak one", async () => {
     await expect(served({ server: { token: "short" } })).rejects.toMatchObject({ code: "token_weak" });
   });
 });
 
-test("only loopback listens, and a port that is in use is told", async () => {
+test("the server listens on loopback only, and reports a port that is in use", async () => {
   const { server } = await served();
   const reached = await new Promise<string>((resolve) => {
     const request = httpRequest({ host: "127.0.0.2", port: server.port }, () => resolve("answered"));

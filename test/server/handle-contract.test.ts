@@ -1,4 +1,7 @@
-/** A front end cannot tell a remote session from a local one: each scenario is played on both, and what it saw compared. */
+/**
+ * A front end cannot tell a remote session from a local one: each scenario runs on both, and the observations must
+ * match.
+ */
 
 import { expect, test } from "vitest";
 
@@ -24,14 +27,14 @@ const all = async <T>(events: AsyncIterable<T>): Promise<readonly T[]> => {
   return list;
 };
 
-/** The turn's events and result. */
+/** Plays the turn. Returns its events and result. */
 const told = async (turn: Turn): Promise<unknown> => {
   const events = await all<SessionEvent>(turn);
   const logged = events.filter((event) => !isEphemeral(event));
   return { logged: comparable(logged), spoken: spoken(events), result: comparable([await turn.result()]) };
 };
 
-/** What a handle says of itself, without what differs between two runs. */
+/** The handle's description of itself, minus what differs between two runs. */
 const looks = (handle: SessionHandle): unknown => {
   const { title, usage, lastSeq, interrupted, access, writer, connection, model } = handle;
   return {
@@ -50,7 +53,7 @@ const looks = (handle: SessionHandle): unknown => {
 const history = async (handle: SessionHandle, path: "all" | "active" = "all"): Promise<readonly unknown[]> =>
   comparable(await all<LoggedEvent>(handle.events({ path })));
 
-/** Programmer errors are thrown here and rejected there; the code is the same. */
+/** A local session throws programmer errors and a remote one rejects with them; the code is the same. */
 const codeOf = async (work: () => unknown): Promise<unknown> => {
   try {
     const made = work() as Partial<Turn> | Promise<unknown>;
@@ -235,7 +238,7 @@ const SCENARIOS: readonly Scenario[] = [
       await handle.send("one").result();
       await handle.send("two").result();
       const child = await handle.fork({ id: "child", at: await seqOf(handle, "turn_end") });
-      // Whether it is held for writing already is the host's business.
+      // Whether the host already holds it for writing is the host's business.
       const { title, usage, lastSeq, access } = child;
       const seen = [
         child.id,

@@ -1,4 +1,4 @@
-/** What a server promised before it was killed: the next one keeps it. */
+/** The next server keeps the promises that a killed server made. */
 
 import { expect, test } from "vitest";
 
@@ -10,7 +10,7 @@ import { followUntil } from "./server-fixture.ts";
 
 const STALLED = [{ output: [{ message: "Never the end." }] }];
 
-test("a session that was just made, a turn that waits and a cancel hold over kill -9; the turn under way is interrupted", async () => {
+test("a new session, a waiting turn and a cancel survive kill -9; the running turn is interrupted", async () => {
   const there = newPlace();
   const { env } = await stalledAfter(STALLED, "Never");
   const server = await serve(there, env);
@@ -49,7 +49,7 @@ test("a session that was just made, a turn that waits and a cancel hold over kil
   await session.close();
 });
 
-test("an interrupted turn reads the same, asked before, after the kill, and when the next message has closed it", async () => {
+test("an interrupted turn reads the same before the kill, after it, and once the next message has closed it", async () => {
   const there = newPlace();
   const { env } = await stalledAfter(STALLED, "Never");
   const server = await serve(there, env);
@@ -71,12 +71,12 @@ test("an interrupted turn reads the same, asked before, after the kill, and when
   await session.close();
 });
 
-test("a turn that is stopped while its server is gone ends at once, and says why", async () => {
+test("a turn that is stopped while its server is gone ends at once and says why", async () => {
   const { env } = await stalledAfter([{ output: [{ message: "Never the end." }] }], "Never");
   const server = await serve(newPlace(), env);
   const session = await (await connect(server.url, { token: TOKEN })).open({ id: "s1" });
   const turn = session.send("go");
-  for await (const event of turn) if (event.type === "text_delta") break; // it was accepted, too
+  for await (const event of turn) if (event.type === "text_delta") break; // it was accepted too
   server.child.kill("SIGKILL");
   await server.exited;
   turn.cancel();

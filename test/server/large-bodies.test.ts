@@ -1,4 +1,4 @@
-/** Bodies over the limit, and bodies of requests that are refused: their senders read why, whatever way they send. */
+/** Bodies over the limit, and bodies of refused requests: the sender gets the reason, however it sends. */
 
 import { type Socket } from "node:net";
 
@@ -14,7 +14,7 @@ interface Refusal {
   readonly name: string;
   readonly status: number;
   readonly code: string;
-  /** Path and headers by which it is refused. */
+  /** The path and headers that get it refused. */
   readonly asks: (parts: Served) => { readonly path: string; readonly headers: readonly string[] };
 }
 
@@ -59,14 +59,14 @@ function headOf(parts: Served, refusal: Refusal, ...more: readonly string[]): st
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Resolves when the system has taken it; rejects with what the sender is told when it cannot be sent. */
+/** Resolves when the system has accepted the bytes; rejects with the sender's error if they cannot be sent. */
 function send(socket: Socket, bytes: string | Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.write(bytes, (error) => (error instanceof Error ? reject(error) : resolve()));
   });
 }
 
-/** What came until the server closed its half. */
+/** Everything that arrived until the server closed its half. */
 function toTheEnd(socket: Socket): Promise<Answer> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -97,7 +97,7 @@ describe.each(REFUSALS)("$name", (refusal) => {
     expect([answer.status, codeIn(answer)]).toEqual([refusal.status, refusal.code]);
   };
 
-  test("is answered while it is being sent, and a sender that reads only at its end has the answer", async () => {
+  test("is answered while it is being sent, and a sender that reads only at its end gets the answer", async () => {
     const parts = await served();
     const socket = await rawSocket(parts.server);
     const answered = toTheEnd(socket);
@@ -125,19 +125,19 @@ describe.each(REFUSALS)("$name", (refusal) => {
     expectRefusal(await answered);
   });
 
-  test("whose sender is slower than the answer is not cut off", async () => {
+  test("is not cut off when its sender is slower than the answer", async () => {
     const parts = await served();
     const socket = await rawSocket(parts.server);
     const answered = toTheEnd(socket);
     await send(socket, headOf(parts, refusal, `content-length: ${12 * MIB}`));
     for (let n = 0; n < 12; n += 1) {
       await send(socket, PIECE);
-      await new Promise((resolve) => setTimeout(resolve, 80)); // a slow line: what is tested is its pace
+      await new Promise((resolve) => setTimeout(resolve, 80)); // a slow line; the test needs its pace
     }
     expectRefusal(await answered);
   });
 
-  test("is refused before it is sent when its sender asks first", async () => {
+  test("is refused before it is sent if its sender asks first with Expect", async () => {
     const parts = await served();
     const socket = await rawSocket(parts.server);
     let text = "";
@@ -153,7 +153,7 @@ describe.each(REFUSALS)("$name", (refusal) => {
     expect(text).toContain(`"${refusal.code}"`);
   });
 
-  test("sent by fetch is answered, from one piece and from a stream", async () => {
+  test("sent by fetch is answered, from one buffer and from a stream", async () => {
     const parts = await served();
     const { path, headers } = refusal.asks(parts);
     const ask = async (body: Uint8Array | ReadableStream<Uint8Array>): Promise<unknown> => {
@@ -173,14 +173,14 @@ describe.each(REFUSALS)("$name", (refusal) => {
   });
 });
 
-test("our own client tells which limit was passed", async () => {
+test("our own client reports which limit was exceeded", async () => {
   const parts = await served();
   const session = await parts.remote.open({ id: "s1" });
   await expect(session.send("x".repeat(11 * MIB)).result()).rejects.toMatchObject({ code: "body_too_large" });
   expect((await session.send("Hello").result()).status).toBe("completed");
 });
 
-test("a sender that asks first is told to go on when its body is wanted", async () => {
+test("a sender that asks first with Expect gets 100 Continue when its body is wanted", async () => {
   const parts = await served();
   const socket = await rawSocket(parts.server);
   const body = '{"id":"s1"}';
@@ -196,7 +196,7 @@ test("a sender that asks first is told to go on when its body is wanted", async 
   expect((await answered).status).toBe(201);
 });
 
-test("a body that never ends is dropped up to a limit and a time, and its sender is not kept for ever", async () => {
+test("a body that never ends is discarded up to a limit of bytes and time, and its sender is not kept for ever", async () => {
   const limits: Partial<ServerLimits> = { lingerBytes: 4 * MIB, lingerMs: 500, requestMs: 600_000 };
   const parts = await served({ server: { limits } });
   const socket = await rawSocket(parts.server);

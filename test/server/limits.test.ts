@@ -1,4 +1,4 @@
-/** Floods and dawdlers (W12, W19), with limits so small that a few sockets and milliseconds reach them. */
+/** Floods and slow clients (W12, W19), with limits so small that a few sockets and milliseconds reach them. */
 
 import { connect, type Socket } from "node:net";
 
@@ -10,7 +10,7 @@ import { ask, codeIn, rawSocket, served, type Served, servedAlone } from "./serv
 
 const limited = (limits: Partial<ServerLimits>): Promise<Served> => served({ server: { limits } });
 
-/** Everything it is told until it is closed. */
+/** Everything the socket receives until it is closed. */
 async function toTheEnd(socket: Socket): Promise<string> {
   let text = "";
   socket.on("data", (chunk) => (text += String(chunk)));
@@ -26,8 +26,8 @@ const firstLine = (socket: Socket): Promise<string> =>
 const head = ({ server }: Pick<Served, "server">, path = "/api/server"): string =>
   `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\nauthorization: Bearer ${server.token}\r\n`;
 
-test("sockets that say nothing, or never end their head, are closed; others are served meanwhile", async () => {
-  // Long enough for whoever asks properly, on any machine.
+test("sockets that send nothing, or never finish their headers, are closed; others are served meanwhile", async () => {
+  // Long enough for a well-behaved client on any machine.
   const parts = await limited({ headMs: 1500, requestMs: 3000 });
   const silent = toTheEnd(await rawSocket(parts.server));
   const dawdling = await rawSocket(parts.server);
@@ -42,7 +42,7 @@ test("sockets that say nothing, or never end their head, are closed; others are 
   ]);
 });
 
-test("a body that never ends is cut off, also one that was refused by its head", async () => {
+test("a body that never ends is cut off, even if its headers were already refused", async () => {
   const parts = await limited({ headMs: 1000, requestMs: 1000 });
   const post = `POST /api/sessions HTTP/1.1\r\nhost: 127.0.0.1:${parts.server.port}\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n`;
   const told = async (text: string): Promise<string> => {
@@ -58,7 +58,7 @@ test("a body that never ends is cut off, also one that was refused by its head",
   expect(refused).toMatch(/^HTTP\/1.1 401/);
 });
 
-test("a thousand sockets that hold their place make room for whoever has something to ask", async () => {
+test("a thousand idle sockets make room for a client with a request", async () => {
   const parts = await limited({ connections: 50 });
   const session = await parts.remote.open({ id: "s1" });
   await session.send("Hello").result();
@@ -73,12 +73,12 @@ test("a thousand sockets that hold their place make room for whoever has somethi
   }
   await expect.poll(() => parts.server.connections).toBeLessThanOrEqual(50);
   expect((await ask(parts.server, { path: "/api/server" })).status).toBe(200);
-  // Who is in the middle of an answer is not sent away.
+  // A client in the middle of an answer is not disconnected.
   expect(parts.server.counters.open).toBe(streams);
   expect(stream.destroyed).toBe(false);
 });
 
-test("a connection is kept for the next request longer than a person thinks", async () => {
+test("a connection stays open for the next request for longer than a person takes to think", async () => {
   const parts = await servedAlone();
   const socket = await rawSocket(parts.server);
   socket.write(`${head(parts)}\r\n`);
@@ -88,7 +88,7 @@ test("a connection is kept for the next request longer than a person thinks", as
   expect(answer).toMatch(/^HTTP\/1.1 200 [^]*\r\nkeep-alive: timeout=60\r\n/i);
 });
 
-test("when everybody is at work, one more is sent away, and nobody is disturbed", async () => {
+test("when every connection is busy, one more is closed and the others are undisturbed", async () => {
   const parts = await limited({ connections: 3 });
   await ask(parts.server, { method: "POST", path: "/api/sessions", body: '{"id":"s1"}' });
   const open = async (): Promise<Socket> => {
@@ -104,7 +104,7 @@ test("when everybody is at work, one more is sent away, and nobody is disturbed"
   expect([parts.server.counters.open, parts.server.connections]).toEqual([3, 3]);
 });
 
-test("a flood of requests on one connection is cut off, a few in a row are answered in order", async () => {
+test("a flood of requests on one connection is cut off; a few in a row are answered in order", async () => {
   const parts = await limited({ pipelined: 8 });
   const few = await rawSocket(parts.server);
   few.write(`${head(parts)}\r\n`.repeat(4));
@@ -124,17 +124,17 @@ test.each([
   ["a hundred thousand headers", () => "a: b\r\n".repeat(100_000)],
   ["one endless header", () => `a: ${"b".repeat(200_000)}\r\n`],
   ["one endless name", () => "a".repeat(200_000)],
-])("a head with %s is refused", async (_name, more) => {
+])("a request head with %s is refused", async (_name, more) => {
   const parts = await served();
   const socket = await rawSocket(parts.server);
   socket.on("error", () => undefined);
   socket.write(`${head(parts)}${more()}\r\n\r\n`);
-  // What is still being sent when the server closes can take the answer with it.
+  // Bytes still being sent when the server closes can destroy the answer.
   expect(await toTheEnd(socket)).toMatch(/^(?:HTTP\/1.1 431|$)/);
   expect((await ask(parts.server, { path: "/api/server" })).status).toBe(200);
 });
 
-test("a head a little too large is told so", async () => {
+test("a request head slightly too large gets an answer that says so", async () => {
   const parts = await limited({ headBytes: 2000 });
   const socket = await rawSocket(parts.server);
   socket.write(`${head(parts)}a: ${"b".repeat(2000)}\r\n\r\n`);
@@ -149,7 +149,7 @@ test("a socket whose other half is closed is not kept", async () => {
   expect(await toTheEnd(socket)).toMatch(/^HTTP\/1.1 400/);
   await expect.poll(() => parts.server.connections).toBe(0);
 
-  // Nor one that keeps its own half open after it was told that this is no request.
+  // Nor is one that keeps its own half open after its bytes were rejected as not a request.
   const { port } = parts.server;
   const open = connect({ host: "127.0.0.1", port, allowHalfOpen: true });
   afterTest(() => void open.destroy());
@@ -159,7 +159,7 @@ test("a socket whose other half is closed is not kept", async () => {
   await expect.poll(() => parts.server.connections).toBe(0);
 });
 
-test("a download that nobody reads is given up, and the session is let go", async () => {
+test("a download that the client does not read is aborted, and its connection is released", async () => {
   const parts = await servedAlone({ server: { limits: { stuckMs: 100 } } });
   const session = await parts.agent.open({ id: "s1", store: parts.store });
   for (let n = 0; n < 8; n += 1) {
@@ -171,14 +171,14 @@ test("a download that nobody reads is given up, and the session is let go", asyn
   socket.write(`${head(parts, "/api/sessions/s1/log")}\r\n`);
   await new Promise<void>((resolve) => {
     socket.once("data", () => {
-      socket.pause(); // it has begun
+      socket.pause(); // the download has started
       resolve();
     });
   });
   await expect.poll(() => parts.server.connections).toBe(0);
 });
 
-test("who tries many keys is refused as that, and told of; a right key opens all the same", async () => {
+test("a client that tries many keys is refused for that reason and reported; the right key still works", async () => {
   let now = 0;
   const parts = await served({
     server: {
@@ -212,7 +212,7 @@ test("who tries many keys is refused as that, and told of; a right key opens all
     ]);
   }
   expect(parts.problems).toEqual([expect.stringContaining("somebody is trying keys")]);
-  // No key at all is no attempt: a person reads what to do. A right one opens.
+  // A request without a key does not count as an attempt and gets instructions. The right key works.
   expect((await ask(server, { path: "/api/server", bare: true, headers: { host } })).status).toBe(401);
   expect((await ask(server, { path: "/api/server" })).status).toBe(200);
   expect((await ask(server, { path: `/login${link.search}`, bare: true, headers: { host } })).status).toBe(

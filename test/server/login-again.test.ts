@@ -1,4 +1,4 @@
-/** The link of the terminal is opened again: in the browser that it let in, and anywhere else. */
+/** Opens the terminal's link a second time, in the browser it logged in and elsewhere. */
 
 import { expect, test } from "vitest";
 
@@ -6,7 +6,7 @@ import { type Answer, ask, served } from "./server-fixture.ts";
 
 const leadsToThePage = ({ text }: Answer): boolean => text.includes('http-equiv="refresh" content="0;url=/"');
 
-test("a used link leads to the page in the browser it let in, and grants nothing there or elsewhere", async () => {
+test("a used link leads to the page in the browser it logged in, and grants nothing there or elsewhere", async () => {
   const { server } = await served();
   const link = new URL(server.newLink());
   const name = `throughline_${server.port}`;
@@ -20,7 +20,7 @@ test("a used link leads to the page in the browser it let in, and grants nothing
 
   const again = await open({ cookie });
   expect([again.status, leadsToThePage(again), again.headers["set-cookie"]]).toEqual([200, true, undefined]);
-  // The cookie is what counts there; a code that never was is the same as a used one.
+  // Only the cookie counts there; a code that never existed is treated like a used one.
   expect((await open({ cookie }, "?code=never")).status).toBe(200);
 
   for (const stranger of [
@@ -41,7 +41,7 @@ test("a used link leads to the page in the browser it let in, and grants nothing
   }
 });
 
-test("clicked again on a foreign page, where the browser holds its cookie back, it leads there by a step of our own", async () => {
+test("clicked again on a foreign page, where the browser withholds its cookie, it leads to the page through a redirect of our own", async () => {
   const { server } = await served();
   const link = new URL(server.newLink());
   const headers = {
@@ -53,7 +53,7 @@ test("clicked again on a foreign page, where the browser holds its cookie back, 
   await open();
   const again = await open();
   expect([again.status, leadsToThePage(again), again.headers["set-cookie"]]).toEqual([401, true, undefined]);
-  // And there, without a cookie, nobody gets in and nothing goes round in circles.
+  // Without a cookie the page grants no access, and there is no redirect loop.
   const page = await ask(server, {
     path: "/",
     bare: true,

@@ -1,4 +1,4 @@
-/** Hundreds of followers of one session, here and over HTTP: no listener piles up, so Node has nothing to warn of. */
+/** Hundreds of followers of one session, local and over HTTP: no listeners pile up, so Node prints no warning. */
 
 import { expect, test } from "vitest";
 
@@ -9,11 +9,11 @@ import { followUntil, rawSocket, scriptedAgent, served } from "./server-fixture.
 
 const FOLLOWERS = 250;
 
-/** Warnings of the process from here to the end of the test. */
+/** The process warnings from here to the end of the test. */
 function warnings(): readonly string[] {
   const seen: string[] = [];
   const note = ({ name, message }: Error): void => {
-    // Those for trying out features of Node are none of a leak.
+    // Warnings about experimental features of Node do not indicate a leak.
     if (name !== "ExperimentalWarning") seen.push(`${name}: ${message}`);
   };
   process.on("warning", note);
@@ -21,7 +21,7 @@ function warnings(): readonly string[] {
   return seen;
 }
 
-/** All follow one session with one signal until its turn has ended; resolves to how many saw its end. */
+/** Makes all of them follow one session with one signal until its turn ends; resolves to how many saw the end. */
 async function followAll(handles: readonly SessionHandle[], signal: AbortSignal): Promise<number> {
   const ends = await Promise.all(
     handles.map(async (handle) => {
@@ -32,10 +32,10 @@ async function followAll(handles: readonly SessionHandle[], signal: AbortSignal)
   return ends.reduce((sum: number, one) => sum + one, 0);
 }
 
-/** A warning is told in a tick of its own. */
+/** Node emits a warning in its own tick. */
 const told = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("followers of a session in this process share a signal without a warning", async () => {
+test("local followers of a session share a signal without a warning", async () => {
   const seen = warnings();
   const { agent } = await scriptedAgent({ script: [{ output: [say("one")] }] });
   const session = await agent.open({ id: "s1", store: memoryStore() });
@@ -89,14 +89,14 @@ test("turns that share a signal, and the calls of one step, cause no warning", a
   expect([running, seen]).toEqual([30, []]);
 });
 
-test("beside 200 streams that are never read a turn completes, and whoever reads sees all of it", async () => {
+test("a turn completes next to 200 streams that are never read, and a reader sees all of it", async () => {
   const parts = await served({ script: [{ output: [say("word ".repeat(2000))] }] });
   const session = await parts.remote.open({ id: "s1" });
   const head = `host: 127.0.0.1:${parts.server.port}\r\nauthorization: Bearer ${parts.server.token}`;
   const unread = await Promise.all(
     Array.from({ length: 200 }, async () => {
       const socket = await rawSocket(parts.server);
-      socket.on("error", () => undefined); // it may be dropped
+      socket.on("error", () => undefined); // the server may drop it
       socket.pause();
       socket.write(`GET /api/sessions/s1/events HTTP/1.1\r\n${head}\r\n\r\n`);
       return socket;

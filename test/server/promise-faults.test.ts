@@ -1,4 +1,4 @@
-/** Promises of turns where something is in the way: a dead server, a full disk, a session that somebody removes. */
+/** Promised turns when something is in the way: a dead server, a full disk, a session that another process removes. */
 
 import { copyFileSync, mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { beside, busy, codeOf, ended, endsOf, get, logOf, post, servedAt } from 
 import { ask, servedAlone } from "./server-fixture.ts";
 
 describe("a turn that waits when its server ends", () => {
-  test("is begun by one that was running beside it, as soon as that is asked about it", async () => {
+  test("is started by another running server as soon as that server gets a request about it", async () => {
     const { server, folder } = await busy();
     const other = await beside(folder);
     await post(server, "/s1/turns", { input: "two", turn: "second" });
@@ -22,7 +22,7 @@ describe("a turn that waits when its server ends", () => {
     expect((await ended(other.server, "second")).body).toMatchObject({ result: { status: "completed" } });
   });
 
-  test("can be cancelled by one that was running beside it", async () => {
+  test("can be cancelled by another running server", async () => {
     const { server, folder } = await busy();
     const other = await beside(folder);
     await post(server, "/s1/turns", { input: "two", turn: "second" });
@@ -33,7 +33,7 @@ describe("a turn that waits when its server ends", () => {
   });
 });
 
-test("a full disk: what cannot begin goes on waiting, and begins when there is room", async () => {
+test("on a full disk, a turn that cannot start keeps waiting, and starts when there is space", async () => {
   const io = countedIo();
   const folder = temporaryFolder();
   const { server, finish } = await busy({ folder, store: fileStore(folder, { io }) });
@@ -49,7 +49,7 @@ test("a full disk: what cannot begin goes on waiting, and begins when there is r
   expect(await endsOf(folder)).toContainEqual(["second", "completed"]);
 });
 
-test("a request that could not be written down runs when it is sent again", async () => {
+test("a request that could not be recorded runs when it is sent again", async () => {
   const { server, folder, finish } = await busy();
   const request = { input: "two", turn: "second" };
   rmSync(join(folder, "s1.waiting"));
@@ -64,7 +64,7 @@ test("a request that could not be written down runs when it is sent again", asyn
   ).toHaveLength(1);
 });
 
-test("an answer to one of two questions is in the log when it is acknowledged, and is not asked for again", async () => {
+test("an answer to one of two questions is in the log when it is acknowledged, and the question is not asked again", async () => {
   const tools = ["one", "two"].map((name) => anyTool(name, () => `ran ${name}`, { access: "execute" }));
   const asking = { tools, permissions: "ask" } as const;
   const { server, folder } = await servedAt({
@@ -86,7 +86,7 @@ test("an answer to one of two questions is in the log when it is acknowledged, a
   );
   await expect.poll(() => question("two")).not.toBe("");
 
-  // As a kill would leave it now.
+  // The state that a kill would leave now.
   const later = temporaryFolder();
   copyFileSync(join(folder, "s1.jsonl"), join(later, "s1.jsonl"));
   const next = await servedAlone({
@@ -113,7 +113,7 @@ test("an answer to one of two questions is in the log when it is acknowledged, a
 });
 
 describe("a session that another server removes", () => {
-  test("is gone here too: its stream ends, and what is made anew under its name is another one", async () => {
+  test("is gone here too: its stream ends, and a new session under its name is a different one", async () => {
     const { server, folder } = await servedAt();
     await post(server, "/s1/turns", { input: "one", turn: "t1" });
     await ended(server, "t1");
@@ -141,7 +141,7 @@ describe("a session that another server removes", () => {
     await viewer.close();
   });
 
-  test("is not removed while it is written elsewhere, and whoever looks goes on looking", async () => {
+  test("is not removed while it is written elsewhere, and viewers keep their stream", async () => {
     const { server, folder, finish } = await busy();
     const other = await beside(folder);
     const viewer = await (
@@ -165,7 +165,7 @@ describe("a session that another server removes", () => {
   });
 });
 
-test("a compaction that runs is running: it can be cancelled, and the session is not removed under it", async () => {
+test("a running compaction is reported as running, can be cancelled, and prevents the removal of its session", async () => {
   const { server, folder } = await servedAt({ emulator: { paceMs: 40 } });
   for (const turn of ["t1", "t2"]) {
     await post(server, "/s1/turns", { input: "Tell me something", turn });
@@ -185,7 +185,7 @@ test("a compaction that runs is running: it can be cancelled, and the session is
   expect([(await compacting).status, codeOf(await compacting)]).toEqual([409, "compaction_cancelled"]);
 });
 
-test("whoever only looks does not keep the session from others", async () => {
+test("reading a session's state does not lock out other writers", async () => {
   const { server, folder } = await servedAt({ server: { releaseMs: 100 } });
   await post(server, "/s1/turns", { input: "one", turn: "t1" });
   await ended(server, "t1");
@@ -201,14 +201,14 @@ test("whoever only looks does not keep the session from others", async () => {
     .toBe(true);
 });
 
-test("a model that was chosen stays until a step has written it down, and no longer", async () => {
+test("a chosen model stays until a step has logged it, and no longer", async () => {
   const { server, folder } = await servedAt({ server: { releaseMs: 50 } });
   const modelOf = async (one: typeof server): Promise<unknown> =>
     ((await get(one, "/s1")).body["model"] as { readonly label: string }).label;
   await post(server, "/s1/turns", { input: "one", turn: "t1" });
   await ended(server, "t1");
   await post(server, "/s1/model", { model: "test/emu-plain" });
-  await expect.poll(async () => (await get(server, "/s1")).body["writer"]).toBe("none"); // let go of meanwhile
+  await expect.poll(async () => (await get(server, "/s1")).body["writer"]).toBe("none"); // released meanwhile
   expect(await modelOf(server)).toBe("openai/emu-plain");
   await post(server, "/s1/turns", { input: "two", turn: "t2" });
   await ended(server, "t2");

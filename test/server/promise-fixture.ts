@@ -1,4 +1,4 @@
-/** Servers that share a folder of sessions, and what they are asked. */
+/** Servers that share a folder of sessions, and requests to them. */
 
 import { expect } from "vitest";
 

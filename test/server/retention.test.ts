@@ -1,6 +1,7 @@
 /**
- * What a server still holds when it is no longer needed, counted: deltas of turns, and clients that have gone. Under load
- * it held the last 64 turns of every session with all their deltas.
+ * What a server still holds after it is no longer needed, counted: deltas of turns, and clients that have left. Under
+ * load
+ * it used to hold the last 64 turns of every session with all their deltas.
  */
 
 import { setImmediate as nextRound } from "node:timers/promises";
@@ -16,10 +17,10 @@ import { ask, followUntil, scriptedAgent, served, type Served } from "./server-f
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-/** How many of these something still holds on to. */
+/** How many of these objects are still reachable. */
 async function alive(refs: readonly WeakRef<object>[]): Promise<number> {
   for (let round = 0; round < 4; round += 1) {
-    await nextRound(); // what was looked at in this round of the loop is kept until the next
+    await nextRound(); // objects accessed in this round of the event loop are kept until the next
     collectGarbage();
   }
   return refs.filter((ref) => ref.deref() !== undefined).length;
@@ -27,11 +28,11 @@ async function alive(refs: readonly WeakRef<object>[]): Promise<number> {
 
 interface Watched extends Served {
   readonly deltas: WeakRef<object>[];
-  /** What each client's following is ended by. */
+  /** The signals that end each client's following. */
   readonly signals: WeakRef<object>[];
 }
 
-/** The server's own sessions, with an eye on what goes through them. */
+/** The server's own sessions, with the events that pass through them observed. */
 async function watched(options: Parameters<typeof served>[0]): Promise<Watched> {
   const { agent } = await scriptedAgent(options ?? {});
   const deltas: WeakRef<object>[] = [];
@@ -55,7 +56,7 @@ async function watched(options: Parameters<typeof served>[0]): Promise<Watched> 
   return { ...parts, deltas, signals };
 }
 
-test("of turns that are over no delta is held, however many are remembered", async () => {
+test("no delta of an ended turn is held, however many turns are remembered", async () => {
   const { remote, deltas } = await watched({});
   const session = await remote.open({ id: "s1" });
   for (let turn = 0; turn < 5; turn += 1) {
@@ -67,7 +68,7 @@ test("of turns that are over no delta is held, however many are remembered", asy
   expect(await alive(deltas)).toBe(0);
 });
 
-test("of a turn that goes on, what was told already is not held either", async () => {
+test("a running turn does not hold the deltas it has already delivered", async () => {
   const waiting = gate<string>();
   const waits = tool({
     name: "wait",
@@ -85,13 +86,13 @@ test("of a turn that goes on, what was told already is not held either", async (
   const turn = session.send("go");
   await started;
   expect(deltas.length).toBeGreaterThan(400);
-  // The last few may still be on their way to whoever follows.
+  // The last few may still be on their way to a follower.
   expect(await alive(deltas)).toBeLessThan(20);
   waiting.open("waited");
   expect((await turn.result()).text).toBe("done");
 });
 
-test("of clients that came and went nothing is left", async () => {
+test("nothing is held for clients that have left", async () => {
   const { server, remote, signals } = await watched({});
   const session = await remote.open({ id: "s1" });
   await session.send("Hello").result();

@@ -1,4 +1,4 @@
-/** A server on a real port before a scripted emulator. Everything is closed after the test. */
+/** A server on a real port in front of a scripted emulator. Everything is closed after the test. */
 
 import { request as httpRequest } from "node:http";
 import { connect as connectSocket, type Socket } from "node:net";
@@ -42,7 +42,7 @@ export interface Served {
   readonly modelFrom: (name: string) => Model;
 }
 
-/** Agent and store before an emulator; the same for a local session and for a server. */
+/** Agent and store in front of an emulator; the same for a local session and for a server. */
 export async function scriptedAgent(
   options: ServedOptions,
 ): Promise<Omit<Served, "server" | "remote" | "problems">> {
@@ -74,7 +74,7 @@ export async function scriptedAgent(
   return { emulator, agent, store, modelFrom };
 }
 
-/** Without a client of its own, whose connections would be counted. */
+/** Without its own client, whose connections would be counted. */
 export async function servedAlone(options: ServedOptions = {}): Promise<Omit<Served, "remote">> {
   const parts = await scriptedAgent(options);
   const problems: string[] = [];
@@ -106,11 +106,11 @@ export interface AskOptions {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: string | Uint8Array;
-  /** Without the token, host and content type a good client sends. */
+  /** Omits the token, host and content type that a good client sends. */
   readonly bare?: boolean;
 }
 
-/** One request, exactly as given: node's fetch would set or refuse some of these headers. */
+/** Sends one request exactly as given: Node's fetch would set or refuse some of these headers. */
 export function ask(server: Pick<RunningServer, "port" | "token">, options: AskOptions): Promise<Answer> {
   const { method = "GET", path, headers = {}, body, bare = false } = options;
   return new Promise((resolve, reject) => {
@@ -118,7 +118,7 @@ export function ask(server: Pick<RunningServer, "port" | "token">, options: AskO
       {
         host: "127.0.0.1",
         port: server.port,
-        agent: false, // a connection kept from an earlier request may be closed by the server as this one goes out
+        agent: false, // the server may close a kept-alive connection just as this request goes out
         method,
         path,
         setHost: false,
@@ -130,14 +130,14 @@ export function ask(server: Pick<RunningServer, "port" | "token">, options: AskO
                 authorization: `Bearer ${server.token}`,
                 ...(method === "GET" || method === "HEAD" ? {} : { "content-type": "application/json" }),
               }),
-          // Node sends the body of a DELETE without saying that there is one.
+          // Node sends the body of a DELETE without announcing it.
           ...(body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }),
           ...headers,
         } as Record<string, string | string[]>,
       },
       (response) => {
         const chunks: Buffer[] = [];
-        // A stream never ends by itself: its head is the answer.
+        // A stream never ends by itself, so its head is the answer.
         if (response.headers["content-type"] === "text/event-stream") response.destroy();
         response.on("data", (chunk: Buffer) => chunks.push(chunk));
         response.on("error", () => undefined);
@@ -151,7 +151,8 @@ export function ask(server: Pick<RunningServer, "port" | "token">, options: AskO
       },
     );
     request.on("error", reject);
-    // Node lets go of a socket whose answer came before the whole body was written: the write's failure has no listener.
+    // Node releases a socket whose answer arrived before the whole body was written, so the failed write has no
+    // listener.
     request.once("socket", (socket) => {
       if (!socket.listeners("error").includes(ignore)) socket.on("error", ignore);
     });
@@ -169,7 +170,7 @@ export function codeIn(answer: Answer): unknown {
   }
 }
 
-/** Bytes as they are, for what no HTTP client would send. */
+/** Sends raw bytes, for requests that no HTTP client would make. */
 export function rawSocket(server: RunningServer): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connectSocket({ host: "127.0.0.1", port: server.port }, () => resolve(socket));
@@ -178,7 +179,7 @@ export function rawSocket(server: RunningServer): Promise<Socket> {
   });
 }
 
-/** Follows until the event is there; resolves to all that came. */
+/** Follows until the event arrives; resolves to all events so far. */
 export async function followUntil(
   handle: SessionHandle,
   isLast: (event: SessionEvent) => boolean,

@@ -1,4 +1,6 @@
-/** The server as a process of its own: killed in the middle of a turn and started again, stopped with Ctrl-C, used by --server. */
+/**
+ * The server in its own process: killed in the middle of a turn and restarted, stopped with Ctrl-C, used by --server.
+ */
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -55,7 +57,7 @@ const isTurnEnd = (event: SessionEvent): boolean => event.type === "turn_end";
 const seqs = (events: readonly SessionEvent[]): readonly number[] =>
   events.flatMap((event) => (isEphemeral(event) ? [] : [event.seq]));
 
-test("killed in the middle of a turn and started again: the client follows on, and the turn can be finished", async () => {
+test("a server killed in the middle of a turn and restarted: the client keeps following, and the turn can be finished", async () => {
   const home = temporaryFolder();
   const { env } = await stalledTurn();
   const first = await start(home, env);
@@ -80,7 +82,7 @@ test("killed in the middle of a turn and started again: the client follows on, a
   expect(seen.filter(isTurnEnd)).toMatchObject([{ status: "completed" }, { status: "completed" }]);
 });
 
-test("Ctrl-C in the middle of a turn: it is cancelled, kept, and the process ends well", async () => {
+test("Ctrl-C in the middle of a turn cancels and keeps it, and the process exits cleanly", async () => {
   const home = temporaryFolder();
   const { env } = await stalledTurn();
   const { child, exited, port } = await start(home, env);
@@ -98,7 +100,7 @@ test("Ctrl-C in the middle of a turn: it is cancelled, kept, and the process end
   expect(log.events.at(-1)).toMatchObject({ type: "turn_end", status: "cancelled" });
 });
 
-test("a provider that switches protocols, then floods with 1xx: the turn fails, and Ctrl-C ends the next one", async () => {
+test("a provider switches protocols, then floods with 1xx: the turn fails, and Ctrl-C ends the next one", async () => {
   const home = temporaryFolder();
   const provider = await rawServer((socket, nth) => {
     if (nth === 1) socket.write(SWITCH);
@@ -130,7 +132,7 @@ test("a provider that switches protocols, then floods with 1xx: the turn fails, 
   ]);
 });
 
-test("--server: one answer and the list, with a token; without one it is told what is missing", async () => {
+test("--server gives an answer and the list with a token, and without one says what is missing", async () => {
   const home = temporaryFolder();
   const { port } = await start(home);
   const url = `http://127.0.0.1:${port}`;
@@ -146,7 +148,7 @@ test("--server: one answer and the list, with a token; without one it is told wh
         THROUGHLINE_TOKEN: token,
       };
       const running = promisify(execFile)(process.execPath, [CLI, ...args], { env, cwd: home });
-      running.child.stdin?.end(); // what is piped in would be part of the prompt
+      running.child.stdin?.end(); // piped input would become part of the prompt
       return { ...(await running), code: 0 };
     } catch (error) {
       return error as { readonly stdout: string; readonly stderr: string; readonly code: number };

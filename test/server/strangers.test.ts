@@ -1,6 +1,6 @@
 /**
- * Connections on which no valid key was shown, by the thousand and in every half-finished state. None of them may keep
- * the owner out, and none may hold much for long.
+ * Thousands of connections that never showed a valid key, in every half-finished state. None of them may keep the owner
+ * out, and none may hold much for long.
  */
 
 import { connect as connectSocket, type Socket } from "node:net";
@@ -39,7 +39,7 @@ const OPENINGS: Readonly<Record<string, Opening>> = {
     `${`GET /login?code=x HTTP/1.1\r\nhost: ${host}\r\n\r\n`.repeat(5)}${login(host, "content-length: 100")}{`,
 };
 
-/** Opened, and its first bytes taken by the system; what becomes of it is the server's business. */
+/** Opens a connection and hands its first bytes to the system. What becomes of it is up to the server. */
 function open(server: RunningServer, opening: Opening): Promise<Socket> {
   return new Promise((resolve) => {
     const socket = connectSocket({ host: "127.0.0.1", port: server.port });
@@ -65,7 +65,7 @@ function openMany(
   );
 }
 
-/** What the owner does: asks with the token, works in a session, and lets a new client in by a link. */
+/** What the owner does: sends requests with the token, works in a session, and logs in a new client by a link. */
 async function expectOwnerServed(server: RunningServer): Promise<void> {
   expect((await ask(server, { path: "/api/server" })).status).toBe(200);
   const fresh = await connect(server.newLink());
@@ -80,7 +80,7 @@ async function expectOwnerServed(server: RunningServer): Promise<void> {
   expect([browser.status, browser.headers["set-cookie"]]).toEqual([200, [expect.any(String)]]);
 }
 
-describe("the owner gets in", () => {
+describe("the owner has access", () => {
   test.each(Object.entries(OPENINGS))("while strangers %s on every connection", async (_name, opening) => {
     const { server } = await servedAlone({ server: { limits: { connections: 40 } } });
     await openMany(server, 90, [opening]);
@@ -96,7 +96,7 @@ describe("the owner gets in", () => {
     await expect.poll(() => server.connections).toBeLessThanOrEqual(2000);
   });
 
-  test("while 2,300 strangers in every state come back as often as they are sent away", async () => {
+  test("while 2,300 strangers in every state reconnect as often as they are disconnected", async () => {
     const { server } = await servedAlone({ script: [{ output: [say("one")] }] });
     const openings = Object.values(OPENINGS);
     let over = false;
@@ -108,7 +108,7 @@ describe("the owner gets in", () => {
       const socket = await open(server, openings[n % openings.length] as Opening);
       const again = (): void => {
         returns += 1;
-        // Bounded: what a busy machine cannot take in is no part of the question.
+        // Bounded, because what a busy machine cannot accept is not the question here.
         if (!over && returns < 8000) void keepOpen(n + 1);
       };
       if (socket.destroyed) again();
@@ -119,7 +119,7 @@ describe("the owner gets in", () => {
     over = true;
   });
 
-  test("and stays: a stream and a wait for an answer outlive any number of strangers", async () => {
+  test("and keeps it: a stream and a wait for an answer outlive any number of strangers", async () => {
     const { server } = await servedAlone({ server: { limits: { connections: 10 } } });
     await ask(server, { method: "POST", path: "/api/sessions", body: '{"id":"s1"}' });
     const stream = await rawSocket(server);
@@ -132,7 +132,7 @@ describe("the owner gets in", () => {
     expect([server.counters.open, stream.destroyed]).toEqual([1, false]);
   });
 
-  test("on a connection that was used before, strangers are sent away first", async () => {
+  test("on a connection used before, because strangers are disconnected first", async () => {
     const { server } = await servedAlone({ server: { limits: { connections: 10 } } });
     const owner = await rawSocket(server);
     const asked = async (): Promise<string> => {
@@ -151,7 +151,7 @@ describe("the owner gets in", () => {
 });
 
 describe("a request without a valid key", () => {
-  test("has a small body: a login larger than a code is refused", async () => {
+  test("may have only a small body: a login larger than a code is refused", async () => {
     const { server } = await servedAlone();
     const body = JSON.stringify({ code: "x".repeat(5000) });
     const answer = await ask(server, { method: "POST", path: "/api/login", body });
@@ -159,7 +159,7 @@ describe("a request without a valid key", () => {
   });
 
   test.each(Object.entries(OPENINGS).filter(([name]) => /login|body|ask/.test(name)))(
-    "has a short time: connections that %s are closed",
+    "has little time: connections that %s are closed",
     async (_name, opening) => {
       const { server } = await servedAlone({ server: { limits: { strangerMs: 200, requestMs: 600_000 } } });
       const socket = await open(server, opening);

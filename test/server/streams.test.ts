@@ -1,4 +1,4 @@
-/** The event stream: taken up again at every event, by slow and by several clients, while other processes write. */
+/** The event stream: resumed at every event, by slow and by several clients, while other processes write. */
 
 import { describe, expect, test } from "vitest";
 
@@ -22,7 +22,7 @@ async function logged(parts: Served, id = "s1"): Promise<readonly LoggedEvent[]>
   return log.events;
 }
 
-describe("a client that comes back", () => {
+describe("a client that reconnects", () => {
   test("after any event gets all later ones, once and in order", async () => {
     const parts = await served({ script: [{ output: [think("A"), say("one")] }] });
     const session = await parts.remote.open({ id: "s1" });
@@ -38,7 +38,7 @@ describe("a client that comes back", () => {
     }
   });
 
-  test("whose connection breaks after every single event sees the same turn, live", async () => {
+  test("after every single event sees the same turn, live", async () => {
     const parts = await served({
       script: [{ output: [think("A"), call("slow")] }, { output: [think("B"), say("two")] }],
       tools: [anyTool("slow", () => "ok")],
@@ -59,7 +59,7 @@ describe("a client that comes back", () => {
           text += decoder.decode(value, { stream: true });
           const at = /(?:^|\n)id: \d+\n.*\n\n/.exec(text);
           if (at === null) return controller.enqueue(value);
-          // What was sent before is repeated; the reader drops what it knows.
+          // The server repeats what it sent before; the reader drops what it has.
           controller.enqueue(new TextEncoder().encode(`\n\n${text.slice(0, at.index + at[0].length)}`));
           controller.error(new TypeError("cut"));
           await reader?.cancel();
@@ -83,11 +83,11 @@ describe("a client that comes back", () => {
     const events = await logged(parts);
     expect(seqs(seen)).toEqual(upTo(events.length - 1));
     expect(connections).toBeGreaterThanOrEqual(events.length);
-    // What a person sees is what they would see after a reload.
+    // The live view is the same as the view after a reload.
     expect(blocksOf(seen, { writerAlive: true })).toEqual(blocksOf(events, { writerAlive: true }));
   });
 
-  test("in the middle of an answer is shown what is open, and both see the same", async () => {
+  test("in the middle of an answer gets the open items, and ends up with the same blocks as the log", async () => {
     const opened = gate();
     const parts = await served({
       script: [{ output: [think("A"), say("a long answer")] }],
@@ -106,7 +106,7 @@ describe("a client that comes back", () => {
     expect(blocksOf(seen, { writerAlive: true })).toEqual(blocksOf(events, { writerAlive: true }));
   });
 
-  test("Last-Event-ID means the same as ?after=, and nonsense in it nothing", async () => {
+  test("can send Last-Event-ID instead of ?after=; an invalid value has no effect", async () => {
     const parts = await served({ script: [{ output: [say("one")] }] });
     const session = await parts.remote.open({ id: "s1" });
     await session.send("go").result();
@@ -129,7 +129,7 @@ describe("a client that comes back", () => {
 });
 
 describe("several clients", () => {
-  test("see the same; one that leaves stops nothing; any of them may stop the turn", async () => {
+  test("see the same events; one that leaves stops nothing; any of them may stop the turn", async () => {
     const parts = await served({
       script: [{ output: [call("wait")] }, { output: [say("never")] }],
       tools: [
@@ -161,7 +161,7 @@ describe("several clients", () => {
     expect(seqs(second ?? [])).toEqual(seqs(first ?? []));
   });
 
-  test("one answers what another was asked; a second answer comes too late", async () => {
+  test("share questions: one answers what another was asked, and a second answer is too late", async () => {
     const parts = await served({
       script: [{ output: [call("write")] }, { output: [say("done")] }],
       tools: [anyTool("write", () => "ok", { access: "write" })],
@@ -177,7 +177,7 @@ describe("several clients", () => {
     expect((await turn.result()).text).toBe("done");
   });
 
-  test("one that does not read is dropped, the others and the turn go on, and it catches up", async () => {
+  test("are independent: one that does not read is dropped and catches up, the others and the turn continue", async () => {
     const parts = await served();
     const session = await parts.remote.open({ id: "s1" });
     const lazy = await Promise.all(
@@ -192,7 +192,7 @@ describe("several clients", () => {
     );
     await expect.poll(() => parts.server.counters.open).toBe(3);
     const following = followUntil(session, isTurnEnd);
-    // The system's own buffers take some megabytes of it.
+    // The system's own buffers hold some megabytes of it.
     const text = "x".repeat(1_000_000);
     for (let round = 0; round < 60 && parts.server.counters.dropped < 3; round += 1) {
       await session.send(text).result();
@@ -206,8 +206,8 @@ describe("several clients", () => {
   });
 });
 
-describe("a client that has seen more than there is", () => {
-  test("is told that it is void, and given the whole log; its handle goes on", async () => {
+describe("a client that has seen more events than the log has", () => {
+  test("gets a reset and then the whole log, and its handle keeps working", async () => {
     const parts = await served({ script: [{ output: [say("one")] }, { output: [say("two")] }] });
     const session = await parts.remote.open({ id: "s1" });
     await session.send("first").result();
@@ -259,7 +259,7 @@ describe("another process", () => {
     await terminal.close();
   });
 
-  test("that writes the session is followed, and what would write here is refused", async () => {
+  test("that writes the session can be followed, and writes here are refused", async () => {
     const folder = temporaryFolder();
     const other = await scriptedAgent({
       script: [{ output: [say("from the terminal")] }],
@@ -279,7 +279,7 @@ describe("another process", () => {
     await terminal.send("second").result();
     expect(seqs(await following)).toEqual(upTo(terminal.lastSeq));
 
-    // It lets go: the server may write, whoever watches is told.
+    // It closes the session: the server may write, and viewers learn of it.
     const free = new Promise<void>((resolve) => {
       session.onChange(() => {
         if (session.writer === "none") resolve();
@@ -297,7 +297,7 @@ describe("another process", () => {
     await watching;
   });
 
-  test("may take the session over when the server has let it go", async () => {
+  test("may take the session over once the server has released it", async () => {
     const folder = temporaryFolder();
     const parts = await served({ store: fileStore(folder), server: { releaseMs: 0 } });
     const session = await parts.remote.open({ id: "s1" });
@@ -322,7 +322,7 @@ describe("another process", () => {
   });
 });
 
-test("the list: newest first, in pages, searched, with what each session used", async () => {
+test("the list is newest first, paged and searchable, with each session's usage", async () => {
   const parts = await served({ server: { releaseMs: 0 } });
   for (const id of ["one", "two", "three"]) {
     const session = await parts.remote.open({ id });

@@ -1,4 +1,4 @@
-/** A turn of before this server was started: what became of it is told from the log alone. */
+/** The outcome of a turn from before this server started comes from the log alone. */
 
 import { expect, test } from "vitest";
 
@@ -7,7 +7,7 @@ import type { AppendDraft } from "../../src/runtime/log/index.ts";
 import { LogBuilder } from "../contracts/log-builder.ts";
 import { ask, servedAlone } from "./server-fixture.ts";
 
-test("its text is the text it ended with: what a failed response said is no part of it", async () => {
+test("an earlier turn's text is the text it ended with, without the text of a failed response", async () => {
   const log = new LogBuilder()
     .add({ type: "session_start", session: "s1", root: "s1", writer: "test" })
     .user("what is it?")
@@ -26,7 +26,7 @@ test("its text is the text it ended with: what a failed response said is no part
   });
 });
 
-test("one that a crash left open reads the same before and after the next message has closed it", async () => {
+test("a turn that a crash left open reads the same before and after the next message has closed it", async () => {
   const usage = { inputTokens: 10, cachedTokens: 4, outputTokens: 6, reasoningTokens: 2 };
   const log = new LogBuilder()
     .add({ type: "session_start", session: "s1", root: "s1", writer: "test" })

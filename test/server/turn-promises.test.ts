@@ -1,4 +1,7 @@
-/** What the API promises of turns, by servers that share a folder: one holds a session, the other is asked about it. */
+/**
+ * What the API promises about turns, for servers that share a folder: one holds a session, the other gets requests
+ * about it.
+ */
 
 import {
   appendFileSync,
@@ -34,7 +37,7 @@ import {
 import { ask, codeIn, servedAlone } from "./server-fixture.ts";
 
 describe("a new session", () => {
-  test("is there for every process when its 201 is sent, empty and private, with the model that was chosen", async () => {
+  test("exists for every process when its 201 is sent, empty and private, with the chosen model", async () => {
     const folder = temporaryFolder();
     const [one, other] = [await beside(folder), await beside(folder)];
     expect((await post(one.server, "", { id: "plain" })).status).toBe(201);
@@ -49,7 +52,7 @@ describe("a new session", () => {
     expect(codeOf(await post(other.server, "", { id: "plain" }))).toBe("session_exists");
   });
 
-  test("that cannot be made with its model is not there", async () => {
+  test("does not exist if it cannot be created with its model", async () => {
     const { server, store } = await servedAlone();
     expect((await post(server, "", { id: "s1", model: "nonsense" })).status).toBe(400);
     expect(await store.exists("s1")).toBe(false);
@@ -58,8 +61,8 @@ describe("a new session", () => {
   });
 });
 
-describe("the same request again", () => {
-  test("is answered with the state of the first while it waits, runs, has ended, and after 70 further turns", async () => {
+describe("the same request sent again", () => {
+  test("is answered with the state of the first while that waits, runs, has ended, and after 70 further turns", async () => {
     const { server, finish, folder } = await busy();
     const second = { input: "two", turn: "second" };
     const first = { input: "one", turn: "first" };
@@ -80,7 +83,7 @@ describe("the same request again", () => {
     expect((await endsOf(folder)).length).toBe(72);
   });
 
-  test("starts one turn, also when both are under way at once", async () => {
+  test("starts one turn, even if both are in flight at once", async () => {
     const { server, folder } = await servedAt();
     const request = { input: "one", turn: "same" };
     const answers = await Promise.all(Array.from({ length: 8 }, () => post(server, "/s1/turns", request)));
@@ -89,7 +92,7 @@ describe("the same request again", () => {
     expect(await endsOf(folder)).toEqual([["same", "completed"]]);
   });
 
-  test("is known to a server that was started later, and to one beside it", async () => {
+  test("is recognised by a server started later, and by another running server", async () => {
     const { server, folder } = await servedAt();
     await post(server, "/s1/turns", { input: "one", turn: "t1" });
     await ended(server, "t1");
@@ -108,7 +111,7 @@ describe("the same request again", () => {
     ["another kind", "retry", {}, "it was a send, not a retry"],
     ["another model", "turns", { input: "two", model: "test/other" }, "another model"],
     ["another schema", "turns", { input: "two", output: { type: "object" } }, "another output"],
-  ])("with %s is refused in words while it waits", async (_what, route, body, words) => {
+  ])("with %s is refused with the reason while the first waits", async (_what, route, body, words) => {
     const { server } = await busy();
     await post(server, "/s1/turns", { input: "two", turn: "second" });
     const answer = await post(server, `/s1/${route}`, { ...body, turn: "second" });
@@ -116,7 +119,7 @@ describe("the same request again", () => {
     expect(messageOf(answer)).toContain(words);
   });
 
-  test("with another input is refused in words after a restart; a large one is told by its content", async () => {
+  test("with another input is refused with the reason after a restart, and large inputs are compared by content", async () => {
     const { server, folder } = await servedAt();
     await post(server, "/s1/turns", picture("a"));
     await ended(server, "t1");
@@ -140,8 +143,8 @@ const picture = (fill: string): object => ({
   ],
 });
 
-describe("a turn that waits", () => {
-  test("stands in a private file beside the log until the log has its end", async () => {
+describe("a waiting turn", () => {
+  test("is in a private file next to the log until the log has its end", async () => {
     const { server, finish, folder } = await busy();
     await post(server, "/s1/turns", { input: "two", turn: "second" });
     const file = join(folder, "s1.waiting");
@@ -152,7 +155,7 @@ describe("a turn that waits", () => {
     await expect.poll(() => readdirSync(folder).includes("s1.waiting")).toBe(false);
   });
 
-  test("is begun by the next server after a clean stop, in order, each once", async () => {
+  test("is started by the next server after a clean stop, in order, each once", async () => {
     const { server, folder } = await busy();
     for (const turn of ["b", "c", "d"]) await post(server, "/s1/turns", { input: turn, turn });
     await server.close();
@@ -169,7 +172,7 @@ describe("a turn that waits", () => {
     expect(later.problems).toEqual([]);
   });
 
-  test("is begun when the process that holds the session lets go of it", async () => {
+  test("is started when the process that holds the session releases it", async () => {
     const { server, folder } = await busy();
     await post(server, "/s1/turns", { input: "two", turn: "second" });
     await server.close();
@@ -180,7 +183,7 @@ describe("a turn that waits", () => {
     expect((await ended(later.server, "second")).body).toMatchObject({ result: { status: "completed" } });
   });
 
-  test("that can no longer begin ends as failed, with the reason", async () => {
+  test("that can no longer start ends as failed, with the reason", async () => {
     const { server, folder } = await busy();
     await post(server, "/s1/turns", { input: "two", turn: "second", model: "test/other" });
     await server.close();
@@ -200,7 +203,7 @@ describe("a turn that waits", () => {
     expect(readdirSync(folder).includes("s1.waiting")).toBe(false);
   });
 
-  test("in a damaged file: what is whole is begun, the rest is kept and told", async () => {
+  test("in a damaged file: the intact turns are started, the rest is kept and reported", async () => {
     const { server, folder } = await busy();
     for (const turn of ["b", "c", "d"]) await post(server, "/s1/turns", { input: turn, turn });
     await server.close();
@@ -220,7 +223,7 @@ describe("a turn that waits", () => {
     expect((await get(later.server, "/s1/turns/c")).status).toBe(404);
   });
 
-  test("is not promised where it cannot be written down", async () => {
+  test("is not promised if it cannot be recorded", async () => {
     const { server, folder, problems } = await busy();
     writeFileSync(join(folder, "elsewhere"), "");
     rmSync(join(folder, "s1.waiting"));
@@ -233,7 +236,7 @@ describe("a turn that waits", () => {
 });
 
 describe("a cancel", () => {
-  test("of a turn that waits is kept: it leaves its end, repeating its request starts nothing", async () => {
+  test("of a waiting turn is kept: it logs the turn's end, and repeating its request starts nothing", async () => {
     const { server, finish, folder } = await busy();
     const second = { input: "two", turn: "second" };
     await post(server, "/s1/turns", second);
@@ -262,7 +265,7 @@ describe("a cancel", () => {
     expect(codeOf(await post(server, "/s1/cancel"))).toBe("nothing_to_cancel");
   });
 
-  test("of a turn that waits holds over a stop: the next server writes its end and does not begin it", async () => {
+  test("of a waiting turn survives a stop: the next server logs its end and does not start it", async () => {
     const { server, folder } = await busy();
     await post(server, "/s1/turns", { input: "two", turn: "second" });
     await post(server, "/s1/turns", { input: "three", turn: "third" });
@@ -280,7 +283,7 @@ describe("a cancel", () => {
     );
   });
 
-  test("of the turn under way is answered when its end is in the log", async () => {
+  test("of the running turn is answered when the turn's end is in the log", async () => {
     const { server, folder } = await busy();
     expect((await post(server, "/s1/cancel")).status).toBe(200);
     expect(await endsOf(folder)).toEqual([["first", "cancelled"]]);
@@ -288,7 +291,7 @@ describe("a cancel", () => {
 });
 
 describe("a process that does not hold the session", () => {
-  test("answers send, cancel and decide with session_locked, and the turn goes on", async () => {
+  test("answers send, cancel and decide with session_locked, and the turn continues", async () => {
     const { server, finish, folder } = await busy();
     await post(server, "/s1/turns", { input: "two", turn: "second" });
     const other = await beside(folder);
@@ -310,7 +313,7 @@ describe("a process that does not hold the session", () => {
     expect(codeIn(await ask(other.server, { path: "/api/sessions/s1/turns/unknown" }))).toBe("turn_unknown");
   });
 
-  test("tells the state of the other's turns, waits for them, and answers a repeated request", async () => {
+  test("reports the state of the holder's turns, waits for them, and answers a repeated request", async () => {
     const { server, finish, folder } = await busy();
     await post(server, "/s1/turns", { input: "two", turn: "second" });
     const other = await beside(folder);
@@ -331,7 +334,7 @@ describe("a process that does not hold the session", () => {
   });
 });
 
-test("a server whose session was taken over ends its turn, and shows its viewers what the other writes", async () => {
+test("a server whose session was taken over ends its turn, and shows its viewers what the new holder writes", async () => {
   const { server, finish, folder } = await busy();
   const viewer = await (await connect(server.url, { token: server.token })).open({ id: "s1", mode: "read" });
   const seen: LoggedEvent[] = [];

@@ -1,4 +1,4 @@
-/** Keys that cannot be guessed, ids that cannot, addresses that lead nowhere: W02, W18, W21, W22. */
+/** Keys and ids that cannot be guessed, and addresses that lead nowhere: W02, W18, W21, W22. */
 
 import { expect, test } from "vitest";
 
@@ -15,7 +15,7 @@ test("the token and every link hold 256 random bits, and a link never holds the 
   for (const key of keys) expect(Buffer.from(key, "base64url").length).toBe(32);
 });
 
-test("nothing that is sent can choose the host a request goes to", async () => {
+test("nothing a client sends can choose the host that a request goes to", async () => {
   const parts = await served();
   await ask(parts.server, { method: "POST", path: "/api/sessions", body: '{"id":"s1"}' });
   const post = async (route: string, body: object): Promise<unknown> => {
@@ -37,7 +37,7 @@ test("nothing that is sent can choose the host a request goes to", async () => {
   expect(parts.emulator.report().requests).toEqual([]);
 });
 
-test("sessions get ids nobody guesses", async () => {
+test("session ids cannot be guessed", async () => {
   const { server } = await served();
   const ids = new Set<string>();
   for (let n = 0; n < 50; n += 1) {
@@ -45,13 +45,13 @@ test("sessions get ids nobody guesses", async () => {
     ids.add((JSON.parse(text) as { readonly id: string }).id);
   }
   expect(ids.size).toBe(50);
-  // What two ids of the same moment share is the time; the rest is chance.
+  // Two ids of the same moment share the time; the rest is random.
   const tails = [...ids].map((id) => id.slice(-12));
   expect(new Set(tails).size).toBe(50);
   for (const id of ids) expect(id).toMatch(/^s_[\da-z]{20,}$/);
 });
 
-test("there is no way to the emulator or to anything for developers", async () => {
+test("no route reaches the emulator or any developer tools", async () => {
   const { server } = await served();
   for (const path of [
     "/__emulator/report",
