@@ -1,4 +1,4 @@
-/** The answer: as it comes, to a file, to a schema, within a cost; and what is told of it. */
+/** The answer: as it arrives, to a file, to a schema, within a cost; and the messages about it. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ import { onTerminal } from "./pty.ts";
 const WORDS = "one two three four five six seven eight nine ten";
 
 describe("the answer is written as it arrives", () => {
-  test("Ctrl-C leaves on stdout what had come, with a line end; the log holds the same as a partial", async () => {
+  test("so Ctrl-C leaves the part so far on stdout, with a line end, and the log holds the same text as a partial", async () => {
     const place = newPlace();
     const { env } = await emulatorOf({
       steps: [{ output: [{ message: WORDS }] }],
@@ -51,7 +51,7 @@ describe("the answer is written as it arrives", () => {
     expect((await terminal.ended).code).toBe(130);
   });
 
-  test("an attempt that was cut and its repetition stand on lines of their own; -o holds only the answer", async () => {
+  test("with a cut attempt and its repetition on separate lines; -o holds only the answer", async () => {
     const place = newPlace();
     const { env } = await emulatorOf({
       steps: [{ output: [{ message: WORDS }] }, { output: [{ message: WORDS }] }],
@@ -65,7 +65,7 @@ describe("the answer is written as it arrives", () => {
     expect(place.read("answer.txt")).toBe(`${WORDS}\n`);
   });
 
-  test("commentary is progress, not answer", async () => {
+  test("while commentary goes to stderr as progress", async () => {
     const { env } = await emulatorOf({
       steps: [
         {
@@ -84,7 +84,7 @@ describe("the answer is written as it arrives", () => {
 });
 
 describe("-o FILE", () => {
-  test("replaces the file as a whole and keeps its mode; nothing else is left in the folder", async () => {
+  test("replaces the whole file atomically, keeps its mode, and leaves nothing else in the folder", async () => {
     const place = newPlace();
     place.write("answer.txt", "old");
     const { env } = await emulatorOf({ steps: [{ output: [{ message: "New." }] }] });
@@ -94,7 +94,7 @@ describe("-o FILE", () => {
     expect(readdirSync(place.work)).toEqual(["answer.txt"]);
   });
 
-  test("a turn that did not complete leaves the file as it was", async () => {
+  test("leaves the file unchanged if the turn does not complete", async () => {
     const place = newPlace();
     place.write("answer.txt", "old");
     const { env } = await emulatorOf();
@@ -104,7 +104,7 @@ describe("-o FILE", () => {
   });
 
   test.for([["missing/answer.txt"], ["."], ["/proc/answer.txt"]])(
-    "%s cannot be written: refused before anything is sent",
+    "refuses %s that cannot be written before anything is sent",
     async ([file]) => {
       const place = newPlace();
       const { emulator, env } = await emulatorOf();
@@ -123,7 +123,7 @@ describe("--output-schema FILE", () => {
     additionalProperties: false,
   });
 
-  test("the answer is JSON that fits; only that is on stdout, and its value is in the result", async () => {
+  test("makes the answer JSON that matches; stdout has only that, and the result has its value", async () => {
     const place = newPlace();
     place.write("schema.json", SCHEMA);
     const { emulator, env } = await emulatorOf({
@@ -135,7 +135,7 @@ describe("--output-schema FILE", () => {
     expect(exchange?.requestText).toContain('"json_schema"');
   });
 
-  test("--json has the value", async () => {
+  test("adds the value to --json", async () => {
     const place = newPlace();
     place.write("schema.json", SCHEMA);
     const { env } = await emulatorOf({ steps: [{ output: [{ message: '{"city":"Paris"}' }] }] });
@@ -143,7 +143,7 @@ describe("--output-schema FILE", () => {
     expect(jsonLines(ran.out).at(-1)).toMatchObject({ type: "result", output: { city: "Paris" } });
   });
 
-  test("an answer that does not fit, twice, is a failed turn", async () => {
+  test("fails the turn if the answer does not match twice", async () => {
     const place = newPlace();
     place.write("schema.json", SCHEMA);
     const { env } = await emulatorOf({
@@ -161,7 +161,7 @@ describe("--output-schema FILE", () => {
     ["bad.json", '{"type":\n  object}', "it is not JSON: see line 2, column 3"],
     ["bad.json", "[]", "JSON Schema of an object"],
     ["bad.json", '{"type":"string"}', "JSON Schema of an object"],
-  ] as const)("%s with %s is refused before anything is written", async ([name, text, part]) => {
+  ] as const)("refuses %s with %s before anything is written", async ([name, text, part]) => {
     const place = newPlace();
     if (text !== undefined) place.write(name, text);
     const ran = await run(place, ["-p", "--output-schema", name, "hi"]);
@@ -183,7 +183,7 @@ const providers = (baseUrl: string) =>
   });
 
 describe("--max-cost USD", () => {
-  test("stops a turn that has cost it, and the result tells what it cost", async () => {
+  test("stops a turn that has reached it, and the result reports the cost", async () => {
     const place = newPlace();
     const { env, emulator } = await emulatorOf();
     await run(place, ["config", "set", "providers", providers(emulator.baseUrl)]);
@@ -204,25 +204,25 @@ describe("--max-cost USD", () => {
     ]);
   });
 
-  test("is refused where the price is not known, before anything is written", async () => {
+  test("is refused before anything is written if the price is not known", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     expectProblem(await run(place, ["-p", "--max-cost", "1", "hi"], { env }), 2, "price_unknown");
     expect(treeOf(place.home)).toEqual([]);
   });
 
-  test("costs nothing on the emulator", async () => {
+  test("never stops the emulator, which costs nothing", async () => {
     const ran = await run(newPlace(), ["-p", "--json", "--max-cost", "0.01", "hi"]);
     expect(ran.code).toBe(0);
     expect(jsonLines(ran.out).at(-1)).toMatchObject({ costUsd: 0 });
   });
 
-  test.for([["0"], ["-1"], ["much"], ["1e3"], [""]])("%j is no amount", async ([amount]) => {
+  test.for([["0"], ["-1"], ["much"], ["1e3"], [""]])("refuses %j as an amount", async ([amount]) => {
     expectProblem(await run(newPlace(), ["-p", `--max-cost=${amount}`, "hi"]), 2, "number_invalid");
   });
 });
 
-test("--ephemeral keeps nothing, and says so", async () => {
+test("--ephemeral keeps nothing and says so", async () => {
   const place = newPlace();
   const ran = await run(place, ["-p", "--ephemeral", "hello"]);
   expect(ran.code).toBe(0);
@@ -249,7 +249,7 @@ test.for([
   expect(lines.map((line) => line.trimEnd())).toEqual(expected.map((line) => line.trimEnd()));
 });
 
-test("--debug tells what each request carries, never a payload, and stack traces", async () => {
+test("--debug shows what each request carries, never a payload, and stack traces", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   await run(place, ["-p", "Think of a number."], { env });
@@ -269,7 +269,7 @@ test("--debug tells what each request carries, never a payload, and stack traces
   expect(failed.err).toMatch(/\[model_invalid\]\n[^]*\n\s+at /);
 });
 
-test("a missing key is refused before a session is made; going back needs none", async () => {
+test("a missing key is refused before a session is created; going back in a session needs no key", async () => {
   const place = newPlace();
   const ran = await run(place, ["-p", "--json", "hi", "-m", "openai/gpt-5.6"]);
   expectProblem(ran, 2, "api_key_missing");

@@ -1,4 +1,4 @@
-/** Endpoints that refuse, mislead or are not there: a coded error, exit 1, a log that says the same. */
+/** Endpoints that refuse, mislead or do not exist: a coded error, exit 1, and the same error in the log. */
 
 import { describe, expect, test } from "vitest";
 
@@ -16,25 +16,25 @@ import {
   start,
 } from "./harness.ts";
 
-test("a wrong key", async () => {
+test("a wrong key is refused with a coded error", async () => {
   const place = newPlace();
   const { emulator, env } = await emulatorOf({ accounts: { "sk-right-0000": "org-a" } });
   const last = await expectFailedTurn(place, await run(place, ["-p", "hi"], { env }), "invalid_api_key");
   expect(last).toContain("Incorrect API key provided");
   expect(last).not.toContain(KEY);
-  expect(emulator.report().totals.requests).toBeLessThanOrEqual(1); // refused once, not tried again
+  expect(emulator.report().totals.requests).toBeLessThanOrEqual(1); // refused once, not retried
 });
 
-test("a model that does not exist", async () => {
+test("a model that does not exist is refused with a coded error", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   const ran = await run(place, ["-p", "hi", "-m", "openai/unknown-model"], { env });
   expect(await expectFailedTurn(place, ran, "model_not_found")).toContain("unknown-model");
 });
 
-test("nobody listens: tried again with waits, said each time, then given up", async () => {
+test("an endpoint that does not listen is retried with announced waits, then given up", async () => {
   const place = newPlace();
-  // Not a port that somebody just let go: the system gives it to the next.
+  // Not a port that was just released: the system gives it to the next process.
   const ran = await run(place, ["-p", "hi"], { env: pointedAt("http://127.0.0.1:1/v1") });
   expect(await expectFailedTurn(place, ran, "connect_refused")).toContain("is a server running there?");
   expect(ran.err.match(/trying again in/g)).toHaveLength(3);
@@ -48,7 +48,7 @@ test("nobody listens: tried again with waits, said each time, then given up", as
   expect(eventsOf(events, "response_end").map(({ status }) => status)).toEqual(["cut", "cut", "cut", "cut"]);
 });
 
-describe("a server that is no such API", () => {
+describe("a server that does not speak the API", () => {
   test.for([200, 404])("answers %d with a web page", async (status) => {
     const place = newPlace();
     let asked = 0;
@@ -63,7 +63,7 @@ describe("a server that is no such API", () => {
     expect(asked).toBe(1);
   });
 
-  test("redirects: the key is not carried along", async () => {
+  test("redirects: the key is not sent along", async () => {
     const place = newPlace();
     const followed: string[] = [];
     const elsewhere = await serverOf((request, response) => {
@@ -79,7 +79,7 @@ describe("a server that is no such API", () => {
     expect(followed).toEqual([]);
   });
 
-  test("refuses with a body that is no JSON: its beginning is shown, on one line", async () => {
+  test("refuses with a body that is not JSON: its beginning is shown, on one line", async () => {
     const place = newPlace();
     const baseUrl = await serverOf((_request, response) => {
       response.writeHead(403, { "content-type": "text/plain" });
@@ -92,7 +92,7 @@ describe("a server that is no such API", () => {
   });
 });
 
-test("--json tells a failed turn as its last line, and nothing on stderr", async () => {
+test("--json reports a failed turn as its last line, and writes nothing to stderr", async () => {
   const place = newPlace();
   const { env } = await emulatorOf({ accounts: {} });
   const ran = await run(place, ["-p", "--json", "hi"], { env });
@@ -105,7 +105,7 @@ test("--json tells a failed turn as its last line, and nothing on stderr", async
   });
 });
 
-describe("a server that does not answer as HTTP does", () => {
+describe("a server that does not speak HTTP properly", () => {
   test("switches protocols: the turn fails at once and says what to check", async () => {
     const place = newPlace();
     const server = await rawServer((socket) => void socket.write(SWITCH));

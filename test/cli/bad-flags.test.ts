@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 
 import { emulatorOf, expectProblem, logsOf, newPlace, run, toolsFile, treeOf } from "./harness.ts";
 
-describe("a usage error says what is wrong, leaves with 2 and writes nothing", () => {
+describe("a usage error says what is wrong, exits with 2 and writes nothing", () => {
   test.concurrent.for([
     [["--nope"], "usage", "--nope"],
     [["run", "--nope"], "usage", "--nope"],
@@ -120,7 +120,7 @@ describe("a tools file", () => {
       'export const a = { name: "a" }; export const b = [1, null];',
       "exports no tool",
     ],
-  ] as const)("that %s is one line and exit 2", async ([, text, part]) => {
+  ] as const)("that %s gives one line and exit 2", async ([, text, part]) => {
     const place = newPlace();
     place.write("bad.mjs", text);
     const ran = await run(place, ["-p", "hi", "--tools", "bad.mjs"]);
@@ -130,7 +130,7 @@ describe("a tools file", () => {
     expect(treeOf(place.home)).toEqual([]);
   });
 
-  test("with two tools of one name is refused", async () => {
+  test("with two tools of the same name is refused", async () => {
     const place = newPlace();
     const one = 'tool({ name: "same", description: "d", input: { type: "object" }, run: () => "x" })';
     const file = toolsFile(place, `export const list = [${one}, ${one}];`);
@@ -164,7 +164,7 @@ describe("a tools file", () => {
   });
 });
 
-test("empty settings in the environment are as good as none", async () => {
+test("empty environment variables count as unset", async () => {
   const place = newPlace();
   const env = { THROUGHLINE_MODEL: "", OPENAI_API_KEY: "", OPENAI_BASE_URL: "", NO_COLOR: "" };
   const ran = await run(place, ["-p", "hello"], { env });

@@ -19,7 +19,7 @@ import {
   treeOf,
 } from "./harness.ts";
 
-/** A place with one session of one turn, and what points the command at the server that made it. */
+/** A place with one session of one turn, and the environment that points the command at the server that made it. */
 async function withSession(): Promise<{
   readonly place: Place;
   readonly id: string;
@@ -32,7 +32,7 @@ async function withSession(): Promise<{
   return { place, env, ...(await onlyLog(place)) };
 }
 
-/** The damaged line and byte, for a change of one byte in line `line` (from 1). */
+/** Damages one byte in line `line` (from 1); returns the line and byte. */
 function damage(file: string, line: number): { readonly byte: number; readonly text: string } {
   const text = readFileSync(file, "utf8");
   const before = text.split("\n").slice(0, line - 1);
@@ -45,7 +45,7 @@ function damage(file: string, line: number): { readonly byte: number; readonly t
 
 describe("a damaged log", () => {
   test.for([["-r"], ["-r", "--json"]])(
-    "with %j is named by line and byte, and not touched",
+    "is named by line and byte and left untouched by %j",
     async (flags) => {
       const { place, id, file, env } = await withSession();
       place.damaged = true;
@@ -59,7 +59,7 @@ describe("a damaged log", () => {
     },
   );
 
-  test("with -c is named as the reason why nothing can be gone on with", async () => {
+  test("is named as the reason why -c cannot continue", async () => {
     const { place, file, env } = await withSession();
     place.damaged = true;
     const { byte } = damage(file, 2);
@@ -68,7 +68,7 @@ describe("a damaged log", () => {
     expect(ran.err).toContain(`damaged at line 2, byte ${byte}`);
   });
 
-  test("newer than the one -c goes on with is named", async () => {
+  test("newer than the one -c continues with is named", async () => {
     const { place, env } = await withSession();
     place.damaged = true;
     writeFileSync(join(place.home, "sessions", "newer.jsonl"), '{"not":"an event"}\n');
@@ -77,7 +77,7 @@ describe("a damaged log", () => {
     expect(ran.err).toContain("newer, but not readable: newer (the log is damaged at line 1, byte 0");
   });
 
-  test("whose last line was torn by a crash goes on, and says what it saved", async () => {
+  test("whose last line was torn by a crash continues, and says what it saved", async () => {
     const { place, id, file, env } = await withSession();
     writeFileSync(file, readFileSync(file, "utf8").slice(0, -20));
     const ran = await run(place, ["-p", "go on", "-r", id], { env });
@@ -88,8 +88,8 @@ describe("a damaged log", () => {
   });
 });
 
-describe("a log that is no regular, readable file", () => {
-  test("a symbolic link is refused by name", async () => {
+describe("a log that is not a regular, readable file", () => {
+  test("such as a symbolic link is refused by name", async () => {
     const { place, id, file, env } = await withSession();
     place.damaged = true;
     renameSync(file, join(place.work, "elsewhere.jsonl"));
@@ -101,7 +101,7 @@ describe("a log that is no regular, readable file", () => {
     expect(place.read("elsewhere.jsonl")).toBe(before);
   });
 
-  test("a pipe is refused by name and not waited for", async () => {
+  test("such as a pipe is refused by name, without waiting for it", async () => {
     const { place, env } = await withSession();
     place.damaged = true;
     execFileSync("mkfifo", [join(place.sessions, "s_pipe.jsonl")]);
@@ -110,7 +110,7 @@ describe("a log that is no regular, readable file", () => {
     expect(ran.err).toContain("s_pipe.jsonl: it is not a regular file");
   });
 
-  test("a file of somebody else is refused by name", async () => {
+  test("such as another user's file is refused by name", async () => {
     const { place, id, file, env } = await withSession();
     place.damaged = true;
     const user = asOrdinaryUser(place);
@@ -123,7 +123,7 @@ describe("a log that is no regular, readable file", () => {
 
 describe("a data folder that cannot be used", () => {
   test.for([["-p", "hi"], ["-p", "hi", "-c"], ["-p", "hi", "-r", "s_x"], ["start"]])(
-    "a file in its place, with %j",
+    "because a file is in its place is reported by %j",
     async (args) => {
       const place = newPlace();
       place.damaged = true;
@@ -135,7 +135,7 @@ describe("a data folder that cannot be used", () => {
     },
   );
 
-  test("without permission to read it", async () => {
+  test("because it cannot be read is reported", async () => {
     const place = newPlace();
     place.damaged = true;
     mkdirSync(place.sessions, { recursive: true });
@@ -146,7 +146,7 @@ describe("a data folder that cannot be used", () => {
     expect(ran.err).toContain("permission denied");
   });
 
-  test("without permission to write to it: the turn is not begun", async () => {
+  test("because it cannot be written stops the turn before it starts", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     mkdirSync(place.sessions, { recursive: true });
@@ -161,7 +161,7 @@ describe("a data folder that cannot be used", () => {
 });
 
 describe("-r", () => {
-  test("takes a unique beginning, and lists the candidates of one that is not", async () => {
+  test("accepts a unique id prefix, and lists the candidates of an ambiguous one", async () => {
     const { place, id, env } = await withSession();
     expect(await run(place, ["-p", "again", "-r", id.slice(0, -3)], { env })).toMatchObject({ code: 0 });
     expect(await run(place, ["-p", "another"], { env })).toMatchObject({ code: 0 });
@@ -171,7 +171,7 @@ describe("-r", () => {
     expect(ran.err).toContain(id);
   });
 
-  test("prefers an exact id to the longer ids it begins", async () => {
+  test("prefers an exact id to longer ids that start with it", async () => {
     const { place, id, file, env } = await withSession();
     const text = readFileSync(file, "utf8");
     place.damaged = true;
@@ -180,7 +180,7 @@ describe("-r", () => {
     expect(readFileSync(join(place.sessions, `${id}x.jsonl`), "utf8")).toBe(text);
   });
 
-  test("of a session that another process writes is refused, and names that process", async () => {
+  test("refuses a session that another process is writing, and names that process", async () => {
     const { place, id, env } = await withSession();
     const { env: stalled } = await emulatorOf({
       faults: [{ type: "stall", at: { where: "after", unit: "event", index: 2 } }],
@@ -192,7 +192,7 @@ describe("-r", () => {
       expectProblem(ran, 2, "session_locked");
       return ran.err;
     };
-    // A writer that is too busy to say who it is at once is "another process".
+    // A writer that is too busy to identify itself at once is reported as "another process".
     await expect.poll(refused).toContain(`process ${writer.child.pid}`);
     writer.kill("SIGTERM");
     expect(await writer.ended).toMatchObject({ code: 143 });

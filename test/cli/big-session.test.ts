@@ -10,7 +10,7 @@ import { onTerminal } from "./pty.ts";
 
 const CTRL_C = "\u0003";
 
-/** About 96 MiB of pictures: far more than is written between a frame and a key. */
+/** About 96 MiB of pictures: far more than can be written between a frame and a key press. */
 async function bigSession(place: Place): Promise<void> {
   const pictures = Array.from({ length: 48 }, (_, index) => Buffer.alloc(2 * 1024 * 1024, index + 1));
   const blobs = new Map(pictures.map((bytes) => [createHash("sha256").update(bytes).digest("hex"), bytes]));
@@ -24,7 +24,7 @@ async function bigSession(place: Place): Promise<void> {
   });
 }
 
-test("a big session tells on a terminal how far it is, and Ctrl-C in the middle leaves nothing", async () => {
+test("exporting a big session shows progress on a terminal, and Ctrl-C in the middle leaves nothing behind", async () => {
   const place = newPlace();
   await bigSession(place);
 

@@ -1,5 +1,6 @@
 /**
- * Others write a project's files, so a broken one must never stop a command or make it wait: it is ignored, and one
+ * A project's files come from other people, so a broken one must never stop a command or make it wait: it is ignored,
+ * and one
  * warning names it and says what is wrong.
  */
 
@@ -118,7 +119,7 @@ describe("a project's settings file that is", () => {
     expect(warnings(ran.err, "config_invalid")).toBe(1);
   });
 
-  test.for([CONFIG, "AGENTS.md"])("%s: not readable for this user is ignored, too", async (name) => {
+  test.for([CONFIG, "AGENTS.md"])("%s: not readable for this user is ignored too", async (name) => {
     const place = broken(text("{}"), name);
     mkdirSync(place.home);
     const user = asOrdinaryUser(place);
@@ -130,7 +131,7 @@ describe("a project's settings file that is", () => {
     );
   });
 
-  test("a limit of cost cannot stop a run on a model without a price", async () => {
+  test("setting a cost limit cannot stop a run on a model without a price", async () => {
     const place = broken(text('{"maxCostUsd":1}'));
     const { env } = await emulatorOf();
     const ran = await run(place, ["-p", "--ephemeral", "hi"], { env });
@@ -153,7 +154,7 @@ describe("an AGENTS.md that is", () => {
     expect(doctor.out).toContain(`(${code})`);
   });
 
-  test("huge is cut", async () => {
+  test("huge is truncated", async () => {
     const place = broken(text("A line.\n".repeat(8_000_000)), "AGENTS.md");
     const ran = await run(place, ["-p", "--ephemeral", "hi"]);
     expect(ran.code).toBe(0);

@@ -15,7 +15,7 @@ import {
   run as runWith,
 } from "./harness.ts";
 
-// Not the model `emulator/…`, which answers at the pace of a reader.
+// Not the model `emulator/…`, which answers at a reader's pace.
 const emulated = await emulatorOf();
 
 function run(
@@ -26,7 +26,7 @@ function run(
   return runWith(place, args, { env: { ...emulated.env, ...more.env } });
 }
 
-/** All that a page is made of: nothing that runs, loads or leads away. */
+/** Everything a page consists of: nothing that runs, loads or leads away. */
 const TAGS = "body details div h1 h2 head html main meta p section style summary time title".split(" ");
 
 const SECRET = "hunter2-canary-value";
@@ -38,7 +38,7 @@ async function session(place: Place, prompt = "Think of a number."): Promise<str
 }
 
 describe("sessions export and import", () => {
-  test("carry a session to another home byte for byte, and there it goes on", async () => {
+  test("carry a session to another home byte for byte, where it can continue", async () => {
     const [here, there] = [newPlace(), newPlace()];
     const id = await session(here);
     const exported = await run(here, ["sessions", "export", id, "-o", "s.jsonl"]);
@@ -61,7 +61,7 @@ describe("sessions export and import", () => {
     expect(other).toMatchObject({ code: 0, out: "other\n" });
   });
 
-  test("write over a file only with --force, and name the folder that is not there", async () => {
+  test("overwrite a file only with --force, and name a folder that does not exist", async () => {
     const place = newPlace();
     await session(place);
     place.write("mine.md", "mine");
@@ -112,7 +112,7 @@ describe("sessions export and import", () => {
     expect(readdirSync(place.sessions)).toEqual([]);
   });
 
-  test("as Markdown and as a page hold what was said and nothing that runs", async () => {
+  test("as Markdown and as a page hold the conversation and nothing that runs", async () => {
     const place = newPlace();
     const hostile = "<script>alert(1)</script> <img src=x onerror=alert(1)> ``` [x](javascript:alert(1))";
     const id = await session(place, hostile);
@@ -138,7 +138,7 @@ describe("sessions export and import", () => {
     );
   });
 
-  test("without reasoning or with secrets redacted give a session that can still go on", async () => {
+  test("without reasoning or with secrets redacted give a session that can still continue", async () => {
     const place = newPlace();
     const id = await session(place, `remember ${SECRET} and sk-proj-abcdefghijklmnop1234`);
     const env = { MY_SERVICE_TOKEN: SECRET };
@@ -159,7 +159,7 @@ describe("sessions export and import", () => {
 });
 
 describe("sessions erase", () => {
-  test("writes a copy without the secret, then puts it in place, and the session goes on", async () => {
+  test("writes a copy without the secret, then replaces the original, and the session can continue", async () => {
     const place = newPlace();
     const id = await session(place, `my password is ${SECRET}`);
     const file = place.write("secret.txt", `${SECRET}\n`);
@@ -203,7 +203,7 @@ describe("sessions erase", () => {
     expect(on.err).not.toContain("refused");
   });
 
-  test("says what is missing or too wide, and writes nothing", async () => {
+  test("says what is missing or too broad, and writes nothing", async () => {
     const place = newPlace();
     const id = await session(place);
     const before = readdirSync(place.sessions);

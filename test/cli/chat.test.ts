@@ -1,4 +1,7 @@
-/** The line-based chat, on a real terminal. The test reads the screen and types; it waits for what it sees, never for time. */
+/**
+ * The line-based chat on a real terminal. The test reads the screen and types; it waits for what it sees, never for
+ * time.
+ */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +23,7 @@ import { onTerminal } from "./pty.ts";
 const PROMPT = "› ";
 const STALL = { type: "stall", at: { where: "after", unit: "event", index: 14 } } as const;
 
-test("without a key it says that it is the emulator, answers, and Ctrl-D leaves with the way back", async () => {
+test("without a key it says that it is the emulator, answers, and Ctrl-D exits with the way back", async () => {
   const place = newPlace();
   const terminal = onTerminal(place, []);
   await terminal.shows("this is the built-in emulator: a stand-in that follows rules, not a model.");
@@ -42,7 +45,7 @@ test("without a key it says that it is the emulator, answers, and Ctrl-D leaves 
   expect(next.out).toMatch(/I thought of \d+\./);
 });
 
-test("the words of the command line are the first message; a real endpoint is not called the emulator", async () => {
+test("the words on the command line are the first message; a real endpoint is not called the emulator", async () => {
   const { env } = await emulatorOf();
   const terminal = onTerminal(newPlace(), ["what is", "my name?"], env);
   await terminal.shows("openai/emu-reasoner · session s_");
@@ -58,7 +61,7 @@ describe("a tool that needs permission", () => {
   const ask = 'Run "echo made > made.txt".';
   const question = 'Allow execute: run_command({"command":"echo made > made.txt"}) ? [y/N] ';
 
-  test("is run after yes, and not after anything else", async () => {
+  test("runs after yes, and after nothing else", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const terminal = onTerminal(place, [], env);
@@ -89,7 +92,7 @@ describe("a tool that needs permission", () => {
     expectAllAccepted(emulator);
   });
 
-  test("Ctrl-C at the question ends the turn, without waiting for an answer", async () => {
+  test("can be answered with Ctrl-C, which ends the turn at once", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const terminal = onTerminal(place, [], env);
@@ -110,7 +113,7 @@ describe("a tool that needs permission", () => {
     expectAllAccepted(emulator);
   });
 
-  test("the question shows all of the arguments, also the end of long ones, and nothing obeys them", async () => {
+  test("shows all of its arguments in the question, even the end of long ones, and the terminal obeys none of them", async () => {
     const command = `echo ${"a".repeat(500)}; echo \u001B[2J the end`;
     const { env } = await emulatorOf({
       steps: [{ output: [{ function_call: { name: "run_command", arguments: { command } } }] }],
@@ -123,7 +126,7 @@ describe("a tool that needs permission", () => {
     expect(terminal.screen).not.toContain("\u001B[2J");
   });
 
-  test("killed at the question, the session asks again when it goes on, and the tool runs once", async () => {
+  test("is asked about again if the process was killed at the question, and runs once", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const terminal = onTerminal(place, ['Run "echo made >> made.txt".'], env);
@@ -140,7 +143,7 @@ describe("a tool that needs permission", () => {
 });
 
 describe("Ctrl-C", () => {
-  test("in a turn stops the turn and not the chat; at the prompt it leaves", async () => {
+  test("in a turn stops the turn and not the chat; at the prompt it exits", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf({ faults: [STALL] });
     const terminal = onTerminal(place, [], env);
@@ -163,7 +166,7 @@ describe("Ctrl-C", () => {
   });
 });
 
-test("a line typed while a turn runs is sent when it is over, and is not lost", async () => {
+test("a line typed while a turn runs is sent when the turn ends, and is not lost", async () => {
   const place = newPlace();
   const { emulator, env } = await emulatorOf({ faults: [STALL] });
   const terminal = onTerminal(place, [], env);
@@ -228,7 +231,7 @@ describe("commands", () => {
     expect(emulator.report().requests.at(-1)).toMatchObject({ verdict: "accepted", model: "emu-reasoner" });
   });
 
-  test("/resume finishes what a killed process left, and the banner says that there is something", async () => {
+  test("/resume finishes what a killed process left, and the banner says that there is something to resume", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf({ faults: [STALL] });
     const first = onTerminal(place, ["Think of a number."], env);
@@ -249,7 +252,7 @@ describe("commands", () => {
   });
 });
 
-test("hostile text of a model, a tool and a server is shown and not obeyed", async () => {
+test("hostile text from a model, a tool or a server is shown and not obeyed", async () => {
   const place = newPlace();
   const evil = "\u001B]0;pwned\u0007";
   const { env } = await emulatorOf({

@@ -1,10 +1,10 @@
-/** The command line on machines whose clock stands wrong, or is set while a command runs. */
+/** The command line on machines whose clock is wrong, or is changed while a command runs. */
 
 import { expect, test } from "vitest";
 
 import { logsOf, newPlace, run } from "./harness.ts";
 
-/** Date.now() says the next of these with each look; `new Date()` follows it. */
+/** Each call of Date.now() returns the next of these values; `new Date()` follows it. */
 function clockSays(...times: readonly (number | string)[]): { readonly NODE_OPTIONS: string } {
   const patch = `const times=[${times.join()}];let looks=0;const now=()=>times[looks++%times.length];const RealDate=Date;globalThis.Date=class extends RealDate{constructor(...given){super(...(given.length===0?[now()]:given))}static now(){return now()}};`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(patch)}` };

@@ -1,6 +1,6 @@
 /**
- * What scripts rely on, written down once more by hand: exit codes, the first and the last line of --json. A change that
- * is meant changes this file too, and `v` when a field changes its meaning or goes.
+ * What scripts rely on, repeated here by hand: exit codes, the first and the last line of --json. An intended change
+ * changes this file too, and `v` when a field changes its meaning or is removed.
  */
 
 import { describe, expect, test } from "vitest";
@@ -42,7 +42,7 @@ describe("the first and the last line of --json, and the exit code", () => {
     expect(value).toMatchObject({ status: "completed", steps: 1, costUsd: null });
   });
 
-  test("a permission that nobody could give", async () => {
+  test("a permission that could not be requested", async () => {
     const { env } = await emulatorOf();
     const ran = await run(newPlace(), ["-p", "--json", 'Run "echo x".'], { env });
     const { last, value } = ends(ran.out);
@@ -80,7 +80,7 @@ describe("the first and the last line of --json, and the exit code", () => {
     expect(value).toMatchObject({ status: "cancelled" });
   });
 
-  test("usage: nothing on stdout", async () => {
+  test("a usage error writes nothing to stdout", async () => {
     expect(await run(newPlace(), ["-p", "--json", "hi", "-m", "nope"])).toMatchObject({ code: 2, out: "" });
   });
 });

@@ -1,4 +1,4 @@
-/** One story of a log that a crash left unfinished, or of which nothing is whole: every command tells the same. */
+/** A log that a crash left unfinished, or that has no intact line: every command reports the same. */
 
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ test.concurrent.for([
     `${EMPTY} the process ended before its first event was written (5000 bytes of it are there)`,
   ],
 ] as const)(
-  "a log %s is an empty session to list, show, check, repair and doctor, and nothing is wrong with it",
+  "a log %s is an empty session to list, show, check, repair and doctor, and none finds a problem",
   async ([, bytes, story]) => {
     const place = newPlace();
     const file = put(place, "s_none", bytes);
@@ -63,7 +63,7 @@ test.concurrent.for([
   },
 );
 
-test.concurrent("an unfinished end is the same note to check, repair and doctor, with the same place", async () => {
+test.concurrent("an unfinished end gives the same note, with the same position, in check, repair and doctor", async () => {
   const { place, id, bytes } = await withSession();
   const whole = bytes.lastIndexOf("\n", -2) + 1;
   put(place, id, bytes.subarray(0, -30));
@@ -85,7 +85,7 @@ test.concurrent("an unfinished end is the same note to check, repair and doctor,
   expect((await run(place, ["check", copy])).code).toBe(0);
 });
 
-test.concurrent("a log that ends before its settings has no next request, and nothing is wrong with it", async () => {
+test.concurrent("a log that ends before its settings has no next request, which is not a problem", async () => {
   const { place, id, bytes } = await withSession();
   put(place, id, Buffer.from(bytes.toString("utf8").split("\n").slice(0, 2).join("\n").concat("\n")));
   expect(await run(place, ["check", id])).toMatchObject({
@@ -94,7 +94,7 @@ test.concurrent("a log that ends before its settings has no next request, and no
   });
 });
 
-test.concurrent("nobody is sent to repair for a log of which nothing can be saved", async () => {
+test.concurrent("no command suggests repair for a log from which nothing can be salvaged", async () => {
   const place = newPlace();
   place.damaged = true;
   const file = put(place, "s_bad", Buffer.from("garbage\nmore\n"));
@@ -117,7 +117,7 @@ test.concurrent("nobody is sent to repair for a log of which nothing can be save
   expectProblem(await run(place, ["repair", "s_bad"]), 2, "log_unsalvageable");
 });
 
-test.concurrent("a log is imported like an export, with the blobs beside it, and what it cannot tell is said", async () => {
+test.concurrent("a log can be imported like an export, with the blobs next to it, and a note says what it cannot show", async () => {
   const from = newPlace();
   const log = await fileStore(from.sessions).open("s_far", { mode: "write" });
   const here = await log.putBlob(Buffer.from("here"));
@@ -146,7 +146,7 @@ test.concurrent("a log is imported like an export, with the blobs beside it, and
   expectProblem(await run(place, ["sessions", "import", file]), 2, "session_exists");
 });
 
-test.concurrent("an export is checked as what it is, and a damaged one is saved and imported as its own hint says", async () => {
+test.concurrent("an export is checked as an export, and a damaged one can be salvaged and imported as its own hint says", async () => {
   const { place, id } = await withSession();
   const out = join(place.work, "out.jsonl");
   expect((await run(place, ["sessions", "export", id, "-o", out])).code).toBe(0);

@@ -1,4 +1,4 @@
-/** `start` where there is no terminal, and what the command loads. */
+/** `start` without a terminal, and the modules that a command loads. */
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { describe, expect, inject, test } from "vitest";
 import type { ChunkInputs } from "../support/build-once.ts";
 import { emulatorOf, eventsOf, expectNoTrace, newPlace, onlyLog, run, treeOf } from "./harness.ts";
 
-test("`start` plays a whole conversation: two tools, a thought that comes back, and where the log is", async () => {
+test("`start` plays a whole conversation: two tools, a thought that is sent back, and where the log is", async () => {
   const place = newPlace();
   const ran = await run(place, ["start"], { env: { OPENAI_API_KEY: "sk-not-used-0000" } });
   expect(ran).toMatchObject({ code: 0, err: "" });
@@ -34,12 +34,12 @@ test("`start` plays a whole conversation: two tools, a thought that comes back, 
   expect(treeOf(place.work)).toEqual([]); // the demo touches nothing of the user's
 });
 
-test("`npm start` is told how to go on in its own words", async () => {
+test("`npm start` shows how to continue with npm", async () => {
   const ran = await run(newPlace(), ["start"], { env: { npm_lifecycle_event: "start" } });
   expect(ran.out).toMatch(/\nGo on: npm start -- -r s_\w+ on a terminal\n$/);
 });
 
-describe("only what a command needs is loaded", () => {
+describe("a command loads only the modules it needs", () => {
   const chunks = JSON.parse(readFileSync(join(inject("bundle"), "chunks.json"), "utf8")) as ChunkInputs;
 
   /** The source files in the chunks that one run of the command has loaded. */

@@ -1,6 +1,6 @@
 /**
- * The quick suite is red when a rule of the fold is broken. Each break is planted while the command line is bundled, so
- * the working tree is never touched; `find` must stand in its file exactly once, or the break is stale and says so.
+ * The quick suite fails when a rule of the fold is broken. Each break is planted while the command line is bundled, so
+ * the working tree is never touched. `find` must be in its file exactly once; otherwise the break is stale and says so.
  */
 
 import { spawn } from "node:child_process";
@@ -20,7 +20,7 @@ interface Break {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** Scenarios of the quick suite that must all be red. */
+  /** Scenarios of the quick suite that must all fail. */
   readonly red: readonly string[];
 }
 
@@ -66,7 +66,7 @@ const BREAKS: readonly Break[] = [
 async function bundled({ file, find, replace }: Break, name: string): Promise<string> {
   const path = join(root, file);
   const text = readFileSync(path, "utf8");
-  expect(text.split(find), `${file}: the text to replace does not stand there exactly once`).toHaveLength(2);
+  expect(text.split(find), `${file}: the text to replace is not there exactly once`).toHaveLength(2);
   const outdir = join(folder, name);
   await build({
     absWorkingDir: root,
@@ -117,7 +117,7 @@ async function evaluate(
   return { code, report: JSON.parse(out) as Report };
 }
 
-test.for(BREAKS)("red: $what", async (planted) => {
+test.for(BREAKS)("the quick suite fails when $what", async (planted) => {
   const cli = await bundled(planted, planted.what.replaceAll(" ", "-"));
   const { code, report } = await evaluate(cli, planted.red);
   expect(code).toBe(1);

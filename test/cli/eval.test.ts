@@ -58,7 +58,7 @@ const failures = ({ rows }: Report): readonly string[] =>
     outcomes.flatMap(({ checks }) => checks.filter(({ ok }) => !ok).map(({ what }) => what)),
   );
 
-test("the quick suite is green on the emulator, and leaves nothing behind", async () => {
+test("the quick suite passes on the emulator and leaves nothing behind", async () => {
   const place = newPlace();
   const temporary = join(place.work, "tmp");
   mkdirSync(temporary);
@@ -67,10 +67,10 @@ test("the quick suite is green on the emulator, and leaves nothing behind", asyn
   expect([code, report.ok, report.complete, report.passed]).toEqual([0, true, true, report.planned]);
   expect(report.planned).toBe(readdirSync(QUICK).filter((name) => name.endsWith(".yaml")).length);
   expect(readdirSync(temporary)).toEqual([]);
-  expect(treeOf(place.home)).toEqual([]); // the person's own sessions are not touched
+  expect(treeOf(place.home)).toEqual([]); // the user's own sessions are not touched
 });
 
-test("the quick suite has edits of files over several turns, a long loop of calls and switches of models", () => {
+test("the quick suite has edits of files over several turns, a long loop of calls and model switches", () => {
   const texts = readdirSync(QUICK)
     .filter((name) => name.endsWith(".yaml"))
     .map((name) => readFileSync(join(QUICK, name), "utf8"));
@@ -89,7 +89,7 @@ test("the quick suite has edits of files over several turns, a long loop of call
     ).toBe(true);
 });
 
-test("what needs no script holds in every dialect: all requests are taken, all reasoning goes back", async () => {
+test("scenarios without a script pass in every dialect: all requests are accepted, all reasoning is sent back", async () => {
   const models = ["claude", "claude-bound", "deepseek", "kimi", "mistral", "groq", "router", "chat"];
   const names = ["answer", "edit-files"].map((name) => join(QUICK, `${name}.yaml`));
   const list = models.map((name) => `emulator/emu-${name}`).join(",");
@@ -98,10 +98,10 @@ test("what needs no script holds in every dialect: all requests are taken, all r
   expect([code, report.passed]).toEqual([0, models.length * names.length]);
 });
 
-test("the suite that ships is found by its name from anywhere, unless something there has that name", async () => {
+test("the shipped suite is found by its name from anywhere, unless a local file has that name", async () => {
   const place = newPlace();
   const ran = await run(place, ["eval", "quick", "-m", "zebra"]);
-  expect(ran.err).toContain("[model_invalid]"); // models are looked at after the scenarios were read
+  expect(ran.err).toContain("[model_invalid]"); // models are checked after the scenarios have been read
   mkdirSync(join(place.work, "quick"));
   expectProblem(await run(place, ["eval", "quick"]), 2, "scenario_missing");
 });
@@ -174,7 +174,7 @@ const FAILING: readonly (readonly [name: string, value: object])[] = [
   ["a limit of steps", { limits: { steps: 1 }, turns: [{ send: "List the files." }] }],
 ];
 
-test("each expectation can fail, and says what was there instead", async () => {
+test("each expectation can fail, and says what it found instead", async () => {
   const place = newPlace();
   for (const [name, value] of FAILING) {
     const file = name.replaceAll(" ", "-");
@@ -193,7 +193,7 @@ test("each expectation can fail, and says what was there instead", async () => {
   }
 });
 
-test("tools of a module are called, and what they do is seen", async () => {
+test("tools of a module are called, and their effects are seen", async () => {
   const place = newPlace();
   toolsFile(
     place,
@@ -215,7 +215,7 @@ test("tools of a module are called, and what they do is seen", async () => {
   expect((await evaluated(place, [file])).report).toMatchObject({ ok: true, passed: 1 });
 });
 
-test("another endpoint is judged from the log: nothing refused, everything went back, the prefix is the same", async () => {
+test("another endpoint is judged from the log: no refusals, all reasoning sent back, a stable prefix", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   const file = scenario(place, {
@@ -230,7 +230,7 @@ test("another endpoint is judged from the log: nothing refused, everything went 
   ]);
 });
 
-test("at another endpoint, reasoning that was refused shows in refusals, recall and prefix", async () => {
+test("at another endpoint, refused reasoning shows in refusals, recall and prefix", async () => {
   const place = newPlace();
   const { env } = await emulatorOf({ faults: [...parseFaults("none"), ...parseFaults("rotate-key")] });
   const expected = { noRefusedRequest: true, reasoningRecall: 1, prefixStable: true };
@@ -278,7 +278,7 @@ test("a pass rate below 1 allows failures", async () => {
   expect(ran.err).toContain("1/1 FAILED one · emulator/emu-reasoner · run 1");
 });
 
-test("--out gets a log, a transcript and a result of each run, for their owner only, and reports", async () => {
+test("--out gets a log, a transcript and a result for each run, readable by their owner only, and reports", async () => {
   const place = newPlace();
   const file = scenario(place, { turns: [{ send: "List the files." }] });
   const ran = await run(place, ["eval", file, "--out", "results", "--repeat", "2"]);
@@ -308,7 +308,7 @@ test("--out gets a log, a transcript and a result of each run, for their owner o
   expectProblem(await run(place, ["eval", file, "--out", "results"]), 2, "file_exists");
 });
 
-test("keys of the environment stand in no report, transcript or log", async () => {
+test("keys from the environment are in no report, transcript or log", async () => {
   const place = newPlace();
   const canary = "sk-canary-eval-0123456789";
   toolsFile(
@@ -341,7 +341,7 @@ test("keys of the environment stand in no report, transcript or log", async () =
   expect(texts.filter((text) => text.includes(canary))).toEqual([]);
 });
 
-test("Ctrl-C stops what is under way, starts nothing more and reports what ran", async () => {
+test("Ctrl-C stops the running scenario, starts nothing more and reports what ran", async () => {
   const place = newPlace();
   scenario(place, { name: "a", turns: [HELLO] }, "a.yaml");
   toolsFile(
@@ -382,7 +382,7 @@ test("Ctrl-C stops what is under way, starts nothing more and reports what ran",
   expect(report.rows.map(({ scenario: name }) => name).includes("c")).toBe(false);
 });
 
-describe("what cannot be run is told before anything runs", () => {
+describe("a suite that cannot run is reported before anything runs", () => {
   test.for([
     ["not YAML", "turns: [", "scenario_invalid"],
     ["no object", "- 1\n", "scenario_invalid"],

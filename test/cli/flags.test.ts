@@ -1,4 +1,4 @@
-/** What each flag does, as the server and the log see it. */
+/** The effect of each flag, as the server and the log see it. */
 
 import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ function bodies(emulator: Emulator): readonly Body[] {
 
 const BUILT_IN = ["list_files", "read_file", "search_files", "write_file", "edit_file", "run_command"];
 
-test("--version and --help print to stdout and leave with 0", async () => {
+test("--version and --help print to stdout and exit with 0", async () => {
   const place = newPlace();
   expect(await run(place, ["--version"])).toEqual({ code: 0, signal: null, out: `${VERSION}\n`, err: "" });
   expect(await run(place, ["-V"])).toMatchObject({ code: 0, out: `${VERSION}\n` });
@@ -43,7 +43,7 @@ test("--version and --help print to stdout and leave with 0", async () => {
   expect(await logsOf(place)).toEqual(new Map());
 });
 
-test("a model known not to reason is not asked for sealed reasoning: nothing is refused, nothing needs healing", async () => {
+test("a model known not to reason is not asked for encrypted reasoning: nothing is refused, nothing needs healing", async () => {
   const place = newPlace();
   const { emulator, env } = await emulatorOf();
   expect(await run(place, ["-p", "-m", "openai/emu-plain", "hello"], { env })).toMatchObject({ code: 0 });
@@ -52,7 +52,7 @@ test("a model known not to reason is not asked for sealed reasoning: nothing is 
 });
 
 describe("-c and -r", () => {
-  test("-c goes on with the last session of this directory, not of another", async () => {
+  test("-c continues the last session of this directory, not of another", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     for (const name of ["one", "two"]) mkdirSync(join(place.work, name));
@@ -69,7 +69,7 @@ describe("-c and -r", () => {
     expectAllAccepted(emulator);
   });
 
-  test("-r goes on from anywhere; the session keeps its model and effort, -m changes it from now on", async () => {
+  test("-r continues from anywhere; the session keeps its model and effort, and -m changes it from now on", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const { THROUGHLINE_MODEL: _model, ...keyOnly } = env;
@@ -92,7 +92,7 @@ describe("-c and -r", () => {
     expect((await logsOf(place)).size).toBe(1);
   });
 
-  test("nothing to finish and no prompt: exit 2, and the log stays as it was", async () => {
+  test("without a prompt or a turn to finish they exit with 2, and the log stays unchanged", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     await run(place, ["-p", "hello"], { env });
@@ -131,7 +131,7 @@ describe("tools", () => {
   })`;
   const own = `tool({ name: "list_files", description: "mine", access: "read", input: { type: "object" }, run: () => "only mine" })`;
 
-  test("--tools adds tools before the built-in ones and may replace one", async () => {
+  test("--tools puts tools before the built-in ones and may replace one", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf({
       steps: [
@@ -183,7 +183,7 @@ describe("--permissions", () => {
     expectAllAccepted(emulator);
   });
 
-  test("ask is the default, and says that nobody could be asked", async () => {
+  test("ask is the default, and reports that there was no one to ask", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     const ran = await run(place, ["-p", prompt], { env });
@@ -193,7 +193,7 @@ describe("--permissions", () => {
     );
   });
 
-  test("reading needs no permission, except where everything is denied", async () => {
+  test("reading needs no permission unless everything is denied", async () => {
     const place = newPlace();
     place.write("seen.txt", "x");
     const { env } = await emulatorOf();
@@ -204,7 +204,7 @@ describe("--permissions", () => {
   });
 });
 
-test("--max-steps ends the turn at the limit: exit 4, the calls not run, and the session goes on", async () => {
+test("--max-steps ends the turn at the limit: exit 4, the calls not run, and the session can continue", async () => {
   const place = newPlace();
   place.write("README.md", "# emulator");
   const { emulator, env } = await emulatorOf();

@@ -1,6 +1,6 @@
 /**
- * The bundled command line as a child process. Every test gets a home and a working folder of its own; at the end every
- * log below the homes must be whole, whatever the tests did to the processes. Tests may run concurrently.
+ * The bundled command line as a child process. Every test gets its own home and working folder. At the end every log
+ * below the homes must be intact, whatever the tests did to the processes. Tests may run concurrently.
  */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -42,7 +42,7 @@ export interface Place {
   /** The working directory of the command. */
   readonly work: string;
   readonly sessions: string;
-  /** The test put something unreadable there: the logs are not checked at the end. */
+  /** The test put something unreadable there, so the logs are not checked at the end. */
   damaged: boolean;
   /** Writes a file into the working directory and returns its path. */
   write(name: string, text: string): string;
@@ -65,7 +65,7 @@ export function newPlace(): Place {
     },
   };
   mkdirSync(place.work);
-  // What was killed a moment ago may still have made a file.
+  // A process that was killed a moment ago may still have created a file.
   afterFile(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   afterFile(async () => {
     if (!place.damaged) await logsOf(place);
@@ -73,7 +73,7 @@ export function newPlace(): Place {
   return place;
 }
 
-/** For what root may do and others may not: the child runs as "nobody" when the tests run as root. */
+/** For actions that root may do and others may not: if the tests run as root, the child runs as "nobody". */
 export function asOrdinaryUser(place: Place): Pick<StartOptions, "uid"> {
   if (process.getuid?.() !== 0) return {};
   const nobody = 65_534;
@@ -84,7 +84,7 @@ export function asOrdinaryUser(place: Place): Pick<StartOptions, "uid"> {
   return { uid: nobody };
 }
 
-/** Every file and folder below, as paths. */
+/** The paths of every file and folder below. */
 export function treeOf(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).map((name) => join(folder, name));
@@ -93,7 +93,7 @@ export function treeOf(folder: string): readonly string[] {
 const OURS =
   /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}\.(?:jsonl|live|blobs|lock|summary(?:\.\d+\.tmp)?|waiting|torn-\d+(?:-\d+)?)$/;
 
-/** All logs by id, read by the log reader; nothing else may lie beside them. */
+/** All logs by id, read by the log reader; nothing else may be next to them. */
 export async function logsOf(place: Place): Promise<ReadonlyMap<string, readonly LoggedEvent[]>> {
   const logs = new Map<string, readonly LoggedEvent[]>();
   if (!existsSync(place.sessions)) return logs;
@@ -107,7 +107,7 @@ export async function logsOf(place: Place): Promise<ReadonlyMap<string, readonly
   return logs;
 }
 
-/** The one session there is. */
+/** The only session. */
 export async function onlyLog(
   place: Place,
 ): Promise<{ readonly id: string; readonly events: readonly LoggedEvent[]; readonly file: string }> {
@@ -140,7 +140,7 @@ export interface Ran {
   readonly err: string;
 }
 
-/** A command under way. */
+/** A running command. */
 export class Running {
   readonly child: ChildProcessWithoutNullStreams;
   readonly ended: Promise<Ran>;
@@ -151,7 +151,7 @@ export class Running {
 
   constructor(child: ChildProcessWithoutNullStreams) {
     this.child = child;
-    child.stdin.on("error", () => undefined); // it may leave before it has read everything
+    child.stdin.on("error", () => undefined); // it may exit before it has read everything
     child.stdout.setEncoding("utf8").on("data", (text: string) => this.#grow(() => (this.out += text)));
     child.stderr.setEncoding("utf8").on("data", (text: string) => this.#grow(() => (this.err += text)));
     this.ended = new Promise((resolve, reject) => {
@@ -165,7 +165,7 @@ export class Running {
     afterFile(() => child.kill("SIGKILL"));
   }
 
-  /** Resolves when the output has what is looked for; rejects when the command ends without it. */
+  /** Resolves when the output matches; rejects if the command ends without a match. */
   seen(found: (running: Running) => boolean, what: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const look = (): void => {
@@ -212,7 +212,7 @@ export function run(place: Place, args: readonly string[], options: StartOptions
   return start(place, args, options).ended;
 }
 
-/** Nothing of the person's own: no keys, no colours, no settings. */
+/** Nothing of the user's own: no keys, no colours, no settings. */
 export function environment(
   place: Place,
   more: Readonly<Record<string, string>> = {},
@@ -237,7 +237,7 @@ export function expectNoTrace({ err, out }: Pick<Ran, "err" | "out">): void {
   expect(`${out}\n${err}`).not.toMatch(/^\s+at .+[:(]|node:internal|UnhandledPromise|Warning:/m);
 }
 
-/** A turn that was begun and failed: last line of stderr, exit code, and a log that says the same. */
+/** Expects a turn that started and failed: last line of stderr, exit code, and a log that says the same. */
 export async function expectFailedTurn(place: Place, ran: Ran, code: string, exit = 1): Promise<string> {
   expect(ran).toMatchObject({ code: exit, out: "" });
   const last = ran.err.trimEnd().split("\n").at(-1) ?? "";
@@ -255,7 +255,7 @@ export interface EmulatorSetup extends Omit<EmulatorOptions, "scenario"> {
   readonly steps?: readonly object[];
 }
 
-/** A strict server of its own; `env` points the command at it. */
+/** Starts its own strict server; `env` points the command at it. */
 export async function emulatorOf(
   setup: EmulatorSetup = {},
 ): Promise<{ readonly emulator: Emulator; readonly env: Readonly<Record<string, string>> }> {
@@ -272,7 +272,7 @@ export function pointedAt(baseUrl: string): Readonly<Record<string, string>> {
   return { OPENAI_BASE_URL: baseUrl, OPENAI_API_KEY: KEY, THROUGHLINE_MODEL: "openai/emu-reasoner" };
 }
 
-/** A server that answers as the test says; its base URL. */
+/** Starts a server that answers as the test says; returns its base URL. */
 export async function serverOf(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
   await new Promise<void>((resolve) => {
@@ -285,7 +285,7 @@ export async function serverOf(answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
 }
 
-/** A tools file; `body` may use `tool` of the library and `fs`. */
+/** Writes a tools file; `body` may use the library's `tool` and `fs`. */
 export function toolsFile(place: Place, body: string, name = "tools.mjs"): string {
   return place.write(
     name,
@@ -302,7 +302,7 @@ export function jsonLines(out: string): readonly Readonly<Record<string, unknown
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Every request was taken, and every thought that could go back went back. */
+/** Every request was accepted, and every thought that could be sent back was. */
 export function expectAllAccepted(emulator: Emulator): void {
   const { requests, totals } = emulator.report();
   expect(requests.map(({ verdict, message }) => ({ verdict, message }))).toEqual(

@@ -3,7 +3,7 @@ import { parse } from "yaml";
 
 import { newPlace, run } from "./harness.ts";
 
-test("inspect says the same as YAML and as JSON", async () => {
+test("inspect shows the same as YAML and as JSON", async () => {
   const place = newPlace();
   expect(await run(place, ["-m", "emulator/emu-reasoner", "-p", "one"])).toMatchObject({ code: 0 });
   for (const which of [[], ["--request", "1"], ["--preview"]]) {

@@ -8,7 +8,7 @@ import { emulatorOf, jsonLines, newPlace, onlyLog, run, toolsFile } from "./harn
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** The kind of every field, by type of line; "?" marks a field that some lines of this type do not have. */
+/** The kind of every field, by line type; "?" marks a field that some lines of this type do not have. */
 function shapesOf(lines: readonly Line[]): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const byType = new Map<string, Line[]>();
   for (const line of lines) {
@@ -100,7 +100,7 @@ test("every line is JSON of a known shape; the first is the session, the last th
   expect(shapesOf(lines)).toMatchSnapshot();
 });
 
-test("canonical lines are the log's own, byte for byte but for the checksum, in the log's order", async () => {
+test("canonical lines are the log's own, byte for byte except for the checksum, in the log's order", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   for (const args of [["List the files."], ["-c", "Think of a number\u2028now."]]) {
@@ -112,7 +112,7 @@ test("canonical lines are the log's own, byte for byte but for the checksum, in 
   }
 });
 
-test("a turn that ends at a limit says which, in the result", async () => {
+test("the result of a turn that ends at a limit says which limit", async () => {
   const { env } = await emulatorOf();
   const ran = await run(newPlace(), ["-p", "--json", "--max-steps", "1", "List the files."], { env });
   expect(ran.code).toBe(4);

@@ -1,6 +1,6 @@
 /**
- * kill -9, then `-c`: the session goes on, nothing that was acknowledged is lost, no tool runs twice, and the strict
- * server takes every request. The test waits for what the child prints, never for time.
+ * kill -9, then `-c`: the session continues, no acknowledged event is lost, no tool runs twice, and the strict server
+ * accepts every request. The test waits for what the child prints, never for time.
  */
 
 import { readFileSync } from "node:fs";
@@ -49,7 +49,7 @@ async function killed(place: Place, running: Running): Promise<string> {
   return text;
 }
 
-/** Goes on and checks that the log only grew. */
+/** Continues the session and checks that the log only grew. */
 async function goesOn(place: Place, before: string, args: readonly string[], env: Env): Promise<Ran> {
   const ran = await run(place, ["-p", "-c", ...args], { env });
   expect(ran).toMatchObject({ code: 0, signal: null });
@@ -92,7 +92,7 @@ describe.each([
     return { place, emulator, env, before: await killed(place, running) };
   }
 
-  test("-c alone finishes the turn: asked again, as another attempt of the same step", async () => {
+  test("-c alone finishes the turn with another attempt of the same step", async () => {
     const { place, emulator, env, before } = await interrupted();
     expect((await goesOn(place, before, [], env)).out).toBe("It was seven, I am sure.\n");
     const { events } = await onlyLog(place);
@@ -107,7 +107,7 @@ describe.each([
     expectAllAccepted(emulator);
   });
 
-  test("show and inspect say so, how to go on, and what was seen; also when it went on", async () => {
+  test("show and inspect say so, how to continue and what was seen, even after it continued", async () => {
     const { place, env, before } = await interrupted();
     const { id, file } = await onlyLog(place);
     const told = `interrupted: throughline -p -r ${id} finishes it; a new message goes on without it\n`;
@@ -123,7 +123,7 @@ describe.each([
     if (kind === "text") expect(after).toMatch(/^It.* …\(cut; asked again\)$/m);
   });
 
-  test("-c with a prompt closes the turn as interrupted and goes on", async () => {
+  test("-c with a prompt closes the turn as interrupted and continues", async () => {
     const { place, emulator, env, before } = await interrupted();
     await goesOn(place, before, ["What did I ask first?"], env);
     const { events } = await onlyLog(place);
@@ -167,7 +167,7 @@ describe("killed in the middle of a tool", () => {
   test.each([
     ["-c alone", []],
     ["-c with a prompt", ["hello again"]],
-  ] as const)("%s: the tool is not run twice, its outcome is unknown", async (_name, prompt) => {
+  ] as const)("%s: the tool does not run twice, and its outcome is unknown", async (_name, prompt) => {
     const { place, emulator, env, before, tools } = await killedInTool(false);
     await goesOn(place, before, [...tools, ...prompt], env);
     expect(place.read("marks.txt").trim().split("\n")).toHaveLength(1);
@@ -180,7 +180,7 @@ describe("killed in the middle of a tool", () => {
     expectAllAccepted(emulator);
   });
 
-  test("-c alone: a tool that calls itself idempotent is run again, under the same key", async () => {
+  test("-c alone: a tool that declares itself idempotent runs again, under the same key", async () => {
     const { place, emulator, env, before, tools } = await killedInTool(true);
     await goesOn(place, before, tools, env);
     const marks = place.read("marks.txt").trim().split("\n");
@@ -192,13 +192,13 @@ describe("killed in the middle of a tool", () => {
     expectAllAccepted(emulator);
   });
 
-  test("before the response had ended: its call is not run, the model is asked again", async () => {
+  test("before the response ended: its call does not run, and the model is asked again", async () => {
     const place = newPlace();
-    // The next answer stops where it begins: however late the process is killed, nothing of it has come.
+    // The next answer stalls at its start, so however late the process is killed, none of it has arrived.
     const { emulator, env } = await emulatorOf({ faults: [{ type: "no-terminal" }, stallAfter(0)] });
     const tools = ["--tools", toolsFile(place, marking(false))];
     const running = start(place, ["-p", "--json", ...tools, "please leave_mark"], { env });
-    // The first answer has come without an end, and the next was asked for.
+    // The first answer arrived without an end, and the next was requested.
     await expect.poll(() => emulator.report().requests.length).toBe(2);
     const before = await killed(place, running);
     expect(eventsOf((await onlyLog(place)).events, "tool_call")).toHaveLength(1);
@@ -212,13 +212,13 @@ describe("killed in the middle of a tool", () => {
 });
 
 /**
- * After so many lines on stdout, wherever that is. Line 1 only names the session; line 2 is the first event, and before
- * it nothing was acknowledged. A longer list: THROUGHLINE_KILLS=2,3,4,…
+ * Kills after so many lines on stdout, wherever that is. Line 1 only names the session; line 2 is the first event, and
+ * nothing was acknowledged before it. For a longer list set THROUGHLINE_KILLS=2,3,4,…
  */
 const MOMENTS = (process.env["THROUGHLINE_KILLS"] ?? "2,14,22,40").split(",").map(Number);
 
 test.concurrent.for(MOMENTS)(
-  "killed after line %d of --json, it goes on with and without a prompt",
+  "a process killed after line %d of --json can continue with and without a prompt",
   async (line) => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf({ paceMs: 2 });

@@ -1,4 +1,4 @@
-/** What goes where: the answer on stdout, everything else on stderr, and nothing that moves a cursor. */
+/** What goes where: the answer to stdout, everything else to stderr, and nothing that moves the cursor. */
 
 import { expect, test } from "vitest";
 
@@ -22,7 +22,7 @@ const hostileSteps = [
 /** Control characters other than line feed and tab, and characters that reorder or hide. */
 const ACTIVE = /(?![\n\t])[\p{Cc}\p{Bidi_Control}\u200B\u2060\uFEFF\u{E0000}-\u{E007F}]/u;
 
-test("the answer alone is on stdout, with one line break at its end; progress is on stderr", async () => {
+test("stdout has the answer alone, with one line break at its end; progress is on stderr", async () => {
   const place = newPlace();
   const { env } = await emulatorOf({
     steps: [
@@ -51,13 +51,13 @@ test("the answer alone is on stdout, with one line break at its end; progress is
   );
 });
 
-test("without a terminal there are no escape sequences, not even those of a model on stderr", async () => {
+test("without a terminal there are no escape sequences, not even a model's on stderr", async () => {
   const { env } = await emulatorOf({ steps: hostileSteps });
   const { code, out, err } = await run(newPlace(), ["-p", "hi"], { env });
   expect(code).toBe(0);
   expect(err).not.toMatch(ACTIVE);
   expect(err).toContain("\u241B[2J");
-  expect(out).toBe(`${HOSTILE}\n`); // a file or a program gets what was written
+  expect(out).toBe(`${HOSTILE}\n`); // a file or a program gets the text unchanged
 });
 
 test.for([
@@ -66,12 +66,15 @@ test.for([
   [{ FORCE_COLOR: "0" }, false],
   [{ NO_COLOR: "1" }, false],
   [{}, false],
-] as const)("without a terminal, %j colours stderr: %j; stdout never", async ([colours, expected]) => {
-  const { env } = await emulatorOf();
-  const { out, err } = await run(newPlace(), ["-p", "hi"], { env: { ...env, ...colours } });
-  expect(err.includes(`${ESC}[2m`)).toBe(expected);
-  expect(out).not.toContain(ESC);
-});
+] as const)(
+  "without a terminal, %j colours stderr: %j; stdout is never coloured",
+  async ([colours, expected]) => {
+    const { env } = await emulatorOf();
+    const { out, err } = await run(newPlace(), ["-p", "hi"], { env: { ...env, ...colours } });
+    expect(err.includes(`${ESC}[2m`)).toBe(expected);
+    expect(out).not.toContain(ESC);
+  },
+);
 
 test.for([
   [{}, true],
@@ -101,6 +104,6 @@ test.for([["-p"], ["-p", "--json"]])(
   },
 );
 
-test("the environment of the tests carries nothing of the person's own", () => {
+test("the environment of the tests carries nothing of the user's own", () => {
   expect(Object.keys(environment(newPlace())).toSorted()).toEqual(["HOME", "PATH", "THROUGHLINE_HOME"]);
 });

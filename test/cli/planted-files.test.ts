@@ -1,6 +1,6 @@
 /**
- * A folder that everybody can write to, and somebody who knew the name: whatever was put there first, a link, a second
- * name of a file, a pipe or a folder, is never written through, never waited for, and told with a code.
+ * A world-writable folder, and an attacker who knew the name: a file planted there first (a link, a second hard link, a
+ * pipe or a folder) is never written through, never waited for, and reported with a code.
  */
 
 import { execFileSync } from "node:child_process";
@@ -38,7 +38,7 @@ interface Shared {
   readonly precious: string;
 }
 
-/** Planted by another user, where the tests may be another user. */
+/** Planted by another user, if the tests can act as another user. */
 function planted(kind: Kind, name: string): Shared {
   const place = newPlace();
   const folder = mkdtempSync(join(tmpdir(), "throughline-shared-"));
@@ -60,8 +60,8 @@ function expectUntouched({ place, precious }: Shared): void {
   expect(readdirSync(place.work)).not.toContain("made");
 }
 
-describe.each(KINDS)("%s stands there first", (kind) => {
-  test("--trace and --record", async () => {
+describe.each(KINDS)("%s planted there first", (kind) => {
+  test("is refused by --trace and --record", async () => {
     for (const flag of ["--trace", "--record"]) {
       const shared = planted(kind, "run.jsonl");
       const ran = await run(shared.place, ["-m", "emulator/emu-reasoner", flag, shared.path, "-p", "hi"]);
@@ -70,7 +70,7 @@ describe.each(KINDS)("%s stands there first", (kind) => {
     }
   });
 
-  test("emulator --record", async () => {
+  test("is refused by emulator --record", async () => {
     const shared = planted(kind, "record.jsonl");
     const ran = await run(shared.place, ["emulator", "--port", "0", "--record", shared.path]);
     expect(ran).toMatchObject({ code: 2, out: "", err: expect.stringContaining("[record_unwritable]") });
@@ -78,7 +78,7 @@ describe.each(KINDS)("%s stands there first", (kind) => {
     expectUntouched(shared);
   });
 
-  test("-o of an answer replaces a name or refuses it", async () => {
+  test("is replaced or refused by -o of an answer", async () => {
     const shared = planted(kind, "answer.txt");
     const { env } = await emulatorOf();
     const ran = await run(shared.place, ["-o", shared.path, "-p", "hi"], { env });
@@ -88,7 +88,7 @@ describe.each(KINDS)("%s stands there first", (kind) => {
     expectUntouched(shared);
   });
 
-  test("sessions export -o, and with --force", async () => {
+  test("is refused by sessions export -o, and never written through with --force", async () => {
     const shared = planted(kind, "session.jsonl");
     await run(shared.place, ["-m", "emulator/emu-reasoner", "-p", "hi"]);
     const words = ["sessions", "export", "--last", "-o", shared.path];
@@ -100,7 +100,7 @@ describe.each(KINDS)("%s stands there first", (kind) => {
     expectUntouched(shared);
   });
 
-  test("the history of what was typed", async () => {
+  test("is never written through by the history of typed lines", async () => {
     const shared = planted(kind, "x");
     mkdirSync(shared.place.home, { recursive: true });
     const { openInputHistory } = await import("../../src/interface/cli/input-history.ts");
@@ -111,7 +111,7 @@ describe.each(KINDS)("%s stands there first", (kind) => {
   });
 });
 
-test.runIf(isRoot)("a folder or a file of another user does not decide who reads ours", async () => {
+test.runIf(isRoot)("another user's folder or file does not decide who can read our output", async () => {
   const shared = planted("a folder", "out");
   const evaluation = await run(shared.place, ["eval", "--out", shared.path, "--models", "none", "x.yaml"]);
   expect(evaluation.code).toBe(2);

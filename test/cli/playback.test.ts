@@ -1,4 +1,4 @@
-/** `--playback`: a recorded run once more, with the same events; and what a file that is not right is answered with. */
+/** `--playback`: a recorded run again, with the same events; and the errors for a file that is not right. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -95,7 +95,7 @@ describe("a playback gives the same events and the same answer", () => {
 });
 
 test.for(["emu-claude", "emu-deepseek", "emu-router"])(
-  "a run of %s plays back: no dialect is special",
+  "a run of %s plays back, as in any dialect",
   async (name) => {
     const place = newPlace();
     const args = ["-p", "-m", `emulator/${name}`, "--record", "r.jsonl", "List the files."];
@@ -122,7 +122,7 @@ test("several turns with another model in between, over one log, play back", asy
   expect(played.out).toBe(third.out);
 });
 
-test("no tool is run, nothing is sent and nothing is kept", async () => {
+test("a playback runs no tool, sends nothing and keeps nothing", async () => {
   const place = newPlace();
   toolsFile(place, TOOLS);
   const { emulator, env } = await emulatorOf();
@@ -152,7 +152,7 @@ test("no tool is run, nothing is sent and nothing is kept", async () => {
 
 test("a turn that was stopped with Ctrl-C plays back as one", async () => {
   const place = newPlace();
-  // So long that it is not over before the signal comes, on any machine.
+  // Long enough not to end before the signal arrives, on any machine.
   const { env } = await emulatorOf({ paceMs: 5, steps: [{ output: [{ message: "word ".repeat(6000) }] }] });
   const running = start(place, ["-p", "--json", "--record", "r.jsonl", "go"], { env });
   await running.event("text_delta");
@@ -163,7 +163,7 @@ test("a turn that was stopped with Ctrl-C plays back as one", async () => {
   expect(played.code).toBe(130);
 });
 
-test("a JSONL trace plays back as well, and --json tells its events", async () => {
+test("a JSONL trace plays back as well, and --json prints its events", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   await run(place, ["-p", "--trace", "r.jsonl", "Hello"], { env });
@@ -185,7 +185,7 @@ async function recorded(): Promise<Place> {
 }
 
 describe("a request that differs from the recorded one", () => {
-  test("is told with both hashes, and goes on", async () => {
+  test("is reported with both hashes, and the run continues", async () => {
     const played = await playedBack(await recorded(), "Something else");
     expect(played.err).toMatch(
       /request 1 differs from the recorded one: hash [0-9a-f]{12} instead of [0-9a-f]{12} \[playback_differs\]/,
@@ -198,7 +198,7 @@ describe("a request that differs from the recorded one", () => {
     expect([played.code, played.out]).toEqual([5, ""]);
   });
 
-  test("is one too many when the recording is over", async () => {
+  test("is one too many when the recording has ended", async () => {
     const place = await recorded();
     const lines = place.read("r.jsonl").split("\n");
     const kept = lines.filter((line) => !/"type":"(request|response|data|end)","n":1/.test(line));
@@ -208,7 +208,7 @@ describe("a request that differs from the recorded one", () => {
     expect(played.code).toBe(5);
   });
 
-  test("an answer that was tampered with shows in the events", async () => {
+  test("is not needed to notice a tampered answer, which shows in the events", async () => {
     const place = await recorded();
     const text = readFileSync(join(place.work, "r.jsonl"), "utf8");
     const changed = text
@@ -222,7 +222,7 @@ describe("a request that differs from the recorded one", () => {
   });
 });
 
-describe("what cannot be played back", () => {
+describe("a file or combination that cannot be played back is refused", () => {
   test.for([
     ["no such file", undefined, "file_unreadable"],
     ["a foreign file", "hello\n", "recording_foreign"],

@@ -1,6 +1,6 @@
 /**
- * Trust names every file that runs, by content. Each attack changes one thing between the decision and the run: no code
- * of the project may run then, and the warning must say what changed.
+ * Trust names every file that runs, by content. Each attack changes one thing between the decision and the run: then no
+ * code of the project may run, and the warning must say what changed.
  */
 
 import { execFileSync } from "node:child_process";
@@ -15,7 +15,7 @@ import { onTerminal } from "./pty.ts";
 
 type Files = Readonly<Record<string, string>>;
 
-/** Each module says in `ran` that it ran. */
+/** Each module records in `ran` that it ran. */
 const says = (word: string): string =>
   `require("node:fs").appendFileSync(process.cwd() + "/ran", ${JSON.stringify(`${word}\n`)});`;
 const saysModule = (word: string): string =>
@@ -43,7 +43,7 @@ function projectOf(code: string, files: Files = {}): Place {
   return place;
 }
 
-/** What ran since the last call. */
+/** The modules that ran since the last call. */
 function ranOf(place: Place): readonly string[] {
   const file = join(place.work, "ran");
   const ran = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
@@ -198,8 +198,8 @@ const ATTACKS: readonly (readonly [what: string, code: string, files: Files, att
   ],
 ];
 
-describe("nothing runs when, after the decision,", () => {
-  test.concurrent.for(ATTACKS)("%s", async ([, code, files, { does, told }]) => {
+describe("after the decision to trust", () => {
+  test.concurrent.for(ATTACKS)("nothing runs if %s", async ([, code, files, { does, told }]) => {
     const place = projectOf(code, files);
     const trusted = await run(place, [...ASK, "--trust"]);
     expect(trusted).toMatchObject({ code: 0 });
@@ -214,7 +214,7 @@ describe("nothing runs when, after the decision,", () => {
     expect(trusted.err).toContain("It runs this code:");
   });
 
-  test("nothing changed: the code runs again and nothing is said", async () => {
+  test("the code runs again without a message if nothing changed", async () => {
     const place = projectOf('import "../lib/a.mjs";', { "lib/a.mjs": saysModule("a") });
     await run(place, ["config", "trust"]);
     const ran = await run(place, ASK);
@@ -225,7 +225,7 @@ describe("nothing runs when, after the decision,", () => {
 });
 
 describe("links", () => {
-  /** Links are swapped in a project that has been trusted. */
+  /** Swaps links in a project that has been trusted. */
   const CASES: readonly (readonly [
     what: string,
     files: Files,
@@ -379,7 +379,7 @@ describe("code that cannot be trusted", () => {
     ],
   ];
   test.for(CASES)(
-    "%s: --trust is refused with a code, a run goes on without it",
+    "%s: --trust is refused with a code, and a run continues without the code",
     async ([, tools, make, part]) => {
       const place = newPlace();
       write(place, { ".throughline/config.json": JSON.stringify({ tools }) });
@@ -396,7 +396,7 @@ describe("code that cannot be trusted", () => {
 });
 
 describe("code that trust does not name", () => {
-  test("is not there when the path of an import is computed: an error says why", async () => {
+  test("is missing if the path of an import is computed: an error says why", async () => {
     const place = projectOf('await import(["..", "lib", "a.mjs"].join("/"));', {
       "lib/a.mjs": saysModule("a"),
     });
@@ -406,12 +406,12 @@ describe("code that trust does not name", () => {
     expect(ran.err).toContain("may load only files that it names");
     expect(ran.err).toContain("[tools_file_invalid]");
     expect(ranOf(place)).toEqual(["root"]);
-    // Named by the user, the same module runs as it is.
+    // If the user names the same module, it runs unchanged.
     expect(await run(place, [...ASK, "--tools", join(place.work, ROOT)])).toMatchObject({ code: 0 });
     expect(ranOf(place)).toEqual(["root", "a"]);
   });
 
-  test("is refused when code computes its place in the project, for import and for require", async () => {
+  test("is refused if the code computes its path in the project, for import and for require", async () => {
     const place = projectOf(
       `import { createRequire } from "node:module"; import "../lib/b.cjs"; const require = createRequire(import.meta.url);
        const at = process.cwd() + "/lib/" + "a.cjs";
@@ -429,8 +429,8 @@ describe("code that trust does not name", () => {
   });
 });
 
-describe("the decision", () => {
-  test("of an older version, without names of files, does not cover code; without code it holds", async () => {
+describe("the decision to trust", () => {
+  test("of an older version, without file names, does not cover code; without code it holds", async () => {
     const place = projectOf("");
     const file = join(place.work, ".throughline/config.json");
     await run(place, ["config", "trust"]);
@@ -448,7 +448,7 @@ describe("the decision", () => {
     expect((await run(place, ["config", "get", "permissions"])).out).toBe("auto\n");
   });
 
-  test("is asked for with every file by name, and again with what changed", async () => {
+  test("is requested with every file by name, and again with what changed", async () => {
     const place = projectOf('import "../lib/a.mjs"; import "dep";', {
       "lib/a.mjs": saysModule("a"),
       "node_modules/dep/index.js": says("dep"),
@@ -474,7 +474,7 @@ describe("the decision", () => {
     expect(ranOf(place)).toEqual([]);
   });
 
-  test("covers what was shown: files that change while the question stands are not trusted", async () => {
+  test("covers what was shown: files that change while the question is open are not trusted", async () => {
     const place = projectOf('import "../lib/a.mjs";', { "lib/a.mjs": saysModule("a") });
     const asked = onTerminal(place, ASK, {});
     await asked.shows("Trust it as it is now? [y/N] ");
@@ -514,7 +514,7 @@ describe("the decision", () => {
 });
 
 describe("serve", () => {
-  test("uses the settings of a session's own folder, and asks nothing: what is not trusted is ignored", async () => {
+  test("uses the settings of a session's own folder and asks nothing: untrusted settings are ignored", async () => {
     const place = newPlace();
     const other = projectOf("");
     const there = { cwd: other.work };

@@ -1,4 +1,7 @@
-/** The command on a real terminal that has only lines (the full interface: test/tui): util-linux `script` gives it a pseudo-terminal; the test is the person before it. */
+/**
+ * The command on a real terminal that has only lines (for the full interface see test/tui). `script` from util-linux
+ * gives it a pseudo-terminal, and the test plays the user.
+ */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 
@@ -15,7 +18,7 @@ export class TerminalRun {
   readonly ended: Promise<{ readonly code: number | null; readonly screen: string }>;
   /** Every byte the command wrote to the terminal, and the echo of what was typed. */
   screen = "";
-  /** Where the next `shows` looks from. */
+  /** Where the next `shows` starts to look. */
   #from = 0;
   #finished = false;
   readonly #watchers = new Set<() => void>();
@@ -38,7 +41,7 @@ export class TerminalRun {
     afterFile(() => child.kill("SIGKILL"));
   }
 
-  /** Resolves when the text stands on the screen after what was waited for before. */
+  /** Resolves when the text is on the screen after the text waited for before. */
   shows(text: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const fail = (why: string): void => {
@@ -62,7 +65,7 @@ export class TerminalRun {
     });
   }
 
-  /** Keys as they are: "\u0003" is Ctrl-C, "\u0004" Ctrl-D. */
+  /** Sends keys unchanged: "\u0003" is Ctrl-C, "\u0004" Ctrl-D. */
   press(keys: string): void {
     this.child.stdin.write(keys);
   }
@@ -71,7 +74,7 @@ export class TerminalRun {
     this.press(`${line}\r`);
   }
 
-  /** kill -9 of the command itself; the terminal stays until it is gone. */
+  /** Sends kill -9 to the command itself; the terminal stays until it is gone. */
   kill(): void {
     const pid = Number(/^pid (\d+)\r?\n/.exec(this.screen)?.[1]);
     expect(pid).toBeGreaterThan(1);

@@ -14,7 +14,7 @@ const MESSAGE = {
   content: [{ type: "input_text", text: "Hi." }],
 };
 
-test("repair of a whole log whose next request would be refused says what it would do, adds it, and is done", async () => {
+test("repair of an intact log whose next request would be refused says what it would do, adds it, and then finds nothing wrong", async () => {
   const place = newPlace();
   const events = handMadeLog("emu-reasoner", "http://127.0.0.1:9/v1", [[{ raw: MESSAGE }]]);
   await fileStore(place.sessions).create("odd", {

@@ -1,4 +1,4 @@
-/** What is said of a session whose log was repaired: what is lost, and what cannot be proven any more. */
+/** Reports about a session whose log was repaired: what is lost, and what can no longer be proven. */
 
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 import { emulatorOf, newPlace, onlyLog, run } from "./harness.ts";
 
-test("check and inspect say what a repaired log lost instead of that its bytes differ", async () => {
+test("check and inspect report what a repaired log lost, not that its bytes differ", async () => {
   const place = newPlace();
   place.damaged = true;
   const { env } = await emulatorOf();

@@ -1,4 +1,4 @@
-/** `resume`, and naming a session: by id, the beginning of one, a title, --last, or from a list. */
+/** `resume`, and ways to name a session: by id, an id prefix, a title, --last, or from a list. */
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -28,7 +28,7 @@ async function idsOf(place: Place): Promise<ReadonlySet<string>> {
   return new Set((await logsOf(place)).keys());
 }
 
-/** A session with one message; its id. */
+/** Creates a session with one message; returns its id. */
 async function made(
   place: Place,
   env: Readonly<Record<string, string>>,
@@ -41,7 +41,7 @@ async function made(
 }
 
 describe("without a terminal", () => {
-  test("by id, by a beginning of it, by title and by --last; the prompt may come from standard input", async () => {
+  test("resume accepts an id, an id prefix, a title and --last; the prompt may come from standard input", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     const id = await made(place, env, "Think of a number.");
@@ -60,7 +60,7 @@ describe("without a terminal", () => {
     ]);
   });
 
-  test("no session: it says how, and does not wait", async () => {
+  test("resume without a session says how to name one, and does not wait", async () => {
     const place = newPlace();
     const ran = await run(place, ["resume"]);
     expectProblem(ran, 2, "session_not_chosen");
@@ -79,11 +79,11 @@ describe("without a terminal", () => {
     [["edit", "x", "y", "z"], "number_invalid"],
     [["inspect", "--last", "--request", "1", "--diff", "1", "2"], "usage"],
     [["inspect", "--last", "--request", "1", "--preview"], "usage"],
-  ] as const)("%j is one line and exit 2", async ([args, code]) => {
+  ] as const)("%j gives one line and exit 2", async ([args, code]) => {
     expectProblem(await run(newPlace(), args), 2, code);
   });
 
-  test("two sessions of one title are told apart by id", async () => {
+  test("two sessions of the same title are told apart by id", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     const [one, two] = [await made(place, env, "hello"), await made(place, env, "hello")];
@@ -93,7 +93,7 @@ describe("without a terminal", () => {
     expect(ran.err).toContain(two);
   });
 
-  test("--last wherever an id is taken", async () => {
+  test("--last works wherever an id is accepted", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     const id = await made(place, env, "hello");
@@ -112,7 +112,7 @@ describe("without a terminal", () => {
 });
 
 describe("on a terminal", () => {
-  test("a numbered list of this directory; words search, a number chooses, and the chat goes on with it", async () => {
+  test("resume shows a numbered list of this directory; text searches, a number chooses, and the chat continues it", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     mkdirSync(join(place.work, "other"));
@@ -138,14 +138,14 @@ describe("on a terminal", () => {
     await terminal.shows("about pears");
     await terminal.shows("q to leave: ");
     terminal.type("2");
-    // No prompt and nothing interrupted: it says so, of the session that was chosen.
+    // Without a prompt or an interrupted turn it says so about the chosen session.
     const { code, screen } = await terminal.ended;
     expect(code).toBe(2);
     expect(screen).toContain("[no_prompt]");
     expect(await messagesOf(place, pears)).toEqual(["about pears"]);
   });
 
-  test.for([["q\r"], ["\u0003"], ["\u0004"]])("%j leaves without choosing", async ([keys]) => {
+  test.for([["q\r"], ["\u0003"], ["\u0004"]])("%j exits without choosing", async ([keys]) => {
     const place = newPlace();
     const { env } = await emulatorOf();
     await made(place, env, "hello");
@@ -155,7 +155,7 @@ describe("on a terminal", () => {
     expect((await terminal.ended).code).toBe(0);
   });
 
-  test("no sessions at all", async () => {
+  test("resume says that there are no sessions", async () => {
     const { code, screen } = await onTerminal(newPlace(), ["resume"]).ended;
     expect(code).toBe(0);
     expect(screen).toContain("There are no sessions yet");

@@ -1,6 +1,6 @@
 /**
- * A canary as the API key: whatever a tool, a server or an error does with it, it stands in no file below the home and
- * on neither stream. (Provider items are exempt, because they must go back exactly; SECURITY.md says so.)
+ * A canary as the API key: whatever a tool, a server or an error does with it, it is in no file below the home and on
+ * neither stream. (Provider items are exempt, because they must be sent back exactly; SECURITY.md says so.)
  */
 
 import { readFileSync, statSync } from "node:fs";
@@ -66,7 +66,7 @@ describe("a tool that has read the key", () => {
     expect(results.map((one) => one.status)).toEqual([status, status]);
   });
 
-  test("a command of the model does not even see it", async () => {
+  test("a command run by the model does not even see it", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     const ran = await run(place, ["-p", "--permissions", "auto", 'Run "env | sort".'], {

@@ -20,7 +20,7 @@ import {
   treeOf,
 } from "./harness.ts";
 
-/** Another user takes a lock that is not theirs, and says nothing of itself that we would repeat. */
+/** Another user takes a lock that is not theirs, and gives nothing about itself that we would repeat. */
 const STRANGER = `
 const [folder] = process.argv.slice(1);
 require("node:fs").mkdirSync(folder);
@@ -42,7 +42,7 @@ interface Report {
 }
 
 describe("models", () => {
-  test("tells providers, keys without showing them, prices with their day, efforts", async () => {
+  test("shows providers, keys without revealing them, prices with their date, efforts", async () => {
     const place = newPlace();
     const ran = await run(place, ["models", "--json"], { env: { OPENAI_API_KEY: "sk-canary-models-1" } });
     expect(ran.code).toBe(0);
@@ -66,13 +66,13 @@ describe("models", () => {
     expect((await run(place, ["models", "openai/some-other"])).out).toContain("price unknown");
   });
 
-  test("another endpoint of the environment is named without what does not belong there", async () => {
+  test("shows an endpoint from the environment without the secrets in its URL", async () => {
     const env = { OPENAI_BASE_URL: "http://me:hunter2@127.0.0.1:9/v1?key=hunter2" };
     const ran = await run(newPlace(), ["models", "openai"], { env });
     expect(`${ran.out}${ran.err}`).not.toContain("hunter2");
   });
 
-  test("an unknown name is refused with the names there are", async () => {
+  test("refuses an unknown name and lists the known ones", async () => {
     const ran = await run(newPlace(), ["models", "nope"]);
     expectProblem(ran, 2, "model_invalid");
     expect(ran.err).toContain("emulator, openai");
@@ -80,7 +80,7 @@ describe("models", () => {
 });
 
 describe("doctor", () => {
-  test("nothing is wrong: exit 0, nothing written", async () => {
+  test("exits with 0 and writes nothing if nothing is wrong", async () => {
     const place = newPlace();
     const ran = await run(place, ["doctor", "--offline"]);
     expect(ran).toMatchObject({ code: 0, err: "" });
@@ -89,7 +89,7 @@ describe("doctor", () => {
     expect(treeOf(place.home)).toEqual([]);
   });
 
-  test("an endpoint that answers, one that does not, keys that are present and never shown", async () => {
+  test("reports an endpoint that answers, one that does not, and keys that are set, without revealing them", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     mkdirSync(place.home);
@@ -119,7 +119,7 @@ describe("doctor", () => {
     expect(ran.out).not.toContain("canary");
   });
 
-  test("a key with white space, wide modes, a damaged session, a writer: each with what to do", async () => {
+  test("reports a key with white space, wide modes, a damaged session and a writer, each with what to do", async () => {
     const place = newPlace();
     place.damaged = true;
     const { env } = await emulatorOf();
@@ -141,7 +141,7 @@ describe("doctor", () => {
       ({ findings } = JSON.parse(ran.out) as Report);
       return findings.find(({ check }) => check === "locks")?.message;
     };
-    // A writer that is too busy to say who it is at once is "another process".
+    // A writer that is too busy to identify itself at once is reported as "another process".
     await expect.poll(locks).toBe(`session ${id} is being written by process ${running.child.pid}`);
     running.kill("SIGINT");
     await running.ended;
@@ -153,7 +153,7 @@ describe("doctor", () => {
     ]);
   });
 
-  test("other users who can write to the folder, and one of them who holds a session, are wrong", async () => {
+  test("reports other users who can write to the folder, and one of them who holds a session", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     await run(place, ["-p", "hello"], { env });
@@ -194,7 +194,7 @@ describe("doctor", () => {
     );
   });
 
-  test("a session that may not be read is no damaged one, and a folder that may not be used is told in words", async () => {
+  test("does not call a session damaged if it lacks permission to read it, and explains a folder that it may not use", async () => {
     const place = newPlace();
     place.damaged = true;
     const { env } = await emulatorOf();
@@ -247,7 +247,7 @@ describe("completion", () => {
   });
 
   test.for([["zsh"], ["fish"]])(
-    "%s: names every command, and the shell reads it where it is installed",
+    "%s: names every command, and the shell parses it if it is installed",
     async ([shell = ""]) => {
       const { out, code } = await script(shell);
       expect(code).toBe(0);
@@ -261,13 +261,13 @@ describe("completion", () => {
     },
   );
 
-  test.for([[["completion"]], [["completion", "tcsh"]]])("%j is refused", async ([args = []]) => {
+  test.for([[["completion"]], [["completion", "tcsh"]]])("refuses %j", async ([args = []]) => {
     expectProblem(await run(newPlace(), args), 2, "usage");
   });
 });
 
 test.concurrent.for(Object.keys(COMMANDS).map((name) => [name] as const))(
-  "%s --help: what it is in one line, examples, flags",
+  "%s --help: a one-line description, examples, flags",
   async ([name]) => {
     const ran = await run(newPlace(), [name, "--help"]);
     expect(ran).toMatchObject({ code: 0, err: "" });

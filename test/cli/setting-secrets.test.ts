@@ -1,4 +1,4 @@
-/** Canaries in a key, a header and a URL: no command of the set-up shows them, no file but the user's own holds them. */
+/** Canaries in a key, a header and a URL: no set-up command shows them, and no file but the user's own holds them. */
 
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ const FORMS = [KEY, HEADER].flatMap((one) => [
   Buffer.from(one).toString("base64"),
 ]);
 
-test("a key in the environment and a header of the settings stay where they are", async () => {
+test("a key in the environment and a header in the settings stay where they are", async () => {
   const place = newPlace();
   const { emulator } = await emulatorOf({ accounts: { [KEY]: "org-canary" } });
   mkdirSync(place.home);

@@ -1,4 +1,4 @@
-/** Settings in layers, trust, project instructions, providers of one's own, as the command sees them. */
+/** Settings in layers, trust, project instructions and custom providers, as the command sees them. */
 
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -36,7 +36,7 @@ const lastSettings = async (place: Place) =>
   eventsOf((await onlyLog(place)).events, "settings").at(-1)?.settings;
 
 describe("config", () => {
-  test("set, get, list, unset, path: the file is 0600 and every value says where it comes from", async () => {
+  test("set, get, list, unset, path: the file is 0600 and every value shows where it comes from", async () => {
     const place = newPlace();
     const file = join(place.home, "config.json");
     expect(await run(place, ["config", "path"])).toMatchObject({ code: 0, out: `${file}\n` });
@@ -86,7 +86,7 @@ describe("config", () => {
     [["config", "trust"], "project_config_missing", "nothing to trust"],
     [["config", "set", "effort"], "usage", "<value> is missing: throughline config set <key> <value>"],
     [["config", "nope"], "usage", "throughline config has no such command; it has list, get"],
-  ] as const)("%j is one line and exit 2; nothing is written", async ([args, code, part]) => {
+  ] as const)("%j gives one line and exit 2, and writes nothing", async ([args, code, part]) => {
     const place = newPlace();
     const ran = await run(place, args);
     expectProblem(ran, 2, code);
@@ -94,7 +94,7 @@ describe("config", () => {
     expect(treeOf(place.home)).toEqual([]);
   });
 
-  test("a bad file names file and key, for every command that reads it, and nothing is sent", async () => {
+  test("names file and key of a bad file in every command that reads it, and nothing is sent", async () => {
     const place = newPlace();
     const file = user(place, { effort: "enormous" });
     for (const args of [["-p", "hi"], ["config"], ["models"]]) {
@@ -107,7 +107,7 @@ describe("config", () => {
     expect(doctor.out).toContain(`BAD  settings   ${file}: effort`);
   });
 
-  test("settings are what a run is done with; flags win, and a session keeps its own model", async () => {
+  test("settings apply to a run; flags win, and a session keeps its own model", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const { THROUGHLINE_MODEL: _model, ...keyOnly } = env;
@@ -141,7 +141,7 @@ describe("config", () => {
 });
 
 describe("a project's own settings", () => {
-  test("cannot widen anything without trust: a warning, and the user's hold", async () => {
+  test("cannot widen anything without trust: there is a warning, and the user's settings apply", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const elsewhere = await emulatorOf();
@@ -166,7 +166,7 @@ describe("a project's own settings", () => {
     expect(emulator.report().requests.length).toBeGreaterThan(0);
   });
 
-  test("--trust once, then it holds until a byte changes", async () => {
+  test("are trusted once with --trust, until a byte changes", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     const file = project(place, { permissions: "auto" });
@@ -185,7 +185,7 @@ describe("a project's own settings", () => {
     expect((await run(place, ask, { env })).code).toBe(3);
   });
 
-  test("what narrows needs no trust", async () => {
+  test("need no trust to narrow", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     user(place, { effort: "high" });
@@ -196,7 +196,7 @@ describe("a project's own settings", () => {
     expect(await lastSettings(place)).toMatchObject({ effort: "low" });
   });
 
-  test("on a terminal a person is asked, and no is the default", async () => {
+  test("are put to the user on a terminal, and no is the default", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     project(place, { permissions: "auto" });
@@ -216,7 +216,7 @@ describe("a project's own settings", () => {
 });
 
 describe("AGENTS.md", () => {
-  test("is read, named on stderr, and part of the settings in the log; a flag leaves it out", async () => {
+  test("is read, named on stderr, and part of the settings in the log; a flag omits it", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     place.write("AGENTS.md", "Use tabs.\n");
@@ -235,7 +235,7 @@ describe("AGENTS.md", () => {
     expect(off.err).not.toContain("AGENTS.md");
   });
 
-  test("--json names it in the first line, and stderr stays empty", async () => {
+  test("is named in the first line of --json, and stderr stays empty", async () => {
     const place = newPlace();
     const file = place.write("AGENTS.md", "Use tabs.");
     const ran = await run(place, ["-p", "--json", "hi"]);
@@ -243,7 +243,7 @@ describe("AGENTS.md", () => {
     expect(jsonLines(ran.out)[0]).toMatchObject({ type: "session", instructions: file });
   });
 
-  test("one that is too large is cut, and that is said; a link out of the project is not read", async () => {
+  test("is truncated with a message if it is too large; a link out of the project is not read", async () => {
     const place = newPlace();
     place.write("AGENTS.md", "A line of the instructions.\n".repeat(2000));
     const ran = await run(place, ["-p", "--ephemeral", "hi"]);
@@ -258,8 +258,8 @@ describe("AGENTS.md", () => {
   });
 });
 
-describe("providers of one's own", () => {
-  test("are asked by their name, with their key, headers and profile", async () => {
+describe("custom providers", () => {
+  test("are called by their name, with their key, headers and profile", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const { OPENAI_API_KEY: key = "" } = env;
@@ -285,7 +285,7 @@ describe("providers of one's own", () => {
     expectProblem(await run(place, ["-p", "-m", "mine/emu-reasoner", "hi"]), 2, "api_key_missing");
   });
 
-  test("tools that a provider runs stand under its name, and go with every request to it", async () => {
+  test("can run tools themselves: those are listed under the provider's name, and every request to it carries them", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const search = { type: "web_search", search_context_size: "low" };
@@ -320,7 +320,7 @@ describe("providers of one's own", () => {
       "use a number",
     ],
     [{ profile: "p" }, { p: { extends: "q" }, q: { extends: "p" } }, "profile_unknown", '"p"'],
-  ] as const)("%j with %j is refused", async ([provider, profiles, code, part]) => {
+  ] as const)("are refused for %j with %j", async ([provider, profiles, code, part]) => {
     const place = newPlace();
     const mine = { dialect: "openai-responses", baseUrl: "http://127.0.0.1:9/v1", ...provider };
     user(place, { providers: { mine }, profiles });

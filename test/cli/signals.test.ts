@@ -1,4 +1,4 @@
-/** Signals and readers that go away: the turn ends once, the log is whole, the exit code says why. */
+/** Signals, and readers that stop reading: the turn ends once, the log is intact, the exit code says why. */
 
 import { spawn } from "node:child_process";
 
@@ -41,7 +41,7 @@ describe("a signal in the middle of a turn", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 143],
   ] as const)(
-    "%s while it thinks: one turn_end, exit %d, and the session goes on",
+    "%s while it thinks: one turn_end, exit %d, and the session can continue",
     async ([signal, exit]) => {
       const place = newPlace();
       const { emulator, env } = await emulatorOf({ faults: [STALL] });
@@ -72,7 +72,7 @@ describe("a signal in the middle of a turn", () => {
     expect(ran.err).toMatch(/\nthroughline: the turn ended cancelled\n$/);
   });
 
-  test("SIGINT while a tool runs: the tool is told, its result is recorded, the process leaves", async () => {
+  test("SIGINT while a tool runs: the tool gets the signal, its result is recorded, the process exits", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const file = toolsFile(place, STUBBORN);
@@ -127,10 +127,10 @@ function piped(place: ReturnType<typeof newPlace>, pipe: string, env: Readonly<R
   });
 }
 
-describe("a reader that goes away is no error", () => {
-  test("stdout (--json | head -1): quiet, exit 0, a whole log that goes on", async () => {
+describe("a reader that stops reading is not an error", () => {
+  test("stdout (--json | head -1): quiet, exit 0, an intact log that can continue", async () => {
     const place = newPlace();
-    // So long that it is not over before the reader has been there and gone, on any machine.
+    // Long enough not to end before the reader has stopped, on any machine.
     const { env } = await emulatorOf({ paceMs: 5, steps: [{ output: [{ message: "word ".repeat(6000) }] }] });
     const ran = await piped(place, "-p --json 'Write a long answer.' | head -1", env);
     expect(ran.out).toMatch(/^\{"v":1,"type":"session"[^\n]*\n$/);
@@ -139,13 +139,13 @@ describe("a reader that goes away is no error", () => {
     expect(eventsOf(events, "user_message")).toHaveLength(1);
     expect(eventsOf(events, "turn_end").map(({ status }) => status)).toEqual(["cancelled"]);
     expect(events.at(-1)?.type).toBe("turn_end");
-    // The reader may be gone before the request: then the long answer would still be to come.
+    // The reader may stop before the request; then the long answer would still be pending.
     const next = await emulatorOf();
     expect(await run(place, ["-p", "-c", "hello"], { env: next.env })).toMatchObject({ code: 0 });
     expectAllAccepted(next.emulator);
   });
 
-  test("stdout in the middle of the answer (| head -c 10): the turn is cancelled, once, and what was written is kept", async () => {
+  test("stdout in the middle of the answer (| head -c 10): the turn is cancelled, once, and the written part is kept", async () => {
     const place = newPlace();
     const { env } = await emulatorOf({ paceMs: 5, steps: [{ output: [{ message: "word ".repeat(6000) }] }] });
     const ran = await piped(place, "-p go 2>/dev/null | head -c 10", env);
@@ -155,7 +155,7 @@ describe("a reader that goes away is no error", () => {
     expect(eventsOf(events, "partial")).toMatchObject([{ kind: "text" }]);
   });
 
-  test("stderr (2>&1 >/dev/null | head -1): quiet, exit 0, a whole log", async () => {
+  test("stderr (2>&1 >/dev/null | head -1): quiet, exit 0, an intact log", async () => {
     const place = newPlace();
     const output = [{ reasoning: ["**One**\n\nA.", "**Two**\n\nB."] }, { message: "word ".repeat(50) }];
     const { env } = await emulatorOf({ paceMs: 10, steps: [{ output }] });

@@ -1,4 +1,4 @@
-/** Where the prompt comes from: words, standard input, or both. */
+/** Where the prompt comes from: arguments, standard input, or both. */
 
 import { expect, test } from "vitest";
 
@@ -54,7 +54,7 @@ test("more than 10 MiB is refused before anything is sent or written", async () 
   expect(emulator.report().requests).toEqual([]);
 });
 
-test("a large prompt goes through whole; if the model cannot take it, that is a limit (exit 4)", async () => {
+test("a large prompt is sent whole; if it exceeds the model's context, that is a limit (exit 4)", async () => {
   const place = newPlace();
   const { emulator, env } = await emulatorOf();
   const input = "word ".repeat(600_000);

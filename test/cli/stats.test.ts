@@ -26,13 +26,13 @@ async function statsOf(place: Place, ...args: readonly string[]): Promise<Json> 
   return JSON.parse(ran.out) as Json;
 }
 
-test("an empty home has nothing to tell, and says so", async () => {
+test("an empty home has nothing to report, and stats says so", async () => {
   const ran = await run(newPlace(), ["stats"]);
   expect(ran).toMatchObject({ code: 0, err: "" });
   expect(ran.out).toContain("0 sessions, the last 30 days: no requests.");
 });
 
-test("tokens, tools, errors and what was left out are those of the logs, per model", async () => {
+test("tokens, tools, errors and omitted items match the logs, per model", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   toolsFile(
@@ -80,7 +80,7 @@ test("tokens, tools, errors and what was left out are those of the logs, per mod
   expect(text).toMatch(/left out because +items +requests/);
 });
 
-test("what the emulator does costs nothing", async () => {
+test("the emulator costs nothing", async () => {
   const place = newPlace();
   await run(place, ["-p", "-m", "emulator/emu-reasoner", "Hello"]);
   expect((await statsOf(place))["total"]).toMatchObject({ requests: 1, costUsd: 0, unpriced: 0 });
@@ -114,7 +114,7 @@ test("errors are counted by their codes", async () => {
   expect(stats["turns"]).toEqual({ failed: 1 });
 });
 
-test("what a fork copied counts once", async () => {
+test("events copied by a fork count once", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   await run(place, ["-p", "Hello"], { env });
@@ -125,7 +125,7 @@ test("what a fork copied counts once", async () => {
   expect([after["sessions"], after["total"]]).toEqual([2, before["total"]]);
 });
 
-test("only days and directories that are asked for count", async () => {
+test("only the selected days and directories count", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   await run(place, ["-p", "Hello"], { env });
@@ -153,7 +153,7 @@ test.for([["0"], ["-1"], ["x"], ["1.5"]])("--days %s is refused", async ([days =
   expectProblem(await run(newPlace(), ["stats", `--days=${days}`]), 2, "number_invalid");
 });
 
-test("many sessions are read with progress, and Ctrl-C tells what was read so far", async () => {
+test("many sessions are read with progress, and Ctrl-C reports what was read so far", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   await run(place, ["-p", "List the files."], { env });

@@ -1,6 +1,6 @@
 /**
- * Every command on a real terminal, over a session, files, settings and servers that are hostile in every text they have:
- * the terminal obeys none of it, and sees nothing that it would hide. A pipe gets the log byte for byte.
+ * Every command on a real terminal, over a session, files, settings and servers that are hostile in every text: the
+ * terminal obeys none of it and nothing stays hidden. A pipe gets the log byte for byte.
  */
 
 import { readFileSync } from "node:fs";
@@ -30,7 +30,7 @@ const ACTIVE = [
 ];
 const EVIL = `evil ${ACTIVE.join("|")} end`;
 
-/** Nothing that is obeyed, nothing that hides: the terminal itself adds the carriage returns. */
+/** Nothing that the terminal obeys, nothing that hides. The terminal itself adds the carriage returns. */
 const OBEYED = /(?![\n\t])[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u115F\u1160\u2800\u3164\uFFA0]/u;
 // oxlint-disable-next-line no-control-regex -- bold, dim, plain, and a line that is rewritten
 const OUR_OWN = /\u001B\[[012]m|\r\u001B\[K/g;
@@ -42,7 +42,7 @@ function expectInert(screen: string, what: string): void {
   expect(JSON.stringify(around), what).toBe('""');
 }
 
-/** Every text of the events is hostile, also those that only a log somebody else wrote can have. */
+/** Every text of the events is hostile, even those that only a foreign log can have. */
 function poisoned(value: unknown, key = ""): unknown {
   if (Array.isArray(value)) return value.map((one) => poisoned(one, key));
   if (typeof value === "object" && value !== null) {
@@ -63,7 +63,7 @@ let evilServer: string;
 
 beforeAll(async () => {
   place = newPlace();
-  place.damaged = true; // its file names and its logs are made to be wrong
+  place.damaged = true; // its file names and its logs are wrong on purpose
   place.write("poison.txt", `poison ${EVIL}`);
   place.write(`${EVIL}.json`, JSON.stringify([{ role: "user", content: EVIL }, { role: EVIL }]));
   place.write("scenario.json", JSON.stringify({ name: EVIL, prompt: EVIL, expect: { text: EVIL } }));
@@ -154,15 +154,15 @@ const COMMANDS: readonly (readonly string[])[] = [
 
 describe("on a real terminal", () => {
   test.for(COMMANDS.map((args) => [args.join(" ").replaceAll(EVIL, "EVIL"), args] as const))(
-    "%s obeys nothing that it prints",
+    "%s prints nothing that the terminal obeys",
     async ([, args]) => {
       const plain = await onTerminal(place, args, env).ended;
       expectInert(plain.screen, "without colours");
-      expect(plain.screen.replaceAll(/\s+|pid \d+/g, ""), "it says something").not.toBe("");
+      expect(plain.screen.replaceAll(/\s+|pid \d+/g, ""), "it prints something").not.toBe("");
     },
   );
 
-  test("with colours, only bold, dim and plain are styles", async () => {
+  test("colours use only the styles bold, dim and plain", async () => {
     const coloured = { ...env, TERM: "xterm-256color" };
     for (const args of [
       ["sessions", "show", "evil"],
@@ -174,7 +174,7 @@ describe("on a real terminal", () => {
     }
   });
 
-  test("what the environment, a server and a tools file say is shown too", async () => {
+  test("hostile text from the environment, a server and a tools file is shown too", async () => {
     const cases: readonly (readonly [readonly string[], Readonly<Record<string, string>>])[] = [
       [["-p", "x"], { ...env, THROUGHLINE_MODEL: EVIL }],
       [["doctor"], { ...env, OPENAI_BASE_URL: `http://127.0.0.1:1/${EVIL}` }],
@@ -209,7 +209,7 @@ describe("on a real terminal", () => {
     }
   });
 
-  test("a line chat shows thoughts, answers, calls, errors and its question", async () => {
+  test("a line chat shows hostile thoughts, answers, calls, errors and its question", async () => {
     const chat = newPlace();
     const { env: other } = await emulatorOf({
       steps: [
@@ -245,7 +245,7 @@ describe("on a real terminal", () => {
   });
 });
 
-test("to a pipe the export is the log, byte for byte", async () => {
+test("a pipe gets the export as the log, byte for byte", async () => {
   const { out, code } = await run(place, ["sessions", "export", "evil"]);
   expect(code).toBe(0);
   const log = readFileSync(`${place.sessions}/evil.jsonl`, "utf8");

@@ -1,4 +1,4 @@
-/** Small failures that used to be hidden, or were told in words that lead nowhere. */
+/** Small failures that used to be hidden, or were reported with messages that lead nowhere. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -8,37 +8,35 @@ import { expect, test } from "vitest";
 import { EMULATED_MODELS } from "../../src/runtime/models/index.ts";
 import { CLI, environment, expectNoTrace, expectProblem, newPlace, run, start, treeOf } from "./harness.ts";
 
-test("a search for nothing is refused", async () => {
+test("an empty search is refused", async () => {
   const place = newPlace();
   expectProblem(await run(place, ["sessions", "search", " "]), 2, "usage");
 });
 
-test.skipIf(!existsSync("/dev/full"))(
-  "output that a full disk does not take is a failure that is told",
-  () => {
-    const place = newPlace();
-    const { status, stderr } = spawnSync(
-      "sh",
-      ["-c", `"$0" "$1" models > /dev/full`, process.execPath, CLI],
-      {
-        cwd: place.work,
-        env: environment(place),
-        encoding: "utf8",
-      },
-    );
-    expect(status).toBe(1);
-    expect(stderr).toBe("throughline: the output cannot be written: the disk is full\n");
+test.skipIf(!existsSync("/dev/full"))("output that does not fit on a full disk is a reported failure", () => {
+  const place = newPlace();
+  const { status, stderr } = spawnSync("sh", ["-c", `"$0" "$1" models > /dev/full`, process.execPath, CLI], {
+    cwd: place.work,
+    env: environment(place),
+    encoding: "utf8",
+  });
+  expect(status).toBe(1);
+  expect(stderr).toBe("throughline: the output cannot be written: the disk is full\n");
+});
+
+test.skipIf(!existsSync("/proc/self"))(
+  "doctor finds that the sessions' folder cannot be created",
+  async () => {
+    const ran = await run(newPlace(), ["doctor", "--offline"], {
+      env: { THROUGHLINE_HOME: "/proc/nowhere" },
+    });
+    expect(ran.code).not.toBe(0);
+    expect(ran.out).toContain("/proc/nowhere/sessions cannot be made");
+    expectNoTrace(ran);
   },
 );
 
-test.skipIf(!existsSync("/proc/self"))("doctor finds that the sessions' folder cannot be made", async () => {
-  const ran = await run(newPlace(), ["doctor", "--offline"], { env: { THROUGHLINE_HOME: "/proc/nowhere" } });
-  expect(ran.code).not.toBe(0);
-  expect(ran.out).toContain("/proc/nowhere/sessions cannot be made");
-  expectNoTrace(ran);
-});
-
-test("a path through a file is told in words", async () => {
+test("a path through a file is reported in plain words", async () => {
   const place = newPlace();
   expect((await run(place, ["-p", "hi", "-m", "emulator/emu-reasoner"])).code).toBe(0);
   const file = place.write("plain.txt", "x");
@@ -48,7 +46,7 @@ test("a path through a file is told in words", async () => {
   expect(ran.err).not.toContain("ENOTDIR");
 });
 
-test("help and version ask nobody and make no session", async () => {
+test("help and version ask no question and create no session", async () => {
   const place = newPlace();
   const said = async (...args: readonly string[]): Promise<string> => {
     const ran = await run(place, args);
@@ -61,7 +59,7 @@ test("help and version ask nobody and make no session", async () => {
   expect(treeOf(place.home)).toEqual([]);
 });
 
-test("a link that lets nobody in is refused, also where a token would have done", async () => {
+test("a link that grants no access is refused, even if a token would have worked", async () => {
   const place = newPlace();
   const token = "a-token-of-forty-characters-for-this-test";
   const server = start(place, ["serve", "--port", "0"], { env: { THROUGHLINE_TOKEN: token } });
@@ -80,13 +78,13 @@ test("a link that lets nobody in is refused, also where a token would have done"
   await server.ended;
 });
 
-test("a port that nobody asks at is told as a bad address", async () => {
+test("a port reserved for another service is reported as a bad address", async () => {
   const ran = await run(newPlace(), ["sessions", "list", "--server", "http://127.0.0.1:1"]);
   expectProblem(ran, 2, "server_url_invalid");
   expect(ran.err).toContain("http://127.0.0.1:1 has a port that is kept for another service");
 });
 
-test("models lists the emulated ones that every list to choose from has", async () => {
+test("models lists the same emulated models as every list to choose from", async () => {
   const { out } = await run(newPlace(), ["models", "emulator", "--json"]);
   const { providers } = JSON.parse(out) as {
     readonly providers: readonly { readonly models: readonly { readonly model: string }[] }[];
@@ -96,7 +94,7 @@ test("models lists the emulated ones that every list to choose from has", async 
   );
 });
 
-test("the columns of a list stand under each other, and wide titles are cut by what they take", async () => {
+test("the columns of a list are aligned, and wide titles are cut by their display width", async () => {
   const place = newPlace();
   const model = ["-m", "emulator/emu-reasoner"];
   expect((await run(place, ["-p", "日本語".repeat(30), ...model])).code).toBe(0);

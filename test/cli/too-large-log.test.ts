@@ -1,6 +1,7 @@
 /**
- * A log of 3 GiB, which no version of Node reads at once: every command says so in words and leaves it alone, and it can be
- * found and removed. The file is sparse: it takes no room on the disk.
+ * A log of 3 GiB, which no version of Node reads at once: every command says so and leaves it alone, and it can be
+ * found
+ * and removed. The file is sparse: it takes no disk space.
  */
 
 import { mkdirSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -40,7 +41,7 @@ test.each([
   "compact large",
   "-p hello -r large",
   "-p hello -c",
-])("%s says that it is too large, and touches nothing", async (words) => {
+])("%s says that the log is too large, and touches nothing", async (words) => {
   const { place, file } = withLargeLog();
   const { env } = await emulatorOf();
   const args = words.split(" ").map((word) => (word === "FILE" ? file : word));
@@ -51,7 +52,7 @@ test.each([
   expect(statSync(file).size).toBe(BYTES);
 });
 
-test("lists, statistics, the doctor and the search tell of it, and go on with the others", async () => {
+test("lists, statistics, doctor and search report the large log and continue with the others", async () => {
   const { place } = withLargeLog();
   const { env } = await emulatorOf();
   expect(await run(place, ["-p", "hello"], { env })).toMatchObject({ code: 0 });
@@ -67,7 +68,7 @@ test("lists, statistics, the doctor and the search tell of it, and go on with th
   }
 });
 
-test("it can be found and removed without being read", async () => {
+test("the large log can be found and removed without being read", async () => {
   const { place, file } = withLargeLog();
   expect(await run(place, ["sessions", "path", "large"])).toMatchObject({ code: 0, out: `${file}\n` });
   expect(await run(place, ["sessions", "rm", "large", "--yes"])).toMatchObject({ code: 0 });

@@ -1,4 +1,4 @@
-/** `--trace` and `--record`: what stands in the files, what does not, and what they do when they cannot be written. */
+/** `--trace` and `--record`: what the files contain, what they omit, and what happens when they cannot be written. */
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
@@ -80,7 +80,7 @@ test("a YAML trace says the same as the JSONL one", async () => {
   expect(eventsIn(values)).toEqual(eventsIn(recorded));
 });
 
-test("both files are for their owner only, also when the umask allows everything", async () => {
+test("both files are readable by their owner only, even if the umask allows everything", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   const before = process.umask(0);
@@ -92,7 +92,7 @@ test("both files are for their owner only, also when the umask allows everything
   for (const name of ["t.yml", "r"]) expect(statSync(join(place.work, name)).mode & 0o777).toBe(0o600);
 });
 
-test("nothing is written down unless it is asked for", async () => {
+test("nothing is recorded unless requested", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   const ran = await run(place, ["-p", "Hello"], { env });
@@ -101,7 +101,7 @@ test("nothing is written down unless it is asked for", async () => {
 });
 
 describe("secrets", () => {
-  test("a key in the environment, in a header, in tool output and in an error stands in neither file", async () => {
+  test("in the environment, in a header, in tool output and in an error are in neither file", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     toolsFile(
@@ -128,7 +128,7 @@ describe("secrets", () => {
     });
   });
 
-  test("a server that repeats the key, in a header and in pieces, does not get it into a file", async () => {
+  test("that a server repeats, in a header and in chunks, are in neither file", async () => {
     const place = newPlace();
     const baseUrl = await serverOf((request, response) => {
       const key = (request.headers.authorization ?? "").replace("Bearer ", "");
@@ -155,7 +155,7 @@ describe("secrets", () => {
   });
 });
 
-describe("a file that cannot be written is a problem before anything is sent", () => {
+describe("a file that cannot be written is reported before anything is sent", () => {
   test.for([
     ["--trace", "t.txt", "trace_form_unknown"],
     ["--trace", "no/such/t.jsonl", "file_unwritable"],
@@ -176,17 +176,17 @@ describe("a file that cannot be written is a problem before anything is sent", (
   });
 });
 
-test("a run that does not begin leaves no file behind", async () => {
+test("a run that does not start leaves no file behind", async () => {
   const place = newPlace();
   const ran = await run(place, ["-p", "--trace", "t.jsonl", "-r", "nosuch", "Hello"]);
   expectProblem(ran, 2, "session_not_found");
   expect(treeOf(place.work)).toEqual([]);
 });
 
-test("a disk that is full ends the trace with a word, not the turn", async () => {
+test("a full disk ends the trace with a message, but not the turn", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
-  // A limit on the size of files stands in for the disk; logs stay far below it, a trace of a long prompt does not.
+  // A file size limit stands in for the disk. Logs stay far below it; a trace of a long prompt does not.
   const args = [CLI, "-p", "--trace", "t.jsonl", "x".repeat(60_000)];
   const command = `trap '' XFSZ; ulimit -f 70; exec "$0" "$@"`;
   const child = spawn("bash", ["-c", command, process.execPath, ...args], {
@@ -204,7 +204,7 @@ test("a disk that is full ends the trace with a word, not the turn", async () =>
   ]);
 });
 
-test("a session that goes on is recorded with what its log held before", async () => {
+test("a continued session is recorded with what its log held before", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   await run(place, ["-p", "Hello"], { env });

@@ -15,7 +15,7 @@ import {
   run as runWith,
 } from "./harness.ts";
 
-// Not the model `emulator/…`, which answers at the pace of a reader.
+// Not the model `emulator/…`, which answers at a reader's pace.
 const { env } = await emulatorOf();
 
 function run(place: Place, args: readonly string[]): Promise<Ran> {
@@ -29,7 +29,7 @@ async function two(place: Place): Promise<string> {
 }
 
 describe("tree", () => {
-  test("shows branches, marks the active path and goes to another", async () => {
+  test("shows branches, marks the active path and switches to another", async () => {
     const place = newPlace();
     const id = await two(place);
     const messages = eventsOf((await onlyLog(place)).events, "user_message");
@@ -57,7 +57,7 @@ describe("tree", () => {
     expect((await onlyLog(place)).events.at(-1)).toMatchObject({ type: "branch", why: "checkout" });
   });
 
-  test("undo after an edit brings back what was there before it", async () => {
+  test("goes back to the state before an edit on undo", async () => {
     const place = newPlace();
     const id = await two(place);
     const [first] = eventsOf((await onlyLog(place)).events, "user_message");
@@ -70,7 +70,7 @@ describe("tree", () => {
     ]);
   });
 
-  test("refuses what it cannot find", async () => {
+  test("refuses a target it cannot find", async () => {
     const place = newPlace();
     const id = await two(place);
     expectProblem(await run(place, ["tree", id, "--to", "x"]), 2, "number_invalid");
@@ -81,7 +81,7 @@ describe("tree", () => {
 });
 
 describe("compact", () => {
-  test("prints the summary, keeps the log and lets the session go on", async () => {
+  test("prints the summary, keeps the log and lets the session continue", async () => {
     const place = newPlace();
     const id = await two(place);
     const before = (await onlyLog(place)).events;
@@ -100,7 +100,7 @@ describe("compact", () => {
     expect(JSON.parse(json.out)).toMatchObject({ type: "compaction" });
   });
 
-  test("refuses nonsense, and says when there is nothing to do", async () => {
+  test("refuses invalid values, and says when there is nothing to do", async () => {
     const place = newPlace();
     const id = await two(place);
     expectProblem(await run(place, ["compact", id, "--keep-turns", "many"]), 2, "number_invalid");

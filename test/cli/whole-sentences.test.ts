@@ -1,10 +1,12 @@
-/** What went wrong is told to its end: there stands what was done about it. And no time is told as none. */
+/**
+ * Problems are reported in full, including what was done about them. A duration under a second is not shown as zero.
+ */
 
 import { expect, test } from "vitest";
 
 import { emulatorOf, newPlace, run } from "./harness.ts";
 
-test("an effort that the model does not take: -p and sessions show tell the whole refusal", async () => {
+test("an effort that the model does not accept: -p and sessions show print the whole refusal", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   const told = /refused the request \(Unsupported parameter: .*\); sent again without "reasoning\.effort"$/m;
@@ -15,7 +17,7 @@ test("an effort that the model does not take: -p and sessions show tell the whol
   expect(out).toMatch(told);
 });
 
-test("a thought and a turn that took no second took less than one", async () => {
+test("a thought and a turn shorter than a second are shown as less than one", async () => {
   const place = newPlace();
   const { env } = await emulatorOf({
     steps: [{ output: [{ reasoning: ["**Looking**\n\nAround."] }, { message: "Done." }] }],
