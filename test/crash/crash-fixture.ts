@@ -1,4 +1,4 @@
-/** Starts the emulator here and the session there, kills the session, and opens what it left. */
+/** Runs the emulator in this process and the session in a child, kills the session, and opens what it left. */
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,14 +15,14 @@ export interface Crash {
   readonly emulator: Emulator;
   readonly plan: CrashPlan;
   readonly child: Child;
-  /** Everything the child said it has, so far: logged events and live ones. */
+  /** Everything the child has reported so far: logged events and live ones. */
   readonly acknowledged: LoggedEvent[];
   readonly live: EphemeralEvent[];
-  /** Waits until the child has said that this kind of event came. */
+  /** Waits until the child has reported an event of this type. */
   seen(type: string): Promise<void>;
-  /** SIGKILL, and what the child had said by then. */
+  /** Sends SIGKILL; resolves to what the child had reported by then. */
   kill(): Promise<void>;
-  /** What is there after it, opened by the next writer. */
+  /** Opens what is left, as the next writer. */
   reopen(change?: Partial<CrashPlan>): Promise<Session>;
   effects(): readonly string[];
 }
@@ -61,7 +61,7 @@ export async function startCrash(change: Partial<CrashPlan>, options: EmulatorOp
     },
     async kill() {
       await child.kill();
-      // What it had said before it died is read to the end.
+      // Reads everything the child printed before it died.
       for (;;) {
         const line = await child.line("event").catch(() => undefined);
         if (line === undefined) return;
@@ -69,7 +69,7 @@ export async function startCrash(change: Partial<CrashPlan>, options: EmulatorOp
       }
     },
     async reopen(other = {}) {
-      // What blocked the child does not block us.
+      // The child's obstacles do not apply here.
       const { block: _block, ...mine } = { ...plan, ...other };
       const agent = createAgent({
         model: crashModel(mine),
@@ -91,7 +91,7 @@ export async function historyOf(session: Session): Promise<readonly LoggedEvent[
   return events;
 }
 
-/** Nothing acknowledged is lost, and nothing of it has changed. */
+/** No acknowledged event is lost or changed. */
 export async function expectKept(crash: Crash, session: Session): Promise<void> {
   const history = await historyOf(session);
   expect(crash.acknowledged.length).toBeGreaterThan(0);

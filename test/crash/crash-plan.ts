@@ -10,12 +10,12 @@ export interface CrashPlan {
   readonly baseUrl: string;
   readonly prompts: readonly string[];
   readonly permissions: "auto" | "ask";
-  /** Where the tool writes a line each time it takes effect: its idempotency key. */
+  /** The file to which the tool adds its idempotency key each time it takes effect. */
   readonly effects: string;
   readonly idempotent: boolean;
-  /** The tool waits for ever, before or after its effect, for this city. */
+  /** For this city the tool waits for ever, before or after its effect. */
   readonly block?: { readonly when: "before" | "after"; readonly city: string };
-  /** The process kills itself at this system call of its log, or when it would write an event of this type. */
+  /** The process kills itself at this system call of its log, or when it is about to write an event of this type. */
   readonly dieAt?: {
     readonly call: "write" | "sync";
     readonly nth: number;

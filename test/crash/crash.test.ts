@@ -14,7 +14,7 @@ const goOn = async (session: Session, how: "send" | "resume"): Promise<TurnResul
   (how === "send" ? session.send("Are you still there?") : session.resume()).result();
 
 describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
-  test("in the middle of thinking: what was seen is there, the rest is asked for again", async () => {
+  test("in the middle of thinking: what was seen is kept, the rest is requested again", async () => {
     const crash = await startCrash({}, { faults: [stallAfter(14)] });
     await crash.seen("reasoning_delta");
     await crash.kill();
@@ -62,7 +62,7 @@ describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
     const seen = partial?.parts.join("") ?? "";
     expect(seen.length).toBeGreaterThan(0);
     expect(seen.startsWith(shown.join(""))).toBe(true);
-    // The thought before it was finished and is in the log whole; it is not sent either: its response was cut.
+    // The thought before it was finished and is in the log, but is not sent either, because its response was cut.
     expect(ofType(history, "reasoning").length).toBeGreaterThan(0);
     const request = crash.emulator.exchanges.at(1)?.requestText ?? "";
     expect(JSON.parse(request)).toMatchObject({ input: how === "resume" ? [{ role: "user" }] : [{}, {}] });
@@ -71,7 +71,7 @@ describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
   });
 
   test.each(["before", "after"] as const)(
-    "in the middle of a tool, %s its effect: it does not run again, and the model is told that its outcome is unknown",
+    "in the middle of a tool, %s its effect: it does not run again, and the model learns that its outcome is unknown",
     async (when) => {
       const crash = await startCrash({ block: { when, city: "Paris" } });
       await crash.seen("tool_start");
@@ -116,7 +116,7 @@ describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
     expect(ofType(history, "tool_result")).toMatchObject([
       how === "resume" ? { status: "ok" } : { status: "not_executed", text: NEVER_STARTED.text },
     ]);
-    // The old question is not pending any more: an answer to it changes nothing.
+    // The old question is no longer pending: an answer to it changes nothing.
     await expect(
       session.approve(ofType(history, "permission_request")[0]?.requestId ?? ""),
     ).rejects.toMatchObject({ code: "permission_not_pending" });
@@ -124,7 +124,7 @@ describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
     expectAllAccepted(crash);
   });
 
-  test("between the end of the response and the end of the turn: the answer is whole, only the end is missing", async () => {
+  test("between the end of the response and the end of the turn: the answer is whole, only the turn's end is missing", async () => {
     const dieAt = { call: "write", nth: -1, when: "before", type: "turn_end" } as const;
     const crash = await startCrash({ dieAt });
     await crash.child.exited;
@@ -140,7 +140,7 @@ describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
     const history = await historyOf(session);
     expect(crash.effects()).toHaveLength(1);
     if (how === "resume") {
-      expect(crash.emulator.exchanges).toHaveLength(before); // nothing was asked again
+      expect(crash.emulator.exchanges).toHaveLength(before); // nothing was requested again
       expect(result.text).toContain("Sunny in Paris");
     }
     expect(ofType(history, "partial")).toEqual([]);
@@ -148,7 +148,7 @@ describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
     expectAllAccepted(crash);
   });
 
-  test("with one of two parallel tools done: its result stays, the other's outcome is unknown", async () => {
+  test("with one of two parallel tools done: its result stays, and the other's outcome is unknown", async () => {
     const crash = await startCrash({
       prompts: ["What is the weather in Rome and Oslo?"],
       block: { when: "after", city: "Oslo" },
@@ -167,7 +167,9 @@ describe.each(["send", "resume"] as const)("kill -9, then %s", (how) => {
   });
 });
 
-/** Every turn has exactly one end; a resumed one goes on as itself, one that was sent past is interrupted. */
+/**
+ * Every turn has exactly one end; a resumed turn continues as itself, and one followed by a new message is interrupted.
+ */
 function expectTurns(history: Awaited<ReturnType<typeof historyOf>>, how: "send" | "resume"): void {
   const turns = new Set(history.flatMap((event) => (event.turn === undefined ? [] : [event.turn])));
   const ends = ofType(history, "turn_end");
@@ -198,7 +200,7 @@ test.each(["before", "after"] as const)(
   },
 );
 
-test("an idempotent tool does not run again when the user goes on instead of resuming", async () => {
+test("an idempotent tool does not run again if the user sends a message instead of resuming", async () => {
   const crash = await startCrash({ idempotent: true, block: { when: "after", city: "Paris" } });
   await crash.child.line("blocked-after");
   await crash.kill();
@@ -207,7 +209,7 @@ test("an idempotent tool does not run again when the user goes on instead of res
   expect(crash.effects()).toHaveLength(1);
 });
 
-test("a session killed twice, the second time while it resumes, still goes on", async () => {
+test("a session killed twice, the second time while it resumes, can still continue", async () => {
   const crash = await startCrash({ block: { when: "after", city: "Paris" } });
   await crash.child.line("blocked-after");
   await crash.kill();
@@ -217,7 +219,7 @@ test("a session killed twice, the second time while it resumes, still goes on", 
   for await (const event of turn) {
     if (event.type === "reasoning_delta") break;
   }
-  await first.close(); // ends the turn: cancelled
+  await first.close(); // the turn ends as cancelled
   const second = await crash.reopen();
   expect(second.interrupted).toBe(false);
   expect(await second.send("And now?").result()).toMatchObject({ status: "completed" });
@@ -225,7 +227,7 @@ test("a session killed twice, the second time while it resumes, still goes on", 
   expectAllAccepted(crash);
 });
 
-test("opening and reading an interrupted session changes nothing: recovery is the next writer's, when it goes on", async () => {
+test("opening and reading an interrupted session changes nothing: the next writer recovers it when it continues", async () => {
   const crash = await startCrash({}, { faults: [stallAfter(14)] });
   await crash.seen("reasoning_delta");
   await crash.kill();
@@ -235,7 +237,7 @@ test("opening and reading an interrupted session changes nothing: recovery is th
   await session.close();
   const again = await crash.reopen();
   expect(await historyOf(again)).toEqual(before);
-  // And the request is the same before and after recovery: fold(log) == fold(recover(log)).
+  // The request is also the same before and after recovery: fold(log) == fold(recover(log)).
   const turn = again.resume();
   await turn.result();
   const start = ofType(await historyOf(again), "response_start")[1];

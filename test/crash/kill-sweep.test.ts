@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type Crash, expectAllAccepted, expectKept, historyOf, ofType, startCrash } from "./crash-fixture.ts";
 import type { CrashPlan } from "./crash-plan.ts";
 
-/** THROUGHLINE_RUNS=1000 goes through every system call; the quick form through some of each kind. */
+/** THROUGHLINE_RUNS=1000 covers every system call; the quick form covers some of each kind. */
 const all = Number(process.env["THROUGHLINE_RUNS"] ?? 0) >= 1000;
 
 type DieAt = NonNullable<CrashPlan["dieAt"]>;
@@ -24,12 +24,12 @@ async function dieAndResume(dieAt: DieAt): Promise<{ readonly crash: Crash; read
   return { crash, died };
 }
 
-/** Where the process really died: a sweep that killed nobody must not pass. */
+/** Where the process really died. A sweep that killed nothing must not pass. */
 const reached: DieAt[] = [];
 
 afterAll(() => expect(reached.length).toBeGreaterThanOrEqual(all ? 60 : 10));
 
-describe("SIGKILL at a system call of the log, then go on", () => {
+describe("after SIGKILL at a system call of the log, the session continues", () => {
   const cases: readonly DieAt[] = [
     ...points("write", [1, 2, 4, 7, 10, 14], 26).flatMap((nth): readonly DieAt[] => [
       { call: "write", nth, when: "torn" },
@@ -58,14 +58,14 @@ describe("SIGKILL at a system call of the log, then go on", () => {
       expect(await turn.result()).toMatchObject({ status: "completed" });
       expect(await session.send("Thanks").result()).toMatchObject({ status: "completed" });
       const history = await historyOf(session);
-      // Law 5: no call ran twice. Every effect belongs to its own tool_start, and every start to one effect at most.
+      // Law 5: no call ran twice. Every effect belongs to its own tool_start, and every start to at most one effect.
       const effects = crash.effects();
       expect(effects.slice(0, ran.length)).toEqual(ran);
       expect(new Set(effects).size).toBe(effects.length);
       const keys = ofType(history, "tool_start").map((start) => start.idempotencyKey);
       expect(new Set(keys).size).toBe(keys.length);
       for (const effect of effects) expect(keys).toContain(effect.split(" ")[1]);
-      // Every call of a whole response has exactly one result, every turn one end.
+      // Every call of a whole response has exactly one result, and every turn one end.
       const whole = new Set(
         ofType(history, "response_end").flatMap(({ status, response }) =>
           status === "completed" ? [response] : [],

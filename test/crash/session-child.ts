@@ -1,6 +1,7 @@
 /**
- * A session in a process of its own, to be killed. What it acknowledges it says, one line each, before it goes on:
- * `event {json}`, `tool CITY`, `effect CITY`, `result {json}`. Lines are written synchronously: what was said was done.
+ * A session in its own process, to be killed. It reports each acknowledgement on one line before it continues:
+ * `event {json}`, `tool CITY`, `effect CITY`, `result {json}`. Lines are written synchronously, so what it reported was
+ * done.
  */
 
 import { writeSync } from "node:fs";
@@ -14,7 +15,7 @@ const say = (word: string, value: unknown): void => {
   writeSync(1, `${word} ${typeof value === "string" ? value : JSON.stringify(value)}\n`);
 };
 
-/** Dies by SIGKILL at the nth system call of the log, before or after it has done its work. */
+/** Dies by SIGKILL at the nth system call of the log, before or after the call does its work. */
 function mortalIo(): FileIo {
   const { dieAt } = plan;
   if (dieAt === undefined) return systemFileIo;

@@ -1,4 +1,4 @@
-/** Whoever follows a session from another process sees what a viewer in the writer's own process sees, as it comes. */
+/** A follower in another process sees, as it happens, what a viewer in the writer's own process sees. */
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -13,7 +13,7 @@ import { runs } from "../support/runs.ts";
 import { type Crash, startCrash } from "./crash-fixture.ts";
 import { crashModel, weatherTool } from "./crash-plan.ts";
 
-/** A viewer: the blocks of what it was told, and a way to wait for them. */
+/** A viewer: the blocks of the events it got, and a way to wait for them. */
 class Viewer {
   readonly events: SessionEvent[] = [];
   readonly ended: Promise<void>;
@@ -84,8 +84,8 @@ const shownOf = (blocks: readonly Block[]): string =>
 describe.each([
   ["with hints of the system", {}],
   ["without", WITHOUT_HINTS],
-] as const)("a writer in another process, %s", (_how, options) => {
-  test("is seen thinking as it thinks; killed, it is seen to be gone, and what it had shown stays for who comes late", async () => {
+] as const)("a writer in another process (%s)", (_how, options) => {
+  test("is seen thinking live; once killed it is seen to be gone, and what it showed stays for late viewers", async () => {
     const crash = await startCrash({}, { faults: [stallAfter(14)] });
     await crash.seen("reasoning_delta");
     const reader = await readerOf(crash, options);
@@ -96,7 +96,7 @@ describe.each([
     expect(viewer.blocks.at(-1)).toMatchObject({ kind: "reasoning", generating: true });
     const types = viewer.events.map(({ type }) => type);
     expect(types.indexOf("reasoning_start")).toBeGreaterThan(types.indexOf("response_start"));
-    // One that joins now is given what is open; both are told the rest in the same batches.
+    // A viewer that joins now gets the open items; both get the rest in the same batches.
     const second = new Viewer(reader);
     await second.until(({ blocks }) => shownOf(blocks) === shownOf(viewer.blocks));
 
@@ -115,7 +115,7 @@ describe.each([
     await reader.close();
     await late.ended;
 
-    // The next writer closes it: a viewer ends with what the log says, as it would after a reload.
+    // The next writer closes it. A viewer ends with the content of the log, as it would after a reload.
     const again = await readerOf(crash, options);
     const last = new Viewer(again);
     await last.until(({ blocks }) => shownOf(blocks) === shown);
@@ -137,7 +137,7 @@ const item = fc.oneof(
   words.map((text) => ({ message: text })),
 );
 
-test("ends with the same blocks as one in the writer's process, whatever the model says, and has them while it says it", async () => {
+test("gives its viewers, live and at the end, the same blocks as a viewer in its own process, whatever the model says", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(item, { minLength: 1, maxLength: 4 }),
@@ -155,7 +155,7 @@ test("ends with the same blocks as one in the writer's process, whatever the mod
         const there = new Viewer(reader);
         const turn = session.send("go on");
         await here.until(({ blocks }) => blocks.length > 1);
-        // While it streams, the one there catches up with the one here, again and again.
+        // While it streams, the remote viewer catches up with the local one, again and again.
         for (let look = 0; look < 3; look += 1) {
           const now = shownOf(here.blocks);
           await there.until(({ blocks }) => shownOf(blocks).startsWith(now));
