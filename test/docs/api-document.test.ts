@@ -7,7 +7,7 @@ import { quoted, read, rows, section } from "./documents.ts";
 
 const document = read("docs/api.md");
 
-/** Names an index file exports, types included; `export *` is followed one level down. */
+/** The names an index file exports, types included; `export *` is followed one level deep. */
 function exportsOf(path: string): readonly string[] {
   const source = read(path).replaceAll(/\/\*[\s\S]*?\*\//g, "");
   const lists = [...source.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = ""]) =>
@@ -40,7 +40,7 @@ test("docs/api.md names every public export, types included", () => {
   expect(all.filter((name) => !isNamed(name))).toEqual([]);
 });
 
-test("the reading of exports misses no value the modules really have", async () => {
+test("the parser of exports misses no value that the modules really have", async () => {
   const library = Object.keys(await import("../../src/index.ts"));
   const emulator = Object.keys(await import("../../src/emulator/index.ts"));
   expect(exportsOf("src/index.ts")).toEqual(expect.arrayContaining(library));
@@ -55,7 +55,7 @@ test("docs/api.md lists exactly the event types", () => {
   expect(documented).toEqual([...CANONICAL_TYPES, ...ephemeral]);
 });
 
-/** What stands between the braces of an interface. */
+/** The text between the braces of an interface. */
 function bodyOf(path: string, head: RegExp): string {
   return new RegExp(`export interface ${head.source} \\{([\\s\\S]*?)\\n\\}`).exec(read(path))?.[1] ?? "";
 }
@@ -75,7 +75,7 @@ test("docs/api.md lists exactly the members of a session", () => {
   );
 });
 
-/** The words of a union of string literals. */
+/** The members of a union of string literals. */
 function union(path: string, type: string): readonly string[] {
   const body = new RegExp(`export type ${type} =([^;]*);`).exec(read(path))?.[1] ?? "";
   return [...body.matchAll(/"(\w+)"/g)].map(([, name = ""]) => name);
@@ -89,7 +89,7 @@ test("docs/api.md names every reason of a decision and every class of an error",
   expect(named.toSorted()).toEqual([...union("src/base/events/error-info.ts", "ErrorClass")].toSorted());
 });
 
-test("docs/api.md gives the limits of a turn as they are", () => {
+test("docs/api.md gives the real limits of a turn", () => {
   const documented = rows(section(document, "createAgent"))
     .map(([name = "", value = ""]) => [quoted(name)[0], Number(value.replaceAll(",", ""))] as const)
     .filter(([name]) => name !== undefined && name in DEFAULT_LIMITS);

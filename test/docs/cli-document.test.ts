@@ -43,7 +43,7 @@ function subcommand(name: string): Command {
 test("docs/cli.md lists exactly the flags of a run", () => {
   const documented = documentedFlags("Options of a run");
   expect(documented).toEqual([...program.options.map(({ flags }) => flags), "-h, --help"].toSorted());
-  // `run` and `start` take the same flags, but for those that only make sense at the top.
+  // `run` and `start` take the same flags, except for those that only make sense at the top level.
   const shared = documented.filter(
     (flag) => flag !== "-h, --help" && flag !== "-V, --version" && flag !== "-p, --print",
   );
@@ -70,7 +70,7 @@ test("docs/cli.md names every command", () => {
   expect(named).toEqual(program.commands.map((command) => command.name()));
 });
 
-test("the names by which a mistyped command is known are those of the tree", () => {
+test("the suggestions for a mistyped command are the commands of the tree", () => {
   const tree = program.commands.map((one) => [one.name(), one.commands.map((inner) => inner.name())]);
   expect(Object.entries(COMMAND_NAMES)).toEqual(tree);
 });
@@ -136,7 +136,7 @@ test("the first and the last line of --json have exactly the documented fields",
   expect(Object.keys(parse(lines.at(-1)))).toEqual(last.filter((field) => !optional.has(field ?? "")));
   expect([parse(lines[0])["type"], parse(lines.at(-1))["type"]]).toEqual(["session", "result"]);
 
-  // A turn that fails has an `error`, one that meets a limit a `reason`.
+  // A turn that fails has an `error`, one that reaches a limit a `reason`.
   const nobody = { dialect: "openai-responses", baseUrl: "http://127.0.0.1:9/v1" };
   writeFileSync(join(folder, "config.json"), JSON.stringify({ providers: { nobody } }));
   const failed = runNode([...args.slice(0, -1), "nobody/listens", "Hello"], folder);

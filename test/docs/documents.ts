@@ -1,4 +1,4 @@
-/** Reading our own documents: files, tables, code blocks. */
+/** Reads our own documents: files, tables, code blocks. */
 
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ export function read(path: string): string {
   return readFileSync(join(root, path), "utf8");
 }
 
-/** From a heading of any level to the next one of the same level or above. */
+/** The text from a heading of any level to the next one of the same level or above. */
 export function section(text: string, heading: string): string {
   const lines = text.split("\n");
   const start = lines.findIndex((line) => line.replace(/^#+ /, "") === heading && line.startsWith("#"));
@@ -44,7 +44,7 @@ export function rows(text: string): readonly (readonly string[])[] {
   });
 }
 
-/** What stands in back-quotes. */
+/** The texts in back-quotes. */
 export function quoted(text: string): readonly string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, word = ""]) => word);
 }
@@ -55,7 +55,7 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** A program with nothing of our own environment that could change what it does. */
+/** Runs a program with nothing of our own environment that could change its behaviour. */
 export function runNode(args: readonly string[], cwd: string): Ran {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd,
@@ -67,7 +67,7 @@ export function runNode(args: readonly string[], cwd: string): Ran {
   return { status, stdout, stderr };
 }
 
-/** A TypeScript file as a user's build makes it, beside the built package and what the examples use with it. */
+/** Runs a TypeScript file as a user's build makes it, next to the built package and the examples' dependencies. */
 export function runProgram(file: string, cwd: string, args: readonly string[] = []): Ran {
   const modules = join(cwd, "node_modules");
   if (!existsSync(modules)) {

@@ -19,12 +19,12 @@ function outputOf({ status, stdout, stderr }: Ran): string {
   return stdout;
 }
 
-test("every example is run by a test of this file", () => {
+test("a test in this file runs every example", () => {
   const files = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
   expect(files.toSorted()).toEqual(["structured-output.ts", "switch-models.ts", "tool.ts"]);
 });
 
-test("tool.ts calls its tool in parallel, answers, and goes on when it is run again", () => {
+test("tool.ts calls its tool in parallel, answers, and continues when it is run again", () => {
   const first = example("tool.ts");
   expect(first).toContain('→ get_weather({"city":"Rome"})');
   expect(first).toContain("ok: 21 °C and sunny in Rome");
@@ -32,7 +32,7 @@ test("tool.ts calls its tool in parallel, answers, and goes on when it is run ag
   expect(example("tool.ts").match(/ {2}completed: /g)?.length).toBe(2);
 });
 
-test("switch-models.ts loses the number abroad, finds it again at home, and no request is refused", () => {
+test("switch-models.ts loses the number abroad, recalls it at home, and no request is refused", () => {
   const out = example("switch-models.ts");
   expect(out).toContain("Switching: 0 thoughts travel, 1 stay (foreign_origin)");
   expect(out).toContain("reasoning: omit (made by emu-reasoner)");
@@ -40,8 +40,8 @@ test("switch-models.ts loses the number abroad, finds it again at home, and no r
   expect(out).toContain("3 requests accepted, 0 refused, recall 100 %");
 });
 
-test("structured-output.ts prints an object that fits its schema", () => {
-  // By the command that the head of each example names.
+test("structured-output.ts prints an object that matches its schema", () => {
+  // With the command that the head of each example names.
   const file = join(root, "examples/structured-output.ts");
   const command = [
     fileURLToPath(import.meta.resolve("tsx/cli")),

@@ -1,4 +1,4 @@
-/** A planted break whose place is gone proves nothing: every one of them must still have exactly one. */
+/** A planted break whose place is gone proves nothing, so every one of them must match exactly once. */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const lists = [
 ] as const;
 
 describe.each(lists)("scripts/%s", (file, name) => {
-  test("each break has one place in the code", async () => {
+  test("matches the code exactly once with each break", async () => {
     const module = (await import(join(root, "scripts", file))) as Readonly<
       Record<string, readonly Planted[]>
     >;

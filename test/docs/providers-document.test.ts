@@ -28,7 +28,7 @@ test("docs/providers.md lists every provider with its profile, address and varia
   expect(listed).toEqual(known);
 });
 
-test("docs/providers.md lists every profile with what it assumes", () => {
+test("docs/providers.md lists every profile with its assumptions", () => {
   const listed = rows(section(document, "Profiles")).map(([name = "", , , assumed = ""]) => [
     quoted(name)[0],
     quoted(assumed),

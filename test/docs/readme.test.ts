@@ -42,13 +42,13 @@ test("the README's program prints what the README says, twice on one session", (
   expect(printed).not.toBe("");
   expect(first.stdout.startsWith(printed)).toBe(true);
   expect(first.stdout).toContain("'same_origin'");
-  const second = runProgram(join(folder, "readme.ts"), folder); // the session exists now and goes on
+  const second = runProgram(join(folder, "readme.ts"), folder); // the session exists now and continues
   expect(second.status).toBe(0);
   expect(second.stdout.match(/'reasoning'/g)?.length).toBe(4);
 });
 
 test("the README's demo is what `start` prints without a terminal", () => {
-  // As `npm start` does: from the sources.
+  // As `npm start` does, from the sources.
   const main = join(root, "src/interface/cli/main.ts");
   const { status, stdout } = runNode(["--import", import.meta.resolve("tsx"), main, "start"], folder);
   expect(status).toBe(0);

@@ -62,12 +62,12 @@ function anchors(file: string): readonly string[] {
   );
 }
 
-test("documents speak of the product alone: no path of a machine, no registry", () => {
+test("documents describe only the product: no machine paths, no registry", () => {
   const places = /\/work\b|\/root\b|\/home\/|\bregistry\.[a-z]|\/tmp\//;
   expect(documents.filter((document) => places.test(read(document)))).toEqual([]);
 });
 
-test("CONTRIBUTING's tables of wings and folders are the ones the architecture test enforces", () => {
+test("CONTRIBUTING's tables of wings and folders match those that the architecture test enforces", () => {
   const documented = new Map(
     rows(section(read("CONTRIBUTING.md"), "The wings")).map(([place = "", , imports = ""]) => [
       place.replaceAll("`", ""),
@@ -81,7 +81,7 @@ test("CONTRIBUTING's tables of wings and folders are the ones the architecture t
   expect(documented).toEqual(new Map([...enforced, ["interface/cli", ["anything"]]]));
 });
 
-test("every decision record has a number, and says context, decision, consequences and verification", () => {
+test("every decision record has a number and the sections context, decision, consequences and verification", () => {
   const records = readdirSync(join(root, "docs/adr")).toSorted();
   expect(records.map((name) => Number(name.slice(0, 4)))).toEqual(records.map((_, index) => index + 1));
   for (const name of records) {
@@ -90,7 +90,7 @@ test("every decision record has a number, and says context, decision, consequenc
   }
 });
 
-test("the glossary gives every word its banned synonyms", () => {
+test("the glossary gives every term its banned synonyms", () => {
   const entries = read("CONTEXT.md")
     .split("\n\n")
     .filter((paragraph) => paragraph.startsWith("**"));

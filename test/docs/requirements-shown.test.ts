@@ -15,7 +15,7 @@ import {
 } from "../../src/index.ts";
 import { ResponsesDecoder } from "../../src/runtime/providers/openai-responses/index.ts";
 
-/** Requirements of docs/requirements.md that are about the shape of a request or of the events, and shown nowhere else. */
+/** Requirements of docs/requirements.md about the shape of a request or of the events that no other test shows. */
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -73,7 +73,7 @@ async function heard(session: Session, prompt: string): Promise<readonly Session
   return events;
 }
 
-test("F1 F6 F22 G13 G20 P2 Q12 what was thought in a tool turn and in a plain answer is in the next request, in its place", async () => {
+test("F1 F6 F22 G13 G20 P2 Q12 the thoughts of a tool turn and of a plain answer are in the next request, in their place", async () => {
   const { session, bodies } = await bench();
   await session.send("What is the weather in Paris?").text();
   await session.send("Thanks").text();
@@ -84,7 +84,7 @@ test("F1 F6 F22 G13 G20 P2 Q12 what was thought in a tool turn and in a plain an
   ]);
 });
 
-test("F7 F8 F23 G25 P7 every request is stateless and asks for encrypted reasoning, whatever the model is called", async () => {
+test("F7 F8 F23 G25 P7 every request is stateless and asks for encrypted reasoning, whatever the model's name", async () => {
   for (const model of ["emu-reasoner", "gpt-5.1", "o3", "some-other-model"]) {
     const { session, bodies } = await bench(model);
     await session.send("What is the weather in Paris?").text();
@@ -107,7 +107,7 @@ test("Q5 Q6 reasoning history is kept for every model of the dialect, whatever i
   }
 });
 
-test("F4 F12 Q2 with summaries off, reasoning is captured and replayed all the same", async () => {
+test("F4 F12 Q2 with summaries off, reasoning is still captured and replayed", async () => {
   const { session, emulator, bodies } = await bench("emu-reasoner", { summary: "none" });
   const events = await heard(session, "What is the weather in Paris?");
   await session.send("Thanks").text();
@@ -126,7 +126,7 @@ test("F4 F12 Q2 with summaries off, reasoning is captured and replayed all the s
   expect(emulator.report().totals.recall).toBe(1);
 });
 
-test("F10 an item counts with its done, not with its added", () => {
+test("F10 an item counts when it is done, not when it is added", () => {
   const added = {
     type: "response.output_item.added",
     output_index: 0,
@@ -138,7 +138,7 @@ test("F10 an item counts with its done, not with its added", () => {
   expect(decoder.close()).toMatchObject([{ type: "end", end: { status: "cut" } }]);
 });
 
-test("F11 the id is that of the item, and output_item is taken for item", () => {
+test("F11 the id is the item's own, and output_item is accepted for item", () => {
   const item = '{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"x","big":9007199254740993}';
   for (const key of ["item", "output_item"]) {
     const data = `{"type":"response.output_item.done","item_id":"other","output_index":0,"${key}":${item}}`;
@@ -164,7 +164,7 @@ test("G19 a response that was not streamed gives the same items, once each", () 
   expect(events.at(-1)).toMatchObject({ type: "end", end: { status: "completed" } });
 });
 
-test("G3 G5 G6 G21 a request carries model, input, limits, reasoning and top-level tools; tool_choice only if it is set", async () => {
+test("G3 G5 G6 G21 a request carries model, input, limits, reasoning and top-level tools, and tool_choice only if it is set", async () => {
   const { session, bodies } = await bench("emu-reasoner", { effort: "high", maxOutputTokens: 5000 });
   await session.send("What is the weather in Paris?").text();
   const [first, second] = bodies();
@@ -206,7 +206,7 @@ test("G3 G5 G6 G21 a request carries model, input, limits, reasoning and top-lev
   expect(chosen.bodies()[0]).toMatchObject({ tool_choice: "auto" });
 });
 
-test("G7 G8 G9 G10 G11 C9 C12 C13 P1 thinking, calls and text are told by start, delta and end; only finished items are logged", async () => {
+test("G7 G8 G9 G10 G11 C9 C12 C13 P1 thinking, calls and text each have start, delta and end events; only finished items are logged", async () => {
   const { session } = await bench();
   const events = await heard(session, "What is the weather in Paris?");
   const order = events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1]);
@@ -257,7 +257,7 @@ test("G7 G8 G9 G10 G11 C9 C12 C13 P1 thinking, calls and text are told by start,
   expect(logged).toEqual(events.filter((event) => !isEphemeral(event)));
 });
 
-test("C7 C8 C10 F18 F19 a thought has its id, its payload, its parts and its time, in one event of its own", async () => {
+test("C7 C8 C10 F18 F19 a thought has its id, its payload, its parts and its time, in its own event", async () => {
   const { session } = await bench();
   const events = await heard(session, "What is the weather in Paris?");
   const thought = events.find((event) => event.type === "reasoning");
@@ -275,12 +275,12 @@ test("C7 C8 C10 F18 F19 a thought has its id, its payload, its parts and its tim
   expect(Object.keys(JSON.parse(thought?.item ?? "{}") as object)).toContain("encrypted_content");
 });
 
-test("G12 Q13 a turn ends with its text, its tokens, reasoning among them, and the time it took", async () => {
+test("G12 Q13 a turn ends with its text, its tokens including reasoning, and its duration", async () => {
   const { session, emulator } = await bench();
   const turn = session.send("What is the weather in Paris?");
   const { status, text, usage, steps } = await turn.result();
   const events: SessionEvent[] = [];
-  for await (const event of turn) events.push(event); // after the end: everything is still there
+  for await (const event of turn) events.push(event); // after the end, everything is still there
   const sum = { inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 };
   for (const { events: sent } of emulator.exchanges) {
     const { usage: told } = (sent.at(-1)?.["response"] ?? {}) as { usage?: Record<string, never> };
@@ -299,7 +299,7 @@ test("G12 Q13 a turn ends with its text, its tokens, reasoning among them, and t
   expect(events.at(-1)).toMatchObject({ type: "turn_end", usage, durationMs: expect.any(Number) });
 });
 
-test("G14 the next request can be looked at before it is sent, exactly and in short, without payloads", async () => {
+test("G14 the next request can be previewed before it is sent, exact and in short, without payloads", async () => {
   const { session, bodies } = await bench();
   await session.send("What is the weather in Paris?").text();
   const sent = bodies().length;
@@ -319,7 +319,7 @@ test("G14 the next request can be looked at before it is sent, exactly and in sh
   expect((JSON.parse(preview.body) as Json)["input"]).toEqual(next);
 });
 
-test("G14 a preview for another model is the request a switch would send, from the log alone too", async () => {
+test("G14 a preview for another model is the request a switch would send, even from the log alone", async () => {
   const emulator = await startEmulator();
   const store = memoryStore();
   const at = { baseUrl: emulator.baseUrl, apiKey: "key-for-tests" };

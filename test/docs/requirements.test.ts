@@ -15,7 +15,7 @@ const requirements = rows(read("docs/requirements.md")).map(([id = "", text = ""
   by,
 }));
 
-test("all 102 requirements are there, each once, in order, in one line of words", () => {
+test("all 102 requirements are listed, each once, in order, as one line of text", () => {
   const expected = Object.entries(COUNTS).flatMap(([letter, count]) =>
     Array.from({ length: count }, (_, index) => `${letter}${index + 1}`),
   );
@@ -24,7 +24,7 @@ test("all 102 requirements are there, each once, in order, in one line of words"
   expect(requirements.filter(({ text }) => text.length < 20)).toEqual([]);
 });
 
-test("each names tests that exist", () => {
+test("each requirement names tests that exist", () => {
   const problems: string[] = [];
   for (const { id, by } of requirements) {
     const files = quoted(by);
@@ -36,7 +36,7 @@ test("each names tests that exist", () => {
   expect(problems).toEqual([]);
 });
 
-test("a requirement shown by the file made for it is named in the title of a test there, and the other way round", () => {
+test("a requirement that names requirements-shown.test.ts is in the title of a test there, and vice versa", () => {
   const titles = [...read(SHOWN).matchAll(/^test\("([^"]*)"/gm)].flatMap(([, title = ""]) =>
     title.split(" "),
   );

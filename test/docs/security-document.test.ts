@@ -9,7 +9,7 @@ import { afterAll, afterEach, expect, test } from "vitest";
 import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { createAgent, fileStore, openai, tool } from "../../src/index.ts";
 
-/** What SECURITY.md promises about keys and files, tried from outside. */
+/** What SECURITY.md promises about keys and files, tested from outside. */
 
 const folder = mkdtempSync(join(tmpdir(), "throughline-security-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -37,7 +37,7 @@ const OWN_KEY = "key-of-the-session/1234";
 const TURN_KEY = "key-of-one-turn/5678";
 const FURTHER = "a further secret value";
 
-test("keys of every model a session used, and further secrets, are redacted from tool output in three forms", async () => {
+test("keys of every model a session used, and other secrets, are redacted from tool output in three forms", async () => {
   const { baseUrl } = await emulator();
   const leak = tool({
     name: "get_weather",
@@ -64,7 +64,7 @@ test("keys of every model a session used, and further secrets, are redacted from
   for (const key of [OWN_KEY, TURN_KEY, FURTHER]) expect(log).not.toContain(key);
 });
 
-test("a log is readable by its owner only, also one whose mode was widened", async () => {
+test("a log is readable by its owner only, even if its mode had been widened", async () => {
   const { baseUrl } = await emulator();
   const store = fileStore(join(folder, "modes"));
   const agent = createAgent({ model: openai("emu-reasoner", { baseUrl, apiKey: OWN_KEY }) });
@@ -78,7 +78,7 @@ test("a log is readable by its owner only, also one whose mode was widened", asy
   expect(mode(join(folder, "modes/modes.jsonl"))).toBe(0o600);
 });
 
-test("a redirect is not followed, and the key goes nowhere else", async () => {
+test("a redirect is not followed, and the key is sent nowhere else", async () => {
   const seen: string[] = [];
   const elsewhere = createServer((request, response) => {
     seen.push(request.headers.authorization ?? "");
