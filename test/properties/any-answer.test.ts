@@ -1,6 +1,6 @@
 /**
- * Law 6 on random sessions: whatever the answers hold, wherever they break off, whoever is asked next, and after a retry,
- * an edit or a crash, no request is refused, none breaks a rule of our own, and the payloads of a whole answer go home.
+ * Law 6 on random sessions: whatever the answers hold, wherever they break off, whichever model is next, and after a
+ * retry, an edit or a crash, no request is refused or breaks our own rules, and the payloads of a whole answer go home.
  */
 
 import fc from "fast-check";
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 test(
-  "whatever was answered and wherever it broke, every request is accepted, and whole answers go home",
+  "whatever the answer was and wherever it broke off, every request is accepted, and whole answers go home",
   async () => {
     await fc.assert(
       fc.asyncProperty(steps(4), async (script) => {
@@ -45,7 +45,7 @@ test(
       }),
       runs(QUICK),
     );
-    // A property that looked at nothing must not pass.
+    // A property that checked nothing must not pass.
     expect(tally.get("payloads that must go home")).toBeGreaterThan(0);
   },
   timeoutFor(QUICK),

@@ -12,7 +12,7 @@ const QUICK = 300;
 const tally = new Tally();
 let streams: readonly Buffer[] = [];
 
-/** Streams as the emulator writes them: of every documented prompt, and of conversations with faults. */
+/** Streams as the emulator writes them: for every documented prompt, and for conversations with faults. */
 beforeAll(async () => {
   const calm = PROMPTS.map((prompt) => ({
     model: "home" as const,
@@ -60,7 +60,7 @@ interface Framing {
 }
 
 function reframed(bytes: Buffer, framing: Framing): Buffer {
-  // A stream cut inside a character must keep its bytes, so the text is taken as bytes throughout.
+  // A stream cut inside a character must keep its bytes, so the text is handled as bytes throughout.
   let text = bytes.toString("latin1").replaceAll("\r\n", "\n").replace(/^ï»¿/, "");
   if (framing.noSpace) text = text.replaceAll(/^(event|data): /gm, "$1:");
   if (framing.comments) text = text.replaceAll("\n\n", "\n\n: ping\n\n:\n");
@@ -103,7 +103,7 @@ test(
 );
 
 test(
-  "every stream ends in exactly one end, and cut anywhere it still does",
+  "every stream has exactly one end, even when cut anywhere",
   () => {
     for (const bytes of streams) {
       const wrong: unknown[] = [];

@@ -17,7 +17,7 @@ import type { Tally } from "../support/runs.ts";
 
 const PLAIN = MODELS.plain.id;
 
-/** (a) Accepted, or refused for something that was injected, and then healed in the same step. */
+/** (a) Accepted, or refused because of an injected fault and then healed in the same step. */
 export function everyRequestIsAccepted({ sent, logs }: Played, tally: Tally): void {
   let rotated = false;
   let lost = false;
@@ -49,7 +49,7 @@ export function everyRequestIsAccepted({ sent, logs }: Played, tally: Tally): vo
       );
       expect(isHealed(one, sent.slice(index + 1), logs), `not healed: ${report.message ?? ""}`).toBe(true);
     }
-    // An item's own event is dropped and the terminal event lists none: nobody can know that there was one.
+    // The item's own event is dropped and the terminal event lists none, so its existence cannot be known.
     const { faults } = report;
     lost ||=
       faults.includes("drop-event") && (faults.includes("missing-output") || faults.includes("empty-output"));
@@ -60,7 +60,7 @@ export function everyRequestIsAccepted({ sent, logs }: Played, tally: Tally): vo
   }
 }
 
-/** Another attempt of the same step came, unless the person stopped the turn or the process died. */
+/** Another attempt of the same step followed, unless the user stopped the turn or the process died. */
 function isHealed(refused: Sent, later: readonly Sent[], logs: Played["logs"]): boolean {
   const { turn, step } = startOf(refused);
   const again = later.some((one) => startOf(one).turn === turn && startOf(one).step === step);
@@ -70,7 +70,7 @@ function isHealed(refused: Sent, later: readonly Sent[], logs: Played["logs"]): 
   return again || stopped;
 }
 
-/** A turn that failed did so for what the network or the provider did, never for our history. */
+/** A turn fails only because of the network or the provider, never because of our history. */
 export function noTurnFailsForItsHistory({ turns, logs, sent }: Played, tally: Tally): void {
   for (const { status } of turns) tally.add(`turns: ${status}`);
   for (const log of logs) {
@@ -86,7 +86,7 @@ export function noTurnFailsForItsHistory({ turns, logs, sent }: Played, tally: T
   }
 }
 
-/** (b) By the log: every thought of the target's own is in the request, in order, unless a listed rule keeps it back. */
+/** (b) By the log: every thought of the target's own is in the request, in order, unless a listed rule omits it. */
 export function everyThoughtIsSent({ sent }: Played, tally: Tally): void {
   for (const one of sent) {
     const { settings, groups } = expectedOf(one.events.slice(0, -1));
@@ -99,7 +99,7 @@ export function everyThoughtIsSent({ sent }: Played, tally: Tally): void {
     tally.add("thoughts due", due.length);
     tally.add("thoughts sent", carried.length);
     if (typeof settings.replay === "object" && settings.profile.prefixBound) {
-      // Each older one that the cap drops changes what stands before the newer ones: few are left, and in order.
+      // Each older one that the cap drops changes the prefix of the newer ones: few are left, and in order.
       expect(due.filter((thought) => carried.includes(thought ?? ""))).toEqual(carried);
       tally.add("left out, replay policy", due.length - carried.length);
     } else if (typeof settings.replay === "object") {
@@ -107,10 +107,10 @@ export function everyThoughtIsSent({ sent }: Played, tally: Tally): void {
       expect(due.slice(due.length - carried.length)).toEqual(carried);
       tally.add("left out, replay policy", due.length - carried.length);
     } else if (settings.profile.prefixBound) {
-      // From the first one whose prefix changed, all later ones stay behind.
+      // From the first one whose prefix changed, all later ones are omitted.
       expect(due.slice(0, carried.length)).toEqual(carried);
       const changed = one.events.some((event) => mayBreak(event, startOf(one)));
-      if (!changed) expect(carried, "nothing has changed what stands before it").toEqual(due);
+      if (!changed) expect(carried, "its prefix has not changed").toEqual(due);
       tally.add(
         "left out, prefix-bound target: what stands before it has changed",
         due.length - carried.length,
@@ -123,7 +123,7 @@ export function everyThoughtIsSent({ sent }: Played, tally: Tally): void {
 
 const seal = new Seal({ secret: "throughline emulator: a public secret" });
 
-/** (b) By what the emulator issued: recall is 100 %, and what is missing is missing by a listed rule. */
+/** (b) By what the emulator issued: recall is 100 %, and any missing item is missing by a listed rule. */
 export function recallIsWhole({ sent }: Played, tally: Tally): void {
   const responses = new Map(sent.map((one) => [one.exchange?.report?.responseId ?? "", one.response]));
   for (const one of sent) {
@@ -154,8 +154,8 @@ export function recallIsWhole({ sent }: Played, tally: Tally): void {
 }
 
 /**
- * A response that is not on the active path, or never ended for us, said the same words as one that is. Where messages
- * go without ids the emulator cannot tell them apart; by the log, `everyThoughtIsSent` can.
+ * A response that is not on the active path, or never ended for us, has the same text as one that is. If messages are
+ * sent without ids the emulator cannot tell them apart; `everyThoughtIsSent` can, by the log.
  */
 function sameWords(body: string): string | undefined {
   const idless = inputTexts(body).some(
@@ -164,7 +164,7 @@ function sameWords(body: string): string | undefined {
   return idless ? "same words as a response that is not on the active path" : undefined;
 }
 
-/** Rules about the history as a whole; `everyThoughtIsSent` holds them to what they may leave out. */
+/** Rules about the history as a whole; `everyThoughtIsSent` limits what they may omit. */
 function whole(settings: Settings): Exception | undefined {
   if (typeof settings.replay === "object") return "replay policy";
   return settings.profile.prefixBound ? "prefix-bound target: what stands before it has changed" : undefined;
@@ -207,10 +207,10 @@ export function itemsGoBackVerbatim({ sent, exchanges }: Played, tally: Tally): 
       if (typeof payload !== "string") continue;
       expect(unfinished.has(payload), `of a response that never completed: ${text}`).toBe(false);
       tally.add("payloads compared byte for byte");
-      // The terminal event's payload differs from the item's own (E08): it counts only where there was no other.
+      // The terminal event's payload differs from the item's own (E08): it counts only if there was no other.
       if (done.get(key) === undefined && typeof id === "string") {
         const earlier = (done.get(id) ?? []).filter((item) => typeof item["encrypted_content"] === "string");
-        expect(earlier, `the payload of the terminal event in place of the item's own: ${text}`).toEqual([]);
+        expect(earlier, `the terminal event's payload instead of the item's own: ${text}`).toEqual([]);
         tally.add("payloads that only the terminal event delivered");
       }
     }
@@ -225,7 +225,7 @@ function exactText(item: Readonly<Record<string, unknown>>, sentText: string): s
   return `{${members.join(",")}}`;
 }
 
-/** A call that was made once is one call, and one start, however often the stream shows it. */
+/** One call is one call with one start, however often the stream shows it. */
 export function callsAreWhatWasMade({ sent, logs }: Played, tally: Tally): void {
   for (const { response, exchange } of sent) {
     const made = new Set<unknown>();
@@ -248,7 +248,7 @@ export function callsAreWhatWasMade({ sent, logs }: Played, tally: Tally): void 
   }
 }
 
-/** (d) A step's input starts with the input of the step before it, unless an event lies between that may change it. */
+/** (d) A step's input starts with the input of the step before it, unless an event in between may change it. */
 export function prefixIsStable({ sent }: Played, tally: Tally): void {
   const byResponse = new Map(sent.map((one) => [one.response, one]));
   for (const one of sent) {
@@ -273,7 +273,7 @@ export function prefixIsStable({ sent }: Played, tally: Tally): void {
   }
 }
 
-/** Settings may change the model and its effort: what one origin is sent stays the same all the same. */
+/** Settings may change the model and its effort, but one origin's input stays the same. */
 function mayBreak(event: LoggedEvent, own: ResponseStart): boolean {
   return (
     event.type === "branch" ||

@@ -38,7 +38,7 @@ test(
       }),
       runs(QUICK),
     );
-    // A property that looked at nothing must not pass.
+    // A property that checked nothing must not pass.
     expect(tally.get("thoughts sent")).toBeGreaterThan(QUICK);
     expect(tally.get("prefix: compared and stable")).toBeGreaterThan(QUICK);
   },

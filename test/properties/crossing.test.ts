@@ -1,7 +1,7 @@
 /**
  * Random conversations over three dialects and a dozen models, with switches before a turn and in the middle of a tool
- * loop, efforts, cancelled turns, retries and undone messages: every request is accepted, nothing of one model's reasoning
- * reaches another, and every model gets back every thought it can still read.
+ * loop, efforts, cancelled turns, retries and undone messages: every request is accepted, no model's reasoning reaches
+ * another, and every model gets back every thought it can still read.
  */
 
 import { createHash } from "node:crypto";
@@ -64,7 +64,7 @@ const action = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant("send" as const),
       prompt: fc.constantFrom(...PROMPTS),
-      /** Switched when the first tool begins: the next step goes elsewhere. */
+      /** Switched when the first tool starts: the next step goes to another model. */
       inLoop: fc.option(anyModel, { nil: undefined, freq: 3 }),
       cancelInTool: fc.integer({ min: 0, max: 5 }).map((roll) => roll === 0),
     }),
@@ -93,7 +93,7 @@ function modelOf(name: string, effort: string | undefined, baseUrl: string): Mod
     baseUrl,
     apiKey: "key-one",
     profile,
-    // One issued record over all dialects, told rather than guessed from the words.
+    // One issued record over all dialects, given rather than guessed from the text.
     headers: { "x-emulator-conversation": "crossing" },
     ...(effort === undefined ? {} : { effort }),
   };
@@ -162,7 +162,7 @@ const tally = new Tally();
 afterAll(() => tally.print("crossings"));
 
 test(
-  "over all dialects every request is accepted, nothing foreign is in it, and nothing readable is missing",
+  "over all dialects every request is accepted, holds nothing foreign, and lacks nothing readable",
   async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -183,7 +183,7 @@ test(
             expect(report.verdict, `${report.rule}: ${report.message} – ${where}`).toBe("accepted");
             expect(report.foreign, where).toEqual([]);
             expect(report.modified, where).toEqual([]);
-            // On another branch the same words may have been said with other thoughts; the emulator cannot tell them apart.
+            // On another branch the same text may have come with other thoughts; the emulator cannot tell them apart.
             if (!branched) expect(report.missing, where).toEqual([]);
             everyOwnThoughtIsSent(exchange, events, where);
             tally.add("thoughts sent", report.sent.length);
@@ -194,14 +194,14 @@ test(
       ),
       runs(QUICK),
     );
-    // A property that looked at nothing must not pass.
+    // A property that checked nothing must not pass.
     expect(tally.get("switches")).toBeGreaterThan(QUICK);
     expect(tally.get("thoughts sent")).toBeGreaterThan(QUICK);
   },
   timeoutFor(QUICK),
 );
 
-/** By the log, not by the emulator's word: no payload or thought of another origin stands in the request. */
+/** By the log, not by the emulator: no payload or thought of another origin is in the request. */
 function noForeignPayload({ requestText, report }: RecordedExchange, events: readonly LoggedEvent[]): void {
   const starts = new Map(
     events.flatMap((event) => (event.type === "response_start" ? [[event.response, event]] : [])),
@@ -218,7 +218,7 @@ function noForeignPayload({ requestText, report }: RecordedExchange, events: rea
   }
 }
 
-/** By the log: what this model thought in completed answers of the active path stands in the request. */
+/** By the log: this model's thoughts in completed answers of the active path are in the request. */
 function everyOwnThoughtIsSent(
   exchange: RecordedExchange,
   events: readonly LoggedEvent[],
@@ -248,7 +248,7 @@ function everyOwnThoughtIsSent(
   }
 }
 
-/** OpenAI's own chat endpoint and the old DeepSeek reasoner take no reasoning back (V03, §4). */
+/** OpenAI's own chat endpoint and the old DeepSeek reasoner accept no reasoning back (V03, §4). */
 const TAKES_NONE_BACK: ReadonlySet<string> = new Set(["emu-chat", "emu-deepseek-old"]);
 
 function secretsIn(item: string): readonly string[] {

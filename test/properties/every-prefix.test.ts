@@ -21,9 +21,9 @@ const QUICK = 15;
 const tally = new Tally();
 afterAll(() => tally.print("every prefix of every log"));
 
-/** Law 6: whatever was the last thing that reached the log, the session can go on, with any model. */
+/** Law 6: whatever event reached the log last, the session can continue, with any model. */
 test(
-  "for every prefix of every log the next request is accepted by a judge that remembers nothing",
+  "for every prefix of every log, a judge that remembers nothing accepts the next request",
   async () => {
     await fc.assert(
       fc.asyncProperty(conversations({ maxActions: 7, steady: true }), async (conversation) => {

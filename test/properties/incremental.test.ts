@@ -15,7 +15,7 @@ afterAll(() => tally.print("incremental against from scratch"));
 const context = { cacheKey: "k", blob: () => undefined };
 
 test(
-  "the plan and the bytes are the same whether the log came event by event or at once",
+  "the plan and the bytes are the same whether the log arrived event by event or at once",
   async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -34,7 +34,7 @@ test(
               fold.add(log.slice(at, at + size));
               at += size;
               const seen = log.slice(0, at);
-              // A look at another model in between must not disturb what is kept for this one.
+              // A plan for another model in between must not disturb the one kept for this model.
               if (previews[turn % previews.length] === true) {
                 expect(told(fold.plan(other))).toEqual(told(planOf(seen, other)));
               }
@@ -73,7 +73,7 @@ function rest(rendered: {
   return { bodyHash, prefixHash, sources, violations };
 }
 
-/** A plan as data: groups by the response they are of. */
+/** A plan as data: groups by their response. */
 function told(plan: Plan | undefined): unknown {
   if (plan === undefined) return undefined;
   return {

@@ -38,7 +38,7 @@ test(
               expect(bodyText(after)).toBe(bodyText(before));
               expect([after.bodyHash, after.prefixHash]).toEqual([before.bodyHash, before.prefixHash]);
             }
-            // Recovered once, there is nothing left to recover.
+            // Once recovered, there is nothing left to recover.
             expect(closingOf(stamped(prefix, closing))).toEqual([]);
           }
         }

@@ -15,7 +15,7 @@ const MODEL = "emu-reasoner";
 
 interface Filling {
   readonly contextTokens: number;
-  /** What the client knows of it. */
+  /** Whether the client knows the context size. */
   readonly known: boolean;
   readonly messages: readonly { readonly words: number; readonly looks: boolean }[];
   readonly resultWords: number;
@@ -37,7 +37,7 @@ const filling: fc.Arbitrary<Filling> = fc.record({
   crashes: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 3, maxLength: 6 }),
 });
 
-/** Law 6, the other half: the answer is "too long", and compaction yields a request that is not. */
+/** Law 6, the other half: the answer is "too long", and compaction gives a request that is not. */
 test(
   "whatever filled the context and wherever the process died, the next short message is answered",
   async () => {

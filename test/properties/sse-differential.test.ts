@@ -24,7 +24,7 @@ function theirs(chunks: readonly Uint8Array[]): readonly Frame[] {
   const parser = createParser({
     onEvent: ({ event, data }) => frames.push({ event: event ?? "", data }),
   });
-  // It takes text; the byte order mark is taken off by who makes text of the bytes.
+  // It takes text, so the byte order mark is removed when the bytes are decoded.
   const decoder = new TextDecoder("utf-8");
   for (const chunk of chunks) parser.feed(decoder.decode(chunk, { stream: true }));
   return frames;
@@ -57,7 +57,7 @@ const stream = fc
   );
 
 test(
-  "the decoder gives the frames that eventsource-parser gives, for any stream and any split",
+  "the decoder gives the same frames as eventsource-parser, for any stream and any split",
   () => {
     fc.assert(
       fc.property(stream, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (bytes, sizes) => {

@@ -1,6 +1,7 @@
 /**
- * Whatever a model calls a tool by: on every dialect, at home and abroad, the request breaks no rule, no call goes by the
- * name of a declared tool it was not made by, two names stay two, and the same name is the same bytes in every request.
+ * Whatever name a model gives a tool: on every dialect, at home and abroad, the request breaks no rule, no call is sent
+ * under the name of a declared tool that was not called, two names stay two, and one name has the same bytes in every
+ * request.
  */
 
 import fc from "fast-check";
@@ -25,7 +26,7 @@ const TARGETS = [
 
 const DECLARED = ["bump", "get_weather", "x".repeat(64)];
 
-/** What models were seen to write, and anything else; an answer with an empty name counts as cut. */
+/** Names that models have really written, and arbitrary others; an answer with an empty name counts as cut. */
 const name = fc
   .oneof(
     fc.constantFrom(...DECLARED, "functions.bump", "bump<|channel|>commentary", "bu mp", '""', "bump "),
@@ -34,7 +35,7 @@ const name = fc
       .chain((one) => fc.string({ maxLength: 4 }).map((end) => one + end)),
     fc.string({ unit: "binary", maxLength: 250 }),
     fc.string({ unit: fc.constantFrom("_", "-", "a", "."), minLength: 1, maxLength: 130 }),
-    // Halves of a pair, as a stream that was cut inside a character leaves them.
+    // Halves of a surrogate pair, as a stream that was cut inside a character leaves them.
     fc
       .array(fc.integer({ min: 0xd800, max: 0xdfff }), { maxLength: 3 })
       .map((codes) => String.fromCharCode(...codes)),
@@ -48,7 +49,7 @@ const tool = (called: string): Settings["tools"][number] => ({
   strict: false,
 });
 
-/** Calls in the order in which they stand in the request. */
+/** The calls in the order of the request. */
 function sentNames(body: Record<string, unknown>): readonly string[] {
   const names: string[] = [];
   for (const piece of (body["input"] ?? body["messages"]) as readonly Record<string, unknown>[]) {
@@ -72,7 +73,7 @@ const call = (called: string, n: number): Answer => ({
   ending: "calls",
 });
 
-test("whatever the names, every request can be sent, every name is told from every other, and none changes", () => {
+test("whatever the names, every request can be sent, every name stays distinct, and none changes", () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...HOMES),
@@ -80,7 +81,7 @@ test("whatever the names, every request can be sent, every name is told from eve
       fc.array(name, { minLength: 1, maxLength: 4 }),
       fc.boolean(),
       (home, target, names, hostile) => {
-        // A tool that is called what a name would be mapped to.
+        // A tool whose name equals a mapped name.
         const taken = hostile ? names.map((one) => sendableToolName(one, () => false)) : [];
         const tools = [...new Set([...DECLARED, ...taken])].map(tool);
         const maker = settingsOf(home, { tools });
@@ -104,7 +105,7 @@ test("whatever the names, every request can be sent, every name is told from eve
           if (sent !== one) expect(/^[a-zA-Z0-9_-]{1,64}$/.test(one)).toBe(false);
           expect(names.map((other, at) => (before[at] === sent) === (other === one))).not.toContain(false);
         }
-        // A tool that goes changes nothing of what can be sent as it is.
+        // Removing a tool does not change names that can be sent unchanged.
         const bare = sentNames(bodyOf(log.render(settingsOf(target))));
         expect(bare.map((one, n) => (one === names[n] ? one : undefined))).toEqual(
           before.map((one, n) => (one === names[n] ? one : undefined)),
