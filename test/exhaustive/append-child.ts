@@ -1,5 +1,5 @@
 /**
- * Opens a session as its writer again and again, appends a few events each time and says which were acknowledged.
+ * Opens a session as its writer again and again, appends a few events each time and prints which were acknowledged.
  * Arguments: folder, a name for its messages. It never ends by itself.
  */
 

@@ -1,4 +1,4 @@
-/** Every command that reads or writes a file of a person's: how it is called, and how to tell that its work is done. */
+/** Every command that reads or writes a user's file: how it is called, and how to tell that its work is done. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,13 +12,13 @@ import type { RunOptions } from "./system-calls.ts";
 
 export interface Case extends RunOptions {
   readonly name: string;
-  /** Whether the result is in place; throws when it is there and not whole. */
+  /** Whether the result is in place; throws if it is there but not whole. */
   readonly done: (home: Home, before: Home) => Promise<boolean>;
-  /** What the command says when it is run again although it had done its work. */
+  /** What the command prints when it is run again after it had done its work. */
   readonly again: { readonly code: number; readonly says: RegExp };
   /** Sessions that it may change. */
   readonly changes?: readonly string[];
-  /** In the working folder: it never writes over these, so a person removes them before running it again. */
+  /** Files in the working folder that it never overwrites, so a user removes them before running it again. */
   readonly cleared?: string;
   /** Files of the working folder and the home that it may change. */
   readonly rewrites?: readonly string[];
@@ -28,13 +28,13 @@ const read = (path: string): Buffer | undefined => (existsSync(path) ? readFileS
 
 async function eventsOf(home: Home, id: string): Promise<readonly LoggedEvent[]> {
   const log = await fileStore(home.sessions).open(id, { mode: "read" });
-  // Every blob that is named is there, with the bytes of its name.
+  // Every named blob is there, with the bytes of its name.
   for (const name of blobsIn(log.events)) expect(await log.getBlob(name), name).toBeDefined();
   await log.close();
   return log.events;
 }
 
-/** A session that is there has all its events. */
+/** If the session is there, it has all its events. */
 const wholeSession =
   (id: string, isWhole: (events: readonly LoggedEvent[], home: Home) => boolean) =>
   async (home: Home): Promise<boolean> => {
@@ -56,7 +56,7 @@ const bundleAt =
     return true;
   };
 
-/** Everything that was in the log is in it still; an event of this kind came behind. */
+/** Everything that was in the log is still in it, followed by an event of this type. */
 const appended =
   (id: string, isIt: (event: LoggedEvent) => boolean) =>
   async (home: Home, before: Home): Promise<boolean> => {
@@ -69,13 +69,13 @@ const appended =
 const isCompleted = (event: LoggedEvent): boolean =>
   event.type === "turn_end" && event.status === "completed";
 
-/** A file is complete or not there, or as it was before. */
+/** A file is complete, missing, or unchanged. */
 const fileWith =
   (path: (home: Home) => string, isNew: (text: string) => boolean, old?: string) =>
   async (home: Home): Promise<boolean> => {
     const text = read(path(home))?.toString();
     if (text === undefined || text === old) {
-      expect(old, "what was there is there").toBe(text);
+      expect(old, "the earlier content is still there").toBe(text);
       return false;
     }
     expect(isNew(text), `${path(home)} is whole`).toBe(true);
@@ -91,7 +91,7 @@ const inHome =
   ({ folder }: Home): string =>
     join(folder, "home", name);
 
-/** The turn completed, and the file has what it is to have. */
+/** The turn completed, and the file has the right content. */
 const both =
   (...all: readonly Case["done"][]) =>
   async (home: Home, before: Home): Promise<boolean> => {

@@ -1,7 +1,8 @@
 /**
- * A system call fails with which a command touches a file: the disk has an error, is full or read-only, too many files are
- * open. The command succeeds all the same, or says with a code what is wrong; what was there before is intact, a result is
- * whole or not there, and the command run again succeeds.
+ * A system call with which a command touches a file fails: the disk has an error, is full or read-only, too many files
+ * are
+ * open. The command succeeds anyway, or reports the problem with a code. Earlier files are intact, a result is whole or
+ * missing, and the command succeeds when run again.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -23,13 +24,13 @@ afterAll(() => tally.print(`faults of the disk under commands (${EXHAUSTIVE ? "a
 
 interface Fault {
   readonly error: string;
-  /** From there on, as on a disk that is full or gone; else once. */
+  /** Whether all later calls fail too, as on a disk that is full or gone. If false, only this one fails. */
   readonly lasting: boolean;
 }
 
 /**
- * EIO once, and one other, by turns. A look at a file whose name is not known before cannot fail from there on, and an
- * interrupted call is made again, for ever if need be.
+ * EIO once, and one other error, in rotation. A call on a file whose name is not known beforehand cannot keep failing,
+ * and an interrupted call is retried, for ever if need be.
  */
 function faultsOf({ call, path }: Point, index: number): readonly Fault[] {
   const others = OTHERS[call] ?? ["ESTALE"];
@@ -101,7 +102,7 @@ describe.runIf(hasStrace)("a system call fails", () => {
       const cases = points.flatMap((point, index) =>
         faultsOf(point, index).map((fault) => ({ point, fault })),
       );
-      // All of them are told: one fault seldom comes alone.
+      // Report all of them: one fault seldom occurs alone.
       const violations: string[] = [];
       await twoAtOnce(
         someOf(cases.length, 4).map((index) => cases[index] as (typeof cases)[number]),

@@ -1,4 +1,4 @@
-/** A home with sessions, settings and files for every command that reads or writes one, and the command as it is shipped. */
+/** A home with sessions, settings and files for every command that reads or writes one, and the command as shipped. */
 
 import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -34,8 +34,8 @@ const picture = (text: string) =>
   }) as const;
 
 /**
- * `s`: whole, with blobs and a torn tail beside it that hold the secret. `broken`: a line in its middle is damaged.
- * `odd`: whole, but its next request breaks a rule. `torn`: its last line is unfinished.
+ * `s`: intact, with blobs and a torn tail next to it that hold the secret. `broken`: a line in its middle is damaged.
+ * `odd`: intact, but its next request breaks a rule. `torn`: its last line is unfinished.
  */
 export async function makeHome(): Promise<Home> {
   const home = homeIn(killFolder());
@@ -75,7 +75,7 @@ export async function makeHome(): Promise<Home> {
   return home;
 }
 
-/** The API takes no input_text of a model. */
+/** The API does not accept input_text from a model. */
 const ODD_MESSAGE = {
   id: "msg_1",
   type: "message",
@@ -87,7 +87,7 @@ const SCENARIO = "about: One answer.\nturns:\n  - send: Hello\n    expect: { noC
 
 const CALL = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
 
-/** Gone as soon as it is judged: the full forms make thousands, in memory. */
+/** Removed as soon as it is judged: the full forms make thousands, in memory. */
 export async function withCopy<T>(home: Home, work: (copy: Home) => Promise<T>): Promise<T> {
   const copy = homeIn(quickFolder());
   try {
@@ -106,18 +106,18 @@ export interface Ended {
 }
 
 export interface HowToRun {
-  /** Put before the command: strace with its orders. */
+  /** Put before the command: strace with its options. */
   readonly under?: readonly string[];
   /** For a command that runs until it is stopped: called with its first line of output. Then SIGINT ends it. */
   readonly whenUp?: ((line: string) => Promise<unknown>) | undefined;
-  /** The process to end, where it is not the one that is started; 0 when it is gone. */
+  /** The process to end, if it is not the one that is started; 0 when it is gone. */
   readonly processId?: (started: number) => number;
 }
 
-/** Far above what any command takes on a busy machine: one that is still there hangs. */
+/** Far above what any command takes on a busy machine; one that is still running hangs. */
 const HANGS_MS = 150_000;
 
-/** The command as it is shipped. */
+/** The command as shipped. */
 export async function command(
   home: Home,
   words: readonly string[],
@@ -141,23 +141,23 @@ export async function command(
   const stop = (): void => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const wanted = processId === undefined ? pid : processId(pid);
-    if (wanted > 0) process.kill(wanted, "SIGINT"); // 0 is every process of this group
+    if (wanted > 0) process.kill(wanted, "SIGINT"); // 0 means every process of this group
   };
   let up: Promise<unknown> | undefined;
   child.stdout.on("data", (data: Buffer) => {
     out += data.toString("utf8");
-    // What it answered while the disk failed is judged by what it leaves and says.
+    // The command is judged by what it leaves and prints, not by its answers while the disk failed.
     if (out.includes("\n"))
       up ??= whenUp?.(out.slice(0, out.indexOf("\n")))
         .catch(() => undefined)
         .then(stop)
-        .catch(() => undefined); // it ended by itself in this moment
+        .catch(() => undefined); // it ended by itself at this moment
   });
   child.stderr.on("data", (data: Buffer) => (err += data.toString("utf8")));
   let hung = false;
   const late = setTimeout(() => {
     hung = true;
-    if (pid > 0) process.kill(-pid, "SIGKILL"); // strace and what it runs
+    if (pid > 0) process.kill(-pid, "SIGKILL"); // strace and the command it runs
   }, HANGS_MS);
   const [code, signal] = await new Promise<[number | null, string | null]>((done) => {
     child.once("close", (...how) => done(how));

@@ -1,4 +1,4 @@
-/** What must hold of the files when a command was killed, or when the disk failed under it. */
+/** What must hold for the files when a command was killed, or when the disk failed under it. */
 
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
@@ -10,13 +10,13 @@ import { createAgent, emulator, fileStore } from "../../src/index.ts";
 import type { Case } from "./command-cases.ts";
 import { command, type Home, SECRET, withCopy } from "./command-fixture.ts";
 
-/** Not one byte of what was there has changed, but for what the command is to change. */
+/** No earlier byte has changed, except for what the command is meant to change. */
 export function expectUntouched(home: Home, before: Home, { changes = [], rewrites = [] }: Case): void {
   for (const name of readdirSync(before.folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
     entry.isFile() ? [join(entry.parentPath, entry.name).slice(before.folder.length + 1)] : [],
   )) {
     const short = name.split("/").at(-1) ?? "";
-    if (short.endsWith(".summary")) continue; // any list may write it anew
+    if (short.endsWith(".summary")) continue; // any list may rewrite it
     const [, session] = /^home\/sessions\/([^./]+)\./.exec(name) ?? [];
     if (changes.includes(session ?? "") || rewrites.includes(short)) continue;
     if (!existsSync(join(home.folder, name))) throw new Error(`${name} is gone`);
@@ -26,13 +26,13 @@ export function expectUntouched(home: Home, before: Home, { changes = [], rewrit
   }
 }
 
-/** What was left for the next one that writes. */
+/** What was left for the next writer. */
 export const leftIn = ({ folder }: Home): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
     /\.tmp(?:$|\/)|\.new$/.test(name),
   );
 
-/** Whoever writes next takes away what was left. */
+/** The next writer removes what was left. */
 export async function expectSwept(home: Home): Promise<void> {
   const notice = { type: "notice", code: "test", message: "next" } as const;
   const store = fileStore(home.sessions);
@@ -44,16 +44,16 @@ export async function expectSwept(home: Home): Promise<void> {
     replaceFile(join(folder, "next"), "next");
   }
   expect(leftIn(home)).toEqual([]);
-  // The folder of a lock may stay: whoever writes to the session next uses it again.
+  // The folder of a lock may stay: the next writer of the session uses it again.
   const beside = readdirSync(home.sessions).filter((name) => !name.endsWith(".lock"));
   for (const id of new Set(beside.map((name) => name.split(".")[0])))
     expect(existsSync(join(home.sessions, `${id}.jsonl`)), `${id} has a log`).toBe(true);
 }
 
-/** Run again it does its work, or says that it is done; and the sessions it may change can be gone on with. */
+/** Run again, it does its work or says that it is done, and the sessions it may change can continue. */
 export async function expectGoesOn(one: Case, home: Home, before: Home): Promise<boolean> {
   expectUntouched(home, before, one);
-  await withCopy(home, expectSwept); // also where nobody runs it again
+  await withCopy(home, expectSwept); // even if it is not run again
   const wasDone = await one.done(home, before);
   if (one.cleared !== undefined) rmSync(join(home.work, one.cleared), { recursive: true, force: true });
   const { code, err, out } = await command(home, one.words, { whenUp: one.whenUp });
@@ -77,7 +77,7 @@ export async function expectGoesOn(one: Case, home: Home, before: Home): Promise
   return wasDone;
 }
 
-/** The secret is in no file of the session, whatever came in between. */
+/** The secret is in no file of the session, whatever happened in between. */
 function expectNowhere(home: Home): void {
   for (const entry of readdirSync(home.sessions, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);

@@ -1,6 +1,6 @@
 /**
- * SIGKILL at every system call with which a command touches files: what was there before is intact, a result is whole or
- * not there, the command run again succeeds, and what the killed one left is taken away by the next that writes.
+ * SIGKILL at every system call with which a command touches files: earlier files are intact, a result is whole or
+ * missing, the command succeeds when run again, and the next writer removes what the killed one left.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,6 +1,8 @@
 /**
- * Logs of real sessions for the exhaustive suites: conversations with tools over every dialect, against the emulator, with
- * switches of model before a turn and in the middle of a tool loop, a cancelled turn, a cut stream, a branch, a compaction.
+ * Logs of real sessions for the exhaustive suites: conversations with tools over every dialect, against the emulator,
+ * with
+ * model switches before a turn and in the middle of a tool loop, a cancelled turn, a cut stream, a branch, a
+ * compaction.
  *
  * @module
  */
@@ -37,7 +39,7 @@ export function emulatedModel(name: string, baseUrl: string, effort?: string): M
 export interface Part {
   readonly prompt: string;
   readonly model?: string;
-  /** Switched to when the first tool of the turn begins. */
+  /** The model to switch to when the first tool of the turn starts. */
   readonly inLoop?: string;
   readonly cancelInTool?: boolean;
   readonly fault?: Fault;
@@ -50,7 +52,7 @@ export interface Recorded {
   readonly baseUrl: string;
 }
 
-/** A session that went through these parts. */
+/** Plays a session through these parts. */
 export async function converse(parts: readonly Part[]): Promise<Recorded> {
   const clock = instantClock();
   const emulator = await startEmulator({ seed: "the corpus", clock: instantClock() });
@@ -146,7 +148,7 @@ export const CORPUS: Readonly<Record<string, readonly Part[]>> = {
   ],
 };
 
-/** As the file log would have written them. */
+/** The lines as the file log would have written them. */
 export function linesOf(events: readonly LoggedEvent[]): readonly Buffer[] {
   return events.map((event) => frameLine(event));
 }

@@ -1,6 +1,6 @@
 /**
- * Streams that never end, in every way a stream can fail to: each is stopped at its limit, and what it adds to memory is
- * bounded. And the other end of the scale: a log of 20 MB is read in a time that is close to that of parsing it.
+ * Streams that never end, in every way a stream can fail to: each is stopped at its limit, and the memory it adds is
+ * bounded. At the other end of the scale, reading a log of 20 MB takes little longer than parsing it.
  */
 
 import { rmSync, statSync, writeFileSync } from "node:fs";
@@ -16,7 +16,7 @@ import { EXHAUSTIVE, PATIENCE_MS, quickFolder } from "./how-much.ts";
 
 const MIB = 1024 * 1024;
 const CHUNK = 64 * 1024;
-/** What is offered when nothing stops it. */
+/** The bytes offered if nothing stops the stream. */
 const OFFERED = (EXHAUSTIVE ? 1024 : 24) * MIB;
 const lines: string[] = [];
 afterAll(() =>
@@ -30,7 +30,7 @@ const HOSTILE: Readonly<Record<string, { readonly text: string; readonly stops: 
   "a data line without an end": { text: `data: ${"x".repeat(CHUNK)}`, stops: true },
   "an event of endless lines": { text: repeated("data: some words of one event\n"), stops: true },
   "an event of empty data lines": { text: repeated("data:\n"), stops: true },
-  // These are valid for ever; nothing of them may stay in memory.
+  // These stay valid for ever; none of them may stay in memory.
   "comments for ever": { text: repeated(": ping\n\n"), stops: false },
   "events for ever": { text: repeated('data: {"type":"ping"}\n\n'), stops: false },
 };
@@ -46,7 +46,7 @@ test.each(Object.entries(HOSTILE))(
     let stopped: unknown;
     try {
       for (; offered < OFFERED; offered += text.length) {
-        decoder.feed(Buffer.from(text)); // bytes of its own, as from a socket
+        decoder.feed(Buffer.from(text)); // its own bytes, as from a socket
         if (offered % MIB < CHUNK) most = Math.max(most, process.memoryUsage().rss - before);
       }
     } catch (error) {
@@ -64,7 +64,7 @@ test.each(Object.entries(HOSTILE))(
 );
 
 test(
-  "a log of 20 MB is read whole; how long that takes beside JSON.parse of its lines is printed",
+  "a log of 20 MB is read whole, and the time is printed next to that of JSON.parse on its lines",
   async () => {
     const folder = quickFolder();
     try {

@@ -1,6 +1,6 @@
 /**
  * The exhaustive suites have two forms: a sample with every `npm test`, and every case with THROUGHLINE_EXHAUSTIVE=1
- * (`npm run test:exhaustive`). Each prints how many cases it tried: docs/reliability.md has the figures.
+ * (`npm run test:exhaustive`). Each prints how many cases it tried; docs/reliability.md has the figures.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { join } from "node:path";
 
 export const EXHAUSTIVE = process.env["THROUGHLINE_EXHAUSTIVE"] === "1";
 
-/** Two hours: a full form ends when it is through, not when a clock says so. */
+/** Two hours: a full form ends when it is done, not on a time-out. */
 export const PATIENCE_MS = 7_200_000;
 
 /** All of 0 … total-1, or about `quick` of them, spread evenly, with the first and the last. */
@@ -22,7 +22,7 @@ export function someOf(total: number, quick: number): readonly number[] {
   return [...new Set(Array.from({ length: quick }, (_, index) => Math.round(index * step)))];
 }
 
-/** A new folder, in memory where there is such a place: what a disk keeps is not the question of these suites. */
+/** A new folder, in memory if possible: these suites do not test what a disk keeps. */
 export function quickFolder(): string {
   let place = "/dev/shm";
   try {
@@ -33,12 +33,12 @@ export function quickFolder(): string {
   return mkdtempSync(join(place, "throughline-exhaustive-"));
 }
 
-/** With the dead sockets that a killed writer leaves: Node's own copy refuses them. */
+/** Copies the dead sockets that a killed writer leaves too; Node's own copy refuses them. */
 export function copyFolder(from: string, to: string): void {
   execFileSync("cp", ["-a", `${from}/.`, to]);
 }
 
-/** Two at a time: while one waits for its process or its disk, the other works. The first that fails ends both. */
+/** Runs two at a time: while one waits for its process or its disk, the other works. The first failure ends both. */
 export async function twoAtOnce<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const waiting = [...all];
   const worker = async (): Promise<void> => {

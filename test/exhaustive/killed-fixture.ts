@@ -1,4 +1,4 @@
-/** Kills a session in a process of its own, goes on with what it left, and judges the whole. */
+/** Kills a session in its own process, continues what it left, and judges the whole. */
 
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -30,7 +30,7 @@ export interface Said {
   readonly counts: { readonly write: number; readonly sync: number; readonly tool: number } | undefined;
 }
 
-/** Runs it to its end, whatever that is. `under` is put before the command: strace with its orders. */
+/** Runs it to its end, whatever that is. `under` is put before the command: strace with its options. */
 export async function runChild(plan: KilledPlan, under: readonly string[] = []): Promise<Said> {
   const whole = [...under, process.execPath, childProgram("killed-child"), JSON.stringify(plan)];
   // One thread for the disk: then the nth fdatasync is the nth of its thread, which is how strace counts.
@@ -59,7 +59,7 @@ export function effectsOf({ effects }: KilledPlan): readonly string[] {
   return existsSync(effects) ? readFileSync(effects, "utf8").split("\n").slice(0, -1) : [];
 }
 
-/** Opens what was left and goes on: nothing acknowledged is lost, no tool runs twice, nothing is refused. */
+/** Opens what was left and continues: no acknowledged event is lost, no tool runs twice, nothing is refused. */
 export async function expectGoesOn(plan: KilledPlan, said: Said, emulator: Emulator): Promise<void> {
   const ran = effectsOf(plan);
   const again: string[] = [];
@@ -79,7 +79,7 @@ export async function expectGoesOn(plan: KilledPlan, said: Said, emulator: Emula
     ],
     permissions: "auto",
   });
-  // By their number: the emulator keeps the last thousand of them, and a full form makes many more.
+  // By number: the emulator keeps the last thousand of them, and a full form makes many more.
   const before = emulator.exchanges.at(-1)?.index ?? -1;
   const session = await agent.open({ id: SESSION, store: fileStore(plan.folder) });
   try {
@@ -95,7 +95,7 @@ export async function expectGoesOn(plan: KilledPlan, said: Said, emulator: Emula
     expect(new Set(effects).size).toBe(effects.length);
     const keys = history.flatMap((event) => (event.type === "tool_start" ? [event.idempotencyKey] : []));
     for (const effect of effects) expect(keys).toContain(effect.split(" ")[1]);
-    // A call that had begun is not called again under another key either.
+    // Nor is a started call made again under another key.
     const starts = history.flatMap((event) => (event.type === "tool_start" ? [event.callId] : []));
     expect(new Set(starts).size).toBe(starts.length);
     const turns = new Set(history.flatMap((event) => (event.turn === undefined ? [] : [event.turn])));

@@ -11,14 +11,14 @@ export interface KilledPlan {
   readonly prompts: readonly string[];
   /** Finish what an earlier process left, instead of a new turn. */
   readonly resume: boolean;
-  /** Where the tool says that it took effect. */
+  /** The file in which the tool records that it took effect. */
   readonly effects: string;
-  /** It kills itself at this place of its log, or of its tool. */
+  /** Where it kills itself: a place in its log or in its tool. */
   readonly die?: DiePoint;
 }
 
 export type DiePoint =
-  /** Some bytes of the nth write have reached the file. */
+  /** How many bytes of the nth write have reached the file. */
   | { readonly at: "write"; readonly nth: number; readonly bytes: number }
   | { readonly at: "sync"; readonly nth: number; readonly when: "before" | "after" }
   | { readonly at: "tool"; readonly nth: number; readonly when: "before" | "after" };

@@ -1,6 +1,7 @@
 /**
- * Every way in which the bytes of a log can be short, zeroed or changed, each opened by a writer: it is recovered to exactly
- * what was whole, or refused with line and byte; never silently wrong, and it can always go on.
+ * Every way in which the bytes of a log can be short, zeroed or changed, each opened by a writer: it recovers exactly
+ * the
+ * intact part, or refuses with line and byte. It is never silently wrong, and the session can always continue.
  */
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -34,7 +35,7 @@ afterAll(() => {
 
 const eventsOf = (name: string): readonly LoggedEvent[] => recorded.get(name) ?? [];
 
-/** `toEqual` is for its message: asked each time, it would take most of a long run. */
+/** `toEqual` is only for its message: used for every comparison, it would take most of a long run. */
 function expectSame(read: unknown, written: unknown, where: string): void {
   if (!isDeepStrictEqual(read, written)) expect(read, where).toStrictEqual(written);
 }
@@ -44,7 +45,9 @@ async function put(bytes: Buffer): Promise<void> {
   writeFileSync(path, bytes, { mode: 0o600 });
 }
 
-/** A writer opens it, finds exactly `whole`, saves the rest aside, goes on, and the next reader finds all of it. */
+/**
+ * A writer opens it, finds exactly `whole`, saves the rest aside and continues, and the next reader finds all of it.
+ */
 async function expectRecovered(
   bytes: Buffer,
   whole: readonly LoggedEvent[],
@@ -67,7 +70,7 @@ async function expectRecovered(
   await next.close();
 }
 
-/** How many of the lines stand whole in the first `length` bytes, and where they end. */
+/** How many lines are whole in the first `length` bytes, and where they end. */
 function wholeIn(
   lines: readonly Buffer[],
   length: number,
@@ -84,7 +87,7 @@ function wholeIn(
 
 describe.each(["responses", "messages", "crossings"])("the log of %s", (name) => {
   test(
-    "cut after any byte is recovered to its whole lines and goes on",
+    "cut after any byte is recovered to its whole lines and continues",
     async () => {
       const events = eventsOf(name);
       const lines = linesOf(events);
@@ -100,7 +103,7 @@ describe.each(["responses", "messages", "crossings"])("the log of %s", (name) =>
 });
 
 test(
-  "zeros from any byte to the end, and to the end of the sector, are a torn tail",
+  "zeros from any byte to the end, or to the end of the sector, are a torn tail",
   async () => {
     const events = eventsOf("responses");
     const lines = linesOf(events);
@@ -122,7 +125,7 @@ test(
     const all = eventsOf("messages");
     const synced = all.slice(0, 6);
     const base = Buffer.concat(linesOf(synced));
-    // A write of twelve sectors: real events, the last made as long as it takes.
+    // A write of twelve sectors: real events, the last padded to the length needed.
     const rest: LoggedEvent[] = [];
     const first = Math.floor(base.length / 512);
     const end = (first + 12) * 512;
@@ -161,7 +164,7 @@ test(
 );
 
 test(
-  "any flipped bit is refused with its line and byte and changes nothing; only a lost last line break is a torn tail",
+  "any flipped bit is refused with its line and byte and changes nothing; only a lost final line break is a torn tail",
   async () => {
     const long = eventsOf("crossings");
     const lines = linesOf(long);
@@ -201,7 +204,7 @@ function isDamage(error: unknown, line: number, byte: number | undefined): boole
   return code === "log_damaged" && details?.line === line && details.byte === byte;
 }
 
-/** What `repair` writes is whole again, and every other event stands in it as it was. */
+/** The output of `repair` is whole again, and every other event in it is unchanged. */
 function expectSalvaged(bytes: Buffer, events: readonly LoggedEvent[], line: number): void {
   const { events: saved } = salvageLog(bytes, { session: "s" });
   for (const [index, event] of events.entries())
@@ -210,7 +213,7 @@ function expectSalvaged(bytes: Buffer, events: readonly LoggedEvent[], line: num
 }
 
 test(
-  "any line that is missing, doubled or swapped with its neighbour is refused, and a missing last one is a shorter log",
+  "a missing, doubled or swapped line is refused; a missing last line makes a shorter log",
   async () => {
     for (const name of recorded.keys()) {
       const events = eventsOf(name);

@@ -1,6 +1,7 @@
 /**
- * A session whose disk fails, or whose turn is cancelled, at every single call of its ports: log, wire, tool. The turn ends
- * once and says why, nothing acknowledged is lost, nothing runs twice, and the session goes on.
+ * A session whose disk fails, or whose turn is cancelled, at every single call of its ports: log, wire, tool. The turn
+ * ends
+ * once and says why, no acknowledged event is lost, nothing runs twice, and the session continues.
  */
 
 import { rmSync } from "node:fs";
@@ -37,14 +38,14 @@ afterAll(async () => {
 const MODELS = ["emu-reasoner", "emu-claude", "emu-deepseek"] as const;
 
 interface Hooks {
-  /** Called with each write, sync, event and tool; may throw for a write, reject for a sync, cancel the turn. */
+  /** Called with each write, sync, event and tool; may throw for a write, reject for a sync, or cancel the turn. */
   write?(nth: number): number | undefined;
   sync?(nth: number): void;
   event?(nth: number, cancel: () => void): void;
   tool?(nth: number, cancel: () => void): void;
-  /** With each request, its answer's head and each piece of its body. */
+  /** Called with each request, the head of its answer and each chunk of its body. */
   wire?(nth: number, cancel: () => void): void;
-  /** With each wait; the first request is refused with 503, so there is one. */
+  /** Called with each wait. The first request is refused with 503, so there is one. */
   clock?(nth: number, cancel: () => void): void;
 }
 
@@ -62,7 +63,7 @@ interface Ran {
   readonly result: TurnResult | undefined;
   readonly acknowledged: readonly LoggedEvent[];
   readonly effects: string[];
-  /** Opens it anew, with nothing wrong any more. */
+  /** Opens it again, with no more faults. */
   reopen(): Promise<Session>;
   remove(): void;
 }
@@ -198,7 +199,7 @@ function failing(now: boolean, code: string): undefined {
 }
 
 test.each(MODELS)(
-  "%s: a disk that fails at any write or sync",
+  "%s: the disk may fail at any write or sync",
   async (model) => {
     const golden = await run(model, {});
     expect(golden.result?.status).toBe("completed");
@@ -237,7 +238,7 @@ test.each(MODELS)(
 );
 
 test.each(MODELS)(
-  "%s: a cancel at any write, sync, event, tool, wait or piece of the wire",
+  "%s: the turn may be cancelled at any write, sync, event, tool, wait or chunk of the wire",
   async (model) => {
     const golden = await run(model, {});
     const wire = await run(model, { wire: nothing });

@@ -1,6 +1,6 @@
 /**
- * Law 6 over the corpus: after every prefix of every log, with every model of every dialect, with every replay policy and
- * with thinking on and off, the next request is accepted by a judge that remembers nothing.
+ * Law 6 over the corpus: after every prefix of every log, with every model of every dialect, every replay policy, and
+ * thinking on and off, a judge that remembers nothing accepts the next request.
  */
 
 import { createHash } from "node:crypto";
@@ -43,7 +43,7 @@ interface Asked {
   readonly model: string;
   readonly effort: string | undefined;
   readonly reasoning: "all" | "since_last_user" | "none";
-  /** A new message, or the same turn going on: what `resume` asks. */
+  /** A new message. If undefined, the same turn continues, which is what `resume` requests. */
   readonly say: string | undefined;
 }
 
@@ -56,7 +56,7 @@ const ASKED: readonly Asked[] = MODELS.flatMap((model) => [
 ]);
 
 test.each(Object.keys(CORPUS))(
-  "%s: the next request of every prefix is accepted, wherever it goes",
+  "%s: the next request of every prefix is accepted, whichever model gets it",
   async (name) => {
     const { events, baseUrl } = await converse(CORPUS[name] ?? []);
     const judge = await startEmulator();
@@ -66,7 +66,7 @@ test.each(Object.keys(CORPUS))(
         const length = 1 + Math.floor(index / ASKED.length);
         const asked = ASKED[index % ASKED.length] as Asked;
         const prefix = events.slice(0, length);
-        // Without a new message there is something to ask only in the middle of a turn.
+        // Without a new message there is something to request only in the middle of a turn.
         if (asked.say === undefined && !isTurnOpen(prefix)) continue;
         const where = `prefix of ${length} of ${name}, ${JSON.stringify(asked)}, after ${events[length - 1]?.type}`;
         const all = asked.say === undefined ? prefix : stamped(prefix, [userMessage(asked.say)]);
@@ -88,7 +88,7 @@ test.each(Object.keys(CORPUS))(
   PATIENCE_MS,
 );
 
-/** An answer that is whole and calls nothing has nothing to ask, even where its turn_end is missing. */
+/** A whole answer without calls needs no further request, even if its turn_end is missing. */
 function isTurnOpen(events: readonly LoggedEvent[]): boolean {
   const begun = events.findLastIndex((event) => event.type === "user_message");
   const turn = events.slice(begun);

@@ -1,7 +1,8 @@
 /**
- * `serve` is killed and stopped again and again under senders that repeat their requests until they are answered. Whatever
- * was answered holds: a session that was made (201) is there, a turn that was accepted (202) is in the log exactly once,
- * and one whose cancel was answered (200) ended as cancelled.
+ * `serve` is killed and stopped again and again under senders that repeat their requests until they are answered. Every
+ * answer holds: a created session (201) exists, an accepted turn (202) is in the log exactly once, and a turn whose
+ * cancel
+ * was answered (200) ended as cancelled.
  */
 
 import { afterAll, expect, test } from "vitest";
@@ -19,7 +20,7 @@ afterAll(() => tally.print(`kills and stops of serve (${EXHAUSTIVE ? "all" : "a 
 const [KILLS, STOPS] = EXHAUSTIVE ? [200, 50] : [6, 2];
 const SESSIONS = 3;
 const SENDERS_EACH = 3;
-/** A longer session takes longer to answer; then the kills meet fewer moments. */
+/** A longer session takes longer to answer; then the kills hit fewer distinct moments. */
 const TURNS_EACH = 40;
 
 interface Promised {
@@ -29,7 +30,7 @@ interface Promised {
   repeated: number;
 }
 
-/** Asks until somebody answers: a server that is killed and comes back, as a sender sees it. */
+/** Sends until it gets an answer, so that a killed and restarted server looks like a slow one. */
 class Sender {
   readonly #url: string;
   readonly #promised: Promised;
@@ -47,7 +48,7 @@ class Sender {
     for (let made = 0; !this.#over.aborted; made += 1) {
       const session = `${this.#name}-${made}`;
       const answer = await this.#post("", { id: session });
-      // 409: made by the first of two requests, whose answer the kill took.
+      // 409: created by the first of two requests, whose answer the kill took.
       if (answer === undefined) return;
       expect([201, 409]).toContain(answer.status);
       this.#promised.sessions.add(session);
@@ -64,7 +65,7 @@ class Sender {
       expect([answer.status, answer.body["turn"]]).toEqual([202, turn]);
       this.#promised.turns.set(turn, session);
       if (random() < 0.2) await this.#cancel(session, turn);
-      else if (random() < 0.3) await this.#post(`/${session}/turns`, request); // once more, for nothing
+      else if (random() < 0.3) await this.#post(`/${session}/turns`, request); // once more, to no effect
       else if (random() < 0.5) await this.#ask(`/${session}/turns/${turn}?wait=5`);
     }
   }
@@ -87,7 +88,7 @@ class Sender {
         const body = (await response.json()) as Answer["body"];
         if (response.status !== 503) return { status: response.status, body };
       } catch {
-        this.#promised.repeated += 1; // nobody there, or the answer was cut off: asked again
+        this.#promised.repeated += 1; // the server is down, or the answer was cut off: send again
       }
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
@@ -102,7 +103,7 @@ interface Answer {
 
 const HEADERS = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
 
-/** Repeatable as far as processes are: mulberry32. */
+/** Repeatable as far as processes allow: mulberry32. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -114,7 +115,7 @@ function randomFrom(seed: number): () => number {
 }
 
 test(
-  "every 202 is in the log exactly once, every 201 is there, every cancel holds",
+  "every 202 is in the log exactly once, every 201 exists, every cancel holds",
   async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf({ paceMs: 1 });
@@ -162,7 +163,8 @@ test(
     for (const [turn, session] of promised.turns) {
       const found = whatBecame(logs.get(session) ?? [], turn);
       const cancelled = promised.cancelled.has(turn);
-      // The last turn of a session may have been killed with nobody to close it: it has its message and no end.
+      // The last turn of a session may have been killed with no later writer to close it: it has its message and no
+      // end.
       const once = found.messages <= 1 && found.ends.length <= 1 && found.messages + found.ends.length > 0;
       const [end] = found.ends;
       const right = cancelled ? end === "cancelled" : found.messages === 1 || end === "cancelled";

@@ -1,6 +1,8 @@
 /**
- * Every stream, in every dialect, cut after any byte, split at any byte, and with any event left out, doubled, swapped or
- * broken: the same events, or an end that says that something is missing. Always exactly one end, and never an exception.
+ * Every stream, in every dialect, cut after any byte, split at any byte, and with any event omitted, doubled, swapped
+ * or
+ * corrupted: the same events, or an end that says that something is missing. Always exactly one end, and never an
+ * exception.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -55,7 +57,7 @@ function decode(speaker: Speaker, chunks: readonly Uint8Array[]): readonly Strea
 const itemsOf = (events: readonly StreamEvent[]): readonly ItemDraft[] =>
   events.flatMap((event) => (event.type === "item_done" ? [event.draft] : []));
 
-/** The one end, which comes last. */
+/** The one end, which is the last event. */
 function endOf(events: readonly StreamEvent[], where: string): StreamEnd {
   const ends = events.filter((event) => event.type === "end");
   const last = events.at(-1);
@@ -78,7 +80,7 @@ describe.each(cases)("%s", (name, speaker, answer) => {
   const { status } = endOf(whole, name);
 
   test.each(Object.entries(NEWLINES))(
-    "with %s: split at any byte it is the same",
+    "with %s gives the same events when split at any byte",
     (_title, newline) => {
       const bytes = bytesOf(frames, newline);
       for (const at of someOf(bytes.length + 1, 25)) {
@@ -93,7 +95,7 @@ describe.each(cases)("%s", (name, speaker, answer) => {
   );
 
   test.each(Object.entries(NEWLINES))(
-    "with %s: cut after any byte it has one end, completed only when all of it came",
+    "with %s has one end when cut after any byte, completed only if nothing that matters is missing",
     (_title, newline) => {
       const bytes = bytesOf(frames, newline);
       for (const length of someOf(bytes.length, 25)) {
@@ -110,7 +112,7 @@ describe.each(cases)("%s", (name, speaker, answer) => {
     PATIENCE_MS,
   );
 
-  test("any event left out, doubled, swapped or broken: one end, and nothing that was not said", () => {
+  test("with any event omitted, doubled, swapped or corrupted has one end, and nothing invented", () => {
     for (const [index, frame] of frames.entries()) {
       const before = frames.slice(0, index);
       const after = frames.slice(index + 1);
@@ -128,7 +130,7 @@ describe.each(cases)("%s", (name, speaker, answer) => {
         const end = endOf(events, where);
         tally.add(`events ${what}`);
         expectNothingInvented(itemsOf(events), items, where);
-        // Responses says every item whole at its end: a completed answer has all of them as they are, or lacks some.
+        // Responses repeats every item whole at its end, so a completed answer has them unchanged, or lacks some.
         if (speaker.dialect === "openai-responses" && end.status === "completed")
           for (const item of itemsOf(events)) expect(items, where).toContainEqual(item);
         if (status !== "completed") expect(end.status, where).not.toBe("completed");
@@ -136,7 +138,7 @@ describe.each(cases)("%s", (name, speaker, answer) => {
     }
   });
 
-  test("any two events away from each other: one end", () => {
+  test("with any two events omitted has one end", () => {
     const pairs = frames.length * frames.length;
     for (const pair of someOf(pairs, 40)) {
       const drop = new Set([Math.floor(pair / frames.length), pair % frames.length]);
@@ -158,7 +160,7 @@ const BROKEN: readonly (readonly [string, (frame: string) => string])[] = [
   ["its values numbers", (frame) => frame.replaceAll(/:"[^"]*"/g, ":1")],
 ];
 
-/** A call may be missing or its words may be short; one that nobody made must not be there. */
+/** A call may be missing or truncated, but an invented call must not be there. */
 function expectNothingInvented(got: readonly ItemDraft[], said: readonly ItemDraft[], where: string): void {
   const ids = new Set(said.flatMap((item) => (item.type === "tool_call" ? [item.callId] : [])));
   const calls = got.flatMap((item) => (item.type === "tool_call" ? [item.callId] : []));

@@ -1,6 +1,6 @@
 /**
- * SIGKILL at every system call with which a session touches its files, and at every one of a recovery, by strace: nothing
- * acknowledged is lost, no tool runs twice, the next writer goes on.
+ * SIGKILL by strace at every system call with which a session or a recovery touches its files: no acknowledged event is
+ * lost, no tool runs twice, the next writer continues.
  */
 
 import { spawnSync } from "node:child_process";
@@ -25,9 +25,9 @@ afterAll(async () => {
   tally.print(`kills at system calls (${EXHAUSTIVE ? "all" : "a sample"})`);
 });
 
-/** Only the files of the log are changed by these. */
+/** These only ever change the files of the log. */
 const CHANGES = ["pwrite64", "fdatasync", "fsync", "ftruncate", "rename", "unlink", "mkdir"];
-/** These the process makes all the time; only those on the session's files count. */
+/** The process makes these all the time; only those on the session's files count. */
 const ON_FILES = ["openat", "write", "close", "read", "fstat", "statx", "fchmod"];
 
 const hasStrace = spawnSync("strace", ["-V"]).status === 0;
@@ -58,7 +58,7 @@ const filter = (folder: string, call: string): readonly string[] =>
         path,
       ]);
 
-/** How often each call is made, by one thread: strace counts each thread for itself. */
+/** How often one thread makes each call: strace counts each thread separately. */
 async function pointsOf(makePlan: () => KilledPlan): Promise<readonly Point[]> {
   const points: Point[] = [];
   for (const calls of [CHANGES, ON_FILES]) {
@@ -66,7 +66,7 @@ async function pointsOf(makePlan: () => KilledPlan): Promise<readonly Point[]> {
     const trace = join(killFolder(), "trace.txt");
     const order = ["strace", "-f", "--seccomp-bpf", "-qq", "-o", trace, "-e", `trace=${calls.join()}`];
     const { counts } = await runChild(plan, [...order, ...filter(plan.folder, calls[0] ?? "")]);
-    expect(counts, "the golden run came to its end").toBeDefined();
+    expect(counts, "the golden run reached its end").toBeDefined();
     const made = new Map<string, number>();
     for (const [, thread, call] of readFileSync(trace, "latin1").matchAll(/^(\d+) +([a-z0-9]+)\(/gm))
       made.set(`${call} ${thread}`, (made.get(`${call} ${thread}`) ?? 0) + 1);
@@ -138,7 +138,7 @@ describe.runIf(hasStrace)("SIGKILL by strace", () => {
   );
 });
 
-/** What a run did that was not killed: it needed one call less than the golden one. */
+/** Counts a run. One that was not killed needed one call less than the golden one. */
 function count({ call }: Point, said: Said, of: string): void {
   tally.add(said.counts === undefined ? `killed at ${call}, ${of}` : `not reached: ${call}, ${of}`);
   if (said.counts === undefined) tally.add("killed");

@@ -1,4 +1,7 @@
-/** The system calls with which a command touches files, found by strace; and strace that kills the command at one, or makes one fail. */
+/**
+ * The system calls with which a command touches files, found by strace; and strace runs that kill the command at one of
+ * them, or make one fail.
+ */
 
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
@@ -7,7 +10,7 @@ import { command, type Ended, type Home, withCopy } from "./command-fixture.ts";
 
 export const hasStrace = spawnSync("strace", ["-V"]).status === 0;
 
-/** What changes a file. */
+/** The calls that change a file. */
 const CHANGES = [
   "write",
   "pwrite64",
@@ -26,14 +29,17 @@ const LOOKS = ["openat", "close", "read", "pread64", "fstat", "newfstatat", "sta
 /** Their number differs from run to run: threads wake one another with these. */
 const BY_PATH_ONLY: ReadonlySet<string> = new Set(["read", "write", "close"]);
 
-/** Of their two names strace looks at the first alone, which is a temporary one. They are few: counted without a path. */
+/**
+ * strace looks only at the first of their two names, which is a temporary one. They are few, so they are counted
+ * without a path.
+ */
 const TWO_NAMES: ReadonlySet<string> = new Set(["rename", "link"]);
 
 export const changesFiles = (call: string): boolean => CHANGES.includes(call);
 
 /**
- * One call: the nth of its kind and its thread, as strace counts; where `path` is given, the nth that names that file. A
- * file whose name holds a process id or a random part is counted without.
+ * One call: the nth of its kind and its thread, as strace counts; if `path` is given, the nth that names that file. A
+ * file whose name holds a process id or a random part is counted without a path.
  */
 export interface Point {
   readonly call: string;
@@ -47,10 +53,10 @@ export interface RunOptions {
   readonly whenUp?: (line: string) => Promise<unknown>;
 }
 
-/** A relative one is of the folder it runs in. */
+/** A relative path is in the folder it runs in. */
 const isOf = (home: Home, path: string): boolean => path.startsWith(home.folder) || !path.startsWith("/");
 
-/** Stands for the folder of the home, which is another one for each run. */
+/** Placeholder for the home folder, which differs for each run. */
 const HOME = "<home>";
 
 /** Every system call on a file below the home. */
@@ -84,15 +90,15 @@ async function pointsIn(home: Home, run: RunOptions): Promise<readonly Point[]> 
   return [...points.values()];
 }
 
-/** With a process id, a random id or a time in it. */
+/** Contains a process id, a random id or a time. */
 const UNKNOWN_NAME = /\.tmp|\/s_[0-9a-z]{20,}|\.lock\//;
 
 export interface Hit extends Ended {
-  /** The run did come by that point, and there it was a file of the home. */
+  /** Whether the run reached that point on a file of the home. */
   readonly reached: boolean;
 }
 
-/** At its entry, so that the call is not made: each state on the way is left once. */
+/** Kills at the call's entry, so that the call is not made: each state on the way is left once. */
 export async function killAt(home: Home, run: RunOptions, point: Point): Promise<Hit> {
   return injected(home, run, point, "signal=KILL", "");
 }
@@ -136,9 +142,9 @@ async function traced(
   calls: readonly string[],
   orders: readonly string[],
 ): Promise<Ended & { readonly lines: readonly Call[] }> {
-  // Beside the home, not in it: the command's folders hold what it made, and nothing else.
+  // Next to the home, not in it: the command's folders hold only what it made.
   const trace = `${home.folder}.trace`;
-  // By seccomp the process is stopped at these calls alone, and is quick in between; strace 6.1 then sends no signal.
+  // With seccomp the process stops only at these calls and is fast in between; strace 6.1 then sends no signal.
   const quick = orders.some((order) => order.includes("signal=")) ? [] : ["--seccomp-bpf"];
   const strace = ["strace", "-f", ...quick, "-qq", "-y", "-s", "400", "-o", trace];
   const ended = await command(home, words, {
@@ -159,7 +165,9 @@ async function traced(
   return { ...ended, lines };
 }
 
-/** Named by the call itself, or of the file it has open; not the folder a command runs in, which stands in every line. */
+/**
+ * The file named by the call itself, or the one it has open; not the command's working folder, which is in every line.
+ */
 function pathsIn(rest: string): readonly string[] {
   const open = /^\d+<([^>]+)>/.exec(rest)?.[1];
   if (open !== undefined) return open.startsWith("/") ? [open] : [];

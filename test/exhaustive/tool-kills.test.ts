@@ -1,6 +1,7 @@
 /**
- * SIGKILL around the start and the finish of tools: in every write that has to do with a call, after any share of its bytes,
- * before and after every sync, before and after the effect itself. No tool runs twice, and the session goes on.
+ * SIGKILL around the start and the finish of tools: in every write related to a call, after any share of its bytes,
+ * before
+ * and after every sync, before and after the effect itself. No tool runs twice, and the session continues.
  */
 
 import { join } from "node:path";
@@ -71,7 +72,7 @@ test.each(MODELS)(
       const die = points[index] as DiePoint;
       const plan = planOf(model, die);
       const said = await runChild(plan);
-      // A sweep that killed nobody must not pass.
+      // A sweep that killed nothing must not pass.
       expect(said.counts, JSON.stringify(die)).toBeUndefined();
       tally.add(`kills at a ${die.at}`);
       tally.add("kills");

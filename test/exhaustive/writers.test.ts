@@ -1,6 +1,6 @@
 /**
- * Two writers of one session. A second one is refused while the first lives, also while it is stopped; where no lock
- * reaches, one that wakes up after another has written is fenced: nothing is ever interleaved.
+ * Two writers of one session. A second one is refused while the first lives, even while it is stopped. If no lock
+ * applies, a writer that wakes up after another has written is fenced: nothing is ever interleaved.
  */
 
 import { readFileSync } from "node:fs";
@@ -22,7 +22,7 @@ afterAll(() => tally.print(`two writers (${EXHAUSTIVE ? "all" : "a sample"})`));
 const notice = (message: string) => ({ type: "notice", code: "test", message }) as const;
 
 test(
-  "a writer that is stopped and goes on again was never robbed: nobody else could write meanwhile",
+  "a writer that is stopped and continued has lost nothing: no other process could write meanwhile",
   async () => {
     for (let round = 0; round < (EXHAUSTIVE ? 100 : 2); round += 1) {
       const folder = temporaryFolder();
@@ -47,7 +47,7 @@ test(
 );
 
 test(
-  "writers of every Node version at hand take turns and are killed or stopped anywhere: nothing acknowledged is lost",
+  "writers of every available Node version take turns and are killed or stopped anywhere: no acknowledged event is lost",
   async () => {
     const folder = temporaryFolder();
     const nodes = [process.execPath, ...(process.env["THROUGHLINE_NODES"] ?? "").split(":").filter(Boolean)];
@@ -66,7 +66,7 @@ test(
       await child.line("acknowledged").then((first) => acknowledged.push(first));
       if (number % 3 === 0) {
         process.kill(child.pid, "SIGSTOP");
-        await lockHolder(join(folder, "s.jsonl")); // others look at it meanwhile
+        await lockHolder(join(folder, "s.jsonl")); // others inspect it meanwhile
         process.kill(child.pid, "SIGCONT");
       }
       await child.kill();
@@ -89,7 +89,7 @@ test(
   PATIENCE_MS,
 );
 
-/** As on two machines that share a folder: each believes it holds the session. */
+/** As on two machines that share a folder: each believes that it holds the session. */
 function unlocked(folder: string): Log {
   return new FileLog({
     id: "s",
@@ -108,7 +108,7 @@ function unlocked(folder: string): Log {
 }
 
 test(
-  "without any lock, in every order of appends of two writers, the one that was overtaken is fenced",
+  "without any lock, in every order of appends of two writers, the overtaken one is fenced",
   async () => {
     const LENGTH = EXHAUSTIVE ? 8 : 4;
     for (let order = 0; order < 2 ** LENGTH; order += 1) {
@@ -131,7 +131,7 @@ test(
       const read = lines.map((line) => JSON.parse(line) as { seq: number; message: string });
       expect(read.map(({ message }) => message)).toEqual(acknowledged);
       expect(read.map(({ seq }) => seq)).toEqual(read.map((_, index) => index));
-      // Only the first to write goes on.
+      // Only the first to write continues.
       expect(new Set(acknowledged.slice(1).map((word) => word[0])).size).toBeLessThanOrEqual(1);
       tally.add("orders of appends");
     }
