@@ -18,8 +18,8 @@ const second = openai("emu-reasoner-mini", { baseUrl: emulator.baseUrl, apiKey: 
 const session = await createAgent({ model: first }).open();
 print(await session.send("Think of a number.").text());
 
-const { kept, left, reasons } = await session.previewSwitch(second);
-print(`\nSwitching: ${kept} thoughts travel, ${left} stay (${Object.keys(reasons).join(", ")})`);
+const { kept, dropped, reasons } = await session.previewSwitch(second);
+print(`\nSwitching: ${kept} thoughts travel, ${dropped} stay (${Object.keys(reasons).join(", ")})`);
 await session.setModel(second);
 print(await session.send("Which number did you think of?").text());
 for (const { seq, type, action, why } of await session.explain({ request: 2 })) {

@@ -39,4 +39,4 @@ for (const question of ["What is the weather in Paris and in Rome?", "Think of a
     `\n  ${status}: ${steps} steps, ${usage.inputTokens} tokens in, ${usage.reasoningTokens} of reasoning\n`,
   );
 }
-print(`\nLog: ${session.place}\n`);
+print(`\nLog: ${session.location}\n`);

@@ -69,7 +69,7 @@ export {
   type Provider,
   PROVIDERS,
 } from "./runtime/models/index.ts";
-export { type HostedTool, type Model, PROFILES } from "./runtime/providers/index.ts";
+export { type ProviderTool, type Model, PROFILES } from "./runtime/providers/index.ts";
 export {
   type Agent,
   type AgentOptions,
@@ -77,15 +77,15 @@ export {
   createAgent,
   type OpenSessionOptions,
   type OutputSchema,
-  type LogRepair as Mending,
+  type RepairPlan,
   previewFromLog,
   rebuildRequest,
-  repairOf as mendingOf,
-  type RuleRepair as Mended,
+  planRepair,
+  type RuleRepair,
   type SendOptions,
   type Session,
   type TreeTurn,
-  treeOf,
+  buildTree,
 } from "./runtime/session/index.ts";
 export { isThroughlineError, ThroughlineError } from "./base/support/index.ts";
 export type { Clock } from "./base/support/index.ts";

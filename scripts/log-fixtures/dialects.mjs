@@ -56,7 +56,7 @@ const responsesLogs = {
       id,
       folder,
       {
-        model: responses("emu-reasoner", "openai", { hosted: ["web_search"] }),
+        model: responses("emu-reasoner", "openai", { providerTools: ["web_search"] }),
         agent: { tools: fixtureTools("get_weather", "list_files") },
       },
       async (_, { ask, faults }) => {
@@ -116,7 +116,7 @@ const messagesLogs = {
     session(
       id,
       folder,
-      { model: messages("emu-claude", "anthropic", { hosted: ["web_search_20250305"] }) },
+      { model: messages("emu-claude", "anthropic", { providerTools: ["web_search_20250305"] }) },
       async (_, { ask, faults }) => {
         await ask("Search the web for release notes.");
         faults("unknown-item");

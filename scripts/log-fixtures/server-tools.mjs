@@ -52,7 +52,7 @@ const claude = {
       id,
       folder,
       {
-        model: messages("emu-claude", "anthropic", { hosted: ["code_execution_20260120"] }),
+        model: messages("emu-claude", "anthropic", { providerTools: ["code_execution_20260120"] }),
         steps: [
           { ...waits, container: { id: "container_1" } },
           { ...ran, container: { id: "container_1" } },
@@ -66,7 +66,7 @@ const claude = {
       id,
       folder,
       {
-        model: messages("emu-claude", "anthropic", { hosted: ["code_execution_20260120"] }),
+        model: messages("emu-claude", "anthropic", { providerTools: ["code_execution_20260120"] }),
         steps: [waits, { output: [say("It did not run.")] }],
       },
       asks("Run it.", "Thanks"),
@@ -76,7 +76,7 @@ const claude = {
       id,
       folder,
       {
-        model: messages("emu-claude", "anthropic", { hosted }),
+        model: messages("emu-claude", "anthropic", { providerTools: hosted }),
         steps: [
           { output: [thought("**Looking**\n\nOnce."), say("Looking."), search], ...paused },
           { output: [found, thought("**Found**\n\nAll."), say("Found.")] },
@@ -91,7 +91,7 @@ const claude = {
       folder,
       {
         model: messages("emu-claude", "anthropic", {
-          hosted: [
+          providerTools: [
             {
               type: "web_search_20250305",
               name: "web_search",
@@ -127,7 +127,7 @@ const claude = {
       id,
       folder,
       {
-        model: messages("emu-claude", "anthropic", { hosted }),
+        model: messages("emu-claude", "anthropic", { providerTools: hosted }),
         steps: [{ output: [thought("**Looking**\n\nOnce."), search, found, say("Found.")] }],
         fetch: retold([
           [
@@ -188,7 +188,7 @@ const openai = {
       folder,
       {
         model: responses("emu-reasoner", "openai", {
-          hosted: [{ type: "shell", environment: { type: "container_auto" } }],
+          providerTools: [{ type: "shell", environment: { type: "container_auto" } }],
         }),
         steps: [
           {

@@ -44,12 +44,12 @@ test("bytes that are no text are refused, unless only a line of many is damaged"
   expect(checkHistory(torn)).toMatchObject({
     format: "codex-rollout",
     pieces: 2,
-    findings: [{ rule: "file", place: "line 2" }],
+    findings: [{ rule: "file", location: "line 2" }],
   });
   expect(repairHistory(torn)).toMatchObject({
     text: ask + ask,
-    changes: [{ rule: "file", place: "line 2" }],
-    left: [],
+    changes: [{ rule: "file", location: "line 2" }],
+    remaining: [],
   });
 });
 

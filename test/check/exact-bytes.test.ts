@@ -23,8 +23,8 @@ test.each([
     `{"model":"gpt-5", "messages" : [{"role":"user","content":"Hi."},{"role":"assistant","content":"x","name":"n"},{"role":"user","content":[{"type":"text","text":"x",${ODD}}]}],"seed":12345678901234567890}`,
   ],
 ])("%s: only what is wrong changes", (_, broken, mended) => {
-  const { text, changes, left } = repairHistory(broken);
-  expect([text, changes.length, left]).toEqual([mended, 1, []]);
+  const { text, changes, remaining } = repairHistory(broken);
+  expect([text, changes.length, remaining]).toEqual([mended, 1, []]);
 });
 
 const line = (status: string): string =>

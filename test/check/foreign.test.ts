@@ -319,7 +319,7 @@ describe.each(Object.entries(SAMPLES))("%s", (_, { format, dialect, write, versi
       findings: [],
       ...(version === undefined ? {} : { version }),
     });
-    expect(repairHistory(text)).toMatchObject({ format, text, changes: [], left: [] });
+    expect(repairHistory(text)).toMatchObject({ format, text, changes: [], remaining: [] });
     expect(await refusalOf(emulator, text, format)).toBeUndefined();
   });
 
@@ -332,7 +332,7 @@ describe.each(Object.entries(SAMPLES))("%s", (_, { format, dialect, write, versi
       expect.arrayContaining([rule]),
     ]);
     const repaired = repairHistory(text);
-    expect([repaired.left, repaired.changes.length > 0]).toEqual([[], true]);
+    expect([repaired.remaining, repaired.changes.length > 0]).toEqual([[], true]);
     expect(repairHistory(repaired.text)).toMatchObject({ format, text: repaired.text, changes: [] });
     expect(await refusalOf(emulator, repaired.text, format)).toBeUndefined();
   });
@@ -352,14 +352,15 @@ describe.each(Object.entries(SAMPLES))("%s", (_, { dialect, write, format }) => 
     expect([...new Set(rules)]).toEqual([expect.stringMatching(/^(?:R18|M25|Q12)$/)]);
     expect(await refusalOf(emulator, text, format)).toMatch(/pattern/);
     const repaired = repairHistory(text);
-    expect(repaired.left).toEqual([]);
+    expect(repaired.remaining).toEqual([]);
     const sent = sendableToolName("functions.weather", () => false);
     expect(valuesIn(repaired.text)).toEqual(valuesIn(text.replaceAll("functions.weather", sent)));
     expect(await refusalOf(emulator, repaired.text, format)).toBeUndefined();
   });
 });
 
-const places = (text: string): readonly string[] => checkHistory(text).findings.map(({ place }) => place);
+const places = (text: string): readonly string[] =>
+  checkHistory(text).findings.map(({ location }) => location);
 
 test("a place says where in the file: the line, the part", async () => {
   const { told: story } = await told("responses");

@@ -10,7 +10,7 @@ import { type Emulator, startEmulator } from "../../src/emulator/index.ts";
 import { createAgent, memoryStore, type Store } from "../../src/index.ts";
 import type { AppendDraft, Log } from "../../src/runtime/log/index.ts";
 import { CHAT_RULES, MESSAGES_RULES, RESPONSES_RULES } from "../../src/runtime/rules/index.ts";
-import { repairOf, previewFromLog } from "../../src/runtime/session/index.ts";
+import { planRepair, previewFromLog } from "../../src/runtime/session/index.ts";
 import { emulatedModel } from "../exhaustive/corpus.ts";
 import { EXHAUSTIVE, someOf } from "../exhaustive/how-much.ts";
 import { stamped, userMessage } from "../support/next-request.ts";
@@ -198,14 +198,14 @@ describe("a log whose next request breaks", () => {
       const log = await store.open("s", { mode: "write" });
       const before = [...log.events];
       expect(await brokenRules(log)).toContain(rule);
-      const { drafts, repairs, left } = await repairOf(log);
-      expect(left).toEqual([]);
+      const { drafts, repairs, remaining } = await planRepair(log);
+      expect(remaining).toEqual([]);
       expect(repairs.length).toBeGreaterThan(0); // one correction may mend several
       expect(drafts.at(-1)).toMatchObject({ type: "notice", code: "log_repaired" });
       await log.append(drafts);
       expect(log.events.slice(0, before.length)).toEqual(before);
       expect(await brokenRules(log)).toEqual([]);
-      expect((await repairOf(log)).drafts).toEqual([]);
+      expect((await planRepair(log)).drafts).toEqual([]);
       await log.close();
       await expectTaken(store, model);
     },
@@ -293,8 +293,8 @@ test.each(GROUPS)(
       const where = `${broken.join()} of ${JSON.stringify(groups)}`;
       tally.add(broken.length === 0 ? "nothing to mend" : "mended");
       for (const rule of broken) expect(NEVER, where).not.toContain(rule);
-      const { drafts, left } = await repairOf(log);
-      expect(left, where).toEqual([]);
+      const { drafts, remaining } = await planRepair(log);
+      expect(remaining, where).toEqual([]);
       expect(drafts.length > 0, where).toBe(broken.length > 0);
       await log.append(drafts);
       expect(await brokenRules(log), where).toEqual([]);

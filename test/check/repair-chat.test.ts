@@ -177,7 +177,7 @@ test.each(MODELS)("a healthy history of %s is left byte for byte", async (model)
       dialect: "openai-chat",
       text,
       changes: [],
-      left: [],
+      remaining: [],
     });
     expect(await refusalOf(emulator, text)).toBeUndefined();
   }
@@ -196,7 +196,7 @@ describe("what the rules see", () => {
     expect(checkHistory(broken).findings.map((finding) => finding.rule)).toContain(rule);
     expect(await refusalOf(emulator, broken)).toBeDefined();
     const repaired = repairHistory(broken);
-    expect(repaired.left).toEqual([]);
+    expect(repaired.remaining).toEqual([]);
     expect(repaired.changes).not.toEqual([]);
     expect(await refusalOf(emulator, repaired.text)).toBeUndefined();
     expect(repairHistory(repaired.text)).toMatchObject({ text: repaired.text, changes: [] });
@@ -206,8 +206,8 @@ describe("what the rules see", () => {
 test("reasoning that is gone cannot be made up: without a head to switch thinking off in, the finding stays", async () => {
   const { messages } = await healthy("emu-kimi");
   const text = JSON.stringify(messages.map((message) => without(message, "reasoning_content")));
-  const { changes, left, text: after } = repairHistory(text, { vendor: "kimi" });
-  expect([changes, left.map(({ rule }) => rule), after]).toEqual([[], ["Q03"], text]);
+  const { changes, remaining, text: after } = repairHistory(text, { vendor: "kimi" });
+  expect([changes, remaining.map(({ rule }) => rule), after]).toEqual([[], ["Q03"], text]);
 });
 
 const mishap = fc.record({
@@ -248,8 +248,8 @@ test.each(MODELS)(
     await fc.assert(
       fc.asyncProperty(fc.array(mishap, { minLength: 1, maxLength: 5 }), async (mishaps) => {
         const broken = JSON.stringify(body(model, [...suffer(messages, mishaps), user("last")]));
-        const { text, left } = repairHistory(broken);
-        expect([left, await refusalOf(emulator, text)]).toEqual([[], undefined]);
+        const { text, remaining } = repairHistory(broken);
+        expect([remaining, await refusalOf(emulator, text)]).toEqual([[], undefined]);
         expect(repairHistory(text)).toMatchObject({ text, changes: [] });
       }),
       runs(12),

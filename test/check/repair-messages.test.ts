@@ -259,7 +259,7 @@ test("a healthy history is left byte for byte", async () => {
         dialect: "anthropic-messages",
         text,
         changes: [],
-        left: [],
+        remaining: [],
       });
     }
   }
@@ -279,7 +279,7 @@ describe("what the rules see", () => {
     expect(checkHistory(broken).findings.map((finding) => finding.rule)).toContain(rule);
     expect(await refusalOf(emulator, broken)).toBeDefined();
     const repaired = repairHistory(broken);
-    expect(repaired.left).toEqual([]);
+    expect(repaired.remaining).toEqual([]);
     expect(repaired.changes).not.toEqual([]);
     expect(await refusalOf(emulator, repaired.text)).toBeUndefined();
     expect(repairHistory(repaired.text)).toMatchObject({ text: repaired.text, changes: [] });
@@ -350,7 +350,11 @@ test(
       fc.asyncProperty(fc.array(mishap, { minLength: 1, maxLength: 6 }), async (mishaps) => {
         const broken = [...suffer(messages, mishaps), user()];
         const text = await accepted(emulator, JSON.stringify(body(broken)));
-        expect(repairHistory(text, { format: "messages" })).toMatchObject({ text, changes: [], left: [] });
+        expect(repairHistory(text, { format: "messages" })).toMatchObject({
+          text,
+          changes: [],
+          remaining: [],
+        });
       }),
       runs(60),
     );

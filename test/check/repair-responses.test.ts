@@ -138,7 +138,7 @@ const VISIBLE: Readonly<Record<string, readonly [rule: string, Break]>> = {
 test("I10 a request that rests on what the server would have to remember stands on its own again", async () => {
   const { emulator, input } = await healthy();
   const broken = JSON.stringify({ ...base, previous_response_id: "resp_1", input });
-  expect(checkHistory(broken).findings).toMatchObject([{ rule: "R14", place: "the request" }]);
+  expect(checkHistory(broken).findings).toMatchObject([{ rule: "R14", location: "the request" }]);
   expect(await refusalOf(emulator, broken)).toContain("resp_1");
   const { text, changes } = repairHistory(broken);
   expect([JSON.parse(text), changes.length]).toEqual([{ ...base, input }, 1]);
@@ -168,7 +168,7 @@ test("a healthy history is left byte for byte, as an array and as a request, how
         dialect: "openai-responses",
         text,
         changes: [],
-        left: [],
+        remaining: [],
       });
       expect(await refusalOf(emulator, text)).toBeUndefined();
     }
@@ -188,7 +188,7 @@ describe("what the rules see", () => {
     expect(checkHistory(broken).findings.map((finding) => finding.rule)).toContain(rule);
     if (!LENIENT.has(rule)) expect(await refusalOf(emulator, broken)).toBeDefined();
     const repaired = repairHistory(broken);
-    expect(repaired.left).toEqual([]);
+    expect(repaired.remaining).toEqual([]);
     expect(repaired.changes).not.toEqual([]);
     expect(await refusalOf(emulator, repaired.text)).toBeUndefined();
     expect(repairHistory(repaired.text)).toMatchObject({ text: repaired.text, changes: [] });
@@ -204,7 +204,7 @@ test.each([
   const broken = JSON.stringify([user("go"), { type, call_id: "call_1", ...more }, user("more")]);
   expect(checkHistory(broken).findings.map(({ rule }) => rule)).toContain("R06");
   const repaired = repairHistory(broken);
-  expect(repaired.left).toEqual([]);
+  expect(repaired.remaining).toEqual([]);
   expect((JSON.parse(repaired.text) as readonly Json[])[2]).toMatchObject({
     type: `${type}_output`,
     call_id: "call_1",
@@ -275,7 +275,7 @@ test(
         const broken = suffer(input, mishaps);
         if (broken.length === 0) return;
         const text = await accepted(emulator, JSON.stringify([...broken, user("last")]));
-        expect(repairHistory(text)).toMatchObject({ text, changes: [], left: [] });
+        expect(repairHistory(text)).toMatchObject({ text, changes: [], remaining: [] });
       }),
       runs(60),
     );

@@ -47,7 +47,7 @@ function soundAndUntouched(text: string, notes: readonly unknown[]): void {
     dialect: "openai-responses",
     text,
     changes: [],
-    left: [],
+    remaining: [],
     notes,
   });
 }
@@ -102,7 +102,7 @@ describe("the official client, with its defaults", () => {
 function soundAndUntouchedPlain(text: string): void {
   expect(checkHistory(text).findings).toEqual([]);
   expect(checkHistory(text).notes).toBeUndefined();
-  expect(repairHistory(text)).toMatchObject({ text, changes: [], left: [] });
+  expect(repairHistory(text)).toMatchObject({ text, changes: [], remaining: [] });
 }
 
 describe("the AI SDK, with its defaults", () => {
@@ -209,7 +209,7 @@ describe("what can still be judged", () => {
     const text = JSON.stringify(request);
     expect(checkHistory(text).findings.map(({ rule }) => rule)).toEqual(rules);
     const repaired = repairHistory(text);
-    expect(repaired.left).toEqual([]);
+    expect(repaired.remaining).toEqual([]);
     const { input: _before, ...head } = request;
     const { input, ...after } = JSON.parse(repaired.text) as Json;
     expect(after).toEqual(head);
@@ -218,8 +218,8 @@ describe("what can still be judged", () => {
 
   test("an output goes by the id the server knows: one that cannot be sent is told, and left", () => {
     const text = JSON.stringify({ ...chained, input: [{ ...output, call_id: "c".repeat(65) }] });
-    const { changes, left, text: after } = repairHistory(text);
-    expect([changes, left.map(({ rule }) => rule), after]).toEqual([[], ["R09"], text]);
+    const { changes, remaining, text: after } = repairHistory(text);
+    expect([changes, remaining.map(({ rule }) => rule), after]).toEqual([[], ["R09"], text]);
   });
 });
 
@@ -228,8 +228,8 @@ describe("where `store` is false", () => {
   test("a chain is told; nothing is taken away that stands for it", () => {
     const text = JSON.stringify({ ...stateless, previous_response_id: "resp_1", input: [output] });
     expect(checkHistory(text).findings.map(({ rule }) => rule)).toEqual(["R14"]);
-    const { changes, left, text: after } = repairHistory(text);
-    expect([changes, left.map(({ rule }) => rule), after]).toEqual([[], ["R14"], text]);
+    const { changes, remaining, text: after } = repairHistory(text);
+    expect([changes, remaining.map(({ rule }) => rule), after]).toEqual([[], ["R14"], text]);
   });
 
   test("references and thoughts without a payload are refused, and go", () => {
@@ -280,15 +280,15 @@ test("a thread that goes on: its results stand alone, nothing is added and no pa
     findings: [],
     notes: [expect.stringContaining("thread")],
   });
-  expect(repairHistory(text)).toMatchObject({ text, changes: [], left: [] });
+  expect(repairHistory(text)).toMatchObject({ text, changes: [], remaining: [] });
   const wrong = JSON.stringify({
     ...body,
     thinking: { type: "enabled", budget_tokens: 2048 },
     tool_choice: { type: "any" },
     messages: [...messages, { role: "assistant", content: "Well" }],
   });
-  const { changes, left, text: after } = repairHistory(wrong);
-  expect([changes, left.map(({ rule }) => rule).toSorted(), after]).toEqual([
+  const { changes, remaining, text: after } = repairHistory(wrong);
+  expect([changes, remaining.map(({ rule }) => rule).toSorted(), after]).toEqual([
     [],
     ["M02", "M10", "M19", "M20"],
     wrong,

@@ -36,7 +36,7 @@ const BROKEN: readonly (readonly [what: string, make: (file: string) => void, co
   ["a value of another type", text('{"maxSteps":"many"}'), "config_value_invalid"],
   [
     "deep JSON",
-    text(`{"hosted":{"openai":[${'{"type":'.repeat(90_000)}1${"}".repeat(90_000)}]}}`),
+    text(`{"providerTools":{"openai":[${'{"type":'.repeat(90_000)}1${"}".repeat(90_000)}]}}`),
     "config_invalid",
   ],
   ["deep JSON that never closes", text("[".repeat(400_000)), "config_invalid"],

@@ -21,7 +21,7 @@ test("the exit codes", () => {
   });
 });
 
-const FIRST = ["v", "type", "session", "model", "place"];
+const FIRST = ["v", "type", "session", "model", "location"];
 const LAST = ["v", "type", "status", "text", "steps", "usage", "costUsd", "durationMs"];
 const USAGE = ["cachedTokens", "inputTokens", "outputTokens", "reasoningTokens"];
 const STALL = { type: "stall", at: { where: "after", unit: "event", index: 4 } } as const;

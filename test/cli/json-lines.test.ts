@@ -85,7 +85,7 @@ test("every line is JSON of a known shape; the first is the session, the last th
     type: "session",
     session: id,
     model: "openai/emu-reasoner",
-    place: logFile,
+    location: logFile,
   });
   expect(lines.at(-1)).toEqual({
     v: 1,

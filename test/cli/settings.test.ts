@@ -289,7 +289,7 @@ describe("custom providers", () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf();
     const search = { type: "web_search", search_context_size: "low" };
-    user(place, { hosted: { openai: [search, "code_interpreter"] } });
+    user(place, { providerTools: { openai: [search, "code_interpreter"] } });
     const ran = await run(place, ["-p", "-m", "openai/emu-reasoner", "hi"], { env });
     expect(ran.code).toBe(0);
     const hosted = [search, { type: "code_interpreter", container: { type: "auto" } }];
@@ -297,9 +297,9 @@ describe("custom providers", () => {
     const { tools } = JSON.parse(emulator.exchanges[0]?.requestText ?? "") as { readonly tools: unknown[] };
     expect(tools.slice(-2)).toEqual(hosted);
 
-    await run(place, ["config", "set", "hosted.openai", '["file_search"]']);
+    await run(place, ["config", "set", "providerTools.openai", '["file_search"]']);
     const wrong = await run(place, ["-p", "-m", "openai/emu-reasoner", "hi"], { env });
-    expectProblem(wrong, 2, "hosted_invalid");
+    expectProblem(wrong, 2, "provider_tools_invalid");
     expect(wrong.err).toContain("vector_store_ids");
   });
 

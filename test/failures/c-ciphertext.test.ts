@@ -111,7 +111,7 @@ test("E05 another model gets the words and not the payloads", async () => {
   await b.ask("And you?");
   expect(outline(lastInput(b.emulator))).toEqual(ABROAD);
   expectNoneRefused(b.emulator);
-  expect(await b.session.previewSwitch(b.model())).toMatchObject({ kept: 2, left: 1 });
+  expect(await b.session.previewSwitch(b.model())).toMatchObject({ kept: 2, dropped: 1 });
 });
 
 test("E06 another endpoint is another origin, whatever the model is called there", async () => {

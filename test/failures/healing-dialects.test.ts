@@ -101,7 +101,7 @@ describe("Claude", () => {
       const model = anthropic("emu-claude", {
         baseUrl: emulator.baseUrl.replace(/\/v1$/, ""),
         apiKey: "k",
-        hosted: ["web_search_20260318"],
+        providerTools: ["web_search_20260318"],
       });
       const session = await open(model);
       await session.send("Search the web for release notes.").text();

@@ -11,7 +11,7 @@ import { CANONICAL_TYPES, type LoggedEvent, type Settings } from "../../src/base
 import type { Emulator } from "../../src/emulator/index.ts";
 import {
   anthropic,
-  type HostedTool,
+  type ProviderTool,
   isThroughlineError,
   type Log,
   type Model,
@@ -33,15 +33,15 @@ export const KEY = "key-of-the-log-fixtures";
 interface ModelChoice {
   readonly profile: string;
   readonly effort?: string;
-  readonly hosted?: readonly HostedTool[];
+  readonly providerTools?: readonly ProviderTool[];
   readonly capabilities?: Partial<Settings["capabilities"]>;
   readonly parameters?: Settings["parameters"];
 }
 
 /** The emulated model of that name on the endpoint of the fixtures, as the profile says. */
 export function fixtureModel(name: string, dialect: string, choice: ModelChoice): Model {
-  const { hosted, ...rest } = choice;
-  const options = { ...rest, apiKey: KEY, ...(hosted === undefined ? {} : { hosted }) };
+  const { providerTools, ...rest } = choice;
+  const options = { ...rest, apiKey: KEY, ...(providerTools === undefined ? {} : { providerTools }) };
   if (dialect === "anthropic-messages") return anthropic(name, { ...options, baseUrl: ENDPOINT });
   const baseUrl = `${ENDPOINT}/v1`;
   if (dialect === "openai-chat") return openaiChat(name, { ...rest, apiKey: KEY, baseUrl });
@@ -56,7 +56,7 @@ export function modelOf(settings: Settings): Model {
     capabilities,
     parameters,
     ...(effort === undefined ? {} : { effort }),
-    ...(hosted.length === 0 ? {} : { hosted: hosted as readonly HostedTool[] }),
+    ...(hosted.length === 0 ? {} : { providerTools: hosted as readonly ProviderTool[] }),
   });
 }
 

@@ -24,7 +24,7 @@ export function practiceModel(name: ModelName, baseUrl: string, effort?: string)
   return openai(id, {
     baseUrl,
     apiKey: key,
-    hosted: ["web_search"],
+    providerTools: ["web_search"],
     ...(profile === undefined ? {} : { profile }),
     ...(effort === undefined ? {} : { effort }),
   });

@@ -10,7 +10,7 @@ import { sessionText } from "../../src/interface/cli/session-text.ts";
 import { blocksOf } from "../../src/interface/fragments/index.ts";
 import { factsOf } from "../../src/runtime/facts/index.ts";
 import { activePath, Fold } from "../../src/runtime/fold/index.ts";
-import { treeOf } from "../../src/runtime/session/index.ts";
+import { buildTree } from "../../src/runtime/session/index.ts";
 import { walksOf } from "./count-walks.ts";
 
 const usage = { inputTokens: 1, cachedTokens: 0, outputTokens: 1, reasoningTokens: 1 };
@@ -149,7 +149,7 @@ const READERS: Readonly<Record<string, (events: readonly LoggedEvent[]) => unkno
   "the fold": (events) => new Fold().add(events),
   "the facts": (events) => factsOf(events),
   "the blocks": (events) => blocksOf(events, { writerAlive: false }),
-  "the tree": treeOf,
+  "the tree": buildTree,
 };
 
 describe.each(Object.entries(SHAPES))("%s", (_shape, write) => {

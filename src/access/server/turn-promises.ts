@@ -61,7 +61,7 @@ function begin(hosted: HostedSession, request: TurnRequest, options: BeginOption
 export async function resumeTurn(hosted: HostedSession, turn: string | undefined): Promise<TurnState> {
   const known = turn === undefined ? undefined : await turnState(hosted, turn);
   if (known !== undefined && known.result?.status !== "interrupted") return known; // sent again
-  return hosted.withSession("write", (session) => hosted.turns.add(session.resume({ keepEvents: false })));
+  return hosted.withSession("write", (session) => hosted.turns.add(session.resume({ bufferEvents: false })));
 }
 
 /** Whoever is asked, and whenever: the answer is the same. */

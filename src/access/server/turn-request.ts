@@ -31,7 +31,7 @@ export interface BeginOptions {
 /** The session judges what is asked of it, and throws what is wrong with it. */
 export function beginTurn(session: Session, request: TurnRequest, options: BeginOptions): Turn {
   // Whoever looks follows the session: the turn's own list of events would be a second one, deltas and all.
-  const common = { ...options, keepEvents: false };
+  const common = { ...options, bufferEvents: false };
   switch (request.kind) {
     case "send": {
       const { input, model, effort, output } = request;

@@ -25,7 +25,7 @@ export interface SwitchPreview {
   /** Reasoning that the other model will get. */
   readonly kept: number;
   /** Reasoning that will not travel, by reason. It stays in the log, for the model that made it. */
-  readonly left: number;
+  readonly dropped: number;
   readonly reasons: Readonly<Record<string, number>>;
 }
 

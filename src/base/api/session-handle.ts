@@ -32,7 +32,7 @@ export interface TurnOptions {
   /** Of a session in this process: called when the turn is accepted. It begins when that resolves, and ends unlogged if it rejects. */
   readonly ready?: (() => Promise<unknown>) | undefined;
   /** False: whoever iterates sees what comes from then on, and a long turn's deltas stay in nobody's memory. Default true. */
-  readonly keepEvents?: boolean | undefined;
+  readonly bufferEvents?: boolean | undefined;
 }
 
 export interface HandleSendOptions extends TurnOptions {

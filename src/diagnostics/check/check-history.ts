@@ -117,7 +117,7 @@ export function damageFindings({ damage }: History): readonly Finding[] {
   return damage.map(({ where, problem }) => ({
     rule: "file",
     title: "Every line can be read",
-    place: where,
+    location: where,
     message: problem,
     todo: "Leave the line out: the tool that wrote it passes over it or stops there.",
     evidence: "H08",

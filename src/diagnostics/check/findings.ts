@@ -13,7 +13,7 @@ export interface Finding {
   readonly rule: string;
   readonly title: string;
   /** Where: `input[3]`, `messages.1.content.0`, `line 12`. */
-  readonly place: string;
+  readonly location: string;
   /** What the API would answer. */
   readonly message: string;
   readonly todo: string;
@@ -30,7 +30,7 @@ export function findingsOf(
   return violations.map((violation) => {
     const { title = "", todo = "", evidence = "" } = RULES.get(violation.rule) ?? {};
     const { rule, message } = violation;
-    return { rule, title, place: whereIs(violation, pieces), message, todo, evidence };
+    return { rule, title, location: whereIs(violation, pieces), message, todo, evidence };
   });
 }
 

@@ -25,7 +25,7 @@ export interface RepairOptions extends HistoryOptions {
 
 export interface Change {
   readonly rule: string;
-  readonly place: string;
+  readonly location: string;
   readonly what: string;
   /** What is not in the history any more. */
   readonly lost?: string | undefined;
@@ -39,7 +39,7 @@ export interface RepairedHistory {
   readonly text: string;
   readonly changes: readonly Change[];
   /** What could not be repaired. */
-  readonly left: readonly Finding[];
+  readonly remaining: readonly Finding[];
   /** What could not be judged, because only the server knows it; nothing was changed for its sake. */
   readonly notes?: readonly string[] | undefined;
 }
@@ -84,7 +84,7 @@ export function repairHistory(content: string | Uint8Array, options: RepairOptio
     dialect,
     text,
     changes,
-    left: [...damageFindings(history), ...findingsOf(violationsOf(history, options.vendor), pieces)],
+    remaining: [...damageFindings(history), ...findingsOf(violationsOf(history, options.vendor), pieces)],
     notes: notesOf(history),
   };
 }
@@ -118,7 +118,7 @@ function spotKey(edit: Extract<Edit, { readonly at: unknown }>): string {
 }
 
 function changeOf({ rule, edit, what, lost }: Repair, history: History): Change {
-  return { rule, place: whereIs(edit, history), what, lost };
+  return { rule, location: whereIs(edit, history), what, lost };
 }
 
 function whereIs(edit: Edit, { pieces, damage }: History): string {

@@ -38,7 +38,7 @@ function tapLog(log: Log, sink: LogSink): Log {
   return {
     session: log.session,
     mode: log.mode,
-    place: log.place,
+    location: log.location,
     scratch: log.scratch,
     lost: log.lost,
     restored: log.restored,

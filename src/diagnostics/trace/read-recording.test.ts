@@ -7,7 +7,7 @@ const HEADER = {
   type: "recording",
   program: "throughline/0.1.0",
   at: "2026-11-16T00:00:00.000Z",
-  run: { session: "s_1", permissions: "ask", canAsk: false, maxSteps: 3, access: { look: "read" } },
+  run: { session: "s_1", permissions: "ask", interactive: false, maxSteps: 3, access: { look: "read" } },
 };
 const REQUEST = { t: 10, type: "request", n: 1, method: "POST", path: "/v1/responses", hash: "ab", bytes: 2 };
 const RESPONSE = {

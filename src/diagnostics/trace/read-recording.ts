@@ -187,7 +187,7 @@ class Reader {
     return {
       session: this.#string(run["session"], "run.session", 1),
       permissions: this.#string(run["permissions"], "run.permissions", 1),
-      canAsk: run["canAsk"] === true,
+      interactive: run["interactive"] === true,
       maxSteps: numberOf(run["maxSteps"]),
       maxCostUsd: numberOf(run["maxCostUsd"]),
       access: texts(run["access"]),

@@ -9,7 +9,7 @@ export const FORMAT = 1;
 export interface RunFacts {
   readonly session: string;
   readonly permissions: string;
-  readonly canAsk: boolean;
+  readonly interactive: boolean;
   readonly maxSteps?: number | undefined;
   readonly maxCostUsd?: number | undefined;
   /** What each tool may do: the permission policy looks at it. */

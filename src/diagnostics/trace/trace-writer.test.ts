@@ -11,7 +11,7 @@ function writerTo(lines: string[], kind: "trace" | "recording" = "recording"): T
     form: "jsonl",
     open: () => ({ write: (text) => void lines.push(text), close: () => undefined }),
     program: "throughline/test",
-    run: { permissions: "ask", canAsk: false, access: {} },
+    run: { permissions: "ask", interactive: false, access: {} },
     secrets: () => [SECRET],
     clock: systemClock,
   });

@@ -41,7 +41,7 @@ export function localSessions(
 ): ChatSessions {
   let costOf: CostOf | undefined;
   const open = async (wanted: RunFlags): Promise<SessionHandle> => {
-    const opened = await openSession(wanted, { canAsk: true, attach: true, terminal, ...options });
+    const opened = await openSession(wanted, { interactive: true, attach: true, terminal, ...options });
     ({ costOf } = opened);
     return opened.session;
   };

@@ -7,8 +7,8 @@ import { type Log, readWholeFile, tailOf, type UnfinishedTail } from "../../runt
 
 /** Undefined: nothing. A log that somebody writes right now may end in the middle of a line. */
 export async function crashLeft(log: Log): Promise<string | undefined> {
-  if (log.place === "memory" || (await log.hasWriter())) return undefined;
-  const tail = tailOf(readWholeFile(log.place, `session "${log.session}"`));
+  if (log.location === "memory" || (await log.hasWriter())) return undefined;
+  const tail = tailOf(readWholeFile(log.location, `session "${log.session}"`));
   if (log.events.length === 0) return emptyText(tail);
   return tail === undefined ? undefined : tailText(tail);
 }

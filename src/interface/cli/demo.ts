@@ -85,7 +85,7 @@ async function proof(session: Session, out: NodeJS.WritableStream): Promise<void
   const reasoning = (await session.explain()).filter(({ type }) => type === "reasoning");
   const kept = reasoning.filter(({ action }) => action === "replay").length;
   out.write(`\nThe next request would hand back ${kept} of ${reasoning.length} thoughts, byte for byte.\n`);
-  out.write(`Log: ${session.place}\nGo on: ${startedBy()} -r ${session.id} on a terminal\n`);
+  out.write(`Log: ${session.location}\nGo on: ${startedBy()} -r ${session.id} on a terminal\n`);
 }
 
 /** As the person called it: in the repository there may be no `throughline` to call. */

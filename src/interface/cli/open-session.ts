@@ -40,7 +40,7 @@ export interface Opened {
 }
 
 export interface OpenOptions {
-  readonly canAsk: boolean;
+  readonly interactive: boolean;
   readonly tools?: readonly Tool[];
   readonly terminal: Terminal;
   /** Nothing will be asked of a model: no key is needed, no instructions are read. */
@@ -50,7 +50,7 @@ export interface OpenOptions {
 }
 
 export async function openSession(flags: RunFlags, options: OpenOptions): Promise<Opened> {
-  const { terminal, canAsk } = options;
+  const { terminal, interactive } = options;
   enterDirectory(flags.directory);
   const cwd = process.cwd();
   const config = await settingsWithTrust(cwd, flags, terminal);
@@ -73,7 +73,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
   const secrets = headerSecrets(config.values);
   const traced = {
     permissions,
-    canAsk,
+    interactive,
     maxSteps,
     maxCostUsd,
     tools,
@@ -87,7 +87,7 @@ export async function openSession(flags: RunFlags, options: OpenOptions): Promis
     tools,
     system,
     permissions,
-    canAsk,
+    interactive,
     limits: { maxSteps, maxCostUsd },
     ...(flags.autoCompact === false ? { compaction: { automatic: false } } : {}),
     ...(flags.debug === true ? { trace: tellRequests(terminal) } : {}),

@@ -56,7 +56,7 @@ export async function openRemote(address: string, flags: RunFlags): Promise<Remo
   return {
     handle,
     id: handle.id,
-    place: originOf(address),
+    location: originOf(address),
     model: handle.model,
     options: { effort: flags.effort },
     told: {

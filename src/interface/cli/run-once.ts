@@ -46,7 +46,7 @@ export async function runOnce(
     const { handle } = remote;
     if (prompt === "" && !handle.interrupted) throw noPrompt();
     const turn = prompt === "" ? handle.resume() : handle.send(prompt, { ...remote.options, output: schema });
-    say(`session ${handle.id} on ${remote.place}`);
+    say(`session ${handle.id} on ${remote.location}`);
     try {
       return await tellTurn(remote, turn, { ...remote.told, ...told }, terminal);
     } finally {
@@ -54,7 +54,7 @@ export async function runOnce(
     }
   }
   const { session, model, settings, costOf, instructions } = await openSession(rest, {
-    canAsk: false,
+    interactive: false,
     terminal,
   });
   try {
@@ -71,7 +71,7 @@ export async function runOnce(
 /** What is told of the session beside its turn. */
 export interface TellSession {
   readonly id: string;
-  readonly place: string;
+  readonly location: string;
   readonly model: ModelView;
 }
 
@@ -183,7 +183,7 @@ async function asJson(
       type: "session",
       session: session.id,
       model: session.model.label,
-      place: session.place,
+      location: session.location,
       instructions: options.instructions,
     }),
   );

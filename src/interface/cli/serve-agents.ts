@@ -52,7 +52,7 @@ export async function serveAgents(
       tools: await chooseTools(settings, folder, []),
       system: systemText(settings.system, found, folder),
       permissions,
-      canAsk: true,
+      interactive: true,
       limits: { maxSteps, maxCostUsd: heldCost(settings, model, once) },
       cwd: folder,
       secrets: headerSecrets(config.values),

@@ -27,7 +27,7 @@ export interface TraceFlags {
 
 export interface TracedRun {
   readonly permissions: string;
-  readonly canAsk: boolean;
+  readonly interactive: boolean;
   readonly maxSteps: number | undefined;
   readonly maxCostUsd: number | undefined;
   readonly tools: readonly Tool[];
@@ -62,7 +62,7 @@ function writerOptions(
   form: TraceWriterOptions["form"],
   path: string,
   what: string,
-  { permissions, canAsk, maxSteps, maxCostUsd, tools, secrets }: TracedRun,
+  { permissions, interactive, maxSteps, maxCostUsd, tools, secrets }: TracedRun,
   terminal: Terminal,
 ): TraceWriterOptions {
   return {
@@ -73,7 +73,7 @@ function writerOptions(
     secrets: () => [...secrets(), ...secretsOf(process.env)],
     run: {
       permissions,
-      canAsk,
+      interactive,
       maxSteps,
       maxCostUsd,
       access: Object.fromEntries(tools.map(({ name, access }) => [name, access])),

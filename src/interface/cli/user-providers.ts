@@ -14,7 +14,7 @@ type Profile = (typeof PROFILES)[string];
 export function modelsOf(config: ConfigValues): (name: string) => Model {
   const providers = userProviders(config);
   return (name) => {
-    const model = modelFrom(name, { providers, hosted: config.hosted });
+    const model = modelFrom(name, { providers, providerTools: config.providerTools });
     const { provider, model: id } = model.settings.target;
     return Object.hasOwn(config.providers ?? {}, provider)
       ? priced(model, ownPrice(config, provider, id))

@@ -83,8 +83,8 @@ function checked(file: string, object: JsonObject): ConfigValues {
   return values;
 }
 
-export function invalidValue(place: string, name: string, { at, why }: Complaint): ThroughlineError {
-  return codedError("config_value_invalid", `${place}: ${name}${at === "" ? "" : `.${at}`}: ${why}`);
+export function invalidValue(location: string, name: string, { at, why }: Complaint): ThroughlineError {
+  return codedError("config_value_invalid", `${location}: ${name}${at === "" ? "" : `.${at}`}: ${why}`);
 }
 
 /** Writes the file with one value changed (undefined: taken out), after the whole was checked. */

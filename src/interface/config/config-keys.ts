@@ -106,7 +106,7 @@ export const CONFIG_KEYS = {
     kind: PROVIDER_ENTRIES,
     untrusted: "nothing",
   },
-  hosted: {
+  providerTools: {
     about: "tools that a provider runs, by its name: a type, or an object as its API takes it",
     kind: HOSTED_ENTRIES,
     untrusted: "nothing", // they cost, and hand the conversation to others
@@ -148,8 +148,8 @@ function isSubset(value: unknown, of: unknown): boolean {
   return Array.isArray(value) && Array.isArray(of) && value.every((one) => of.includes(one));
 }
 
-/** Entries of `providers`, `hosted` and `profiles` are laid over each other by name; everything else is replaced. */
+/** Entries of `providers`, `providerTools` and `profiles` are laid over each other by name; everything else is replaced. */
 export function laidOver(name: ConfigName, below: unknown, value: unknown): unknown {
-  const byName = name === "providers" || name === "hosted" || name === "profiles";
+  const byName = name === "providers" || name === "providerTools" || name === "profiles";
   return byName && isObject(below) && isObject(value) ? { ...below, ...value } : value;
 }

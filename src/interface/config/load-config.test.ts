@@ -70,7 +70,7 @@ describe("layers", () => {
       effort: "low",
       system: "environment",
     });
-    expect([...settings.values()].map(({ name, layer, place }) => [name, layer, place])).toEqual([
+    expect([...settings.values()].map(({ name, layer, location }) => [name, layer, location])).toEqual([
       ["permissions", "usual", ""],
       ["maxSteps", "project", projectFile],
       ["showReasoning", "usual", ""],
@@ -82,10 +82,10 @@ describe("layers", () => {
 
   test("tools that providers run are types or objects, laid over each other by provider", () => {
     const search = { type: "web_search_20260318", max_uses: 3 };
-    user({ hosted: { openai: ["web_search"], anthropic: [search] } });
-    project({ hosted: { openai: ["image_generation"] } });
+    user({ providerTools: { openai: ["web_search"], anthropic: [search] } });
+    project({ providerTools: { openai: ["image_generation"] } });
     trust();
-    expect(loadConfig(cwd, env()).values.hosted).toEqual({
+    expect(loadConfig(cwd, env()).values.providerTools).toEqual({
       openai: ["image_generation"],
       anthropic: [search],
     });
@@ -142,9 +142,13 @@ describe("bad settings are coded errors that name place and key", () => {
     [{ projectInstructions: "yes" }, "config_value_invalid", ": projectInstructions:"],
     [{ allowTools: "read_file" }, "config_value_invalid", ": allowTools:"],
     [{ model: "" }, "config_value_invalid", ": model:"],
-    [{ hosted: ["web_search"] }, "config_value_invalid", ": hosted:"],
-    [{ hosted: { openai: "web_search" } }, "config_value_invalid", "hosted.openai:"],
-    [{ hosted: { openai: [{ name: "web_search" }] } }, "config_value_invalid", "hosted.openai:"],
+    [{ providerTools: ["web_search"] }, "config_value_invalid", ": providerTools:"],
+    [{ providerTools: { openai: "web_search" } }, "config_value_invalid", "providerTools.openai:"],
+    [
+      { providerTools: { openai: [{ name: "web_search" }] } },
+      "config_value_invalid",
+      "providerTools.openai:",
+    ],
     [{ providers: [] }, "config_value_invalid", ": providers:"],
     [{ providers: { Mine: PROVIDER } }, "config_value_invalid", "providers.Mine:"],
     [{ providers: { __proto__x: PROVIDER } }, "config_value_invalid", "providers.__proto__x:"],
@@ -237,7 +241,7 @@ describe("what a project may set", () => {
     [{ model: "openai/x" }, {}, ["model"]],
     [{ tools: "x.mjs" }, {}, ["tools"]],
     [{ providers: {} }, {}, ["providers"]],
-    [{ hosted: { openai: ["web_search"] } }, {}, ["hosted"]],
+    [{ providerTools: { openai: ["web_search"] } }, {}, ["providerTools"]],
     [{ profiles: {} }, {}, ["profiles"]],
     [{ showReasoning: "none", projectInstructions: false }, {}, []],
   ] as const)("%j over %j needs trust for %j", ([own, below, expected]) => {

@@ -25,7 +25,7 @@ export interface Setting {
   readonly value: unknown;
   readonly layer: Layer;
   /** The file or the variable. */
-  readonly place: string;
+  readonly location: string;
 }
 
 export interface ProjectState {
@@ -50,8 +50,8 @@ export interface LoadedConfig {
 
 export function loadConfig(cwd: string, env: Environment = process.env): LoadedConfig {
   const settings = new Map<ConfigName, Setting>();
-  const put = (name: ConfigName, value: unknown, layer: Layer, place: string): void => {
-    settings.set(name, { name, value: laidOver(name, settings.get(name)?.value, value), layer, place });
+  const put = (name: ConfigName, value: unknown, layer: Layer, location: string): void => {
+    settings.set(name, { name, value: laidOver(name, settings.get(name)?.value, value), layer, location });
   };
   for (const name of CONFIG_NAMES) {
     const { usual } = keyOf(name);
@@ -75,7 +75,7 @@ function loadProject(
   cwd: string,
   env: Environment,
   below: ReadonlyMap<ConfigName, Setting>,
-  put: (name: ConfigName, value: unknown, layer: Layer, place: string) => void,
+  put: (name: ConfigName, value: unknown, layer: Layer, location: string) => void,
 ): Pick<LoadedConfig, "project" | "problem"> {
   const { config, problem } = readProjectConfig(cwd);
   if ((config?.file ?? problem?.file) === userConfigFile(env)) return NO_PROJECT;
@@ -123,10 +123,10 @@ function valuesOf(values: ConfigValues | undefined): readonly (readonly [ConfigN
 }
 
 /** A value as it is typed: in a variable, or behind `config set`. */
-export function valueFromText(name: ConfigName, text: string, place: string): unknown {
+export function valueFromText(name: ConfigName, text: string, location: string): unknown {
   const { kind } = keyOf(name);
   const value = kind.fromText(text);
   const complaint = kind.complaint(value);
-  if (complaint !== undefined) throw invalidValue(place, name, complaint);
+  if (complaint !== undefined) throw invalidValue(location, name, complaint);
   return value;
 }

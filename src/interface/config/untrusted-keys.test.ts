@@ -140,7 +140,7 @@ const ROWS: Readonly<
       [{ mine: PROVIDER }, { mine: PROVIDER }],
     ],
   },
-  hosted: {
+  providerTools: {
     narrows: [],
     widens: [
       [UNSET, {}],

@@ -132,13 +132,16 @@ async function switchModel(host: CommandHost, argument: string): Promise<void> {
   host.say(`Next: ${handle.model.label}${effortOf(handle)}. ${told}`);
 }
 
-function switchText({ kept, left }: { readonly kept: number; readonly left: number }, name: string): string {
-  if (kept + left === 0) return "There are no thoughts yet that could be left behind.";
-  if (left === 0)
+function switchText(
+  { kept, dropped }: { readonly kept: number; readonly dropped: number },
+  name: string,
+): string {
+  if (kept + dropped === 0) return "There are no thoughts yet that could be dropped behind.";
+  if (dropped === 0)
     return `The ${kept === 1 ? "thought" : `${kept} thoughts`} so far go${kept === 1 ? "es" : ""} along.`;
-  const all = kept + left;
-  const stay = left === 1 ? "1 stays" : `${left} stay`;
-  return `Of ${all} ${all === 1 ? "thought" : "thoughts"} so far ${kept} ${kept === 1 ? "goes" : "go"} to ${name}; ${stay} in the log for the model that made ${left === 1 ? "it" : "them"}.`;
+  const all = kept + dropped;
+  const stay = dropped === 1 ? "1 stays" : `${dropped} stay`;
+  return `Of ${all} ${all === 1 ? "thought" : "thoughts"} so far ${kept} ${kept === 1 ? "goes" : "go"} to ${name}; ${stay} in the log for the model that made ${dropped === 1 ? "it" : "them"}.`;
 }
 
 function effortOf(handle: SessionHandle): string {

@@ -13,7 +13,7 @@ export function bundleLog({ events, lines, blobs }: SessionBundle): Log {
   return {
     session,
     mode: "read",
-    place: "memory",
+    location: "memory",
     events,
     lost: new AbortController().signal,
     restored: false,

@@ -51,7 +51,7 @@ export interface FileLogOptions {
 export class FileLog implements Log {
   readonly session: string;
   readonly mode: "write" | "read";
-  readonly place: string;
+  readonly location: string;
   readonly events: LoggedEvent[] = [];
   /** Always false: a file cannot show that it was replaced by an older copy. */
   readonly restored = false;
@@ -80,7 +80,7 @@ export class FileLog implements Log {
     this.#options = { ...options, earlier: undefined };
     this.session = options.id;
     this.mode = options.mode;
-    this.place = options.path;
+    this.location = options.path;
     this.#stamper = createStamper(options.clock);
     this.#blobs = new FileBlobs(options.path.replace(/\.jsonl$/, ".blobs"));
     this.#limit = new LogSize(options.id, options.largestLogBytes);
@@ -95,7 +95,7 @@ export class FileLog implements Log {
   }
 
   get #scratchPath(): string {
-    return this.place.replace(/\.jsonl$/, ".live");
+    return this.location.replace(/\.jsonl$/, ".live");
   }
 
   get lost(): AbortSignal {
@@ -137,7 +137,7 @@ export class FileLog implements Log {
   }
 
   async lines(): Promise<Buffer> {
-    const file = openRegular(this.place, constants.O_RDONLY);
+    const file = openRegular(this.location, constants.O_RDONLY);
     const bytes = Buffer.alloc(this.#size);
     try {
       if (file !== undefined) readSync(file, bytes, 0, bytes.length, 0);
@@ -153,13 +153,13 @@ export class FileLog implements Log {
     if (goodBytes === this.#size) return bytes;
     throw codedError(
       "log_replaced",
-      `${this.place} has lost lines since it was read. Open the session again`,
+      `${this.location} has lost lines since it was read. Open the session again`,
     );
   }
 
   async refresh(): Promise<readonly LoggedEvent[]> {
     if (this.mode === "write") return [];
-    const file = openRegular(this.place, constants.O_RDONLY);
+    const file = openRegular(this.location, constants.O_RDONLY);
     if (file === undefined) throw replaced(this.session);
     try {
       const { size } = fstatSync(file);
@@ -227,7 +227,7 @@ export class FileLog implements Log {
 
   #load(earlier: FileLog | undefined): void {
     const writing = this.mode === "write";
-    const file = openRegular(this.place, writing ? constants.O_RDWR : constants.O_RDONLY);
+    const file = openRegular(this.location, writing ? constants.O_RDWR : constants.O_RDONLY);
     if (file === undefined) return;
     try {
       if (writing) this.#assertOneName(file);
@@ -255,12 +255,12 @@ export class FileLog implements Log {
   /** Under a second name the file has a second lock, so a second writer could open it. */
   #assertOneName(file: number): void {
     if (fstatSync(file).nlink === 1) return;
-    removeUnfinished(dirname(this.place), this.session); // a killed import or fork also leaves a second name
+    removeUnfinished(dirname(this.location), this.session); // a killed import or fork also leaves a second name
     const { nlink } = fstatSync(file);
     if (nlink === 1) return;
     throw codedError(
       "log_linked",
-      `${this.place} cannot be written: the file has ${nlink} names (hard links), and a writer using another name would not notice this one. Replace it with a copy: cp ${this.place} ${this.place}.copy && mv ${this.place}.copy ${this.place}`,
+      `${this.location} cannot be written: the file has ${nlink} names (hard links), and a writer using another name would not notice this one. Replace it with a copy: cp ${this.location} ${this.location}.copy && mv ${this.location}.copy ${this.location}`,
     );
   }
 
@@ -281,8 +281,8 @@ export class FileLog implements Log {
    * The copy is durable before the original is cut. If the process is killed in between, the next writer starts over.
    */
   #saveTornTail(file: number, tail: Uint8Array): void {
-    removeUnfinished(dirname(this.place), this.session);
-    const saved = saveAside(this.place.replace(/\.jsonl$/, `.torn-${this.#size}`), tail);
+    removeUnfinished(dirname(this.location), this.session);
+    const saved = saveAside(this.location.replace(/\.jsonl$/, `.torn-${this.#size}`), tail);
     this.#options.io.truncate(file, this.#size);
     fsyncSync(file);
     this.#tailCut = `${tail.length} bytes of an unfinished write at the end of the log were moved to ${saved}`;
@@ -330,10 +330,10 @@ export class FileLog implements Log {
 
   /** Writes to a file that the path no longer leads to are lost with it, so they must not be acknowledged. */
   #assertInPlace(file: number): void {
-    if (this.#options.io.isAt(file, this.place)) return;
+    if (this.#options.io.isAt(file, this.location)) return;
     throw this.#fail(
       "log_replaced",
-      `${this.place} was removed, moved or replaced while it was open. Later events were not saved`,
+      `${this.location} was removed, moved or replaced while it was open. Later events were not saved`,
       "Put the file back, then open the session again",
     );
   }
@@ -376,8 +376,8 @@ export class FileLog implements Log {
   #create(): number {
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
     try {
-      const file = openSync(this.place, flags, 0o600);
-      syncFolder(dirname(this.place));
+      const file = openSync(this.location, flags, 0o600);
+      syncFolder(dirname(this.location));
       return file;
     } catch (error) {
       throw this.#writeFailed(error);
@@ -387,7 +387,7 @@ export class FileLog implements Log {
   #writeFailed(error: unknown): ThroughlineError {
     return new ThroughlineError({
       code: "log_write_failed",
-      message: `could not write to ${this.place}: ${messageOf(error)}. Everything acknowledged before is safe`,
+      message: `could not write to ${this.location}: ${messageOf(error)}. Everything acknowledged before is safe`,
       details: { errno: codeOf(error) },
       cause: error,
     });

@@ -61,7 +61,7 @@ export interface Log {
   readonly session: string;
   readonly mode: "write" | "read";
   /** Where to find it: a path, or a word such as "memory" for a log without one. */
-  readonly place: string;
+  readonly location: string;
   readonly events: readonly LoggedEvent[];
   /** Aborted when this log can never be written again, with the error as its reason. Never aborted for a reader. */
   readonly lost: AbortSignal;

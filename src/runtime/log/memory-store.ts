@@ -213,7 +213,7 @@ function openMemoryLog(
   return {
     session: id,
     mode,
-    place: "memory",
+    location: "memory",
     events,
     lost: new AbortController().signal, // the memory of a process cannot be lost to another writer
     restored: false,

@@ -4,13 +4,13 @@
  */
 
 import type { Emulator, EmulatorOptions } from "../../emulator/index.ts";
-import { createModel, type HostedTool, type Model } from "../providers/index.ts";
+import { createModel, type ProviderTool, type Model } from "../providers/index.ts";
 import { priced } from "./prices.ts";
 
 export interface EmulatorModelOptions extends EmulatorOptions {
   readonly model?: string;
   readonly effort?: string | undefined;
-  readonly hosted?: readonly HostedTool[] | undefined;
+  readonly providerTools?: readonly ProviderTool[] | undefined;
   /** Told of the server once it runs: for its report, and to close it before the process ends. */
   readonly onStart?: ((emulator: Emulator) => void) | undefined;
 }
@@ -46,7 +46,7 @@ export function emulatedProfile(model: string): string {
 }
 
 export function emulator(options: EmulatorModelOptions = {}): Model {
-  const { model = DEFAULT_MODEL, effort, hosted, onStart, ...emulatorOptions } = options;
+  const { model = DEFAULT_MODEL, effort, providerTools, onStart, ...emulatorOptions } = options;
   let started: Promise<Emulator> | undefined;
   const profile = emulatedProfile(model);
   return priced(
@@ -70,7 +70,7 @@ export function emulator(options: EmulatorModelOptions = {}): Model {
       apiKey: "throughline-built-in-emulator-key",
       keyName: "no key",
       effort,
-      hosted,
+      providerTools,
     }),
   );
 }

@@ -30,7 +30,7 @@ export interface ModelOptions {
   readonly parameters?: JsonObject;
 }
 
-type Rest = Pick<CreateModelOptions, "summary" | "reasoningContext" | "hosted">;
+type Rest = Pick<CreateModelOptions, "summary" | "reasoningContext" | "providerTools">;
 
 export function endpointModel(provider: Provider, model: string, options: ModelOptions & Rest): Model {
   if (model === "") {

@@ -2,7 +2,7 @@
 
 import { isEffort } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
-import type { HostedTool, Model } from "../providers/index.ts";
+import type { ProviderTool, Model } from "../providers/index.ts";
 import { emulator } from "./emulator.ts";
 import { endpointModel } from "./endpoint-model.ts";
 import { type Provider, PROVIDERS } from "./providers.ts";
@@ -11,7 +11,7 @@ export interface ModelFromOptions {
   /** Providers of one's own, by name; one that bears a known name stands in its place. */
   readonly providers?: Readonly<Record<string, Provider>>;
   /** Tools that a provider runs, by its name. */
-  readonly hosted?: Readonly<Record<string, readonly HostedTool[]>> | undefined;
+  readonly providerTools?: Readonly<Record<string, readonly ProviderTool[]>> | undefined;
 }
 
 /** On a person's screen the emulator streams at a pace that can be followed. */
@@ -31,11 +31,11 @@ export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
     );
   }
   const { model, effort } = splitEffort(name.slice(slash + 1));
-  const hosted = Object.hasOwn(options.hosted ?? {}, providerName)
-    ? options.hosted?.[providerName]
+  const providerTools = Object.hasOwn(options.providerTools ?? {}, providerName)
+    ? options.providerTools?.[providerName]
     : undefined;
-  if (provider === undefined) return emulator({ model, paceMs: HUMAN_PACE_MS, effort, hosted });
-  return endpointModel(provider, model, { effort, hosted });
+  if (provider === undefined) return emulator({ model, paceMs: HUMAN_PACE_MS, effort, providerTools });
+  return endpointModel(provider, model, { effort, providerTools });
 }
 
 const EMULATOR = "emulator";

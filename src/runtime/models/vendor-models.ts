@@ -1,6 +1,6 @@
 /** Models of the vendors whose dialects are spoken here, or on anything else that speaks one of them. */
 
-import type { HostedTool, Model } from "../providers/index.ts";
+import type { ProviderTool, Model } from "../providers/index.ts";
 import { endpointModel, type ModelOptions } from "./endpoint-model.ts";
 import { PROVIDERS, type Provider } from "./providers.ts";
 
@@ -8,7 +8,7 @@ export interface OpenAiOptions extends ModelOptions {
   readonly summary?: "auto" | "concise" | "detailed" | "none";
   readonly reasoningContext?: "auto" | "current_turn" | "all_turns";
   /** Tools the provider runs: `web_search`, `{ type: "mcp", server_label, server_url }` … */
-  readonly hosted?: readonly HostedTool[] | undefined;
+  readonly providerTools?: readonly ProviderTool[] | undefined;
 }
 
 /** A model on the OpenAI Responses API or on anything that speaks it. */
@@ -20,7 +20,7 @@ export interface AnthropicOptions extends ModelOptions {
   /** `none`: thoughts come back without readable text (`display: "omitted"`). Default: summarised. */
   readonly summary?: "auto" | "none";
   /** Tools the provider runs: `web_search_20260318`, `{ type: "web_search_20260318", max_uses: 3 }` … */
-  readonly hosted?: readonly HostedTool[] | undefined;
+  readonly providerTools?: readonly ProviderTool[] | undefined;
 }
 
 /** Claude, or anything that speaks the Messages API. */

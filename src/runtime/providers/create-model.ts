@@ -7,8 +7,8 @@ import type { JsonObject } from "../../base/support/index.ts";
 import { codedError } from "../../base/support/index.ts";
 import { capabilitiesOf, profileFor, takesReasoningParameters } from "./capabilities.ts";
 import { driverOf } from "./dialects.ts";
-import { type HostedTool, hostedTools } from "./hosted-tools.ts";
 import { PROFILES } from "./profiles/index.ts";
+import { type ProviderTool, checkedProviderTools } from "./provider-tools.ts";
 import type { Model, ModelSettings } from "./provider.ts";
 import { type Endpoint, sendRequest } from "./transport.ts";
 
@@ -32,7 +32,7 @@ export interface CreateModelOptions {
   readonly summary?: string;
   readonly reasoningContext?: string;
   readonly maxOutputTokens?: number;
-  readonly hosted?: readonly HostedTool[] | undefined;
+  readonly providerTools?: readonly ProviderTool[] | undefined;
   readonly parameters?: JsonObject;
 }
 
@@ -90,7 +90,7 @@ function settingsOf(options: CreateModelOptions): ModelSettings {
     summary,
     reasoningContext: options.reasoningContext,
     maxOutputTokens: options.maxOutputTokens,
-    hosted: hostedTools(options.hosted ?? [], profile),
+    hosted: checkedProviderTools(options.providerTools ?? [], profile),
     parameters: options.parameters ?? {},
     renderer: driverOf(dialect).rendererVersion,
   };

@@ -6,7 +6,7 @@ export { type ApiKey, createModel, type CreateModelOptions } from "./create-mode
 export { createRenderer, rendererVersionOf } from "./dialects.ts";
 export { classOf, remedyFor } from "./error-table.ts";
 export { httpError } from "./errors.ts";
-export type { HostedTool } from "./hosted-tools.ts";
+export type { ProviderTool } from "./provider-tools.ts";
 export { namedInError, USER_AFTER_TOOL, USER_AFTER_USER } from "./named-in-error.ts";
 export { HOSTED_RULES } from "./openai-responses/index.ts";
 export { costOf, type Price } from "./price.ts";

@@ -21,7 +21,7 @@ export function objectArguments(call: ToolCall): string {
 }
 
 /**
- * The readable summary of another model's reasoning, marked as what it is (`replay.foreign: "note"`). Never in the
+ * The readable summary of another model's reasoning, marked as what it is (`replay.otherModels: "note"`). Never in the
  * assistant's own voice: a model takes over what it seems to have said (failures.md C16, V07).
  */
 export function foreignNote(entry: PlannedGroup): string | undefined {

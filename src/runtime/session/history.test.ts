@@ -260,9 +260,13 @@ describe("switching the model", () => {
     const { session, emulator, model } = await scriptedSession(three);
     await session.send("one").result();
     await session.send("two").result();
-    expect(await session.previewSwitch(session.model)).toEqual({ kept: 2, left: 0, reasons: {} });
+    expect(await session.previewSwitch(session.model)).toEqual({ kept: 2, dropped: 0, reasons: {} });
     const other = model("emu-other");
-    expect(await session.previewSwitch(other)).toEqual({ kept: 0, left: 2, reasons: { foreign_origin: 2 } });
+    expect(await session.previewSwitch(other)).toEqual({
+      kept: 0,
+      dropped: 2,
+      reasons: { foreign_origin: 2 },
+    });
     await session.setModel(other);
     await session.send("three").result();
     expect([reasoningIn(inputOf(emulator, 2)), texts(inputOf(emulator, 2))]).toEqual([
@@ -279,7 +283,11 @@ describe("switching the model", () => {
     const { session, model } = await scriptedSession(three);
     await session.send("one").result();
     const other = model("emu-reasoner", { apiKey: "sk-another-account" });
-    expect(await session.previewSwitch(other)).toEqual({ kept: 0, left: 1, reasons: { foreign_origin: 1 } });
+    expect(await session.previewSwitch(other)).toEqual({
+      kept: 0,
+      dropped: 1,
+      reasons: { foreign_origin: 1 },
+    });
   });
 });
 

@@ -3,7 +3,7 @@
 export type { RebuiltRequest, RequestPreview, Turn, TurnResult } from "../../base/api/index.ts";
 export { createAgent } from "./agent.ts";
 export { toContent } from "./input.ts";
-export { type RuleRepair, type LogRepair, repairOf } from "./repair-log.ts";
+export { type RuleRepair, type RepairPlan, planRepair } from "./repair-log.ts";
 export { previewFromLog } from "./previews.ts";
 export { describeSession } from "./describe-session.ts";
 export { readFacts } from "./read-facts.ts";
@@ -17,4 +17,4 @@ export type {
   SendOptions,
   Session,
 } from "./types.ts";
-export { type TreeTurn, treeOf } from "./session-tree.ts";
+export { type TreeTurn, buildTree } from "./session-tree.ts";

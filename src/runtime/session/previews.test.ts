@@ -28,7 +28,7 @@ test("a switch to an endpoint that takes no thoughts back says so beforehand", a
   await session.send("Hello").text();
   expect(await session.previewSwitch(emulator({ model: "emu-deepseek-old" }))).toMatchObject({
     kept: 0,
-    left: 1,
+    dropped: 1,
   });
   await session.close();
 });

@@ -110,19 +110,19 @@ export function switchPreview(events: readonly LoggedEvent[], settings: Settings
   const entries = plan === undefined ? [] : renderer.render(plan, NO_BLOBS).entries;
   const reasons: Record<string, number> = {};
   let kept = 0;
-  let left = 0;
+  let dropped = 0;
   for (const entry of entries) {
     if (entry.kind !== "group") continue;
     for (const { event, action, reason } of entry.items) {
       if (event.type !== "reasoning") continue;
       if (action === "replay") kept += 1;
       else {
-        left += 1;
+        dropped += 1;
         reasons[reason] = (reasons[reason] ?? 0) + 1;
       }
     }
   }
-  return { kept, left, reasons };
+  return { kept, dropped, reasons };
 }
 
 /** What a message shows plays no part in which thoughts travel. */

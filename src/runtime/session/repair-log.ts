@@ -27,31 +27,31 @@ export interface RuleRepair {
 type ReplayDraft = Extract<EventDraft, { readonly type: "replay_override" }>;
 type CutDraft = Extract<EventDraft, { readonly type: "compaction" }>;
 
-export interface LogRepair {
+export interface RepairPlan {
   /** To be appended, in this order; none when nothing is wrong. */
   readonly drafts: readonly EventDraft[];
   readonly repairs: readonly RuleRepair[];
-  readonly left: readonly { readonly violation: Violation; readonly model: string }[];
+  readonly remaining: readonly { readonly violation: Violation; readonly model: string }[];
 }
 
 /** Looked at for every model that the log has gone to: it may go to any of them next. */
-export async function repairOf(log: Log): Promise<LogRepair> {
+export async function planRepair(log: Log): Promise<RepairPlan> {
   const blobs = new BlobCache(log);
   await blobs.load();
   const context = { cacheKey: rootOf(log), blob: (name: string) => blobs.get(name) };
   const drafts: EventDraft[] = [];
   const repairs: RuleRepair[] = [];
-  const left: LogRepair["left"][number][] = [];
+  const remaining: RepairPlan["remaining"][number][] = [];
   for (const settings of targetsOf(log.events)) {
     const model = settings.target.model;
     const repairer = new Repairer([...log.events, ...stampedAfter(log.events, drafts)], settings, context);
     for (let next = repairer.next(); next !== undefined; next = repairer.next()) {
-      if (next.correction === undefined) left.push({ violation: next.violation, model });
+      if (next.correction === undefined) remaining.push({ violation: next.violation, model });
       else repairs.push({ violation: next.violation, model, correction: next.correction });
     }
     drafts.push(...repairer.drafts);
   }
-  return { drafts: drafts.length === 0 ? [] : [...drafts, notice(repairs)], repairs, left };
+  return { drafts: drafts.length === 0 ? [] : [...drafts, notice(repairs)], repairs, remaining };
 }
 
 /** The last settings for each origin, those in force first. */

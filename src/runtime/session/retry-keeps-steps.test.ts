@@ -17,7 +17,7 @@ import type { LoggedEvent } from "../../base/events/index.ts";
 import { fileStore } from "../log/index.ts";
 import { anthropic } from "../models/index.ts";
 import type { Session } from "./index.ts";
-import { treeOf } from "./session-tree.ts";
+import { buildTree } from "./session-tree.ts";
 
 const REFUSED = "http=400,code:odd_thing,message:Something odd.";
 
@@ -129,7 +129,7 @@ describe("a retry of a turn that failed in a tool loop", () => {
   test("shows each step once, and is a sibling of the turn that failed", async () => {
     const { session } = await failedInALoop();
     await session.retry().result();
-    const [first, second, ...more] = treeOf(await history(session));
+    const [first, second, ...more] = buildTree(await history(session));
     expect(more).toEqual([]);
     expect([first?.status, first?.active, second?.status, second?.why, second?.text, second?.active]).toEqual(
       ["failed", false, "completed", "retry", "Look twice.", true],

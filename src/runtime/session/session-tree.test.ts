@@ -13,7 +13,7 @@ import {
 } from "../../../test/contracts/session-fixture.ts";
 import { RUNNING_IN_PARENT } from "../fold/index.ts";
 import type { Session } from "./index.ts";
-import { type TreeTurn, treeOf } from "./session-tree.ts";
+import { type TreeTurn, buildTree } from "./session-tree.ts";
 
 const answers = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ output: [say(`answer ${index + 1}`)] }));
@@ -26,7 +26,7 @@ const shape = (turns: readonly TreeTurn[]): readonly unknown[] =>
   ]);
 
 const shapeOf = async (session: Session): Promise<readonly unknown[]> =>
-  shape(treeOf(await history(session)));
+  shape(buildTree(await history(session)));
 
 const messagesOf = async (session: Session): Promise<readonly string[]> =>
   (await session.preview()).items.filter(({ role }) => role === "user").map(({ head }) => head);
@@ -53,7 +53,7 @@ describe("the tree of a session", () => {
     await session.send("one").result();
     await session.compact();
     await session.send("two").result();
-    const tree = treeOf(await history(session));
+    const tree = buildTree(await history(session));
     expect(shape(tree)).toEqual([["one*", ["two*"]]]);
     expect([tree[0]?.compacted, tree[0]?.children[0]?.compacted]).toEqual([false, true]);
   });

@@ -26,7 +26,7 @@ interface Node extends Omit<TreeTurn, "children"> {
 }
 
 /** One walk over the log: what a turn began on is known from the event it followed, not read from the whole path again. */
-export function treeOf(events: readonly LoggedEvent[]): readonly TreeTurn[] {
+export function buildTree(events: readonly LoggedEvent[]): readonly TreeTurn[] {
   const onPath = new Set(activePath(events).map(({ seq }) => seq));
   const turns = turnsOf(events);
   const before = eventsBefore(events);

@@ -36,8 +36,8 @@ export abstract class SessionView {
     return this.#model;
   }
 
-  get place(): string {
-    return this.#live.log.place;
+  get location(): string {
+    return this.#live.log.location;
   }
 
   get title(): string | undefined {

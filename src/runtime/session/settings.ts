@@ -20,7 +20,7 @@ export function settingsFor(model: Model, options: AgentOptions, output?: Settin
       strict,
     })),
     replay: options.replay?.reasoning ?? "all",
-    foreign: options.replay?.foreign,
+    foreign: options.replay?.otherModels,
     output,
   };
 }

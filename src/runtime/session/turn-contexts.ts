@@ -79,7 +79,7 @@ export class TurnContexts {
       tools: options.tools ?? [],
       permissions: {
         policy: options.permissions ?? "read-only",
-        canAsk: options.canAsk ?? true,
+        interactive: options.interactive ?? true,
         ask: (question) => this.permissions.ask(question, signal),
       },
       fetch: options.fetch,

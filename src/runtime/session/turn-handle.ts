@@ -18,11 +18,11 @@ export class TurnHandle implements Turn {
   /** `run` must not reject. */
   constructor(
     id: string,
-    { signal, keepEvents = true }: Pick<TurnOptions, "signal" | "keepEvents">,
+    { signal, bufferEvents = true }: Pick<TurnOptions, "signal" | "bufferEvents">,
     run: (handle: TurnHandle) => Promise<TurnResult>,
   ) {
     this.id = id;
-    this.#events = new Broadcast({ keepAll: keepEvents });
+    this.#events = new Broadcast({ keepAll: bufferEvents });
     const cancel = (): void => this.cancel();
     this.abortedBefore = signal?.aborted === true;
     if (this.abortedBefore) cancel();

@@ -26,12 +26,12 @@ export interface AgentOptions {
   readonly modelFrom?: (name: string) => Model;
   readonly tools?: readonly Tool[] | undefined;
   readonly system?: string | undefined;
-  /** Default "read-only". "ask" waits for `approve` or `deny`; with `canAsk: false` it is a denial that says so. */
+  /** Default "read-only". "ask" waits for `approve` or `deny`; with `interactive: false` it is a denial that says so. */
   readonly permissions?: PermissionPolicy | undefined;
-  readonly canAsk?: boolean | undefined;
-  /** `foreign: "note"`: the readable summary of another model's reasoning goes along, marked. Default: left out. */
+  readonly interactive?: boolean | undefined;
+  /** `otherModels: "note"`: the readable summary of another model's reasoning goes along, marked. Default: left out. */
   readonly replay?:
-    | { readonly reasoning?: ReplayPolicy | undefined; readonly foreign?: "omit" | "note" | undefined }
+    | { readonly reasoning?: ReplayPolicy | undefined; readonly otherModels?: "omit" | "note" | undefined }
     | undefined;
   readonly limits?: Given<TurnLimits> | undefined;
   /** Of itself when the context is full: on unless `automatic` is false; `at` is the share, 0.85 unless given. */
@@ -81,7 +81,7 @@ export interface SendOptions extends TurnOptions {
 export interface Session extends SessionHandle {
   readonly model: Model;
   /** Where the log is. */
-  readonly place: string;
+  readonly location: string;
   send<Schema extends OutputSchema>(
     input: Input,
     options: SendOptions & { readonly output: Schema },

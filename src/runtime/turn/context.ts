@@ -101,7 +101,7 @@ export interface PersonsAnswer extends PermissionDecision {
 export interface Permissions {
   readonly policy: PermissionPolicy;
   /** Somebody can answer an "ask"; otherwise it is a denial that says so. */
-  readonly canAsk: boolean;
+  readonly interactive: boolean;
   /** Waits for a person; rejects when the turn is aborted. */
   ask(ask: PermissionAsk): Promise<PersonsAnswer>;
 }

@@ -30,14 +30,14 @@ export async function permission(
     status: "denied",
     text: `not executed: denied by ${by === "policy" ? "the permission policy" : "the user"}${reason === undefined ? "" : `: ${reason}`}`,
   });
-  const { policy, canAsk } = context.permissions;
+  const { policy, interactive } = context.permissions;
   const before = context.resumed === true ? decisionBefore(context, base) : undefined;
   if (before !== undefined) return { ...decided("person", before), drafts: [] };
   const mode = typeof policy === "function" ? "ask" : permissionFor(policy, access);
   if (mode === "allow") return decided("policy", { decision: "allow" });
   if (mode === "deny")
     return decided("policy", { decision: "deny", reason: `"${String(policy)}" does not allow ${access}` });
-  if (typeof policy !== "function" && !canAsk) {
+  if (typeof policy !== "function" && !interactive) {
     return decided("policy", { decision: "deny", reason: "permission is needed and there is nobody to ask" });
   }
   const requestId = context.ids.next("pr");

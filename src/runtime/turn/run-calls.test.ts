@@ -212,7 +212,7 @@ describe("permissions", () => {
     const { texts } = await results([call("write")], {
       tools: [writes(done)],
       permissions: "ask",
-      canAsk: false,
+      interactive: false,
     });
     expect(texts).toEqual([
       "not executed: denied by the permission policy: permission is needed and there is nobody to ask",

@@ -121,7 +121,7 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
       findings.push({
         rule: "hash",
         title: "A request is rebuilt from the log byte for byte",
-        place: `request ${request}`,
+        location: `request ${request}`,
         message: "the log does not give the bytes that were sent",
         todo: "The log or the program was changed since; report it with the log.",
         evidence: "",
@@ -170,12 +170,12 @@ function print(report: Report, flags: CheckFlags, terminal: Terminal): void {
   if (flags.json === true) return printJson(terminal.stdout, report);
   const { checked, what, findings, notes = [] } = report;
   for (const note of notes) terminal.stdout.write(`note: ${note}\n`);
-  for (const { rule, title, place, message, todo, evidence } of findings) {
+  for (const { rule, title, location, message, todo, evidence } of findings) {
     const source = evidence === "" ? "" : ` (${evidence})`;
     // Nobody asks an API about the bytes that were sent: that is found by looking at the log.
     const said = rule === "hash" ? "found" : "the API answers";
     terminal.stdout.write(
-      `${place}: ${rule} ${title}${source}\n  ${said}: ${inertLine(message, 300)}\n  to do: ${todo}\n`,
+      `${location}: ${rule} ${title}${source}\n  ${said}: ${inertLine(message, 300)}\n  to do: ${todo}\n`,
     );
   }
   const count = findings.length === 0 ? "nothing wrong" : `${findings.length} found`;

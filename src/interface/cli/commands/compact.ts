@@ -48,7 +48,7 @@ async function compact(name: string | undefined, flags: CompactFlags, terminal: 
   const keepTurns =
     flags.keepTurns === undefined ? undefined : wholeNumber("--keep-turns", flags.keepTurns, TURNS);
   const resume = await sessionNamed(name, flags);
-  const { session } = await openSession({ resume, model, effort }, { canAsk: false, terminal });
+  const { session } = await openSession({ resume, model, effort }, { interactive: false, terminal });
   const stop = new AbortController();
   const end = stopOnSignals(() => stop.abort());
   try {

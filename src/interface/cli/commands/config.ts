@@ -112,10 +112,10 @@ function list(flags: ListFlags, terminal: Terminal): void {
       problem: loaded.problem ?? null,
       ignored,
     });
-  for (const { name, value, layer, place } of settings) {
+  for (const { name, value, layer, location } of settings) {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     terminal.stdout.write(
-      `${name.padEnd(20)} ${inertLine(text, 200)}  (${layer}${place === "" ? "" : `: ${inertLine(place, 300)}`})\n`,
+      `${name.padEnd(20)} ${inertLine(text, 200)}  (${layer}${location === "" ? "" : `: ${inertLine(location, 300)}`})\n`,
     );
   }
   const { project } = loaded;

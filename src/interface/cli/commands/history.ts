@@ -149,7 +149,7 @@ async function withSession<T>(
   enterDirectory(flags.directory);
   const resume = await sessionNamed(name, flags);
   const { directory: _entered, ...rest } = flags;
-  const opened = await openSession({ ...rest, resume }, { canAsk: false, ...how });
+  const opened = await openSession({ ...rest, resume }, { interactive: false, ...how });
   try {
     return await work(opened);
   } finally {

@@ -91,8 +91,8 @@ async function inspect(log: Log, flags: InspectFlags, terminal: Terminal): Promi
   } else {
     const open = await openEndOf(log);
     const turns = timelineOf(log.events);
-    const { session, place } = log;
-    print({ session, place, turns }, () => timelineText(session, place, turns, open));
+    const { session, location } = log;
+    print({ session, location, turns }, () => timelineText(session, location, turns, open));
   }
 }
 
@@ -165,11 +165,11 @@ function diffText({ from, to, sameItems, removed, added, changedFields }: Reques
 
 function timelineText(
   id: string,
-  place: string,
+  location: string,
   turns: ReturnType<typeof timelineOf>,
   open: OpenEnd | undefined,
 ): string {
-  const lines = [`session ${id} · ${place}`];
+  const lines = [`session ${id} · ${location}`];
   for (const { turn, seq, text, status, durationMs, usage, requests } of turns) {
     const cost =
       usage === undefined

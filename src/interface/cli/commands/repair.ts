@@ -32,7 +32,7 @@ import {
   type SessionBundle,
   writeSession,
 } from "../../../runtime/log/index.ts";
-import { type RuleRepair, repairOf } from "../../../runtime/session/index.ts";
+import { type RuleRepair, planRepair } from "../../../runtime/session/index.ts";
 import { sessionsFolder } from "../../config/index.ts";
 import { amount } from "../amount.ts";
 import { blobsBeside } from "../blobs-beside.ts";
@@ -61,7 +61,7 @@ interface Report {
   /** Where the copy is; absent when nothing was written. */
   readonly written?: string;
   readonly changes: readonly Change[];
-  readonly left: readonly Finding[];
+  readonly remaining: readonly Finding[];
   /** What is worth knowing and not wrong. */
   readonly notes?: readonly string[] | undefined;
 }
@@ -96,7 +96,7 @@ Exit code 5 when something could not be repaired, or, with --dry-run, when somet
     .action(async (name: string | undefined, flags: RepairFlags) => {
       const report = await repair(name, flags, terminal);
       print(report, flags, flags.output === "-" ? terminal.stderr : terminal.stdout);
-      const undone = report.left.length > 0 || (flags.dryRun === true && report.changes.length > 0);
+      const undone = report.remaining.length > 0 || (flags.dryRun === true && report.changes.length > 0);
       finish(undone ? EXIT.differs : EXIT.ok);
     });
 }
@@ -133,13 +133,13 @@ async function repairFile(
   flags: RepairFlags,
   terminal: Terminal,
 ): Promise<Report> {
-  const { format, text, changes, left, notes } = repairHistory(content, {
+  const { format, text, changes, remaining, notes } = repairHistory(content, {
     format: parseFormat(flags.format),
     vendor: flags.vendor,
     error: flags.error,
     dropReasoning: flags.dropReasoning,
   });
-  const report = { repaired: path, format, changes, left, notes };
+  const report = { repaired: path, format, changes, remaining, notes };
   if (flags.dryRun === true) return report;
   if (flags.output === "-") {
     terminal.stdout.write(text);
@@ -178,16 +178,20 @@ async function repairExported(name: string, bytes: Buffer, flags: RepairFlags): 
   } catch (error) {
     if (!isThroughlineError(error) || !["bundle_damaged", "log_damaged"].includes(error.code)) throw error;
     const { line, byte, problem } = error.details;
-    const place = `line ${String(line)}, byte ${String(byte)}`;
-    return salvage(looseBundle(bytes), logFile(name), flags, { rule: "file", place, what: String(problem) });
+    const location = `line ${String(line)}, byte ${String(byte)}`;
+    return salvage(looseBundle(bytes), logFile(name), flags, {
+      rule: "file",
+      location,
+      what: String(problem),
+    });
   }
-  const { changes, left } = await mendRules(bundleLog(bundle), {});
+  const { changes, remaining } = await mendRules(bundleLog(bundle), {});
   if (changes.length > 0 && flags.dryRun !== true)
     throw codedError(
       "usage",
       `an exported file is not added to: throughline sessions import ${name}, then repair the session`,
     );
-  return { repaired: name, format: "throughline", changes, left };
+  return { repaired: name, format: "throughline", changes, remaining };
 }
 
 async function repairLog(file: LogFile, flags: RepairFlags): Promise<Report> {
@@ -204,7 +208,7 @@ async function repairLog(file: LogFile, flags: RepairFlags): Promise<Report> {
       repaired: file.id,
       format: "throughline",
       changes: [],
-      left: [],
+      remaining: [],
       notes: [emptyText(extent.tail)],
     };
   // The next writer moves an unfinished end aside by itself; a copy without it is made where one is asked for.
@@ -224,7 +228,7 @@ async function salvage(
   const { lines, lost, loosened } = salvageLog(whole.lines, { session: file.id });
   const found = lost.length === 0 && known !== undefined ? [known] : lost.map(lossOf);
   const changes = [...found, ...loosened.map(loosenedChange)];
-  const report = { repaired: file.id, format: "throughline", changes, left: [] };
+  const report = { repaired: file.id, format: "throughline", changes, remaining: [] };
   if (flags.dryRun === true) return report;
   const target = targetOf(file, flags.output);
   const written = pathOf(target);
@@ -237,7 +241,7 @@ async function salvage(
   }
   // What is whole again may still break a rule: it was not our program that damaged it.
   const rules = await repairRules(target, {});
-  return { ...report, changes: [...changes, ...rules.changes], left: rules.left, written };
+  return { ...report, changes: [...changes, ...rules.changes], remaining: rules.remaining, written };
 }
 
 /** Undefined: it is damaged. */
@@ -260,12 +264,12 @@ async function repairRules({ folder, id }: LogFile, flags: RepairFlags): Promise
 }
 
 async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
-  const { drafts, repairs, left } = await repairOf(log);
+  const { drafts, repairs, remaining } = await planRepair(log);
   const report: Report = {
     repaired: log.session,
     format: "throughline",
     changes: repairs.map(mendedChange),
-    left: left.flatMap(({ violation }) => findingsOf([violation])),
+    remaining: remaining.flatMap(({ violation }) => findingsOf([violation])),
   };
   if (log.mode === "read" || drafts.length === 0) return report;
   if (flags.output !== undefined)
@@ -274,18 +278,18 @@ async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
       "a session whose log is whole is repaired by adding to it: leave -o away, or fork it first",
     );
   await log.append(drafts, { durable: true });
-  return { ...report, written: log.place };
+  return { ...report, written: log.location };
 }
 
 function mendedChange({ violation, model, correction }: RuleRepair): Change {
   const [finding] = findingsOf([violation]);
-  const place = `the next request to ${model}, ${finding?.place ?? ""}`;
+  const location = `the next request to ${model}, ${finding?.location ?? ""}`;
   if (correction.type === "compaction")
-    return { rule: violation.rule, place, what: "added a word in place of the message that is missing" };
+    return { rule: violation.rule, location, what: "added a word in place of the message that is missing" };
   const { what, action } = correction;
   const named = what.kind === "group" ? ` ${what.response}` : what.kind === "call" ? ` ${what.callId}` : "";
   const [said, lost] = MENDED[action];
-  return { rule: violation.rule, place, what: `${said}${named}`, lost };
+  return { rule: violation.rule, location, what: `${said}${named}`, lost };
 }
 
 const MENDED: Readonly<Record<OverrideAction, readonly [said: string, lost?: string]>> = {
@@ -319,7 +323,7 @@ function lossOf({ line, byte, bytes, problem, seqs }: LostStretch): Change {
   const events = seqs.length === 1 ? `event ${seqs[0]}` : `events ${seqs[0]} to ${seqs.at(-1)}`;
   return {
     rule: "file",
-    place: `line ${line}, byte ${byte}`,
+    location: `line ${line}, byte ${byte}`,
     what: `left out ${bytes} bytes: ${problem}`,
     lost: seqs.length === 0 ? undefined : events,
   };
@@ -328,7 +332,7 @@ function lossOf({ line, byte, bytes, problem, seqs }: LostStretch): Change {
 function loosenedChange(response: string): Change {
   return {
     rule: "R02",
-    place: `response ${response}`,
+    location: `response ${response}`,
     what: "it lost a line: it is sent without its ids",
     lost: "its reasoning, in requests",
   };
@@ -336,16 +340,16 @@ function loosenedChange(response: string): Change {
 
 function print(report: Report, flags: RepairFlags, out: Terminal["stdout"]): void {
   if (flags.json === true) return printJson(out, report);
-  const { repaired, format, written, changes, left, notes = [] } = report;
+  const { repaired, format, written, changes, remaining, notes = [] } = report;
   for (const note of notes) out.write(`note: ${note}\n`);
-  for (const { place, rule, what, lost } of changes) {
+  for (const { location, rule, what, lost } of changes) {
     const loss = lost === undefined ? "" : ` (lost: ${inertLine(lost, 200)})`;
-    out.write(`${inertLine(place, 200)}: ${rule}: ${inertLine(what, 300)}${loss}\n`);
+    out.write(`${inertLine(location, 200)}: ${rule}: ${inertLine(what, 300)}${loss}\n`);
   }
-  for (const { place, rule, title, todo } of left)
-    out.write(`${inertLine(place, 200)}: ${rule} ${title}: not repaired. To do: ${todo}\n`);
+  for (const { location, rule, title, todo } of remaining)
+    out.write(`${inertLine(location, 200)}: ${rule} ${title}: not repaired. To do: ${todo}\n`);
   const head = `${inertLine(repaired, 200)}: ${format}`;
-  if (changes.length === 0 && left.length === 0) return void out.write(`${head}: nothing wrong\n`);
+  if (changes.length === 0 && remaining.length === 0) return void out.write(`${head}: nothing wrong\n`);
   const where = written === undefined ? "nothing written" : `written to ${inertLine(written, 300)}`;
   out.write(`${head}: ${amount(changes.length, "change")}, ${where}\n`);
 }

@@ -3,7 +3,7 @@
 import { Command } from "commander";
 
 import { emulator } from "../../../runtime/models/index.ts";
-import { createAgent, type TreeTurn, treeOf } from "../../../runtime/session/index.ts";
+import { createAgent, type TreeTurn, buildTree } from "../../../runtime/session/index.ts";
 import type { Finish } from "../command-table.ts";
 import { EXIT } from "../exit-codes.ts";
 import { EVENT_NUMBER, wholeNumber } from "../flag-numbers.ts";
@@ -30,7 +30,9 @@ Examples:
     .action(async (name: string | undefined, flags: TreeFlags) => {
       const id = await sessionNamed(name, flags);
       if (flags.to !== undefined) await goTo(id, wholeNumber("--to", flags.to, EVENT_NUMBER));
-      const tree = await withLog(sessionStore().open(id, { mode: "read" }), ({ events }) => treeOf(events));
+      const tree = await withLog(sessionStore().open(id, { mode: "read" }), ({ events }) =>
+        buildTree(events),
+      );
       if (flags.json === true) printTree(terminal.stdout, tree);
       else if (tree.length === 0) terminal.stderr.write("There are no turns yet.\n");
       else printLines(terminal.stdout, linesOf(tree));

@@ -91,7 +91,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
     tools: await toolsOf(scenario, folder),
     system: scenario.system,
     permissions: scenario.permissions,
-    canAsk: false,
+    interactive: false,
     limits: scenario.limits.steps === undefined ? {} : { maxSteps: scenario.limits.steps },
     cwd: folder,
     fetch: tapFetch(observer),
@@ -132,7 +132,7 @@ async function inFolder(request: RunRequest, root: string, started: number): Pro
       costUsd: costUsd ?? null,
       durationMs: Math.round(performance.now() - started),
       transcript: sessionText(blocksOf(events, { writerAlive: false }), { reasoning: "title" }),
-      log: out === undefined ? undefined : session.place,
+      log: out === undefined ? undefined : session.location,
     };
   } finally {
     await session.close();

@@ -136,9 +136,9 @@ class PlaybackRun {
       model: recordedModel(settings),
       tools: recordedTools({ specs: settings.tools, access: run.access, events, onStopped }),
       system: settings.system,
-      replay: { reasoning: settings.replay, foreign: settings.foreign },
+      replay: { reasoning: settings.replay, otherModels: settings.foreign },
       permissions: isPermissionMode(run.permissions) ? run.permissions : "deny",
-      canAsk: run.canAsk,
+      interactive: run.interactive,
       limits: { maxSteps: run.maxSteps, maxCostUsd: run.maxCostUsd },
       clock,
       fetch: playbackFetch(this.#recording, {
@@ -167,7 +167,7 @@ class PlaybackRun {
     const answers = this.#recording.events.filter((event) => event.type === "permission_decision");
     const asked = (async () => {
       for await (const event of turn) {
-        if (event.type !== "permission_request" || !this.#recording.run.canAsk) continue;
+        if (event.type !== "permission_request" || !this.#recording.run.interactive) continue;
         const answer = answers.find(({ callId }) => callId === event.callId);
         if (answer?.decision === "allow") await session.approve(event.requestId);
         else await session.deny(event.requestId, answer?.reason);

@@ -114,7 +114,7 @@ interface PickerProps {
 function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
   const { handle } = view;
   const [chosen, setChosen] = useState<string>();
-  const [left, setLeft] = useState<SwitchPreview>();
+  const [loss, setLoss] = useState<SwitchPreview>();
   const { effort: asked } = handle.model.settings;
   const effort = asked === undefined ? undefined : effortName(asked);
   // A level that nobody here knows is shown all the same.
@@ -122,9 +122,9 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
   const names = [...new Set([handle.model.label, ...agent.server.models])];
   const choose = async (name: string): Promise<void> => {
     setChosen(name);
-    setLeft(undefined);
+    setLoss(undefined);
     try {
-      setLeft(await handle.previewSwitch(name));
+      setLoss(await handle.previewSwitch(name));
       onProblem(undefined);
     } catch (error) {
       onProblem(messageOf(error));
@@ -173,12 +173,12 @@ function ModelPicker({ agent, view, disabled, onProblem }: PickerProps) {
           ))}
         </select>
       </label>
-      {chosen === undefined || left === undefined ? null : (
+      {chosen === undefined || loss === undefined ? null : (
         <div class="switch" role="status">
           <span>
-            {left.left === 0
-              ? `Nothing is left behind; ${thoughts(left.kept)} along.`
-              : `${thoughts(left.left, "stay", "stays")} behind, in the log for the model that made it; ${left.kept === 0 ? "none goes" : thoughts(left.kept)} along.`}
+            {loss.dropped === 0
+              ? `Nothing is left behind; ${thoughts(loss.kept)} along.`
+              : `${thoughts(loss.dropped, "stay", "stays")} behind, in the log for the model that made it; ${loss.kept === 0 ? "none goes" : thoughts(loss.kept)} along.`}
           </span>
           <button type="button" class="primary" onClick={() => void take(chosen)}>
             Switch to {chosen}

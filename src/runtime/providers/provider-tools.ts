@@ -7,9 +7,12 @@ import type { Profile } from "../../base/events/index.ts";
 import { codedError, isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
 
 /** `"web_search"`, `{ type: "web_search_20260318", name: "web_search", max_uses: 3 }`. */
-export type HostedTool = string | (JsonObject & { readonly type: string });
+export type ProviderTool = string | (JsonObject & { readonly type: string });
 
-export function hostedTools(given: readonly HostedTool[], profile: Profile): readonly JsonObject[] {
+export function checkedProviderTools(
+  given: readonly ProviderTool[],
+  profile: Profile,
+): readonly JsonObject[] {
   const [first] = given;
   if (first === undefined) return [];
   if (profile.dialect === "openai-chat")
@@ -31,7 +34,7 @@ export function hostedTools(given: readonly HostedTool[], profile: Profile): rea
   });
 }
 
-function typeOf(tool: HostedTool): string {
+function typeOf(tool: ProviderTool): string {
   return typeof tool === "string" ? tool : ((isObject(tool) ? stringOf(tool["type"]) : undefined) ?? "");
 }
 
@@ -70,5 +73,5 @@ function missingFields(type: string, tool: JsonObject): readonly string[] {
 }
 
 function invalid(message: string): Error {
-  return codedError("hosted_invalid", message);
+  return codedError("provider_tools_invalid", message);
 }

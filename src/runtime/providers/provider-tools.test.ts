@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 
-import { type HostedTool, hostedTools } from "./hosted-tools.ts";
 import { PROFILES } from "./profiles/index.ts";
+import { type ProviderTool, checkedProviderTools } from "./provider-tools.ts";
 
-const on = (profile: string, ...given: readonly HostedTool[]): unknown =>
-  hostedTools(given, PROFILES[profile] as NonNullable<(typeof PROFILES)[string]>);
+const on = (profile: string, ...given: readonly ProviderTool[]): unknown =>
+  checkedProviderTools(given, PROFILES[profile] as NonNullable<(typeof PROFILES)[string]>);
 
 const codeAndWords = (work: () => unknown): unknown => {
   try {
@@ -51,7 +51,7 @@ describe("a tool that the provider runs", () => {
     ]);
   });
 
-  test.each<readonly [string, HostedTool, string]>([
+  test.each<readonly [string, ProviderTool, string]>([
     ["openai", "file_search", "vector_store_ids"],
     ["openai", "mcp", "server_label, server_url or connector_id"],
     ["openai", { type: "mcp", server_label: "docs" }, "server_url or connector_id"],
@@ -61,19 +61,22 @@ describe("a tool that the provider runs", () => {
   ])("on %s, %j is refused, and the word says what is missing: %s", (profile, tool, missing) => {
     const type = typeof tool === "string" ? tool : tool.type;
     expect(codeAndWords(() => on(profile, tool))).toEqual([
-      "hosted_invalid",
+      "provider_tools_invalid",
       `${type} needs ${missing}: give it as an object, { type: "${type}", … }`,
     ]);
   });
 
-  test.each<readonly [string, HostedTool]>([
+  test.each<readonly [string, ProviderTool]>([
     ["anthropic", "bash_20250124"],
     ["openai-chat", "web_search"],
     ["openai", { type: "mcp", server_label: "a", server_url: "https://a.test", authorization: "secret" }],
     ["openai", ""],
-    ["openai", {} as HostedTool],
-    ["openai", null as unknown as HostedTool],
+    ["openai", {} as ProviderTool],
+    ["openai", null as unknown as ProviderTool],
   ])("on %s, %j is none", (profile, tool) => {
-    expect(codeAndWords(() => on(profile, tool))).toMatchObject(["hosted_invalid", expect.any(String)]);
+    expect(codeAndWords(() => on(profile, tool))).toMatchObject([
+      "provider_tools_invalid",
+      expect.any(String),
+    ]);
   });
 });
