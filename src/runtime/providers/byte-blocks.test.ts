@@ -5,7 +5,7 @@ import { ByteBlocks } from "./byte-blocks.ts";
 
 const joined = (blocks: ByteBlocks, offset = 0): string => Buffer.concat(blocks.since(offset)).toString();
 
-test("texts are added at the end, over the first block and far over the largest", () => {
+test("append keeps text of any size, past the first block and past the largest block size", () => {
   const blocks = new ByteBlocks();
   const texts = ["head", "a".repeat(70_000), "行".repeat(1_000_000), "", "tail"];
   for (const text of texts) blocks.append(text);
@@ -13,7 +13,7 @@ test("texts are added at the end, over the first block and far over the largest"
   expect(joined(blocks)).toBe(texts.join(""));
 });
 
-test("any texts with any separators stand where they were put, and can be taken from any offset", () => {
+test("textAt returns every appended text, and since works from any offset", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary" }).map((one) => Buffer.from(one).toString()),
     fc.constantFrom("x".repeat(5000), "é".repeat(20_000), "😀".repeat(3000)),
@@ -32,7 +32,7 @@ test("any texts with any separators stand where they were put, and can be taken 
   );
 });
 
-test("what was handed out keeps what it showed, and growth copies nothing", () => {
+test("growth neither changes nor copies a view that was returned", () => {
   const blocks = new ByteBlocks();
   blocks.append("first");
   const [view] = blocks.since(0);

@@ -1,6 +1,6 @@
 /**
- * Texts as UTF-8 bytes that only grow at the end, in blocks. Growth copies nothing, a text never crosses a block, and what
- * was handed out stays valid.
+ * Append-only UTF-8 text, stored in blocks. Growth copies nothing, no text crosses a block boundary, and returned views
+ * stay valid.
  */
 
 interface Block {
@@ -8,7 +8,7 @@ interface Block {
   used: number;
 }
 
-/** Where a text stands. */
+/** The location of a text. */
 export interface Span {
   readonly block: number;
   readonly start: number;
@@ -17,9 +17,12 @@ export interface Span {
 
 const FIRST_BYTES = 4 * 1024;
 const LARGEST_BYTES = 1024 * 1024;
-/** A UTF-16 unit takes at most three bytes; a pair of them takes four. */
+/** A UTF-16 code unit takes at most three bytes in UTF-8; a surrogate pair takes four. */
 const MAX_UTF8_PER_UNIT = 3;
-/** Up to here a bound is enough; a longer text would ask for three times its room. */
+/**
+ * Below this length the upper bound is good enough; for longer texts it would reserve up to three times the space
+ * needed.
+ */
 const SHORT = 4 * 1024;
 
 export class ByteBlocks {
@@ -31,7 +34,7 @@ export class ByteBlocks {
     return this.#length;
   }
 
-  /** What stands between goes with the text: a separator. */
+  /** Appends `text`. `before` is a separator written in front of it; the returned span does not include it. */
   append(text: string, before = ""): Span {
     const units = text.length + before.length;
     const room = units < SHORT ? units * MAX_UTF8_PER_UNIT : Buffer.byteLength(text) + before.length * 3;
@@ -48,7 +51,7 @@ export class ByteBlocks {
     return this.#blocks[block]?.bytes.toString("utf8", start, end) ?? "";
   }
 
-  /** All bytes from an offset on. */
+  /** Returns all bytes from `offset` on. */
   since(offset: number): readonly Uint8Array[] {
     const views: Uint8Array[] = [];
     let from = this.#length;

@@ -1,30 +1,32 @@
-/**
- * What models can do, as far as it is known. Data; unknown models work, with the defaults of their dialect.
- */
+/** What each model is known to support. This is data only; unknown models get the defaults of their dialect. */
 
 import type { Capabilities, ChatProfile, Dialect, Profile } from "../../base/events/index.ts";
 import { LOW_TO_HIGH } from "./profiles/chat.ts";
 
 interface ModelFacts extends Partial<Capabilities> {
   readonly match: RegExp;
-  /** Reasoning is bound to what stands before it (failures.md C04). */
+  /** Reasoning is bound to the content before it (failures.md C04). */
   readonly prefixBound?: boolean;
 }
 
 /**
- * Reasoning history is kept for every model of the Responses dialect, whatever its name (requirements Q5, Q6); one that
- * refuses it says so once and is remembered (healing, class CAP). Reasoning models refuse sampling parameters (S08).
+ * The Responses dialect keeps the reasoning history for every model, whatever its name (requirements Q5, Q6). A model
+ * that refuses it does so once, and healing remembers that (class CAP). Reasoning models refuse sampling parameters
+ * (S08).
  */
 const RESPONSES: readonly ModelFacts[] = [
   { match: /^(?:o\d|gpt-[5-9])/, sampling: false },
-  // A size that is too small would compact a session before its time; later ones are left unknown.
+  // A size that is too small would compact a session too early, so the sizes of later models are left unknown.
   { match: /^gpt-5(?:$|-|\.[1-5](?:$|-))/, contextTokens: 400_000 },
   { match: /^o\d/, contextTokens: 200_000 },
   { match: /^gpt-4\.1/, contextTokens: 1_047_576 },
   { match: /^gpt-4o/, contextTokens: 128_000 },
 ];
 
-/** Names and thinking modes: @anthropic-ai/sdk 1.8.0 messages.d.ts 3910, 4272; binding: C04. Unknown names are new ones. */
+/**
+ * Sources: names and thinking modes from @anthropic-ai/sdk 1.8.0 messages.d.ts 3910, 4272; binding from C04. An unknown
+ * name is treated as a new model.
+ */
 const MESSAGES: readonly ModelFacts[] = [
   { match: /^/, thinking: "adaptive", maxOutputTokens: 32_000 },
   { match: /^claude-(?:3|(?:opus|sonnet|haiku)-4(?:$|-[0-5](?:$|-)|-\d{8}))/, contextTokens: 200_000 },
@@ -32,17 +34,19 @@ const MESSAGES: readonly ModelFacts[] = [
   { match: /^claude-3-[05]|^claude-3-(?:opus|sonnet|haiku)/, thinking: "none", maxOutputTokens: 4096 },
   { match: /^claude-3-7|^claude-(?:opus|sonnet|haiku)-4(?:$|-[0-5](?:$|-)|-\d{8})/, thinking: "budget" },
   { match: /^claude-(?:fable|mythos)-5-[1-9]|^claude-(?:opus|sonnet|haiku)-5-5/, prefixBound: true },
-  // "deprecated for this model": sampling is refused from Opus 4.7 on (dialects of one API: Anthropic's model pages).
+  // "deprecated for this model": Opus 4.7 and later refuse sampling (Anthropic's model pages).
   { match: /^claude-opus-4-[78]|^claude-(?:opus|sonnet|haiku|fable|mythos)-5/, sampling: false },
   // `"thinking.type.disabled" is not supported for this model` (C18: androoAGI/starnet#32, stdapi-ai/stdapi.ai#284).
   { match: /^claude-opus-5-5|^claude-(?:fable|mythos)-5/, thinkingOff: "never" },
-  // The types name it (beta messages.d.ts 5466); Haiku 5.5 was not seen and is taken for alike.
+  // The types mention it for Sonnet 5.5 (beta messages.d.ts 5466). Haiku 5.5 was not observed and is assumed to behave
+  // the same.
   { match: /^claude-(?:sonnet|haiku)-5-5/, thinkingOff: "between_tools" },
-  // Forced tools: Anthropic's pages for 5.5 and Fable 5.1, no refusal was seen (C20).
+  // Forced tools: from Anthropic's pages for 5.5 and Fable 5.1; no refusal was observed (C20).
   { match: /^claude-(?:opus|sonnet|haiku)-5-5|^claude-(?:fable|mythos)-5-[1-9]/, forcedTools: false },
   // C10: Fable 5.1 reads Opus 5 and, on the Claude API, Opus 5.5; neither reads Fable 5.1.
   { match: /^claude-fable-5-[1-9]/, readsThoughtsOf: "^claude-opus-5(?:-5)?(?:$|-\\d{8}$)" },
-  // Anthropic's page on preserved thinking: Sonnet 5.5 reads Sonnet 5, Opus 4.8 and Haiku 4.5, and no Opus 5, 5.5 or Fable.
+  // From Anthropic's page on preserved thinking: Sonnet 5.5 reads Sonnet 5, Opus 4.8 and Haiku 4.5, but not Opus 5,
+  // Opus 5.5 or Fable.
   {
     match: /^claude-sonnet-5-5/,
     readsThoughtsOf: "^claude-(?:sonnet-5|opus-4-8|haiku-4-5)(?:$|-\\d{8}$)",
@@ -55,12 +59,14 @@ const MESSAGES: readonly ModelFacts[] = [
   { match: /^emu-claude-plain/, thinking: "none" },
 ];
 
-/** How a model departs from the profile of its endpoint. A profile of a user's own bears another name and stays as it is. */
+/**
+ * How a model departs from its endpoint's profile. Custom profiles have other names, so these rows never apply to them.
+ */
 interface ChatModelFacts {
   readonly profiles: readonly string[];
   readonly match: RegExp;
   readonly departs: Partial<ChatProfile>;
-  /** What every field of it rests on. */
+  /** The source for every field in `departs`. */
   readonly evidence: string;
 }
 
@@ -68,7 +74,7 @@ const keep = (field: string, value: string | boolean): Partial<ChatProfile> => (
   keepThoughts: { field, value },
 });
 
-/** It shows no thoughts and takes none: nothing is asked of it and nothing sent back. */
+/** The model shows no thoughts and accepts none, so none are requested or sent back. */
 const NOT_THINKING: Partial<ChatProfile> = {
   reasoningFields: [],
   reasoningRequired: "never",
@@ -87,7 +93,7 @@ const CHAT_MODELS: readonly ChatModelFacts[] = [
   {
     profiles: ["moonshot"],
     match: /^kimi-k2\.[7-9]|^emu-kimi-k2\.7/,
-    // What it does with another model's calls is not known: they go without, and what it says then decides.
+    // How it treats another model's calls is unknown, so they are sent without thoughts; a refusal would heal that.
     departs: { thinkingOff: "never", reasoningRequired: "never" },
     evidence: "Moonshot's guide as quoted in lemon07r/opencode-kimi-full#11; @ai-sdk/moonshotai",
   },
@@ -99,7 +105,7 @@ const CHAT_MODELS: readonly ChatModelFacts[] = [
       thinkingSwitch: "none",
       reasoningRequired: "never",
       sendEffort: true,
-      // `medium` as its documentation rounds it; asked not to think, it thinks as little as it can.
+      // `medium` maps to `high` as its documentation says; with effort `none` it still thinks, as little as it can.
       effortWords: {
         none: "low",
         minimal: "low",
@@ -134,7 +140,7 @@ const CHAT_MODELS: readonly ChatModelFacts[] = [
   {
     profiles: ["cerebras"],
     match: /gpt-oss/,
-    // Its template drops the thoughts before the last answer by itself, and it cannot be switched off.
+    // Its template drops the thoughts before the last answer, and thinking cannot be switched off.
     departs: { keepThoughts: undefined, effortWords: LOW_TO_HIGH },
     evidence: "Cerebras' guide to reasoning",
   },
@@ -181,7 +187,7 @@ const FACTS: Readonly<Record<Dialect, readonly ModelFacts[]>> = {
 
 const DEFAULTS: Capabilities = { reasoning: true, sampling: true, vision: true };
 
-/** Later rows win, and what a user says wins over all. */
+/** Returns a model's capabilities. Later rows win, and the caller's `override` wins over all of them. */
 export function capabilitiesOf(
   dialect: Dialect,
   model: string,
@@ -223,7 +229,10 @@ function chatProfileFor(profile: Profile, chat: ChatProfile, model: string): Pro
   };
 }
 
-/** Models from before reasoning: asking them for a summary, or for sealed reasoning (E11), is refused. */
+/**
+ * Whether a model accepts reasoning parameters. Older models refuse a request for a summary or for encrypted reasoning
+ * (E11).
+ */
 export function takesReasoningParameters(model: string): boolean {
   return !/^(?:gpt-4|gpt-3|chatgpt-4|emu-plain)/.test(model);
 }

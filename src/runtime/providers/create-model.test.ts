@@ -17,7 +17,7 @@ const credential = (apiKey: CreateModelOptions["apiKey"]): string =>
   createModel({ ...options, apiKey }).settings.target.credential;
 
 describe("createModel", () => {
-  test("says where an item made by it comes from, and never the key", () => {
+  test("sets the origin of the items it makes, without revealing the key", () => {
     const { label, settings } = createModel(options);
     expect(label).toBe("openai/gpt-5.6");
     expect(settings.target).toEqual({
@@ -30,7 +30,7 @@ describe("createModel", () => {
     expect(JSON.stringify(settings)).not.toContain("sk-first-key");
   });
 
-  test("another key is another credential, the same key the same one", () => {
+  test("gives different keys different credentials, and the same key the same one", () => {
     expect(credential("sk-first-key")).toBe(credential("sk-first-key"));
     expect(credential("sk-first-key")).not.toBe(credential("sk-second-key"));
     expect([credential(undefined), credential(""), credential(() => "sk")]).toEqual([
@@ -40,12 +40,12 @@ describe("createModel", () => {
     ]);
   });
 
-  test("knows which secrets it has loaded", () => {
+  test("reports the secrets it has loaded", () => {
     expect(createModel(options).secrets()).toEqual(["sk-first-key"]);
     expect(createModel({ ...options, apiKey: undefined }).secrets()).toEqual([]);
   });
 
-  test("with another effort is otherwise the same", () => {
+  test("keeps all other settings when the effort changes", () => {
     const model = createModel({ ...options, effort: "low" });
     expect(model.withEffort("high").settings).toEqual({ ...model.settings, effort: "high" });
   });
@@ -53,7 +53,7 @@ describe("createModel", () => {
   test.each([
     [{ profile: "nobody" }, "profile_unknown"],
     [{ effort: "enormous" }, "effort_unknown"],
-  ])("refuses %j at once", (wrong, code) => {
+  ])("refuses %j immediately", (wrong, code) => {
     expect(() => createModel({ ...options, ...wrong })).toThrow(expect.objectContaining({ code }));
   });
 
@@ -63,7 +63,7 @@ describe("createModel", () => {
     ["gpt-4.1", { sampling: true, summary: "none", include: false }],
     ["gpt-4o-mini", { sampling: true, summary: "none", include: false }],
     ["some-model", { sampling: true, summary: undefined, include: true }],
-  ])("%s gets what its kind takes; its reasoning is kept whatever it is called", (model, expected) => {
+  ])("gives %s the parameters of its kind and always keeps its reasoning", (model, expected) => {
     const { settings } = createModel({ ...options, model });
     const { capabilities, summary, profile } = settings;
     expect({ sampling: capabilities.sampling, summary, include: profile.sendInclude }).toEqual(expected);
@@ -71,14 +71,14 @@ describe("createModel", () => {
   });
 });
 
-test("one model name has the capabilities of the dialect it is asked in", () => {
+test("the capabilities of a model depend on the dialect", () => {
   const sizes = ["openai", "openai-chat"].map(
     (profile) => createModel({ ...options, model: "gpt-4.1", profile }).settings.capabilities.contextTokens,
   );
   expect(sizes).toEqual([1_047_576, undefined]);
 });
 
-test("every field of every profile says what it rests on", () => {
+test("every field of every profile gives its evidence", () => {
   for (const profile of Object.values(PROFILES)) {
     const fields = [
       ...Object.keys(profile).filter((key) => !["name", "dialect", "evidence", "chat"].includes(key)),

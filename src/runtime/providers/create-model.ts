@@ -1,4 +1,4 @@
-/** A model on an endpoint, as the turn uses it: the same for every dialect. */
+/** Creates a model on an endpoint. The result has the same interface in every dialect. */
 
 import { createHash } from "node:crypto";
 
@@ -17,16 +17,16 @@ export type ApiKey = string | (() => Promise<string> | string);
 export interface CreateModelOptions {
   readonly provider: string;
   readonly model: string;
-  /** A known profile's name, or one of the user's own. The dialect is the profile's. */
+  /** The name of a known profile, or a custom profile. The profile determines the dialect. */
   readonly profile: string | Profile;
   readonly capabilities?: Partial<Capabilities>;
-  /** What stands in the origin; an endpoint on a changing port has a fixed name. */
+  /** The endpoint's name in the origin. An endpoint on a changing port needs a fixed name. */
   readonly endpointName: string;
   readonly baseUrl: () => Promise<string>;
   readonly apiKey: ApiKey | undefined;
   readonly keyName: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Where the key goes, if not where the dialect puts it: `api-key` (Azure). */
+  /** The header for the key, if the dialect's default does not fit: `api-key` (Azure). */
   readonly keyHeader?: string | undefined;
   readonly effort?: string | undefined;
   readonly summary?: string;
@@ -43,7 +43,7 @@ export function createModel(options: CreateModelOptions): Model {
   const endpoint: Endpoint = {
     baseUrl: options.baseUrl,
     path: driver.path,
-    // Whoever names a header of the protocol means it: a gateway may want the key elsewhere.
+    // Headers set by the user win over the protocol's own: a gateway may expect the key elsewhere.
     headers: (key) => ({ ...keyHeaders(driver.headers(key, settings), key, options), ...options.headers }),
     createDecoder: () => driver.createDecoder(),
     keyName: options.keyName,
@@ -71,7 +71,7 @@ function settingsOf(options: CreateModelOptions): ModelSettings {
   if (options.effort !== undefined && !isEffort(options.effort)) {
     throw codedError(
       "effort_unknown",
-      `"${options.effort}" is not an effort; known are ${EFFORTS.join(", ")}`,
+      `"${options.effort}" is not an effort; use one of ${EFFORTS.join(", ")}`,
     );
   }
   const plain = dialect === "openai-responses" && !takesReasoningParameters(model);
@@ -112,11 +112,11 @@ function namedProfile(profile: string | Profile): Profile {
   if (known !== undefined) return known;
   throw codedError(
     "profile_unknown",
-    `there is no profile "${profile}"; known are ${Object.keys(PROFILES).join(", ")}`,
+    `there is no profile "${profile}"; use one of ${Object.keys(PROFILES).join(", ")}`,
   );
 }
 
-/** Tells accounts apart without telling the key. A key that is a function may rotate within one account. */
+/** Tells accounts apart without revealing the key. A key from a function may rotate within one account. */
 function fingerprint(key: ApiKey | undefined): string {
   if (key === undefined || key === "") return "none";
   if (typeof key === "function") return "function";

@@ -1,4 +1,4 @@
-/** The dialects, by name. Also the renderer of one, for looking at requests where no model is needed. */
+/** The dialect drivers by name, and access to a dialect's renderer for inspecting requests without a model. */
 
 import type { Dialect } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
@@ -14,16 +14,16 @@ const DIALECTS: Readonly<Record<Dialect, DialectDriver>> = {
 };
 
 export function driverOf(dialect: Dialect): DialectDriver {
-  // A log of a later version may name one we do not have.
+  // A log from a later version may name a dialect this version lacks.
   if (Object.hasOwn(DIALECTS, dialect)) return DIALECTS[dialect];
-  throw codedError("dialect_unknown", `this version does not know the dialect "${dialect}"`);
+  throw codedError("dialect_unknown", `this version does not support the dialect "${dialect}"`);
 }
 
 export function createRenderer(dialect: Dialect): Renderer {
   return driverOf(dialect).createRenderer();
 }
 
-/** Bodies of other versions than this one's have other hashes. */
+/** Request bodies rendered by another version have other hashes. */
 export function rendererVersionOf(dialect: Dialect): number {
   return driverOf(dialect).rendererVersion;
 }

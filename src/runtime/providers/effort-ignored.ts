@@ -1,9 +1,9 @@
-/** An effort that has no effect: a person asked for it, so a person is told. */
+/** Remarks about a requested effort that has no effect. */
 
 import type { Settings } from "../../base/events/index.ts";
 import type { Remark } from "./provider.ts";
 
-/** For a model that does not think, where an effort was asked for. */
+/** The remark for a model that does not think, if an effort was requested. */
 export function effortIgnored(settings: Settings): readonly Remark[] {
   const { effort } = settings;
   return effort === undefined || effort === "off" || effort === "none" ? [] : [ignoredEffort(settings)];

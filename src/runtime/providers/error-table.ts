@@ -1,58 +1,64 @@
 /**
- * What can go wrong with a request, in one table: how an error of a class is known, what it names, what is done about it
- * and what that means for later requests (failures.md §5). The classifier (errors.ts) reads the first columns, healing
- * (turn/heal.ts), retries (turn/step.ts) and compaction the last; what an error names is read by named-in-error.ts.
+ * Everything that can go wrong with a request, in one table: how to recognise an error class, what the error names, the
+ * remedy, and its effect on later requests (failures.md §5). The classifier (errors.ts) reads the first columns;
+ * healing (turn/heal.ts), retries (turn/step.ts) and compaction read the last. named-in-error.ts extracts what an error
+ * names.
  */
 
 import type { ErrorClass, ErrorInfo } from "../../base/events/index.ts";
 
-/** Where healing begins. What the error should name and does not: with everything. */
+/** Where healing starts. If an error does not name what it should, healing starts with everything. */
 type Named =
-  /** The responses whose items it names, by id or by place. */
+  /** The responses whose items the error names, by id or by position. */
   | "responses"
-  /** The calls it names. */
+  /** The calls the error names. */
   | "calls"
-  /** A field, of the request or of the item at the place it names. */
+  /** A field of the request, or of the item at the path the error names. */
   | "field"
-  /** A response; what was made after it cannot be read either. */
+  /** A response; everything created after it is unreadable too. */
   | "from_there"
-  /** No need to name it: the thinking of this request. */
+  /** Need not be named: the thinking of this request. */
   | "thinking"
-  /** No need to name them: the calls that went without the signature of their maker. */
+  /** Need not be named: the calls that were sent without their provider's signature. */
   | "unsigned_calls"
-  /** No need to name it: the responses since the last message, one open tool loop. */
+  /** Need not be named: the responses since the last message, which form one open tool loop. */
   | "open_loop"
-  /** Nothing that would help. */
+  /** Nothing useful for healing. */
   | "nothing";
 
-/** What is done, and its effect on every later request to this origin; other origins are not affected. */
+/** The remedy and its effect on every later request to this origin; other origins are not affected. */
 type Remedy =
-  /** Recorded as an override: a response goes back without its reasoning and ids, then as plain text. */
+  /**
+   * Recorded as an override: a response is sent back without its reasoning and ids, and if that fails, as plain text.
+   */
   | "omit_reasoning"
-  /** Recorded as an override: the call and its result stay out. */
+  /** Recorded as an override: the call and its result are left out. */
   | "close_call"
-  /** Recorded as an override: the field stays out. One that an item cannot be without: like `omit_reasoning`. */
+  /**
+   * Recorded as an override: the field is left out. If the item cannot go without the field, acts like
+   * `omit_reasoning`.
+   */
   | "strip_field"
-  /** A message of the runtime's asks the model to go on, and stays in the conversation. */
+  /** The runtime adds a message that asks the model to continue; it stays in the conversation. */
   | "ask_to_go_on"
-  /** The front becomes a summary, where the request and not the answer was too long. */
+  /** Replaces the front with a summary, if the request and not the answer was too long. */
   | "compact"
-  /** The same request after a wait; later ones are as they were. */
+  /** Sends the same request again after a wait; later requests do not change. */
   | "retry"
-  /** Told to whoever sent the message; later requests are as they were. */
+  /** Reports the error to the sender of the message; later requests do not change. */
   | "tell";
 
 interface ErrorRow {
   readonly codes?: readonly string[];
   readonly statuses?: readonly number[];
-  /** In its message. */
+  /** Matched against the error message. */
   readonly words?: RegExp;
   readonly param?: RegExp;
   readonly names: Named;
   readonly remedy: Remedy;
 }
 
-/** In order: the first row that knows an error names its class. */
+/** Checked in order: the first row that matches determines the class. */
 const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
   FATAL: {
     codes: [
@@ -80,14 +86,15 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
     names: "nothing",
     remedy: "tell",
   },
-  // Before CRYPT: Claude says both, and a changed prefix takes every later thought with it (failures.md C04).
+  // Before CRYPT: Claude's message matches both, and a changed prefix invalidates every later thought (failures.md
+  // C04).
   PREFIX: {
     words:
       /bound to a different conversation|preceded this one when it was created|from the ones? this block was created with/,
     names: "from_there",
     remedy: "omit_reasoning",
   },
-  // Before CRYPT: leaving out what is signed would make more of it (failures.md G01).
+  // Before CRYPT: omitting signed content would only leave more unsigned calls (failures.md G01).
   UNSIGNED: { words: /missing a `?thought_signature/, names: "unsigned_calls", remedy: "close_call" },
   CRYPT: {
     codes: ["invalid_encrypted_content"],
@@ -139,14 +146,14 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
   ID: {
     codes: ["invalid_id_prefix"],
     words: /Duplicate item found|'input\[\d+\]\.id'/,
-    param: /^input\[\d+\]\.id$/, // another `.id` is that of a call
+    param: /^input\[\d+\]\.id$/, // any other `.id` belongs to a call
     names: "responses",
-    remedy: "omit_reasoning", // ids go with the reasoning, never alone (law 2)
+    remedy: "omit_reasoning", // ids are removed together with the reasoning, never alone (law 2)
   },
   ECHO: {
     words: /passed back to the API|is missing in assistant tool call message/,
     names: "thinking",
-    remedy: "strip_field", // thinking is off for such a history; what is there of its thoughts stays (V01, V02)
+    remedy: "strip_field", // switches thinking off for this history; the thoughts it has are kept (V01, V02)
   },
   CAP: {
     words:
@@ -225,7 +232,7 @@ const ERROR_TABLE: Readonly<Record<ErrorClass, ErrorRow>> = {
         "Failed to deserialize the JSON body",
         "Missing namespace for ",
         "arguments.* must be in JSON format",
-        // Messages without words, and an order of messages that an endpoint does not take.
+        // Messages without text, and a message order that the endpoint refuses.
         "must be non-empty",
         "must have non-empty content",
         "non-whitespace text",
@@ -269,7 +276,7 @@ export interface Evidence {
   readonly param?: string | undefined;
 }
 
-/** An error that no row knows is judged by its HTTP status, never guessed at (failures.md S11). */
+/** Classifies an error. If no row matches, only the HTTP status decides; nothing is guessed (failures.md S11). */
 export function classOf({ status, code, message, param = "" }: Evidence): ErrorClass {
   for (const [name, row] of Object.entries(ERROR_TABLE)) {
     const known =
@@ -283,7 +290,7 @@ export function classOf({ status, code, message, param = "" }: Evidence): ErrorC
   return outage ? "TRUNC" : "OTHER";
 }
 
-/** What is done about an error, and where that begins. */
+/** Returns the remedy for an error and where healing starts. */
 export function remedyFor(error: ErrorInfo | undefined): Pick<ErrorRow, "names" | "remedy"> {
   return ERROR_TABLE[error?.class ?? "OTHER"];
 }

@@ -6,7 +6,7 @@ import { classify, connectionError, httpError, streamError } from "./errors.ts";
 
 type Row = readonly [text: string, code: string | null, status: number];
 
-/** The classifier table, row by row: what the APIs were seen to answer. */
+/** The classifier table, row by row: errors the APIs have really returned. */
 const TABLE: Readonly<Record<Exclude<ErrorClass, "TRUNC" | "OTHER">, readonly Row[]>> = {
   PAIR: [
     ["Item 'rs_1' of type 'reasoning' was provided without its required following item.", null, 400],
@@ -226,13 +226,13 @@ const TABLE: Readonly<Record<Exclude<ErrorClass, "TRUNC" | "OTHER">, readonly Ro
 };
 
 describe.each(Object.entries(TABLE))("%s", (expected, rows) => {
-  test.each(rows)("in an HTTP error: %s (%s)", (message, code, status) => {
+  test.each(rows)("is the class of the HTTP error %s (%s)", (message, code, status) => {
     const body = JSON.stringify({ error: { message, type: "invalid_request_error", param: null, code } });
     expect(httpError(status, body, {})).toMatchObject({ class: expected, status, message });
   });
 
   test.each(rows.filter(([, code, status]) => code !== null || status === 400 || status === 404))(
-    "in a stream, nested, flat and as the error of a response: %s (%s)",
+    "is the class in a stream, nested, flat or as a response's error: %s (%s)",
     (message, code) => {
       const error = { message, param: null, ...(code === null ? {} : { code }) };
       for (const shape of [{ type: "error", error }, { type: "error", ...error }, error]) {
@@ -244,22 +244,28 @@ describe.each(Object.entries(TABLE))("%s", (expected, rows) => {
 
 describe("TRUNC", () => {
   test.each(["connection_lost", "connect_refused", "timeout_first_byte", "timeout_idle"])(
-    "is a connection error %s",
+    "is the class of the connection error %s",
     (code) => {
       const error = new ThroughlineError({ code, message: "gone" });
       expect(connectionError(error)).toEqual({ code, message: "gone", class: "TRUNC" });
     },
   );
 
-  test.each([408, 409, 500, 502, 503, 504, 599])("is status %i without a code that is known", (status) => {
-    expect(httpError(status, "", {}).class).toBe("TRUNC");
-  });
+  test.each([408, 409, 500, 502, 503, 504, 599])(
+    "is the class of status %i without a known code",
+    (status) => {
+      expect(httpError(status, "", {}).class).toBe("TRUNC");
+    },
+  );
 
-  test.each(["server_error", "stream_error", "bad_event", "stream_cut"])("is the code %s", (code) => {
-    expect(classify({ code, message: "x" }).class).toBe("TRUNC");
-  });
+  test.each(["server_error", "stream_error", "bad_event", "stream_cut"])(
+    "is the class of the code %s",
+    (code) => {
+      expect(classify({ code, message: "x" }).class).toBe("TRUNC");
+    },
+  );
 
-  test("is an error event that says nothing", () => {
+  test("is the class of an error event without any details", () => {
     expect(streamError({ type: "error" })).toMatchObject({ class: "TRUNC" });
     expect(streamError(undefined)).toEqual({
       code: "stream_error",
@@ -271,7 +277,7 @@ describe("TRUNC", () => {
 
 describe("OTHER", () => {
   test.each([400, 404, 409.5, 422])(
-    "is an unknown code with status %i: judged by its class, not guessed",
+    "is the class of an unknown code with status %i: nothing is guessed",
     (status) => {
       const body = JSON.stringify({ error: { code: "brand_new", message: "?" } });
       expect(httpError(status, body, {}).class).toBe("OTHER");
@@ -279,7 +285,7 @@ describe("OTHER", () => {
   );
 
   test.each(["dns_failed", "tls_failed", "stream_limit", "bad_response"])(
-    "is a connection error that waiting does not mend: %s",
+    "is the class of %s, a connection error that waiting does not fix",
     (code) => {
       expect(connectionError(new ThroughlineError({ code, message: "x" })).class).toBe("OTHER");
     },
@@ -294,8 +300,8 @@ const routed = (raw: unknown): string =>
     error: { message: "Provider returned error", code: 400, metadata: { raw, provider_name: "X" } },
   });
 
-describe("what the body of an HTTP error may be", () => {
-  test("the API's own shape", () => {
+describe("the body of an HTTP error", () => {
+  test("can have the API's own shape", () => {
     const body = JSON.stringify({ error: { message: "no", type: "t", param: "input[1].id", code: "c" } });
     expect(httpError(400, body, { "x-request-id": "req_1" })).toEqual({
       code: "c",
@@ -307,7 +313,7 @@ describe("what the body of an HTTP error may be", () => {
     });
   });
 
-  test("without a code the type stands for it, and a number is a text", () => {
+  test("uses the type if there is no code, and turns a numeric code into text", () => {
     expect(httpError(400, '{"error":{"message":"no","type":"some_type","code":null}}', {}).code).toBe(
       "some_type",
     );
@@ -315,12 +321,12 @@ describe("what the body of an HTTP error may be", () => {
     expect(httpError(400, '{"error":{"message":"no","code":""}}', {}).code).toBe("http_400");
   });
 
-  test("an error that is a text (xAI)", () => {
+  test("can have a plain string as its error (xAI)", () => {
     const body = '{"code":"invalid-argument","error":"Could not decrypt the provided encrypted_content."}';
     expect(httpError(400, body, {})).toMatchObject({ code: "invalid-argument", class: "CRYPT" });
   });
 
-  test("what a router passes on: the provider's own words count, as its body or as text", () => {
+  test("can come from a router, which passes on the provider's own error as a body or as text", () => {
     const own = {
       error: { message: "Your input exceeds the context window.", code: "context_length_exceeded" },
     };
@@ -338,7 +344,7 @@ describe("what the body of an HTTP error may be", () => {
     expect(httpError(400, routed(null), {})).toMatchObject({ message: "Provider returned error" });
   });
 
-  test("a list of one, and what Google says beside the message: its status, how long to wait, which quota", () => {
+  test("can be a list of one with Google's status, retry delay and quota", () => {
     expect(httpError(429, google([{ retryDelay: "34.07s" }]), {})).toMatchObject({
       class: "RATE",
       code: "RESOURCE_EXHAUSTED",
@@ -357,21 +363,21 @@ describe("what the body of an HTTP error may be", () => {
     expect(httpError(400, wrongKey, {}).class).toBe("FATAL");
   });
 
-  test("a web page", () => {
+  test("can be a web page", () => {
     expect(httpError(502, "<!DOCTYPE html><h1>Bad Gateway</h1>", {})).toMatchObject({
       code: "not_an_api",
       class: "TRUNC",
-      message: expect.stringContaining("is the base URL right?"),
+      message: expect.stringContaining("check the base URL"),
     });
     expect(httpError(404, "\n<html></html>", {})).toMatchObject({ code: "not_an_api", class: "OTHER" });
   });
 
-  test("plain text, cut short, or nothing", () => {
+  test("can be plain text, cut-off JSON or empty", () => {
     expect(httpError(400, `oops ${"x".repeat(500)}`, {}).message).toHaveLength("status 400: ".length + 505);
     expect(httpError(400, "", {}).message).toBe("status 400: no body");
   });
 
-  test("a message of any length is bounded", () => {
+  test("is bounded in length", () => {
     const body = JSON.stringify({ error: { message: "x".repeat(100_000), code: "c" } });
     expect(httpError(400, body, {}).message).toHaveLength(64 * 1024);
   });
@@ -380,7 +386,7 @@ describe("what the body of an HTTP error may be", () => {
 const wait = (headers: Record<string, string>, message = "slow"): number | undefined =>
   httpError(429, JSON.stringify({ error: { message, code: "rate_limit_exceeded" } }), headers).retryAfterMs;
 
-describe("how long to wait", () => {
+describe("the retry delay", () => {
   test.each([
     [{ "retry-after-ms": "1500" }, 1500],
     [{ "retry-after": "7" }, 7000],
@@ -394,7 +400,7 @@ describe("how long to wait", () => {
     [{ "retry-after": "86400" }, 120_000],
     [{ "retry-after-ms": "99999999" }, 120_000],
     [{}, undefined],
-  ])("%j means %s ms", (headers, expected) => {
+  ])("of the headers %j is %s ms", (headers, expected) => {
     expect(wait(headers as Record<string, string>)).toBe(expected);
   });
 
@@ -405,12 +411,12 @@ describe("how long to wait", () => {
     ["try again in 1 second.", 1000],
     ["try again in 86400s", 120_000],
     ["try again later", undefined],
-  ])("the text %j means %s ms", (message, expected) => {
+  ])("of the text %j is %s ms", (message, expected) => {
     expect(wait({}, message)).toBe(expected);
     expect(streamError({ code: "rate_limit_exceeded", message }).retryAfterMs).toBe(expected);
   });
 
-  test("a header counts more than the text", () => {
+  test("comes from the header if the text gives one too", () => {
     expect(wait({ "retry-after": "2" }, "try again in 9s")).toBe(2000);
   });
 });

@@ -1,4 +1,4 @@
-/** HTTP, in-stream and connection errors, read into one shape and classified (error-table.ts). */
+/** Reads HTTP, in-stream and connection errors into one shape and classifies them (error-table.ts). */
 
 import type { ErrorInfo } from "../../base/events/index.ts";
 import {
@@ -14,10 +14,13 @@ import {
 } from "../../base/support/index.ts";
 import { classOf, type Evidence } from "./error-table.ts";
 
-/** Far more than is kept: the recorder shortens it, after it has taken out secrets that a cut could have halved. */
+/**
+ * Far more than is kept. The recorder shortens the message only after redacting secrets: cutting first could split a
+ * secret in two.
+ */
 const MAX_MESSAGE = 64 * 1024;
 
-/** The body of an HTTP error, whatever it is: the API's shape, a string (xAI), HTML, nothing. */
+/** Reads the body of an HTTP error in any form: the API's shape, a string (xAI), HTML or nothing. */
 export function httpError(
   status: number,
   body: string,
@@ -29,7 +32,7 @@ export function httpError(
   const message =
     shape.message ??
     (html
-      ? `the server answered with a web page (status ${status}): is the base URL right?`
+      ? `the server returned a web page (status ${status}); check the base URL`
       : `status ${status}: ${body.trim() || "no body"}`);
   const info = classify({
     status,
@@ -47,7 +50,7 @@ export function httpError(
   };
 }
 
-/** The `error` of a stream event or of a failed response; flat or nested (failures.md R06). */
+/** Reads the `error` of a stream event or a failed response, flat or nested (failures.md R06). */
 export function streamError(value: unknown): ErrorInfo {
   const shape = errorShape(value);
   const info = classify({
@@ -58,7 +61,7 @@ export function streamError(value: unknown): ErrorInfo {
   return shape.retryAfterMs === undefined ? info : { ...info, retryAfterMs: shape.retryAfterMs };
 }
 
-/** What our own wire layer threw. */
+/** Classifies an error thrown by our wire layer. */
 export function connectionError(error: unknown): ErrorInfo {
   return classify({ code: codeOf(error) ?? "connection_lost", message: messageOf(error) });
 }
@@ -77,7 +80,7 @@ export function classify(evidence: Evidence): ErrorInfo {
   };
 }
 
-/** Has no code of its own (failures.md R03). */
+/** The provider sends no code for this error (failures.md R03). */
 const OUTPUT_LIMIT = /max_tokens or model output limit was reached/;
 
 interface ErrorShape {
@@ -88,7 +91,7 @@ interface ErrorShape {
 }
 
 function errorShape(given: unknown): ErrorShape {
-  const value = Array.isArray(given) ? given.find(isObject) : given; // Google answers with a list of one (manthanabc/paws#103)
+  const value = Array.isArray(given) ? given.find(isObject) : given; // Google returns a list of one (manthanabc/paws#103)
   if (!isObject(value)) return {};
   const inner = value["error"];
   const detail = pydanticDetail(value);
@@ -102,14 +105,14 @@ function errorShape(given: unknown): ErrorShape {
   const google = googleStatus(source);
   if (google !== undefined) return { ...google, ...(message === undefined ? {} : { message }) };
   return {
-    // The type of a flat error event is "error", which says nothing: it is then an outage like any other.
+    // The type of a flat error event is just "error", which says nothing: treated like any other outage.
     ...codeField(source["code"] ?? (source["type"] === "error" ? undefined : source["type"])),
     ...(message === undefined ? {} : { message }),
     ...(where === undefined ? {} : { param: where }),
   };
 }
 
-/** Google: `{code: 429, status: "RESOURCE_EXHAUSTED", details: […]}`; the number repeats the HTTP status. */
+/** Google: `{code: 429, status: "RESOURCE_EXHAUSTED", details: […]}`; `code` repeats the HTTP status. */
 function googleStatus(source: JsonObject): ErrorShape | undefined {
   const status = stringOf(source["status"]);
   if (status === undefined || typeof source["code"] !== "number") return undefined;
@@ -118,7 +121,7 @@ function googleStatus(source: JsonObject): ErrorShape | undefined {
     arrayOf(violations).map((one) => stringOf(objectOf(one)["quotaId"])),
   );
   const reason = details.map((one) => stringOf(one["reason"])).find((one) => one === "API_KEY_INVALID");
-  const perDay = quotas.some((quota) => quota?.includes("PerDay") === true); // waiting does not help today
+  const perDay = quotas.some((quota) => quota?.includes("PerDay") === true); // waiting does not help until tomorrow
   const delay = details.map((one) => secondsIn(one["retryDelay"])).find((one) => one !== undefined);
   return {
     code: perDay ? "quota_per_day" : (reason ?? status),
@@ -132,7 +135,10 @@ function secondsIn(value: unknown): number | undefined {
   return found === null ? undefined : delayIn(found);
 }
 
-/** A router says "Provider returned error" and keeps what the provider said in `metadata.raw`: text, or its whole body. */
+/**
+ * A router says "Provider returned error" and puts the provider's own error in `metadata.raw`, as text or as a whole
+ * body.
+ */
 function routedError(source: JsonObject): ErrorShape | undefined {
   const raw = objectOf(source["metadata"])["raw"];
   if (raw === undefined || raw === null || raw === "") return undefined;
@@ -141,7 +147,10 @@ function routedError(source: JsonObject): ErrorShape | undefined {
   return typeof raw === "string" ? { ...codeField(source["code"]), message: raw } : undefined;
 }
 
-/** Mistral and others on the same framework: `detail: [{type, msg, loc}]`, at the top or under `message` (failures.md V04). */
+/**
+ * Mistral and others on the same framework send `detail: [{type, msg, loc}]`, at the top or under `message`
+ * (failures.md V04).
+ */
 function pydanticDetail(value: JsonObject): ErrorShape | undefined {
   const list = arrayOf(value["detail"] ?? objectOf(value["message"])["detail"]);
   const first = list.find(isObject);

@@ -1,7 +1,7 @@
 /**
- * A request that grows at its end. What was rendered is kept as bytes and as a running hash, so the next step costs what
- * is new; the same prefix gives the same bytes (law 4). The array of items comes last but for a short tail, because it is
- * what grows; what depends on the whole conversation stands in the tail.
+ * A request that grows at its end. Rendered parts are kept as bytes with a running hash, so each step costs only what
+ * is new, and the same prefix always gives the same bytes (law 4). The array of items comes last, followed only by a
+ * short tail that holds everything that depends on the whole conversation.
  */
 
 import { createHash, type Hash } from "node:crypto";
@@ -12,14 +12,17 @@ import type { PieceContext, RequestCheck } from "../rules/index.ts";
 import { ByteBlocks, type Span } from "./byte-blocks.ts";
 import type { ItemSource, Remark, RenderContext, RenderedRequest, Renderer } from "./provider.ts";
 
-/** One element of the array: an input item, or a message with everything in it. */
+/** One element of the array: an input item, or a whole message. */
 export interface RenderedElement {
   readonly text: string;
-  /** The members of the text, where it was made of them or cut into them: so that nobody cuts it up again. */
+  /** The members of the text, if the dialect has already sliced it, so that no later step has to. */
   readonly members?: readonly Member[] | undefined;
-  /** What stands in it and where it came from; paths begin at the element (`""`, `.content.0`). Only a refusal asks. */
+  /**
+   * The items in this element and their origins. Paths are relative to the element (`""`, `.content.0`). Read only
+   * after a refusal.
+   */
   readonly sources: () => readonly ItemSource[];
-  /** What the rules are told of it. */
+  /** Context for the rules. */
   readonly piece?: PieceContext | undefined;
 }
 
@@ -28,28 +31,33 @@ export interface Tail {
   readonly remarks: readonly Remark[];
 }
 
-/** What a dialect adds to the mechanism. */
+/** The dialect-specific part of rendering. */
 export interface RequestForm {
-  /** Everything before the first element, the opening of the array included. */
+  /** Everything before the first element, including the opening of the array. */
   head(plan: Plan, context: RenderContext): string;
-  /** What a provider may count as the prefix besides the elements: instructions and tools. */
+  /** What a provider may count as part of the prefix besides the elements: instructions and tools. */
   prefixHead(plan: Plan): string;
-  /** What only the dialect can see about an entry (ids it would refuse); `before`: the entries as they were rendered. */
+  /**
+   * Adjusts an entry for reasons only the dialect knows, such as ids it would refuse. `before`: the entries rendered so
+   * far.
+   */
   guard(entry: PlanEntry, plan: Plan, before: readonly PlanEntry[]): PlanEntry;
-  /** The path of element n. */
+  /** The path of element `index`. */
   pathOf(index: number): string;
-  /** Elements that stand before the conversation (a system message). */
+  /** Elements that precede the conversation, such as a system message. */
   opening(plan: Plan): readonly RenderedElement[];
-  /** `before` is the element just before, if any: an entry of which nothing is sent leaves none. */
+  /** Renders an entry. `before` is the previous element, if any. An entry that sends nothing renders no elements. */
   render(
     entry: PlanEntry,
     plan: Plan,
     context: RenderContext,
     before: RenderedElement | undefined,
   ): readonly RenderedElement[];
-  /** Closes the array and the body; `entries` as they were rendered. */
+  /** Closes the array and the body. `entries`: the entries as rendered. */
   tail(entries: readonly PlanEntry[], plan: Plan): Tail;
-  /** The numbered rules, told of everything but the elements: head and tail joined are the body with an empty array. */
+  /**
+   * Starts the numbered rules with everything but the elements: head and tail joined form the body with an empty array.
+   */
   startCheck(plan: Plan, parameters: string): RequestCheck;
 }
 
@@ -68,7 +76,7 @@ export class GrowingRenderer implements Renderer {
   }
 }
 
-/** An element as it stands in the request, with all that may still be asked of it. */
+/** An element of the request and what may still be needed of it. */
 interface Pushed {
   readonly span: Span;
   readonly sources: () => readonly ItemSource[];
@@ -82,17 +90,17 @@ class RenderState {
   readonly #bodyHash: Hash;
   readonly #prefixHash: Hash;
   readonly #elements = new ByteBlocks();
-  /** How many of their bytes the hashes have seen. */
+  /** How many element bytes have been hashed. */
   #hashed = 0;
   readonly #pushed: Pushed[] = [];
-  /** Made with a tail, because what that says (thinking is off) decides over all elements. */
+  /** Created with a tail, because its content (such as thinking being off) affects how all elements are judged. */
   #check: { readonly tail: string; readonly rules: RequestCheck };
   #last: RenderedElement | undefined;
-  /** The plan's entries so far, and what became of them. */
+  /** The plan's entries so far, as planned and as rendered. */
   readonly #planned: PlanEntry[] = [];
   readonly #rendered: PlanEntry[] = [];
   readonly #leftOut = new LeftOutRanges();
-  /** On a prefix-bound target: this and all later reasoning is left out (failures.md C04, H06). */
+  /** On a prefix-bound target, this and all later reasoning is left out (failures.md C04, H06). */
   #prefixBroken = false;
 
   constructor(form: RequestForm, plan: Plan, head: Buffer) {
@@ -120,7 +128,7 @@ class RenderState {
       const planned = plan.entries[index] as PlanEntry;
       const guarded = this.#form.guard(planned, plan, this.#rendered);
       const bound = this.#guardPrefix(guarded, plan);
-      // What the prefix cost may be half of something.
+      // Removing reasoning may have left half of a pair.
       const entry = bound === guarded ? guarded : this.#form.guard(bound, plan, this.#rendered);
       for (const element of this.#form.render(entry, plan, context, this.#last)) {
         this.#push(element);
@@ -140,7 +148,7 @@ class RenderState {
       prefixHash: this.#prefixDigest(),
       entries: this.#rendered.slice(),
       leftOut: this.#leftOut.list(),
-      // Only a refusal asks for them.
+      // Computed lazily: needed only after a refusal.
       get sources() {
         return sources();
       },
@@ -149,7 +157,9 @@ class RenderState {
     };
   }
 
-  /** Looked at by the rules at once: kept until the end, ten thousand elements would cost more to keep than to check. */
+  /**
+   * The rules check each element at once: for ten thousand elements, keeping them all until the end would cost more.
+   */
   #push(element: RenderedElement): void {
     const { text, sources, piece, members } = element;
     const span = this.#elements.append(text, this.#elements.length === 0 ? "" : ",");
@@ -169,7 +179,7 @@ class RenderState {
     });
   }
 
-  /** Both hashes over all elements so far, in one go: a call per element costs more than its bytes. */
+  /** Updates both hashes with all new elements in one go: one call per element costs more than the hashing itself. */
   #hash(): void {
     for (const bytes of this.#elements.since(this.#hashed)) {
       this.#bodyHash.update(bytes);
@@ -183,7 +193,7 @@ class RenderState {
     return this.#prefixHash.copy().digest("hex");
   }
 
-  /** Each element is looked at once, unless the tail turns out to be another than when they were. */
+  /** Each element is checked once, unless the tail changed since. */
   #checked(plan: Plan, tail: string): RequestCheck {
     if (this.#check.tail === tail) return this.#check.rules;
     this.#check = this.#startCheck(plan, tail);
@@ -195,6 +205,10 @@ class RenderState {
     if (!plan.settings.profile.prefixBound || entry.kind !== "group" || !sendsReasoning(entry)) return entry;
     this.#prefixBroken ||= this.#prefixDigest() !== entry.group.start.prefixHash;
     if (!this.#prefixBroken) return entry;
-    return withoutReasoning(entry, "prefix_changed", "what stands before it is not what it was made after");
+    return withoutReasoning(
+      entry,
+      "prefix_changed",
+      "the conversation before it has changed since it was created",
+    );
   }
 }

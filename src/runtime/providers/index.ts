@@ -1,4 +1,4 @@
-/** Plan → request, frames → stream events, for every dialect. */
+/** Plan → request and frames → stream events, for every dialect. */
 
 export type { Capabilities, Profile } from "../../base/events/index.ts";
 export { capabilitiesOf } from "./capabilities.ts";

@@ -1,6 +1,6 @@
 /**
- * What a person put into a message, ready for any dialect: text, pictures and files whose bytes are at hand. What the
- * model cannot take becomes a note in its place, so that nothing vanishes in silence.
+ * The parts of a user message, ready for any dialect: text, images and files with their bytes loaded. A part the model
+ * does not accept becomes a note, so that nothing is dropped silently.
  */
 
 import type { InputPart, Settings } from "../../base/events/index.ts";
@@ -41,7 +41,7 @@ function base64(bytes: Uint8Array | undefined): string | undefined {
   return bytes === undefined ? undefined : Buffer.from(bytes).toString("base64");
 }
 
-/** Text files, for dialects that have no part of their own for them. */
+/** Renders a text file as plain text, for dialects that have no part type for files. */
 export function fileAsText(part: {
   readonly name: string;
   readonly mediaType: string;

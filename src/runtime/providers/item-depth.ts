@@ -1,4 +1,6 @@
-/** Deeper nesting than any vendor uses breaks every recursive walk later on: refused before it is stored. */
+/**
+ * Rejects items nested deeper than any vendor's before they are stored: they would break every later recursive walk.
+ */
 
 import { codedError, jsonDepth } from "../../base/support/index.ts";
 
@@ -6,5 +8,5 @@ export const MAX_ITEM_DEPTH = 128;
 
 export function assertItemDepth(text: string): void {
   if (jsonDepth(text) <= MAX_ITEM_DEPTH) return;
-  throw codedError("bad_event", `an item nests deeper than ${MAX_ITEM_DEPTH} levels`);
+  throw codedError("bad_event", `an item is nested deeper than ${MAX_ITEM_DEPTH} levels`);
 }

@@ -166,7 +166,7 @@ describe("namedInError", () => {
       { itemIds: [], callIds: ["srvtoolu_1", "toolu_1"] },
     ],
     ["The encrypted content gAAA...DQ== could not be verified.", undefined, { itemIds: [], callIds: [] }],
-  ])("finds what %j (%s) names", (message, param, expected) => {
+  ])("reads %j (%s)", (message, param, expected) => {
     expect(named(message, param)).toEqual(expected);
   });
 });

@@ -1,19 +1,22 @@
-/** What an error names: the item, the place, the field, the calls. Healing begins there (failures.md §5). */
+/** Extracts what an error names: items, a path, a field, calls. Healing starts there (failures.md §5). */
 
 import type { ErrorInfo } from "../../base/events/index.ts";
 
-/** An endpoint takes no user message right behind a tool's, or behind another: a word of the assistant stands between. */
+/**
+ * Pseudo-fields for endpoints that refuse a user message right after a tool message, or after another user message. The
+ * renderer then inserts an assistant message.
+ */
 export const USER_AFTER_TOOL = "user_after_tool";
 export const USER_AFTER_USER = "user_after_user";
 
 export interface NamedInError {
-  /** Ids of items, as OpenAI's texts quote them. */
+  /** Item ids, as OpenAI's messages quote them. */
   readonly itemIds: readonly string[];
-  /** As `ItemSource.path`: `input[3]`, `messages.5.content.1`, `messages.33`. */
+  /** In the form of `ItemSource.path`: `input[3]`, `messages.5.content.1`, `messages.33`. */
   readonly path?: string | undefined;
-  /** Which call of the message at `path`, from 0. */
+  /** The index of the call within the message at `path`, from 0. */
   readonly call?: number | undefined;
-  /** Of the item at `path`, or of the request itself; nested ones with dots. */
+  /** A field of the item at `path`, or of the request itself; nested fields use dots. */
   readonly field?: string;
   readonly callIds: readonly string[];
 }
@@ -29,7 +32,7 @@ export function namedInError(info: ErrorInfo): NamedInError {
   };
 }
 
-/** By the prefixes that are known, and by the words that name an item of any other. */
+/** Finds ids by their known prefixes, and ids of any form where the message says "item with id". */
 function itemIdsIn(message: string): readonly string[] {
   const known = message.matchAll(/\b(?:rs|msg|fc|ctc|ws|cmp|ig|mcp)_[A-Za-z0-9_-]+/g);
   const named = message.matchAll(/\b[Ii]tem (?:found )?with id '?([A-Za-z0-9_-]+)/g);
@@ -83,7 +86,7 @@ function messagesPath(text: string): Where | undefined {
   };
 }
 
-/** How a message names a parameter; the first that fits. */
+/** How messages name a parameter; the first match wins. */
 const PARAMETERS: readonly RegExp[] = [
   // `Unknown parameter: 'reasoning.mode'.`, `Unsupported value: 'reasoning_effort' does not support …`
   /(?:parameter|Unsupported value): '([A-Za-z_.]+)'/,
@@ -97,11 +100,11 @@ const PARAMETERS: readonly RegExp[] = [
   // `The 'stream_options' parameter is only allowed when …`, `'tool_choice' is only allowed when …`
   /'([a-z_]+)' (?:parameter )?is only allowed/,
   /Unrecognized request argument supplied: ([a-z_]+)/,
-  /^property '([a-z_]+)' is unsupported/, // Groq and Cerebras, of the request itself
+  /^property '([a-z_]+)' is unsupported/, // Groq and Cerebras, about the request itself
   /Unknown name "([A-Za-z_]+)"/,
 ];
 
-/** Said without naming it. */
+/** Messages that imply a field without naming it. */
 const IMPLIED: readonly (readonly [words: RegExp, field: string])[] = [
   [/Tool use is not allowed|tool_choice forces tool use|^tool_choice\b/, "tool_choice"],
   [/does not support thinking|adaptive thinking is not supported/, "thinking"],

@@ -1,6 +1,6 @@
 /**
- * A call that came without its name: the event that had it was lost on the way. Nobody can run it, and no API takes it
- * back, so the answer it stands in counts as cut and is asked for again.
+ * A call that arrived without a name, because the event that carried it was lost. It cannot be run and no API accepts
+ * it back, so the response counts as cut and is requested again.
  */
 
 import type { ItemDraft } from "./provider.ts";
@@ -9,4 +9,4 @@ export function isNameless(draft: ItemDraft): boolean {
   return draft.type === "tool_call" && draft.name === "";
 }
 
-export const NAMELESS = "a call came without the name of its tool: a part of the answer was lost";
+export const NAMELESS = "a tool call arrived without its name: part of the response was lost";

@@ -1,6 +1,6 @@
 /**
- * What crosses to another origin: plain meaning (law 1). The same for every dialect, so that a history reads the same
- * wherever it goes.
+ * The form in which content crosses to another origin: plain meaning (law 1). It is the same for every dialect, so that
+ * a history reads the same everywhere.
  */
 
 import type { AssistantMessage, ToolCall } from "../../base/events/index.ts";
@@ -11,7 +11,7 @@ export function plainText(message: AssistantMessage): string {
   return message.text.trim() === "" ? (message.refusal ?? message.text) : message.text;
 }
 
-/** The arguments as the text of a JSON object: what every dialect takes, whatever the model wrote. */
+/** Returns the arguments as the text of a JSON object, which every dialect accepts, whatever the model wrote. */
 export function objectArguments(call: ToolCall): string {
   if (call.custom === true) return JSON.stringify({ input: call.arguments });
   if (call.arguments.trim() === "") return "{}";
@@ -21,8 +21,8 @@ export function objectArguments(call: ToolCall): string {
 }
 
 /**
- * The readable summary of another model's reasoning, marked as what it is (`replay.otherModels: "note"`). Never in the
- * assistant's own voice: a model takes over what it seems to have said (failures.md C16, V07).
+ * Returns the readable summary of another model's reasoning, marked as such (`replay.otherModels: "note"`). It is never
+ * in the assistant's own voice: a model adopts what it seems to have said (failures.md C16, V07).
  */
 export function foreignNote(entry: PlannedGroup): string | undefined {
   if (!entry.items.some(isNote)) return undefined;
@@ -36,7 +36,7 @@ export function foreignNote(entry: PlannedGroup): string | undefined {
   return `Note: before what follows, another model (${provider}/${model}) summarised its reasoning like this:\n\n${texts.join("\n\n")}`;
 }
 
-/** Reasoning is never translated but into this note. */
+/** Reasoning is only ever translated into this note. */
 export function isNote(item: PlannedItem): boolean {
   return item.event.type === "reasoning" && item.action === "translate";
 }

@@ -1,6 +1,4 @@
-/**
- * What a model's tokens cost, and what a response cost. Pure; the figures themselves are in src/runtime/models/prices.ts.
- */
+/** Token prices and the cost of a response. Pure; the figures are in src/runtime/models/prices.ts. */
 
 import type { Usage } from "../../base/events/index.ts";
 
@@ -12,16 +10,19 @@ interface Rates {
 }
 
 export interface Price extends Rates {
-  /** From this many input tokens of one request on, all of it costs more. */
+  /** Higher rates for the whole request, if it has more than `above` input tokens. */
   readonly long?: (Rates & { readonly above: number }) | undefined;
-  /** The day the figures were read. */
+  /** The date the figures were read. */
   readonly asOf: string;
   readonly source: string;
 }
 
 const MILLION = 1_000_000;
 
-/** Input tokens include the cached ones, output tokens the reasoning. Writing to a cache counts as plain input. */
+/**
+ * Returns the cost in USD. Input tokens include cached ones, and output tokens include reasoning. Cache writes count as
+ * plain input.
+ */
 export function costOf(price: Price, usage: Usage): number {
   const { input, cachedInput, output } =
     price.long !== undefined && usage.inputTokens > price.long.above ? price.long : price;

@@ -15,8 +15,8 @@ const codeAndWords = (work: () => unknown): unknown => {
   }
 };
 
-describe("a tool that the provider runs", () => {
-  test("may be an object, and goes as it is", () => {
+describe("a provider tool", () => {
+  test("can be an object, which is passed unchanged", () => {
     const search = { type: "web_search_20260318", name: "web_search", max_uses: 3 };
     const mcp = { type: "mcp", server_label: "docs", server_url: "https://docs.test/mcp" };
     expect(on("anthropic", search)).toEqual([search]);
@@ -26,7 +26,7 @@ describe("a tool that the provider runs", () => {
     ]);
   });
 
-  test("may be its type alone, where nothing else is needed", () => {
+  test("can be just its type, if nothing else is required", () => {
     expect(on("openai", "web_search", "image_generation")).toEqual([
       { type: "web_search" },
       { type: "image_generation" },
@@ -37,7 +37,7 @@ describe("a tool that the provider runs", () => {
     ]);
   });
 
-  test("is given what the API requires and what can only be one thing", () => {
+  test("gets the required fields that have only one usual value", () => {
     expect(on("anthropic", "web_search_20260318", { type: "web_fetch_20250910", max_uses: 1 })).toEqual([
       { type: "web_search_20260318", name: "web_search" },
       { type: "web_fetch_20250910", name: "web_fetch", max_uses: 1 },
@@ -58,11 +58,11 @@ describe("a tool that the provider runs", () => {
     ["openai", "computer_use_preview", "display_width, display_height, environment"],
     ["anthropic", "advisor_20260301", "model"],
     ["anthropic", "mcp_toolset", "mcp_server_name"],
-  ])("on %s, %j is refused, and the word says what is missing: %s", (profile, tool, missing) => {
+  ])("on %s, %j is refused with a message that names the missing %s", (profile, tool, missing) => {
     const type = typeof tool === "string" ? tool : tool.type;
     expect(codeAndWords(() => on(profile, tool))).toEqual([
       "provider_tools_invalid",
-      `${type} needs ${missing}: give it as an object, { type: "${type}", … }`,
+      `${type} needs ${missing}: pass it as an object, { type: "${type}", … }`,
     ]);
   });
 
@@ -73,7 +73,7 @@ describe("a tool that the provider runs", () => {
     ["openai", ""],
     ["openai", {} as ProviderTool],
     ["openai", null as unknown as ProviderTool],
-  ])("on %s, %j is none", (profile, tool) => {
+  ])("on %s, %j is refused", (profile, tool) => {
     expect(codeAndWords(() => on(profile, tool))).toMatchObject([
       "provider_tools_invalid",
       expect.any(String),

@@ -1,6 +1,6 @@
 /**
- * Tools that the provider runs, as a caller names them: an object as the API takes it, or the type alone where nothing
- * else is needed. What the API would refuse is refused here, with the field that is missing.
+ * Tools that the provider runs, as a caller specifies them: an object as the API expects it, or just the type if
+ * nothing else is needed. What the API would refuse is refused here, with an error that names the missing field.
  */
 
 import type { Profile } from "../../base/events/index.ts";
@@ -16,21 +16,19 @@ export function checkedProviderTools(
   const [first] = given;
   if (first === undefined) return [];
   if (profile.dialect === "openai-chat")
-    throw invalid(`${typeOf(first)}: chat completions have no tools that the provider runs`);
+    throw invalid(`${typeOf(first)}: the chat-completions dialect has no provider-run tools`);
   return given.map((tool) => {
     const type = typeOf(tool);
-    if (type === "") throw invalid("a hosted tool is the name of its type, or an object with a type");
+    if (type === "") throw invalid("a provider tool must be the name of its type or an object with a type");
     if (typeof tool === "string" && OF_THE_CLIENT.test(type) && profile.dialect === "anthropic-messages")
-      throw invalid(`${type} is run by your own program, not by the provider: give it as a tool`);
+      throw invalid(`your own program runs ${type}, not the provider: pass it as a tool`);
     const secret = typeof tool === "string" ? undefined : SECRETS.find((field) => tool[field] !== undefined);
     if (secret !== undefined)
-      throw invalid(
-        `${type}.${secret} would stand in the log, where no key may be: use a server that needs none`,
-      );
+      throw invalid(`${type}.${secret} would put a key into the log: use a server that needs no key`);
     const whole = { ...usualFields(type, profile), ...(typeof tool === "string" ? { type } : tool) };
     const missing = missingFields(type, whole);
     if (missing.length === 0) return whole;
-    throw invalid(`${type} needs ${missing.join(", ")}: give it as an object, { type: "${type}", … }`);
+    throw invalid(`${type} needs ${missing.join(", ")}: pass it as an object, { type: "${type}", … }`);
   });
 }
 
@@ -38,24 +36,27 @@ function typeOf(tool: ProviderTool): string {
   return typeof tool === "string" ? tool : ((isObject(tool) ? stringOf(tool["type"]) : undefined) ?? "");
 }
 
-/** What must be said and has only one usual value. */
+/** Fields that are required but have only one usual value. */
 function usualFields(type: string, { dialect, name }: Profile): JsonObject {
-  // `name` is required on every tool of Claude's, and is the type without its date.
+  // Claude requires `name` on every tool; it is the type without its date.
   if (dialect === "anthropic-messages" && type !== "mcp_toolset")
     return { type, name: type.replace(DATE, "") };
-  const container = type === "code_interpreter" && name !== "xai"; // xAI's takes none
+  const container = type === "code_interpreter" && name !== "xai"; // xAI takes none
   return { type, ...(container ? { container: { type: "auto" } } : {}) };
 }
 
-/** Settings are logged, so that every request can be rebuilt: what holds a key cannot be one. */
+/** Settings are logged so that every request can be rebuilt, so a field that holds a key cannot be a setting. */
 const SECRETS: readonly string[] = ["authorization", "authorization_token", "headers"];
 
 const DATE = /_\d{8}$/;
 
-/** Claude asks for these with an ordinary call, which the program answers. */
+/** Claude requests these with an ordinary call, and the client answers it. */
 const OF_THE_CLIENT = /^(?:bash|text_editor|memory|computer)_\d{8}$/;
 
-/** Of the official types (openai 7.53.0, @anthropic-ai/sdk 1.8.0); `a|b`: one of them. A type that is not here needs none. */
+/**
+ * Required fields, from the official types (openai 7.53.0, @anthropic-ai/sdk 1.8.0). `a|b` means one of the two. Types
+ * not listed here have none.
+ */
 const REQUIRED: readonly (readonly [type: RegExp, fields: readonly string[]])[] = [
   [/^file_search$/, ["vector_store_ids"]],
   [/^mcp$/, ["server_label", "server_url|connector_id"]],

@@ -1,6 +1,6 @@
 /**
  * The port between a turn and a provider: plan → request, bytes → stream events. Failures are events: `send` never
- * rejects for what a provider or a network did, and its stream ends with exactly one `end`.
+ * rejects because of a provider or network failure, and its stream ends with exactly one `end`.
  */
 
 import type {
@@ -31,7 +31,7 @@ import type { Price } from "./price.ts";
 
 type Understood<T> = Omit<T, "v" | "seq" | "id" | "at" | "epoch" | "turn" | "response">;
 
-/** What we understood of a finished item, beside its exact text. */
+/** A finished item as we understood it, together with its exact text. */
 export type ItemDraft =
   | Omit<Understood<Reasoning>, "startedAt" | "durationMs">
   | Understood<AssistantMessage>
@@ -52,9 +52,9 @@ export interface StreamEnd {
   readonly requestId?: string | undefined;
   readonly servedModel?: string | undefined;
   readonly reasoningContext?: string | undefined;
-  /** Thoughts the provider says it did not read, and why (failures.md C10). */
+  /** Thoughts the provider reports as unread, with reasons (failures.md C10). */
   readonly unread?: readonly UnreadThought[] | undefined;
-  /** Where the provider runs code (failures.md C17). */
+  /** The container in which the provider runs code (failures.md C17). */
   readonly container?: Container | undefined;
   readonly appliedEdits?: readonly AppliedEdit[] | undefined;
 }
@@ -78,23 +78,26 @@ export type StreamEvent =
       readonly text: string;
     }
   | { readonly type: "item_done"; readonly outputIndex: number; readonly draft: ItemDraft }
-  /** Another answer began in the middle of this one (failures.md R13): what came before is dead, indexes begin at 0 again. */
+  /**
+   * Another answer began in the middle of this one (failures.md R13): everything before is discarded, and indexes start
+   * at 0 again.
+   */
   | { readonly type: "restart" }
   | { readonly type: "end"; readonly end: StreamEnd };
 
-/** Frames or a whole answer → stream events; ends with exactly one `end`. */
+/** Frames or a whole response → stream events, ending with exactly one `end`. */
 export interface StreamDecoder {
   readonly ended: boolean;
   feed(frames: readonly SseFrame[]): readonly StreamEvent[];
-  /** A whole response object: the non-streaming form. */
+  /** Takes a whole response object, the non-streaming form. */
   feedResponse(text: string): readonly StreamEvent[];
-  /** The bytes are over. */
+  /** Called when no more bytes will arrive. */
   close(): readonly StreamEvent[];
 }
 
-/** Where an item of a request came from, so that a refusal that names a place can be traced to the log. */
+/** The origin of an item in a request, so that a refusal naming a path can be traced to the log. */
 export interface ItemSource {
-  /** As the dialect's errors write it: `input[3]`, `messages.3.content.0`. */
+  /** The path as the dialect's errors write it: `input[3]`, `messages.3.content.0`. */
   readonly path: string;
   readonly response?: string | undefined;
   readonly itemId?: string | undefined;
@@ -103,18 +106,21 @@ export interface ItemSource {
 }
 
 export interface RenderedRequest {
-  /** The exact bytes, in pieces. */
+  /** The exact bytes, in chunks. */
   readonly body: readonly Uint8Array[];
   readonly bodyHash: string;
   readonly prefixHash: string;
-  /** The plan's entries as they were rendered: the prefix guard may have left reasoning out. */
+  /** The plan's entries as rendered: the prefix guard may have removed reasoning. */
   readonly entries: readonly PlanEntry[];
-  /** Which item events it does not carry. */
+  /** The item events the request does not carry. */
   readonly leftOut: readonly LeftOut[];
   readonly sources: readonly ItemSource[];
-  /** What the numbered rules say about it; anything here is a defect of ours, and nothing is sent. */
+  /** Violations of the numbered rules. Any entry is a defect of ours, and the request is not sent. */
   readonly violations: readonly Violation[];
-  /** What a person should know before it is sent: thinking is off because of a switch (failures.md C02). */
+  /**
+   * What a person should know before the request is sent, such as thinking being off after a model switch (failures.md
+   * C02).
+   */
   readonly remarks: readonly Remark[];
 }
 
@@ -124,12 +130,12 @@ export interface Remark {
 }
 
 export interface RenderContext {
-  /** The root session: forks share a prompt cache. */
+  /** The root session's id, so that forks share a prompt cache. */
   readonly cacheKey: string;
   readonly blob: (name: string) => Uint8Array | undefined;
 }
 
-/** Keeps what it rendered: a step costs what is new. */
+/** Caches what it has rendered, so that a step costs only what is new. */
 export interface Renderer {
   render(plan: Plan, context: RenderContext): RenderedRequest;
 }
@@ -138,22 +144,22 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   readonly timeouts: HttpTimeouts;
   readonly fetch?: typeof fetch | undefined;
-  /** Sees the bytes that arrive, for traces and recordings. */
+  /** Receives the bytes as they arrive, for traces and recordings. */
   readonly onBytes?: (bytes: Uint8Array) => void;
 }
 
-/** One wire protocol, as everything above it needs it. */
+/** One wire protocol, as the code above it sees it. */
 export interface DialectDriver {
-  /** Raised when the same plan gives other bytes than before: old hashes are then "of another renderer". */
+  /** Increased when the same plan renders to different bytes; older hashes then count as made by another renderer. */
   readonly rendererVersion: number;
-  /** Under the base URL. */
+  /** Relative to the base URL. */
   readonly path: string;
   headers(key: string, settings: ModelSettings): Readonly<Record<string, string>>;
   createRenderer(): Renderer;
   createDecoder(): StreamDecoder;
 }
 
-/** The part of the settings that a model decides. */
+/** The part of the settings that the model determines. */
 export interface ModelSettings {
   readonly target: Origin;
   readonly profile: Profile;
@@ -168,14 +174,14 @@ export interface ModelSettings {
 }
 
 export interface Model {
-  /** `provider/model`, as `-m` takes it. */
+  /** `provider/model`, as `-m` accepts it. */
   readonly label: string;
   readonly settings: ModelSettings;
-  /** What it costs, where that is known. */
+  /** The model's prices, if known. */
   readonly price?: Price | undefined;
-  /** Secret values that must never reach a log: keys it has loaded. */
+  /** Secret values that must never reach a log: the keys loaded so far. */
   readonly secrets: () => readonly string[];
-  /** The same model with another effort. */
+  /** Returns the same model with another effort. */
   withEffort(effort: string): Model;
   createRenderer(): Renderer;
   send(body: readonly Uint8Array[], options: SendOptions): AsyncIterable<readonly StreamEvent[]>;

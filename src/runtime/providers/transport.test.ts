@@ -67,7 +67,7 @@ const closedVault = async (): Promise<string> => {
 };
 
 describe("sendRequest", () => {
-  test("sends the key, the headers and the body to the dialect's path, and streams", async () => {
+  test("sends the key, headers and body to the dialect's path, and streams the response", async () => {
     let seen = {};
     const url = await serve((request, response) => {
       const { authorization, accept, "x-extra": extra } = request.headers;
@@ -91,7 +91,7 @@ describe("sendRequest", () => {
     expect(bytes.length).toBeGreaterThan(0);
   });
 
-  test("reads an answer that does not stream", async () => {
+  test("reads a response that does not stream", async () => {
     const url = await serve((_, response) => {
       response.writeHead(200, { "content-type": "application/json; charset=utf-8" });
       const output = [{ id: "msg_1", type: "message", content: [{ type: "output_text", text: "Hi." }] }];
@@ -102,15 +102,15 @@ describe("sendRequest", () => {
     expect(events.filter((event) => event.type === "item_done")).toHaveLength(1);
   });
 
-  test("waits for nothing after the terminal event", async () => {
+  test("does not wait for anything after the terminal event", async () => {
     const url = await serve((_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
-      response.write(sse(completed)); // and the connection stays open
+      response.write(sse(completed)); // the connection stays open
     });
     expect(endOf(await send(url)).status).toBe("completed");
   });
 
-  test("without a key says which one, and where else to go", async () => {
+  test("names the missing key and the alternatives", async () => {
     for (const key of [undefined, ""]) {
       expect(endOf(await send("http://127.0.0.1:1/v1", { apiKey: async () => key }))).toEqual({
         status: "cut",
@@ -123,7 +123,7 @@ describe("sendRequest", () => {
     }
   });
 
-  test("an error has its status, code and request id", async () => {
+  test("reports an error's status, code and request id", async () => {
     const url = await serve((_, response) => {
       response.writeHead(404, { "content-type": "application/json", "x-request-id": "req_2" });
       response.end('{"error":{"message":"no such model","code":"model_not_found"}}');
@@ -145,7 +145,7 @@ describe("sendRequest", () => {
     [200, "OTHER"],
     [404, "OTHER"],
     [502, "TRUNC"],
-  ])("a web page with status %i is no answer", async (status, errorClass) => {
+  ])("treats a web page with status %i as an error", async (status, errorClass) => {
     const url = await serve((_, response) => {
       response.writeHead(status, { "content-type": "text/html; charset=utf-8" });
       response.end("  Welcome to the wrong place");
@@ -155,12 +155,12 @@ describe("sendRequest", () => {
       error: {
         code: "not_an_api",
         class: errorClass,
-        message: expect.stringContaining("is the base URL right?"),
+        message: expect.stringContaining("check the base URL"),
       },
     });
   });
 
-  test("a redirect is not followed and says where it leads", async () => {
+  test("does not follow a redirect, and reports its target", async () => {
     const url = await serve((_, response) => {
       response.writeHead(308, { location: "https://elsewhere.test/v1" });
       response.end();
@@ -175,7 +175,7 @@ describe("sendRequest", () => {
     });
   });
 
-  test("a stream that ends early, breaks or falls silent is cut, and says how", async () => {
+  test("reports a stream that ends early, breaks or goes silent as cut, with the cause", async () => {
     const early = await serve((_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.end(sse({ type: "response.created", response: {} }));
@@ -204,7 +204,7 @@ describe("sendRequest", () => {
     });
   });
 
-  test("an abort is a cancelled response, not an error", async () => {
+  test("ends an aborted response as cancelled, not as an error", async () => {
     const controller = new AbortController();
     const url = await serve((_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -214,22 +214,19 @@ describe("sendRequest", () => {
     expect(endOf(await send(url, {}, { signal: controller.signal }))).toMatchObject({ status: "cancelled" });
   });
 
-  test.each(["apiKey", "baseUrl"] as const)(
-    "an abort does not wait for a %s that never comes",
-    async (part) => {
-      const controller = new AbortController();
-      const hanging = {
-        [part]: () => {
-          setImmediate(() => controller.abort());
-          return new Promise<never>(() => undefined);
-        },
-      };
-      const events = await send("http://127.0.0.1:1/v1", hanging, { signal: controller.signal });
-      expect(endOf(events)).toEqual({ status: "cancelled" });
-    },
-  );
+  test.each(["apiKey", "baseUrl"] as const)("does not wait for a pending %s after an abort", async (part) => {
+    const controller = new AbortController();
+    const hanging = {
+      [part]: () => {
+        setImmediate(() => controller.abort());
+        return new Promise<never>(() => undefined);
+      },
+    };
+    const events = await send("http://127.0.0.1:1/v1", hanging, { signal: controller.signal });
+    expect(endOf(events)).toEqual({ status: "cancelled" });
+  });
 
-  test("a key that cannot be had is an error of the request, not a throw", async () => {
+  test("reports a key that cannot be loaded as an error of the request and does not throw", async () => {
     expect(endOf(await send("http://127.0.0.1:1/v1", { apiKey: closedVault }))).toMatchObject({
       status: "cut",
       error: { message: "the vault is closed" },

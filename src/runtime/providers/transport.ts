@@ -1,4 +1,4 @@
-/** One request and its stream of events, in any dialect. Never rejects: what goes wrong is the `end`. */
+/** Sends one request and yields its stream events, in any dialect. Never rejects: a failure becomes the `end` event. */
 
 import { codedError } from "../../base/support/index.ts";
 import { type BodyChunks, type HttpResponse, postStream, readText, SseDecoder } from "../wire/index.ts";
@@ -6,13 +6,13 @@ import { connectionError, httpError } from "./errors.ts";
 import type { SendOptions, StreamDecoder, StreamEvent } from "./provider.ts";
 
 export interface Endpoint {
-  /** As each ecosystem writes it: with `/v1` for OpenAI, without for Anthropic. */
+  /** Written as each ecosystem expects it: with `/v1` for OpenAI, without for Anthropic. */
   readonly baseUrl: () => Promise<string>;
   readonly path: string;
   readonly headers: (key: string) => Readonly<Record<string, string>>;
   readonly createDecoder: () => StreamDecoder;
   readonly apiKey: () => Promise<string | undefined>;
-  /** Named in the error when the key is missing. */
+  /** Named in the error if the key is missing. */
   readonly keyName: string;
 }
 
@@ -30,8 +30,8 @@ export function sendRequest(
 type Batch = IteratorResult<readonly StreamEvent[], undefined>;
 
 /**
- * From bytes to events in one loop, and by hand: every generator in between would wait several times over for each piece,
- * and 500 streams have many small ones.
+ * Turns bytes into events in one hand-written loop: each generator in between would add several awaits per chunk, and
+ * 500 streams deliver many small chunks.
  */
 class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
   readonly #post: () => Promise<HttpResponse>;
@@ -83,7 +83,7 @@ class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
         this.#options.onBytes?.(chunk.value);
         const events = this.#decoder.feed(this.#frames.feed(chunk.value));
         if (this.#decoder.ended) {
-          // Nothing after the terminal event is waited for: some servers keep the connection open.
+          // Do not wait for more after the terminal event: some servers keep the connection open.
           chunks.release();
           return this.#last(events);
         }
@@ -102,7 +102,7 @@ class ResponseStream implements AsyncIterableIterator<readonly StreamEvent[]> {
     return this.#last([{ type: "end", end }]);
   }
 
-  /** The end is the last event there is. */
+  /** Adds the request id to the `end` event, which is always the last. */
   #last(events: readonly StreamEvent[]): Batch {
     this.#over = true;
     const last = events.at(-1);
@@ -147,7 +147,7 @@ async function whereTo(endpoint: Endpoint): Promise<{ readonly key: string; read
   return { key, url: `${(await endpoint.baseUrl()).replace(/\/+$/, "")}${endpoint.path}` };
 }
 
-/** The key and the address may come from functions of the user's, and a stop does not wait for those. */
+/** The key and the URL may come from user functions; a stop does not wait for those. */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason);
@@ -159,7 +159,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 
 const typeOf = (response: HttpResponse): string => response.headers["content-type"] ?? "";
 
-/** A page with status 200 is a wrong address. */
+/** An HTML page with status 200 means a wrong URL. */
 const isPage = (response: HttpResponse): boolean => /^text\/html/i.test(typeOf(response));
 
 const isAccepted = (response: HttpResponse): boolean =>
@@ -169,7 +169,7 @@ function isStream(response: HttpResponse): boolean {
   return isAccepted(response) && !/^application\/json/i.test(typeOf(response));
 }
 
-/** A refusal, or an answer in the form that does not stream. */
+/** Reads a refusal, or a response in the non-streaming form. */
 async function wholeAnswer(response: HttpResponse, decoder: StreamDecoder): Promise<readonly StreamEvent[]> {
   if (!isAccepted(response)) {
     const text = await readText(response.body, MAX_ERROR_BODY);
@@ -181,10 +181,10 @@ async function wholeAnswer(response: HttpResponse, decoder: StreamDecoder): Prom
 
 function refusal(response: HttpResponse, text: string, html: boolean): ReturnType<typeof httpError> {
   if (response.status >= 300 && response.status < 400) {
-    const message = `the server redirects to ${response.headers["location"] ?? "another place"}; a request with a key is not sent elsewhere: correct the base URL`;
+    const message = `the server redirects to ${response.headers["location"] ?? "another address"}; a request with a key does not follow redirects: correct the base URL`;
     return { code: "redirected", message, class: "OTHER", status: response.status };
   }
-  // A page with status 200 is a wrong address, not an outage: it is not retried.
+  // A page with status 200 means a wrong URL, not an outage, so it is not retried.
   const info = httpError(
     response.status,
     html && !/^\s*</.test(text) ? `<html>${text}` : text,

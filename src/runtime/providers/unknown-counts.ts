@@ -1,6 +1,6 @@
 /**
- * How often a stream brought something nobody knows, by name. The names come from outside: a plain object would take some
- * of them ("constructor") for its own.
+ * Counts the unknown things a stream brought, by name. A map, because the names come from outside: a plain object
+ * already has some of them ("constructor").
  */
 
 export class UnknownCounts {
@@ -10,7 +10,7 @@ export class UnknownCounts {
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1);
   }
 
-  /** A field of the stream's end, or nothing. */
+  /** Returns a field for the stream's end, or nothing. */
   asField(): { readonly unknown?: Readonly<Record<string, number>> } {
     return this.#counts.size === 0 ? {} : { unknown: Object.fromEntries(this.#counts) };
   }

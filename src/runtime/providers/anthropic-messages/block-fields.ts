@@ -1,7 +1,8 @@
 /**
- * Which fields of an output block the input takes back, per type (@anthropic-ai/sdk 1.8.0 messages.d.ts and
- * beta/messages/messages.d.ts, *BlockParam). An allow-list: what the API adds tomorrow stays in the log and out of the
- * request until it is listed here. The result of a server tool is known by its form instead: its call cannot go without it.
+ * Which fields of an output block the input accepts back, per type (@anthropic-ai/sdk 1.8.0 messages.d.ts and
+ * beta/messages/messages.d.ts, *BlockParam). An allow-list: fields the API adds later stay in the log and out of
+ * requests until they are listed here. Results of server tools are recognised by their form instead, because their
+ * calls cannot be sent without them.
  */
 
 const SERVER_TOOL_RESULT = ["type", "tool_use_id", "content", "caller"];
@@ -34,7 +35,10 @@ export function blockFields(type: string): readonly string[] {
   return isResultType(type) ? ANY_TOOL_RESULT : [];
 }
 
-/** Made by the provider beside what the model says: part of the message, sent back with it. */
+/**
+ * Whether the provider made the block in addition to the model's text; such a block is part of the message and is sent
+ * back with it.
+ */
 export function isServerBlock(type: string, keys: { has(key: string): boolean }): boolean {
   return Object.hasOwn(FIELDS, type) || (isResultType(type) && keys.has("tool_use_id"));
 }

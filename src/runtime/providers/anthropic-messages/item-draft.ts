@@ -1,4 +1,4 @@
-/** A finished content block: its text as the input takes it back, and what we understood of it. */
+/** A finished content block: its text as the input accepts it back, and our reading of it. */
 
 import { isObject, sliceObject, stringOf, toRawJson, tryParseJson } from "../../../base/support/index.ts";
 import { assertItemDepth } from "../item-depth.ts";
@@ -34,7 +34,7 @@ export function blockDraft(text: string, outputIndex: number): ItemDraft {
   }
 }
 
-/** The text of a tool's input: what the model wrote if it is a JSON object, otherwise that text, marked. */
+/** Returns a tool's input: the model's text if it is a JSON object, otherwise that text in a marked wrapper. */
 export function inputText(written: string): string {
   if (written.trim() === "") return "{}";
   return isObject(tryParseJson(written)) ? written : JSON.stringify({ invalid_json: written });

@@ -1,6 +1,6 @@
 /**
- * What a message says of itself beside its blocks: who served it, what it cost, where its code runs, and what became of
- * the request. Told at the beginning, in deltas, or both; the last word counts.
+ * Facts about a message besides its blocks: who served it, its usage, where its code runs, and what became of the
+ * request. They arrive at the start, in deltas, or both; the last value counts.
  */
 
 import type { AppliedEdit, Container, UnreadThought } from "../../../base/events/index.ts";
@@ -32,12 +32,12 @@ export class MessageFacts {
     this.#take(message);
   }
 
-  /** A `message_delta` event. */
+  /** Reads a `message_delta` event. */
   delta(event: JsonObject): void {
     this.#take({ ...event, ...objectOf(event["delta"]) });
   }
 
-  /** A finished block that the provider made. */
+  /** Reads a finished block that the provider made. */
   block(itemType: string, text: string): void {
     this.#ranTools ||= /_tool_(?:use|result)$/.test(itemType);
     if (itemType !== "fallback") return;
@@ -59,14 +59,14 @@ export class MessageFacts {
   #take(from: JsonObject): void {
     this.#reports.push(from["usage"]);
     this.#container = containerIn(from["container"]) ?? this.#container;
-    // After a fallback in mid-answer the list is that of the model which served it (beta messages.d.ts 4821).
+    // After a fallback in mid-answer, the list is that of the model that served it (beta messages.d.ts 4821).
     if (from["input_transformations"] !== undefined) this.#unread = unreadIn(from["input_transformations"]);
     const edits = editsIn(objectOf(from["context_management"])["applied_edits"]);
     if (edits.length > 0) this.#edits = edits;
   }
 }
 
-/** Thoughts the provider left unread (failures.md C10). */
+/** The thoughts the provider left unread (failures.md C10). */
 function unreadIn(transformations: unknown): readonly UnreadThought[] | undefined {
   const unread = arrayOf(transformations)
     .map(objectOf)

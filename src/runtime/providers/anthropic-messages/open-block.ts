@@ -1,6 +1,4 @@
-/**
- * A content block while it streams: what it began with and the pieces that came since, put together when it stops.
- */
+/** A content block while it streams: its start and the deltas so far, assembled when it stops. */
 
 import { type JsonObject, sliceMember, sliceObject, stringOf } from "../../../base/support/index.ts";
 import type { DeltaChannel } from "../provider.ts";
@@ -26,9 +24,9 @@ export class OpenBlock {
   readonly #start: string;
   readonly #texts: string[] = [];
   readonly #citations: string[] = [];
-  /** What nobody here knows, for people: no field of the input is called so. */
+  /** Unknown deltas, kept for people in a field that no input block has. */
   readonly #unknown: string[] = [];
-  /** Fields that a delta brings whole, as their exact JSON text: set, not appended (failures.md C14). */
+  /** Fields that a delta carries whole, as exact JSON text: set, not appended (failures.md C14). */
   readonly #whole = new Map<string, string>();
   readonly #takesInput: boolean;
 
@@ -41,12 +39,15 @@ export class OpenBlock {
     if (own !== "") this.#texts.push(own);
   }
 
-  /** What the block began with, as the first delta. */
+  /** The content the block began with, passed on as the first delta. */
   get opening(): string {
     return this.kind === "tool_call" ? "" : this.#texts.join("");
   }
 
-  /** What a person sees of a delta; undefined for one that this block has no place for, which is kept as it came. */
+  /**
+   * Takes a delta and returns what a person sees of it; undefined if the block type does not expect it, in which case
+   * it is kept as received.
+   */
   take(delta: JsonObject, data: string): BlockDelta | "silent" | undefined {
     const { type } = delta;
     if (type === "thinking_delta" && this.type === "thinking")
@@ -66,19 +67,19 @@ export class OpenBlock {
     return "silent";
   }
 
-  /** What the model wrote as a tool's input: kept as it is, also where it is no JSON, so that nobody runs it. */
+  /** The tool input exactly as the model wrote it, even if it is not JSON, so that an invalid call is never run. */
   get written(): string | undefined {
     const text = this.#texts.join("");
     return this.kind === "tool_call" && text !== "" ? text : undefined;
   }
 
-  /** The whole block as JSON text. A block that began without a field that came since still has it. */
+  /** Returns the whole block as JSON text, including fields that arrived after its start. */
   finish(): string {
     const fields = new Map(sliceObject(this.#start).map(({ key, value }) => [key, value]));
     const text = this.#texts.join("");
     const own = TEXT_FIELDS.get(this.type);
     if (own !== undefined) fields.set(own, JSON.stringify(text));
-    // A tool that takes nothing has no text at all: its input stays what the block began with, `{}`.
+    // A tool without arguments streams no text: its input stays the `{}` of the block's start.
     if (this.#takesInput) fields.set("input", text === "" ? (fields.get("input") ?? "{}") : inputText(text));
     if (this.#citations.length > 0) fields.set("citations", `[${this.#citations.join(",")}]`);
     for (const [key, value] of this.#whole) fields.set(key, value);

@@ -1,9 +1,9 @@
 /**
- * Plan entries → messages, as text. At home the provider's own blocks, field by field; abroad plain meaning (law 1).
+ * Plan entries → messages, as text. At home, the provider's own blocks field by field; abroad, plain meaning (law 1).
  *
- * A message is never changed once it is written: what follows a user message is another one (the API joins neighbours of
- * one role), so the same prefix gives the same bytes (law 4). All results of a batch stand in the one next user message,
- * before anything else (failures.md C07).
+ * Once written, a message never changes: content after a user message becomes another message (the API joins neighbours
+ * of the same role), so the same prefix gives the same bytes (law 4). All results of a batch are in the one user
+ * message that follows, before anything else (failures.md C07).
  */
 
 import type { UserMessage } from "../../../base/events/index.ts";
@@ -74,7 +74,7 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
   ];
 }
 
-/** The exact text of every field the input takes; `explain` and the log keep the rest. */
+/** The exact text of every field the input accepts; `explain` and the log keep the rest. */
 function verbatim(item: PlannedItem, plan: Plan): string {
   const { itemType } = item.event;
   const allowed = blockFields(itemType);
@@ -85,7 +85,7 @@ function verbatim(item: PlannedItem, plan: Plan): string {
   return `{${parts.join(",")}}`;
 }
 
-/** What of a call may differ from the provider's own text. */
+/** The parts of a call that may differ from the provider's own text. */
 function asSent(key: string, value: string, { event, callId, name }: PlannedItem): string {
   if (event.type !== "tool_call") return value;
   if (key === "id" && callId !== undefined) return JSON.stringify(callId);
@@ -103,7 +103,7 @@ function translated({ event, callId, name }: PlannedItem): string {
 
 function userMessage(event: UserMessage, plan: Plan, context: RenderContext): RenderedElement {
   const parts = readyParts(event.content, plan.settings, context);
-  // A user's white space is refused like the model's: where nothing else is said (rule M14, home-assistant/core#175637).
+  // The API refuses a user message of white space only, as it does a model's (rule M14, home-assistant/core#175637).
   const speaks = parts.some((part) => part.kind === "text" && part.text.trim() !== "");
   const sent = parts.filter((part) => part.kind !== "text" || (speaks ? part.text : part.text.trim()) !== "");
   return message(sent.length === 0 ? [{ type: "text", text: "(empty)" }] : sent.map(contentBlock));

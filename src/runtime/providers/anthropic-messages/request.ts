@@ -1,6 +1,6 @@
 /**
- * Plan → request body of the Messages dialect. What depends on the whole conversation (thinking) stands behind the
- * messages, so that everything before it stays the same bytes.
+ * Plan → request body of the Messages dialect. Fields that depend on the whole conversation (thinking) come after the
+ * messages, so that everything before them keeps the same bytes.
  */
 
 import type { Settings } from "../../../base/events/index.ts";
@@ -45,7 +45,7 @@ function headOf(plan: Plan): string {
   return openBody(body, refusedFields(plan), "messages");
 }
 
-/** Whatever a user sets, these are ours: they decide how the history is read. */
+/** Users cannot set these: they determine how the history is read. */
 const FIXED_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "messages",
@@ -59,17 +59,17 @@ const FIXED_FIELDS: ReadonlySet<string> = new Set([
   "top_k",
 ]);
 
-/** It stands in the tail then. */
+/** With a container, the field is in the tail. */
 const FIXED_WITH_CONTAINER: ReadonlySet<string> = new Set([...FIXED_FIELDS, "container"]);
 
-/** The skills of a user's container stay; a name is the user's own word. */
+/** Keeps the skills of the user's container object; a container given by name wins. */
 function containerFor({ container, settings }: Plan): unknown {
   const theirs = settings.parameters["container"];
   if (container === undefined || typeof theirs === "string") return theirs;
   return isObject(theirs) ? { ...theirs, id: container } : container;
 }
 
-/** Required by the API, and more than the budget where there is one (messages.d.ts 4295). */
+/** Required by the API, and must exceed the thinking budget if there is one (messages.d.ts 4295). */
 function maxTokensOf(plan: Plan): number {
   const { settings } = plan;
   const { capabilities, maxOutputTokens } = settings;
@@ -90,7 +90,7 @@ function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
   const body: Record<string, unknown> = {
     thinking,
     ...(Object.keys(config).length === 0 ? {} : { output_config: config }),
-    // Sampling is refused while the model thinks.
+    // The API refuses sampling parameters while the model thinks.
     ...(on || !settings.capabilities.sampling ? {} : definedOnly({ temperature, top_p, top_k })),
     ...(plan.container === undefined ? {} : { container: containerFor(plan) }),
     cache_control: CACHED,
@@ -108,15 +108,17 @@ function isForcedInVain({ capabilities, parameters }: Settings): boolean {
   return capabilities.forcedTools === false && (type === "any" || type === "tool");
 }
 
+/** failures.md C20 */
 const NOT_FORCED: Remark = {
   code: "tool_not_forced",
-  message: "this model takes no forced tool: it is left to choose (failures.md C20)",
+  message: "this model does not accept a forced tool; it chooses whether to call one",
 };
 
+/** failures.md C17 */
 const CODE_LOST: Remark = {
   code: "code_lost",
   message:
-    "code that was running at the provider cannot go on, because its answer did not say in which container it runs; it is left out (failures.md C17)",
+    "code running at the provider cannot continue, because the response did not name its container; it is left out of the request",
 };
 
 function remove(body: Record<string, unknown>, [first = "", ...rest]: readonly string[]): void {

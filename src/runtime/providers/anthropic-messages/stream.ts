@@ -1,9 +1,9 @@
 /**
  * Frames of a Messages stream → stream events.
  *
- * A block counts when its `content_block_stop` came, the response when `message_stop` came. A second `message_start` is
- * either the first one repeated or another message spliced in: the dead one's blocks are never merged into the live one.
- * Unknown events, blocks and deltas are kept or counted, never thrown on.
+ * A block counts once its `content_block_stop` arrived, the response once `message_stop` arrived. A second
+ * `message_start` either repeats the first or splices in another message; blocks of the abandoned message never mix
+ * with the live one. Unknown events, blocks and deltas are kept or counted and never throw.
  */
 
 import type { ErrorInfo, ResponseStatus } from "../../../base/events/index.ts";
@@ -32,9 +32,9 @@ export class MessagesDecoder implements StreamDecoder {
   readonly #seen = new Set<number>();
   readonly #callIds = new Set<string>();
   readonly #unknown = new UnknownCounts();
-  /** Blocks that the beginning of the message brought whole; none where one was streamed all the same. */
+  /** Blocks that `message_start` carried whole; undefined for each that is streamed as well. */
   #given: (string | undefined)[] = [];
-  /** What is added to the index of a streamed block, where counting began anew behind those. */
+  /** Added to the index of streamed blocks, if the server counts them from 0 after the given ones. */
   #shift = 0;
   #facts = new MessageFacts({});
   #begun = false;
@@ -51,7 +51,7 @@ export class MessagesDecoder implements StreamDecoder {
     return events;
   }
 
-  /** A whole message object: the non-streaming form. */
+  /** Takes a whole message object, the non-streaming form. */
   feedResponse(text: string): readonly StreamEvent[] {
     const events: StreamEvent[] = [];
     const message = tryParseJson(text);
@@ -125,7 +125,7 @@ export class MessagesDecoder implements StreamDecoder {
     }
   }
 
-  /** The same id again is the same message; another one is the live message, and what came before is dead (R13). */
+  /** A repeated id is the same message; a new id is the live message, and everything before it is discarded (R13). */
   #messageStart(message: JsonObject, text: string, events: StreamEvent[]): void {
     if (this.#begun) {
       const repeated = stringOf(message["id"]) === this.#facts.id;
@@ -137,10 +137,13 @@ export class MessagesDecoder implements StreamDecoder {
       this.#shift = 0;
     }
     this.#message(message, text);
-    this.#takeStop(message); // said at once where all of it was there already
+    this.#takeStop(message); // already set if the whole message was available at the start
   }
 
-  /** An answer that goes on with code begins with blocks that are whole already (vercel/ai#14717, langchain#34406). */
+  /**
+   * A response that continues running code starts with blocks that are already whole (vercel/ai#14717,
+   * langchain#34406).
+   */
   #message(message: JsonObject, text: string): void {
     this.#begun = true;
     this.#facts = new MessageFacts(message);
@@ -155,7 +158,7 @@ export class MessagesDecoder implements StreamDecoder {
     }
     const content = objectOf(value["content_block"]);
     const given = this.#given[this.#shift + indexOf(value)];
-    // One that was given and is streamed all the same is one block; any other is a new one behind all that were given.
+    // A given block that is also streamed counts once; any other is a new block after all given ones.
     if (given !== undefined && isSame(objectOf(tryParseJson(given)), content))
       this.#given[this.#shift + indexOf(value)] = undefined;
     else if (given !== undefined) this.#shift = this.#given.length;
@@ -202,7 +205,7 @@ export class MessagesDecoder implements StreamDecoder {
       return;
     }
     if (draft.type === "tool_call") {
-      // Two calls of one message with one id would share a result: the second is known by its place (T07).
+      // Two calls with one id would share a result, so the second gets its index appended (T07).
       if (this.#callIds.has(draft.callId)) draft = { ...draft, callId: `${draft.callId}_${outputIndex}` };
       this.#callIds.add(draft.callId);
       draft = { ...draft, arguments: open.written ?? draft.arguments };
@@ -228,7 +231,7 @@ export class MessagesDecoder implements StreamDecoder {
       this.#fail("stream_cut", "the message ended while a block was open", events);
       return;
     }
-    // As with a chat answer that lacks its finish_reason: whether it was whole, refused or cut off, nobody said.
+    // Like a chat response without a finish_reason: it is unknown whether it was whole, refused or cut off.
     if (this.#stop === undefined) {
       this.#fail("stream_cut", "the message ended without saying why it stopped", events);
       return;
@@ -252,7 +255,7 @@ export class MessagesDecoder implements StreamDecoder {
   }
 }
 
-/** A refused answer is not built upon: what came of it stays out of later requests, and the turn says so. */
+/** Nothing builds on a refused answer: its content stays out of later requests, and the turn reports it. */
 const STOPS: Readonly<Record<string, { readonly status: ResponseStatus; readonly reason?: string }>> = {
   end_turn: { status: "completed" },
   tool_use: { status: "completed" },
@@ -278,7 +281,7 @@ function indexOf(value: JsonObject): number {
   return Number.isSafeInteger(index) && index >= 0 ? index : 0;
 }
 
-/** By what names a block; one without a name is the same only while there is nothing in it. */
+/** Compares blocks by id; a block without one is the same only while it is empty. */
 function isSame(given: JsonObject, streamed: JsonObject): boolean {
   if (given["type"] !== streamed["type"]) return false;
   const name = given["id"] ?? given["tool_use_id"];

@@ -1,7 +1,7 @@
 /**
- * Whether and how Claude is asked to think in this request. Inside a tool loop the API holds the whole loop for one
- * assistant turn: its thinking cannot be switched on where it was missing, nor off where it stands (failures.md C02, C06,
- * C13). So the loop decides while it lasts, and the settings decide when a person speaks.
+ * Decides whether and how Claude thinks in this request. The API treats a whole tool loop as one assistant turn:
+ * thinking cannot be switched on in a loop that began without it, nor off in one that has it (failures.md C02, C06,
+ * C13). So while a loop lasts the loop decides; once a person speaks, the settings decide.
  */
 
 import type { Settings } from "../../../base/events/index.ts";
@@ -26,7 +26,7 @@ export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ThinkingC
   const wanted = settings.effort !== "off" && settings.effort !== "none" && !forcesTool(settings, mode);
   const off = thinkingOffOf(plan);
   const loop = openLoop(entries);
-  // A model that cannot be told not to think takes a loop that began without a thought: adaptive thinking allows for it.
+  // A model whose thinking cannot be disabled accepts a loop that began without a thought: adaptive thinking allows it.
   const on = loop.length === 0 || off !== "disabled" ? wanted : loopThinks(loop, plan, mode, wanted);
   if (!on && off === "disabled") {
     return { thinking: { type: off }, effort: undefined, on, remarks: wanted ? [OFF_IN_LOOP] : [] };
@@ -44,7 +44,9 @@ export function thinkingOf(entries: readonly PlanEntry[], plan: Plan): ThinkingC
   return { thinking, effort: mode === "adaptive" ? effort : undefined, on: true, remarks };
 }
 
-/** By what the model is known to take, and by what it has refused: `thinking.type.enabled` (failures.md C18). */
+/**
+ * The thinking mode, from the model's known capabilities and its refusals (`thinking.type.enabled`, failures.md C18).
+ */
 export function thinkingModeOf(plan: Plan): "adaptive" | "budget" | "none" {
   const mode = plan.settings.capabilities.thinking ?? "adaptive";
   if (mode === "budget" && hasRefused(plan, "enabled")) return "adaptive";
@@ -62,18 +64,20 @@ function hasRefused({ strip }: Plan, type: string): boolean {
 
 const LOWEST_EFFORT = "low";
 
+/** failures.md C18 */
 const NOT_OFF: Remark = {
   code: "thinking_not_off",
-  message: "this model cannot be told not to think: it is asked with the lowest effort (failures.md C18)",
+  message: "thinking cannot be switched off for this model; the request uses the lowest effort instead",
 };
 
+/** failures.md C02 */
 const OFF_IN_LOOP: Remark = {
   code: "thinking_off",
   message:
-    "thinking is off until this turn ends: the tool loop it is in was begun by another model or without its thoughts (failures.md C02)",
+    "thinking is off until this turn ends: its tool loop was started by another model, or without thinking",
 };
 
-/** The groups since the last message that somebody wrote, when the request goes on from their results. */
+/** The groups since the last message, if the request continues from their results. */
 function openLoop(entries: readonly PlanEntry[]): readonly PlannedGroup[] {
   const loop: PlannedGroup[] = [];
   for (const entry of entries.toReversed()) {
@@ -84,8 +88,8 @@ function openLoop(entries: readonly PlanEntry[]): readonly PlannedGroup[] {
 }
 
 /**
- * With a budget the last message must begin with a thought, and one that does may not be sent with thinking off. Adaptive
- * models may answer without a thought, so there only a thought that was left out, or another model's part, counts.
+ * With a budget, the last message must begin with a thought, and a message that does cannot be sent with thinking off.
+ * Adaptive models may answer without a thought, so for them only an omitted thought or another model's response counts.
  */
 function loopThinks(
   loop: readonly PlannedGroup[],
@@ -101,7 +105,7 @@ function loopThinks(
   const refused = new Set(overrides.flatMap(({ what }) => (what.kind === "group" ? [what.response] : [])));
   const own = loop.every(({ group }) => isHome(group.origin, settings) && !refused.has(group.start.response));
   const items = loop.flatMap((entry) => entry.items);
-  // Thoughts that stand anywhere in the loop go with thinking on (failures.md C06), though another was left out.
+  // Thoughts anywhere in the loop require thinking on (failures.md C06), even if another was left out.
   if (own && items.some(goesBack)) return true;
   const whole = own && items.every((item) => item.event.type !== "reasoning" || goesBack(item));
   return wanted && whole;
@@ -111,7 +115,7 @@ function goesBack({ event, action }: PlannedItem): boolean {
   return event.type === "reasoning" && action === "replay";
 }
 
-/** A forced tool is refused together with a budget (failures.md C13). */
+/** The API refuses a forced tool together with a budget (failures.md C13). */
 function forcesTool(settings: Settings, mode: "adaptive" | "budget"): boolean {
   const type = stringOf(objectOf(settings.parameters["tool_choice"])["type"]);
   return mode === "budget" && (type === "any" || type === "tool");
@@ -130,7 +134,7 @@ export function budgetOf(effort: string | undefined): number {
   return BUDGETS[effort ?? "medium"] ?? 8192;
 }
 
-/** The wire has no `minimal` (messages.d.ts 3918). */
+/** The API has no `minimal` (messages.d.ts 3918). */
 function effortOf(effort: string | undefined): string | undefined {
   return effort === "minimal" ? "low" : effort;
 }

@@ -20,7 +20,7 @@ const pass = (type: string, input_tokens: number, output_tokens: number): object
   output_tokens,
 });
 
-test("one pass: what it counted is what it held", () => {
+test("with one pass, the context is what was counted", () => {
   expect(usageOf([start, { output_tokens: 5 }], true)).toEqual({
     inputTokens: 90_010,
     cachedTokens: 90_000,
@@ -29,7 +29,7 @@ test("one pass: what it counted is what it held", () => {
   });
 });
 
-test("a sum over several passes is paid, and the last pass is what is held", () => {
+test("with several passes, the sum is billed and the last pass is the context", () => {
   const iterations = [pass("message", 90_010, 300), pass("message", 96_000, 400)];
   expect(usageOf([start, { ...summed, iterations }], true)).toEqual({
     inputTokens: 950_648,
@@ -40,12 +40,12 @@ test("a sum over several passes is paid, and the last pass is what is held", () 
   });
 });
 
-test("a summary or an adviser is no pass of the conversation", () => {
+test("compaction and adviser passes do not count as the conversation's context", () => {
   const iterations = [pass("message", 96_000, 400), pass("advisor_message", 5, 5), pass("compaction", 9, 9)];
   expect(usageOf([start, { ...summed, iterations }], true)?.contextTokens).toBe(96_400);
 });
 
-test("a server that tells no passes: what it began with, and only where it ran tools", () => {
+test("without a list of passes, the context comes from the first report, and only if tools ran", () => {
   expect(usageOf([start, summed], true)?.contextTokens).toBe(90_710);
   expect(usageOf([start, summed], false)?.contextTokens).toBeUndefined();
   expect(usageOf([{ input_tokens: 0, output_tokens: 0 }, summed], true)?.contextTokens).toBeUndefined();

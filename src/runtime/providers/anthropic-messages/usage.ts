@@ -1,8 +1,10 @@
 /**
- * Cumulative: the last report counts. What was read from and written to the cache comes on top of `input_tokens`.
+ * Token counts of a message. Reports are cumulative: the last one counts. Cache reads and writes are not included in
+ * `input_tokens`.
  *
- * A server that runs tools asks the model several times and sums all passes, each with the whole context: 950,648 tokens
- * were told for a context of a tenth. The price is that of the sum; what is held is told by the last pass.
+ * A server that runs tools calls the model several times and sums all passes, each with the whole context: one report
+ * showed 950,648 tokens for a context of a tenth of that. The sum determines the price; the last pass determines the
+ * context size.
  */
 
 import type { Usage } from "../../../base/events/index.ts";
@@ -23,7 +25,7 @@ export function usageOf(reports: readonly unknown[], ranTools: boolean): Usage |
   };
 }
 
-/** What a compaction or an adviser read is not this context (beta messages.d.ts 4176). */
+/** Tokens read by a compaction or an adviser are not part of this context (beta messages.d.ts 4176). */
 const PASSES: ReadonlySet<unknown> = new Set(["message", "fallback_message"]);
 
 function lastPass(usage: JsonObject): number | undefined {
@@ -33,7 +35,7 @@ function lastPass(usage: JsonObject): number | undefined {
   return last === undefined ? undefined : inputOf(last) + count(last, "output_tokens");
 }
 
-/** `message_start` is told before any tool has run. Gateways say nothing there, or zero. */
+/** `message_start` reports usage before any tool has run. Gateways omit it there or report zero. */
 function firstPass([first = {}]: readonly JsonObject[], outputTokens: number): number | undefined {
   const input = inputOf(first);
   return input === 0 ? undefined : input + outputTokens;

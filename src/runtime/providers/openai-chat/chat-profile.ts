@@ -1,6 +1,4 @@
-/**
- * The chat part of a profile. A profile of another dialect has none, and then nothing beyond plain chat is known.
- */
+/** Returns the chat part of a profile. Profiles of other dialects have none; they get plain chat without extensions. */
 
 import type { ChatProfile, Settings } from "../../../base/events/index.ts";
 

@@ -1,4 +1,4 @@
-/** The chat-completions dialect: OpenAI's and its relatives'. */
+/** The chat-completions dialect, for OpenAI and compatible vendors. */
 
 import { GrowingRenderer } from "../growing-request.ts";
 import type { DialectDriver } from "../provider.ts";

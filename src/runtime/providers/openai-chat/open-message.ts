@@ -1,8 +1,9 @@
 /**
- * The pieces of one assistant message while it streams: thoughts with the field they came in, text, calls by index.
+ * The parts of one assistant message while it streams: thoughts with the field they arrived in, text, and calls by
+ * index.
  *
- * A thought is finished when something else begins, so that a person sees how long it took; where more of it follows,
- * that is another piece, and both go back as one field. Lists of entries are only whole at the end.
+ * A thought ends when something else begins, so that a person sees how long it took. If more of it follows, that is a
+ * new part, and both are sent back as one field. Lists of entries are complete only at the end.
  */
 
 import type { ReasoningField } from "../../../base/events/index.ts";
@@ -18,7 +19,7 @@ import type { ItemDraft, StreamEvent } from "../provider.ts";
 import { ReasoningDetails } from "./reasoning-details.ts";
 import { goesOn, joinedPart, wordsOfPart } from "./thinking-part.ts";
 
-/** Words that stream; a part of Mistral's content keeps what else it came with. */
+/** A streaming thought. For Mistral, `part` keeps the other fields of the content part. */
 interface Thought {
   readonly outputIndex: number;
   readonly field: TextField;
@@ -26,7 +27,7 @@ interface Thought {
   part?: JsonObject;
 }
 
-/** Entries that are whole at the end alone. `outputIndex` is given when there is something to show. */
+/** A list of entries, complete only at the end. `outputIndex` is set once there is something to show. */
 interface Entries {
   outputIndex: number | undefined;
   readonly entries: ReasoningDetails;
@@ -41,7 +42,7 @@ interface Call {
   id: string;
   name: string;
   readonly arguments: string[];
-  /** Fields besides id, type and function: `extra_content` carries Gemini's signature (failures.md G04). */
+  /** Fields other than id, type and function: `extra_content` carries Gemini's signature (failures.md G04). */
   readonly extra: Record<string, unknown>;
 }
 
@@ -49,21 +50,21 @@ export class OpenMessage {
   #next = 0;
   #thought: Thought | undefined;
   readonly #lists = new Map<ListField, Entries>();
-  /** Fields that say again what another one says, and payloads: nothing for people. */
+  /** Fields that repeat another field's text, and payloads. Not shown to people. */
   readonly #silent = new Map<ReasoningField, string>();
   #text: { readonly outputIndex: number; readonly texts: string[]; readonly refusals: string[] } | undefined;
   readonly #calls = new Map<number, Call>();
-  /** Calls begin when their name is known. */
+  /** Calls whose start has been emitted. */
   readonly #told = new Set<Call>();
 
   think(field: TextField, text: string, events: StreamEvent[]): void {
-    // DeepSeek opens every message with an empty one, and what a chunk does not say is no thought in another field.
+    // DeepSeek opens every message with an empty field; an empty text in a new field does not start a thought.
     if (text === "" && this.#thought?.field !== field) return;
     this.#thoughtOf(field, events).texts.push(text);
     if (text !== "") events.push(deltaOf(this.#thought?.outputIndex ?? 0, "reasoning", text));
   }
 
-  /** A part of the content; `whole`: it is another one than the last, and not more of it. */
+  /** Adds a part of the content. `whole`: it is a new part, not more of the last one. */
   thinkPart(piece: JsonObject, whole: boolean, events: StreamEvent[]): void {
     const before = this.#thought?.part;
     if (whole || (before !== undefined && !goesOn(before, piece))) this.#endThought(events);
@@ -72,7 +73,7 @@ export class OpenMessage {
     this.think("content_thinking", wordsOfPart(piece), events);
   }
 
-  /** `shown` is what the same chunk says in a field of words: the entries repeat it. */
+  /** Adds entries to a list. `shown` is the text of the same chunk in a plain field; the entries repeat it. */
   list(
     field: ListField,
     pieces: readonly JsonObject[],
@@ -92,12 +93,12 @@ export class OpenMessage {
     events.push(deltaOf(list.outputIndex, "reasoning", text));
   }
 
-  /** The same words in a second field: kept, because it may be the one that is taken back. */
+  /** Keeps a second field with the same text: it may be the one the endpoint accepts back. */
   repeat(field: TextField, text: string): void {
     this.#silent.set(field, (this.#silent.get(field) ?? "") + text);
   }
 
-  /** A payload beside the words (GitHub Copilot). It comes once, whole. */
+  /** Keeps a payload that accompanies the text (GitHub Copilot). It arrives once, whole. */
   seal(field: "reasoning_opaque", payload: string): void {
     this.#silent.set(field, payload);
   }
@@ -118,7 +119,7 @@ export class OpenMessage {
     this.#endThought(events);
     const { id, index, function: body, type: _type, ...extra } = piece;
     const { name, arguments: written } = objectOf(body);
-    // Some servers send whole calls without an index, one after the other.
+    // Some servers send whole calls without an index, one after another.
     const at = numberOf(index) ?? this.#calls.size;
     let call = this.#calls.get(at);
     if (call === undefined) {
@@ -163,23 +164,23 @@ export class OpenMessage {
       });
     }
     const taken = new Set<string>();
-    // One without a name stays unfinished: see `lacksName`.
+    // A call without a name stays unfinished: see `lacksName`.
     for (const call of this.#calls.values()) if (call.name !== "") this.#doneCall(call, taken, events);
   }
 
-  /** Something of it was told. */
+  /** Whether any part has been emitted. */
   get begun(): boolean {
     return this.#next > 0;
   }
 
-  /** The event with a call's id and name was lost: what came of it is no call. */
+  /** Whether the chunk with a call's id and name was lost; the rest of such a call is unusable. */
   get lacksName(): boolean {
     return [...this.#calls.values()].some(({ name }) => name === "");
   }
 
   #doneCall(call: Call, taken: Set<string>, events: StreamEvent[]): void {
     const written = call.arguments.join("");
-    // Two calls of one message with one id would share a result: the second is known by its place (failures.md T07).
+    // Two calls with one id would share a result, so the second gets its index appended (failures.md T07).
     const callId = taken.has(call.id) ? `${call.id || "call"}_${call.outputIndex}` : call.id;
     taken.add(callId);
     const item = {
@@ -233,7 +234,7 @@ export class OpenMessage {
     }
   }
 
-  /** Readable text is bound to nobody; `opaque`: it holds what only its maker can read. */
+  /** Readable text is not bound to any provider; `opaque` means that only its provider can read it. */
   #doneThought(
     events: StreamEvent[],
     done: {

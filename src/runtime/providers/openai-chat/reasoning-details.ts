@@ -1,18 +1,18 @@
 /**
- * Reasoning as a list of entries that a stream brings in pieces: OpenRouter's `reasoning_details[]` (failures.md V08) and
- * LiteLLM's `thinking_blocks[]`. It goes back as one array, in order and unmodified. Only words grow; a payload is whole
- * where it stands, so two of them are two entries, and so are entries with ids of their own.
+ * Reasoning as a list of entries that a stream delivers in parts: OpenRouter's `reasoning_details[]` (failures.md V08)
+ * and LiteLLM's `thinking_blocks[]`. It is sent back as one array, in order and unmodified. Only text grows. A payload
+ * is complete when it arrives, so two payloads are two entries, and so are parts with different ids.
  */
 
 import { type JsonObject, numberOf, stringOf } from "../../../base/support/index.ts";
 
-/** Where an entry has its words. */
+/** The fields of an entry that hold text. */
 const WORDS = ["text", "summary", "thinking"] as const;
 
 export class ReasoningDetails {
   readonly #entries: JsonObject[] = [];
 
-  /** What they say, as a person may read it. */
+  /** Adds parts and returns their readable text. */
   add(pieces: readonly JsonObject[]): string {
     for (const piece of pieces) {
       const at = this.#entries.findLastIndex((entry, index) =>
@@ -34,14 +34,14 @@ function wordsOf(entry: JsonObject): string {
   return WORDS.map((key) => stringOf(entry[key]) ?? "").join("");
 }
 
-/** By its index; without one, the entry before it while that is not finished. */
+/** Whether a part continues an entry: by index, or if it has none, the last entry unless that is finished. */
 function continues(entry: JsonObject, piece: JsonObject, isLast: boolean): boolean {
   const index = numberOf(piece["index"]);
   if (entry["type"] !== piece["type"] || numberOf(entry["index"]) !== index) return false;
   if (index === undefined && !isLast) return false;
   if (differ(entry["id"], piece["id"]) || differ(entry["signature"], piece["signature"])) return false;
   if (has(entry["data"]) && has(piece["data"])) return false;
-  // What is signed has been said: more words are another entry's.
+  // A signed entry is complete: more text belongs to another entry.
   return !(has(entry["signature"]) && wordsOf(piece) !== "");
 }
 

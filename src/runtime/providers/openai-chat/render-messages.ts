@@ -1,6 +1,6 @@
 /**
- * Plan entries → chat messages, as text. One response is one assistant message; its thoughts go back in the very field
- * they came in, and only to the endpoint that made them (failures.md V06). Abroad: plain meaning.
+ * Plan entries → chat messages, as text. One response is one assistant message. Its thoughts are sent back in the field
+ * they arrived in, and only to the endpoint that made them (failures.md V06). Abroad: plain meaning.
  */
 
 import type { ToolCall, UserMessage } from "../../../base/events/index.ts";
@@ -41,8 +41,8 @@ export function renderEntry(
 }
 
 /**
- * A model that always thinks and asked for the thoughts of calls that another model made: neither can be had, so the calls
- * are told instead of sent.
+ * Whether a group's calls become a note. This is for a model that always thinks and has demanded the thoughts of
+ * another model's calls: neither demand can be met, so the calls are described instead of sent.
  */
 function goesAsNote(entry: PlannedGroup, plan: Plan): boolean {
   if (chatOf(plan.settings).thinkingOff !== "never" || entry.results.length === 0) return false;
@@ -70,8 +70,8 @@ function isNoCall({ event }: PlannedItem): boolean {
 }
 
 /**
- * Mistral takes no user message behind a tool's (code 3230), the old DeepSeek reasoner none behind another: an assistant's
- * word stands between.
+ * Mistral refuses a user message after a tool message (code 3230), and the old DeepSeek reasoner refuses one after
+ * another user message. An assistant message between them satisfies both.
  */
 function bridge(before: RenderedElement | undefined, plan: Plan): readonly RenderedElement[] {
   const { userAfterTool, userAfterUser } = chatOf(plan.settings);
@@ -116,13 +116,13 @@ function groupMessages(entry: PlannedGroup, plan: Plan): readonly RenderedElemen
   ];
 }
 
-/** Mistral's thoughts are parts of the content, in front of the text. */
+/** Mistral's thoughts are parts of the content, before the text. */
 function contentField(thoughts: readonly PlannedItem[], text: string): string {
   const parts = thoughts
     .filter(({ event }) => event.itemType === "content_thinking")
     .map(({ item }) => {
       const part = sliceMember(item, "content_thinking") ?? '""';
-      // Earlier versions kept the words alone.
+      // Earlier versions kept only the text.
       return part.startsWith("{") ? part : `{"type":"thinking","thinking":[{"type":"text","text":${part}}]}`;
     });
   const said = text === "" ? [] : [JSON.stringify({ type: "text", text })];
@@ -130,13 +130,13 @@ function contentField(thoughts: readonly PlannedItem[], text: string): string {
   return `"content":${text === "" ? "null" : JSON.stringify(text)}`;
 }
 
-/** That there were none, where the endpoint wants to be told. */
+/** States explicitly that there were no thoughts, for endpoints that require it. */
 function noThoughts({ settings }: Plan): readonly string[] {
   const { whenNone, reasoningFields: taken } = chatOf(settings);
   return whenNone === "empty" && taken[0] !== undefined ? [`"${taken[0]}":""`] : [];
 }
 
-/** Pieces of one field are one field again, as the vendor gave it. */
+/** Joins the parts of one field back into one field, as the vendor sent it. */
 function reasoningFields(thoughts: readonly PlannedItem[]): readonly string[] {
   const fields = new Map<string, PlannedItem[]>();
   for (const thought of thoughts) {
@@ -170,7 +170,10 @@ function callText(item: PlannedItem): string {
   return `{"id":${id},"type":"function","function":${JSON.stringify({ name, arguments: objectArguments(event) })}}`;
 }
 
-/** As it came, but for a name and for arguments that not all take: Qwen refuses what is not JSON, vLLM parses it. It never ran. */
+/**
+ * As received, except for a renamed tool and for arguments that not every endpoint accepts: Qwen refuses invalid JSON
+ * and vLLM parses it. Such a call never ran.
+ */
 function functionText(called: string, event: ToolCall, name: string): string {
   const written = objectArguments(event);
   const whole = event.custom === true || written === event.arguments;

@@ -1,6 +1,6 @@
 /**
- * Plan → request body of the chat-completions dialect. What depends on the whole conversation (thinking) stands behind the
- * messages, so that everything before it stays the same bytes.
+ * Plan → request body of the chat-completions dialect. Fields that depend on the whole conversation (thinking) come
+ * after the messages, so that everything before them keeps the same bytes.
  */
 
 import type { Settings } from "../../../base/events/index.ts";
@@ -45,7 +45,7 @@ function systemMessage(settings: Settings): readonly RenderedElement[] {
   return [{ text, sources: () => [{ path: "", itemType: "message" }] }];
 }
 
-/** A thought goes back only in a field this endpoint takes, and not in one it has refused (failures.md V03–V06). */
+/** Sends a thought back only in a field this endpoint accepts and has not refused (failures.md V03–V06). */
 function guardFields(entry: PlanEntry, plan: Plan): PlanEntry {
   if (entry.kind !== "group" || !sendsReasoning(entry)) return entry;
   const { reasoningFields, fieldsApart } = chatOf(plan.settings);
@@ -57,7 +57,7 @@ function guardFields(entry: PlanEntry, plan: Plan): PlanEntry {
   const wrong = entry.items.find(isWrong);
   if (wrong === undefined) return entry;
   const reason = "item_not_replayable";
-  const why = `the endpoint does not take ${wrong.event.itemType} back`;
+  const why = `the endpoint does not accept ${wrong.event.itemType} back`;
   const bare = withoutReasoning(entry, reason, why);
   if (fieldsApart !== true) return bare;
   return {
@@ -85,12 +85,12 @@ function headOf(plan: Plan): string {
     ...(capabilities.sampling ? definedOnly({ temperature, top_p }) : {}),
     ...freeParameters(settings, FIXED_FIELDS),
   };
-  // Named in the tail instead, where ours stand.
+  // These are in the tail instead, next to our own.
   const moved = Object.keys(movedParameters(settings));
   return openBody(body, [...refusedFields(plan), ...moved], "messages");
 }
 
-/** Whatever a user sets, these are ours: they decide how the history is read. */
+/** Users cannot set these: they determine how the history is read. */
 const FIXED_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "messages",
@@ -107,7 +107,7 @@ function tailOf(entries: readonly PlanEntry[], plan: Plan): Tail {
   return closeBody(refusedFields(plan).reduce(withoutField, fields), remarks);
 }
 
-/** `path` with dots, as errors name it: `thinking.keep`. What nothing is left of goes too. */
+/** Removes a dotted path as errors name it (`thinking.keep`), and objects that become empty. */
 function withoutField(fields: JsonObject, path: string): JsonObject {
   const [name = "", ...rest] = path.split(".");
   const { [name]: value, ...others } = fields;

@@ -1,16 +1,16 @@
 /**
- * Tells a second answer that begins in the middle of a stream (failures.md R13): another id, and the opening of a message
- * once more. Neither alone says it: some gateways give every chunk an id of its own, some repeat the role in every chunk,
- * some have no ids. Where every chunk names the role, an id counts when it comes twice.
+ * Detects a second answer that begins in the middle of a stream (failures.md R13): a new id together with another
+ * opening of a message. Neither is enough alone: some gateways give every chunk its own id, some repeat the role in
+ * every chunk, and some have no ids. If every chunk names the role, a new id counts once it occurs twice.
  */
 export class SpliceWatch {
   #id = "";
   #chunks = 0;
   #everyChunkNamesRole = true;
-  /** An id that may be another answer's: the next chunk tells. */
+  /** An id that may belong to another answer; the next chunk decides. */
   #stranger: string | undefined;
 
-  /** `begins`: with this chunk. `began`: with the chunk before. */
+  /** `begins`: another answer starts with this chunk. `began`: it started with the previous chunk. */
   take(id: string, namesRole: boolean): "goes_on" | "begins" | "began" {
     if (id === "") return "goes_on";
     if (this.#id === "" || id === this.#id) {

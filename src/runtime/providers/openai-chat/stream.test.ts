@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { isObject } from "../../../base/support/index.ts";
 import { ChatDecoder } from "./stream.ts";
 
-/** What became of a streamed answer: its thoughts as they are kept and as they are read, and what was not understood. */
+/** The outcome of a streamed response: its thoughts as stored and as readable text, and anything unknown. */
 function decoded(deltas: readonly object[], id: string | undefined = "chatcmpl-1"): object {
   const decoder = new ChatDecoder();
   const chunks = deltas.map((delta) => ({ id, choices: [{ index: 0, delta, finish_reason: null }] }));
@@ -43,8 +43,8 @@ const block = (thinking: string, signature: string | null = null): object => ({
   signature,
 });
 
-describe("Mistral's thoughts go back with all they came with", () => {
-  test("the pieces of one part are one part: texts are joined, references stay, the signature comes last", () => {
+describe("Mistral's thoughts are kept with all their fields", () => {
+  test("after its parts are joined: texts are joined, references stay, the signature comes last", () => {
     const reference = { type: "reference", reference_ids: [1, 2] };
     const deltas = [
       { role: "assistant", content: [{ type: "thinking", thinking: [{ type: "text", text: "One " }] }] },
@@ -62,7 +62,7 @@ describe("Mistral's thoughts go back with all they came with", () => {
     });
   });
 
-  test("one that says it is closed goes on all the same; what follows a signature, or stands beside it, is another", () => {
+  test("a closed part still continues; text after a signature, or a second part in one chunk, starts a new part", () => {
     const closed = { ...part("One"), closed: true };
     const signed = { ...part(" two."), signature: "c2ln", closed: true };
     const deltas = [
@@ -88,7 +88,7 @@ describe("Mistral's thoughts go back with all they came with", () => {
   });
 });
 
-describe("entries of reasoning_details are kept apart and whole", () => {
+describe("entries of reasoning_details stay separate and whole", () => {
   test("two payloads with one index are two entries, whatever their ids", () => {
     const one = { type: "reasoning.encrypted", data: "AAAA", id: "rs_1", index: 0 };
     const other = { type: "reasoning.encrypted", data: "BBBB", id: "rs_2", index: 0 };
@@ -98,7 +98,7 @@ describe("entries of reasoning_details are kept apart and whole", () => {
     });
   });
 
-  test("words grow by index, also when entries take turns; format and signature may come later", () => {
+  test("text grows by index, even if entries alternate; format and signature may arrive later", () => {
     const deltas = [
       detail({ type: "reasoning.text", text: "One", index: 0, signature: null }),
       detail({ type: "reasoning.summary", summary: "S", index: 1 }),
@@ -123,7 +123,7 @@ describe("entries of reasoning_details are kept apart and whole", () => {
     });
   });
 
-  test("texts with ids of their own are entries of their own; without an index they go on where they were", () => {
+  test("texts with different ids are separate entries; without an index they continue the last one", () => {
     const deltas = [
       detail({ type: "reasoning.text", text: "a", id: "x" }),
       detail({ type: "reasoning.text", text: "b", id: "x" }),
@@ -143,8 +143,8 @@ describe("entries of reasoning_details are kept apart and whole", () => {
   });
 });
 
-describe("one thought in several fields is shown once and kept in each", () => {
-  test("vLLM between two versions: reasoning and reasoning_content", () => {
+describe("a thought in several fields is shown once and kept in each", () => {
+  test("by vLLM between two versions: reasoning and reasoning_content", () => {
     expect(decoded([both("One"), both(" two."), { content: "Yes." }])).toEqual({
       items: [{ reasoning: "One two." }, { reasoning_content: "One two." }],
       read: ["One two.", ""],
@@ -153,7 +153,7 @@ describe("one thought in several fields is shown once and kept in each", () => {
     });
   });
 
-  test("LiteLLM: reasoning_content and the blocks with their signature", () => {
+  test("by LiteLLM: reasoning_content and the blocks with their signature", () => {
     const deltas = [
       { reasoning_content: "One", thinking_blocks: [block("One")] },
       { reasoning_content: " two.", thinking_blocks: [block(" two.")] },
@@ -172,7 +172,7 @@ describe("one thought in several fields is shown once and kept in each", () => {
     });
   });
 
-  test("Copilot: words and their payload", () => {
+  test("by Copilot: text and its payload", () => {
     const deltas = [{ reasoning_text: "One" }, { content: "Yes." }, { reasoning_opaque: "AAAA" }];
     expect(decoded(deltas)).toEqual({
       items: [{ reasoning_text: "One" }, { reasoning_opaque: "AAAA" }],
@@ -183,13 +183,13 @@ describe("one thought in several fields is shown once and kept in each", () => {
   });
 });
 
-test("a field that nobody knows is counted", () => {
+test("an unknown field is counted", () => {
   expect(decoded([{ reasoning_blob: "x", thought: "y" }, { content: "Yes." }])).toMatchObject({
     unknown: { "delta reasoning_blob": 1, "delta thought": 1 },
   });
 });
 
-/** Chunks of one answer as vendors send them: the role first, or in every chunk. */
+/** Chunks of one answer as vendors send them: the role in the first chunk or in every chunk. */
 function answer(
   word: string,
   idOf: (at: number) => string | undefined,
@@ -210,7 +210,7 @@ function answer(
 
 const END = { choices: [{ delta: {}, finish_reason: "stop" }] };
 
-/** The items of the last answer that a stream tells of, and how often it began anew. */
+/** The items of the last answer in a stream, and the number of restarts. */
 function lastOf(chunks: readonly object[], end: object = END): object {
   const decoder = new ChatDecoder();
   const frames = [...chunks, end].map((chunk) => ({ event: "", data: JSON.stringify(chunk) }));
@@ -222,33 +222,36 @@ function lastOf(chunks: readonly object[], end: object = END): object {
 
 const LIVE = { items: [{ reasoning_content: "live one live two" }], text: "live three live four" };
 
-describe("another answer begins in the middle of the first: it is the answer", () => {
+describe("an answer that begins in the middle of another", () => {
   for (const roles of ["first", "every"] as const) {
-    test.for([1, 2, 3, 4, 5])(`the role in the ${roles} chunk, after %i chunks`, (count) => {
-      const dead = answer("dead", () => "chatcmpl-dead", roles).slice(0, count);
-      const live = answer("live", () => "chatcmpl-live", roles);
-      expect(lastOf([...dead, ...live], { id: "chatcmpl-live", ...END })).toEqual({
-        ...LIVE,
-        restarts: count === 1 ? 0 : 1,
-      });
-    });
+    test.for([1, 2, 3, 4, 5])(
+      `replaces it, with the role in the ${roles} chunk, after %i chunks`,
+      (count) => {
+        const dead = answer("dead", () => "chatcmpl-dead", roles).slice(0, count);
+        const live = answer("live", () => "chatcmpl-live", roles);
+        expect(lastOf([...dead, ...live], { id: "chatcmpl-live", ...END })).toEqual({
+          ...LIVE,
+          restarts: count === 1 ? 0 : 1,
+        });
+      },
+    );
 
     test.for([
       ["no ids", () => undefined],
       ["empty ids", () => ""],
       ["an id for every chunk", (at: number) => `chatcmpl-${at}`],
-    ] as const)(`the role in the ${roles} chunk and %s: one answer`, ([, idOf]) => {
+    ] as const)(`is not assumed, with the role in the ${roles} chunk and %s`, ([, idOf]) => {
       expect(lastOf(answer("live", idOf, roles))).toEqual({ ...LIVE, restarts: 0 });
     });
   }
 
-  test("an answer that finished is whole: what comes behind it is not taken for it", () => {
+  test("is ignored if the first answer has finished", () => {
     const first = answer("live", () => "chatcmpl-1", "first");
     const second = answer("late", () => "chatcmpl-2", "first");
     expect(lastOf([...first, { id: "chatcmpl-1", ...END }, ...second])).toEqual({ ...LIVE, restarts: 0 });
   });
 
-  test("a chunk of usage with an id of its own is no answer", () => {
+  test("is not assumed for a usage chunk with its own id", () => {
     const usage = { id: "usage-1", choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } };
     expect(lastOf([...answer("live", () => "chatcmpl-1", "first"), usage])).toEqual({ ...LIVE, restarts: 0 });
   });

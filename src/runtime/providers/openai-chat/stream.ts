@@ -1,8 +1,8 @@
 /**
- * Chunks of a chat completion → stream events, for OpenAI and the vendors that speak its dialect (failures.md §4).
+ * Chunks of a chat completion → stream events, for OpenAI and the vendors that use its dialect (failures.md §4).
  *
- * The answer is complete when a `finish_reason` came; the end is told at `[DONE]` or when the bytes are over, because the
- * usage comes in between. Only the first choice counts: we never ask for more.
+ * The answer is complete once a `finish_reason` arrived. The end is emitted at `[DONE]` or when the bytes end, because
+ * the usage arrives in between. Only the first choice counts: we never request more.
  */
 
 import type { ResponseStatus } from "../../../base/events/index.ts";
@@ -28,7 +28,7 @@ import { usageOf } from "./usage.ts";
 export class ChatDecoder implements StreamDecoder {
   #pieces = new OpenMessage();
   readonly #watch = new SpliceWatch();
-  /** The chunk before: whether it began another answer shows later. */
+  /** The previous chunk: whether it began another answer shows only later. */
   #before: JsonObject = {};
   readonly #unknown = new UnknownCounts();
   #facts: Pick<StreamEnd, "providerResponseId" | "servedModel" | "usage"> = {};
@@ -49,7 +49,7 @@ export class ChatDecoder implements StreamDecoder {
     return events;
   }
 
-  /** A whole completion: the non-streaming form. */
+  /** Takes a whole completion, the non-streaming form. */
   feedResponse(text: string): readonly StreamEvent[] {
     const events: StreamEvent[] = [];
     this.#chunk(text, events);
@@ -79,7 +79,7 @@ export class ChatDecoder implements StreamDecoder {
     this.#before = value;
   }
 
-  /** What a dead answer said is no part of the one that took its place (failures.md R13). */
+  /** Switches to a spliced answer: the content of the abandoned one is not part of it (failures.md R13). */
   #followAnother(value: JsonObject, events: StreamEvent[]): void {
     const [choice] = arrayOf(value["choices"]).map(objectOf);
     const role = stringOf(objectOf(choice?.["delta"])["role"]) ?? "";
@@ -123,7 +123,9 @@ export class ChatDecoder implements StreamDecoder {
       this.#pieces.call({ index: 0, function: delta["function_call"] }, events);
   }
 
-  /** One chunk may say the same in several fields: it is shown once, and each field is kept (failures.md V06). */
+  /**
+   * One chunk may repeat the same text in several fields: it is shown once, and every field is kept (failures.md V06).
+   */
   #thoughts(delta: JsonObject, events: StreamEvent[]): void {
     const details = arrayOf(delta["reasoning_details"]).filter(isObject);
     const blocks = arrayOf(delta["thinking_blocks"]).filter(isObject);
@@ -134,7 +136,7 @@ export class ChatDecoder implements StreamDecoder {
     if (details.length > 0) this.#pieces.list("reasoning_details", details, shown, events);
     let told = details.length > 0;
     for (const [field, text] of words) {
-      // OpenRouter's `reasoning` is a copy for people: its details are what goes back.
+      // OpenRouter's `reasoning` is a copy for people; its details are sent back.
       if (told && field === "reasoning") continue;
       if (told && text !== "" && text === shown) this.#pieces.repeat(field, text);
       else this.#pieces.think(field, text, events);
@@ -169,7 +171,7 @@ export class ChatDecoder implements StreamDecoder {
 
   #takeFacts(value: JsonObject): void {
     const before = this.#facts;
-    // Moonshot reports inside the choice.
+    // Moonshot reports usage inside the choice.
     const usage = usageOf(value["usage"]) ?? usageOf(objectOf(arrayOf(value["choices"])[0])["usage"]);
     this.#facts = {
       providerResponseId: stringOf(value["id"]) || before.providerResponseId,

@@ -1,11 +1,11 @@
 /**
- * Mistral's thoughts: parts of the content, `{type: "thinking", thinking: [chunks], signature?, closed?}`. A stream brings
- * one part in pieces; what goes back is the part with all it came with, because the signature is of the whole.
+ * Mistral's thoughts are parts of the content: `{type: "thinking", thinking: [chunks], signature?, closed?}`. A stream
+ * delivers a part in several pieces. It is sent back whole, with every field, because the signature covers all of it.
  */
 
 import { arrayOf, isObject, type JsonObject, objectOf, stringOf } from "../../../base/support/index.ts";
 
-/** Text alone is for people; chunks of other types (references) stay where they stand. */
+/** The readable text of a part. Chunks of other types (references) stay in the part. */
 export function wordsOfPart({ thinking }: JsonObject): string {
   if (typeof thinking === "string") return thinking;
   return arrayOf(thinking)
@@ -14,8 +14,8 @@ export function wordsOfPart({ thinking }: JsonObject): string {
 }
 
 /**
- * More of the part before it. `closed` tells nothing: Mistral says it of pieces in the middle too. What is signed has been
- * said, so more words, or another signature, are another part's.
+ * Whether a piece continues the part. `closed` does not help: Mistral sets it on pieces in the middle too. A signed
+ * part is complete, so more text or another signature belongs to a new part.
  */
 export function goesOn(part: JsonObject, piece: JsonObject): boolean {
   const signature = stringOf(part["signature"]) ?? "";

@@ -1,6 +1,7 @@
 /**
- * Whether a vendor is asked to think. Some refuse a history in which an assistant message lacks the thoughts they ask for
- * (failures.md V01, V02): another model wrote it, or it was left out. Nothing is invented then: thinking is off instead.
+ * Decides whether a vendor's model thinks. Some vendors refuse a history in which an assistant message lacks the
+ * thoughts they require (failures.md V01, V02), because another model wrote it or they were left out. Thoughts are
+ * never invented; thinking is switched off instead.
  */
 
 import type { ChatProfile, RequestField, Settings } from "../../../base/events/index.ts";
@@ -35,7 +36,7 @@ function askedFields(settings: Settings): readonly RequestField[] {
   return [showThoughts, keepThoughts].filter((one) => one !== undefined);
 }
 
-/** What a user sets under the same names: it stands where ours stands, because a name may be there once. */
+/** The user's parameters with the same names as ours. They move to the tail, because a name may occur only once. */
 export function movedParameters(settings: Settings): JsonObject {
   const names = askedFields(settings).map(({ field }) => field.split(".")[0] ?? "");
   const { parameters } = settings;
@@ -84,7 +85,7 @@ function switched(entries: readonly PlanEntry[], plan: Plan): ChatThinking {
       };
     }
     case "none":
-      // Whoever asks for thoughts in these words knows this switch, whatever stands between.
+      // A vendor that demands thoughts with this error supports this switch, even behind a gateway.
       return { fields: refused ? { thinking: { type: "disabled" } } : effort, on, remarks };
     default:
       return thinkingSwitch satisfies never;
@@ -109,18 +110,19 @@ function hasNoEffect(asked: string, chat: ChatProfile, on: boolean): boolean {
   return on && !taken;
 }
 
+/** failures.md V01, V02 */
 const OFF: Remark = {
   code: "thinking_off",
   message:
-    "thinking is off for this request: the history holds answers without the thoughts this endpoint asks for (failures.md V01, V02)",
+    "thinking is off for this request: the history has responses without the thoughts this endpoint requires",
 };
 
-/** As healing names it (turn/corrections.ts). */
+/** The field name that healing records (turn/corrections.ts). */
 const THINKING_ON = "thinking.type.enabled";
 
 /**
- * The endpoint has asked for thoughts that a history lacked (class ECHO). Thinking stays off while anything it may have
- * meant is in the request: what was there then, and what has no thoughts since.
+ * Whether the endpoint has demanded thoughts that the history lacked (class ECHO). Thinking stays off while the request
+ * holds anything the endpoint may have meant: responses from before the refusal, and later ones without thoughts.
  */
 function thoughtsAskedFor(entries: readonly PlanEntry[], plan: Plan): boolean {
   const since = askedForAt(plan);
@@ -133,7 +135,7 @@ function thoughtsAskedFor(entries: readonly PlanEntry[], plan: Plan): boolean {
   );
 }
 
-/** When it asked last. */
+/** The `seq` of the latest such refusal. */
 export function askedForAt({ overrides }: Plan): number | undefined {
   return overrides.findLast(({ what }) => what.kind === "field" && what.field === THINKING_ON)?.seq;
 }

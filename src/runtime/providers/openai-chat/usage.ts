@@ -1,4 +1,4 @@
-/** Token counts of a chat completion, wherever a vendor puts them. */
+/** Token counts of a chat completion; vendors put them in different fields. */
 
 import type { Usage } from "../../../base/events/index.ts";
 import { isObject, numberOf, objectOf } from "../../../base/support/index.ts";

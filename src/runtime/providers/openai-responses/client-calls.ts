@@ -1,15 +1,15 @@
 /**
  * Calls that the client answers (openai 7.53 responses.d.ts).
  *
- * Beside functions and custom tools OpenAI defines some tools itself and lets the client run them: shell, apply_patch,
- * local_shell, a tool search, and the approval of an MCP call. Each is a call like any other here, to the tool of the
- * name below. A program that has no such tool answers with a failure in the form the call demands (`callOutput`): the model
- * reads that, nothing is stuck, and the reasoning before the call has its follower.
+ * Besides functions and custom tools, OpenAI defines tools that the client runs: shell, apply_patch, local_shell, tool
+ * search and the approval of an MCP call. Here each is an ordinary call to a tool with the name below. A program
+ * without such a tool answers with a failure in the form the call requires (`callOutput`): the model reads it, nothing
+ * gets stuck, and the reasoning before the call has its follower.
  */
 
 import { objectOf, stringOf } from "../../../base/support/index.ts";
 
-/** A member of an item: parsed, and as its exact text. */
+/** Access to an item's members: parsed, and as exact text. */
 export interface ItemMembers {
   readonly read: (key: string) => unknown;
   readonly text: (key: string) => string | undefined;
@@ -22,7 +22,7 @@ export interface ClientCall {
   readonly custom?: true | undefined;
 }
 
-/** Undefined for anything else, and for a call that the server runs itself. */
+/** Returns the call; undefined for other items and for calls that the server runs itself. */
 export function clientCall(itemType: string, { read, text }: ItemMembers): ClientCall | undefined {
   const callId = stringOf(read("call_id")) ?? "";
   switch (itemType) {
@@ -48,7 +48,7 @@ export function clientCall(itemType: string, { read, text }: ItemMembers): Clien
         ? { callId, name: "tool_search", arguments: text("arguments") ?? "" }
         : undefined;
     case "mcp_approval_request": {
-      // It has no call id: the answer names the item's own.
+      // This item has no call id: the answer refers to the item's own id.
       const asked = { server_label: read("server_label"), name: read("name"), arguments: read("arguments") };
       return {
         callId: stringOf(read("id")) ?? "",
@@ -61,5 +61,5 @@ export function clientCall(itemType: string, { read, text }: ItemMembers): Clien
   }
 }
 
-/** Refused without their id, so where no ids are sent they go as plain calls. */
+/** Refused without their id, so if ids are not sent, they become plain calls. */
 export const CALLS_BY_ID: ReadonlySet<string> = new Set(["local_shell_call", "mcp_approval_request"]);

@@ -15,7 +15,7 @@ describe("itemDraft", () => {
     );
   });
 
-  test("a thought: summaries, then texts, and whether it has a payload", () => {
+  test("reads a thought: summaries, then texts, and whether it has a payload", () => {
     const item = {
       id: "rs_1",
       type: "reasoning",
@@ -39,13 +39,13 @@ describe("itemDraft", () => {
   });
 
   test.each([{}, { encrypted_content: null }, { encrypted_content: "" }])(
-    "a thought with %j has no payload",
+    "finds no payload in a thought with %j",
     (more) => {
       expect(draftOf({ type: "reasoning", ...more })).toMatchObject({ opaque: false, parts: [] });
     },
   );
 
-  test("a message: its texts joined, its refusal, its phase", () => {
+  test("reads a message: its joined text, its refusal, its phase", () => {
     const content = [
       { type: "output_text", text: "a" },
       { type: "refusal", refusal: "no" },
@@ -67,7 +67,7 @@ describe("itemDraft", () => {
     });
   });
 
-  test("a call and a custom call: the exact text of what the model wrote", () => {
+  test("reads a call and a custom call with the exact text the model wrote", () => {
     expect(
       draftOf({ id: "fc_1", type: "function_call", call_id: "c", name: "f", arguments: '{"a": 1' }),
     ).toMatchObject({ type: "tool_call", callId: "c", name: "f", arguments: '{"a": 1' });
@@ -81,7 +81,7 @@ describe("itemDraft", () => {
     expect(draftOf({ type: "function_call" })).toMatchObject({ callId: "", name: "", arguments: "" });
   });
 
-  test.each([...HOSTED_ITEMS])("%s is run by the provider", (type) => {
+  test.each([...HOSTED_ITEMS])("treats %s as run by the provider", (type) => {
     const environment = { type: "container_reference", container_id: "cntr_1" };
     expect(draftOf({ type, id: "x_1", environment })).toMatchObject({
       type: "hosted_item",
@@ -90,7 +90,7 @@ describe("itemDraft", () => {
     });
   });
 
-  test("what is not known is kept as another item", () => {
+  test("keeps an unknown item as another item", () => {
     expect(draftOf({ type: "brand_new", id: "bn_1" })).toMatchObject({
       type: "other_item",
       itemType: "brand_new",
@@ -98,18 +98,18 @@ describe("itemDraft", () => {
     expect(draftOf({ id: "x" })).toMatchObject({ type: "other_item", itemType: "unknown" });
   });
 
-  test.each([{ id: "" }, { id: null }, { id: 7 }, {}])("an id of %j is none", (more) => {
+  test.each([{ id: "" }, { id: null }, { id: 7 }, {}])("ignores the id of %j", (more) => {
     expect(draftOf({ type: "message", content: [], ...more })).not.toHaveProperty("itemId");
   });
 
-  test("with repeated keys the last one counts, as everywhere", () => {
+  test("uses the last of repeated keys, as JSON.parse does", () => {
     expect(itemDraft('{"type":"message","type":"reasoning","id":"a","id":"rs_1"}', 0)).toMatchObject({
       type: "reasoning",
       itemId: "rs_1",
     });
   });
 
-  test("an item that nests too deep is refused, not stored", () => {
+  test("refuses an item that is nested too deep instead of storing it", () => {
     expect(itemDraft(deep(127), 0).type).toBe("other_item");
     expect(() => itemDraft(deep(128), 0)).toThrow(expect.objectContaining({ code: "bad_event" }));
   });

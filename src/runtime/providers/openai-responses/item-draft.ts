@@ -1,4 +1,4 @@
-/** A finished item: its exact text, and what we understood of it. Payloads are not parsed. */
+/** A finished item: its exact text and our reading of it. Payloads are not parsed. */
 
 import type { ReasoningPart } from "../../../base/events/index.ts";
 import {
@@ -49,13 +49,13 @@ export function itemDraft(text: string, outputIndex: number): ItemDraft {
   return { ...base, type: "hosted_item", ...optional("answers", answeredBy(itemType, read)) };
 }
 
-/** The call an item is the output of; an approval and an approved call answer the request they name. */
+/** The call an item is the output of. An approval and an approved call name the request they answer. */
 function answeredBy(itemType: string, read: (key: string) => unknown): string | undefined {
   if (itemType.startsWith("mcp_")) return stringOf(read("approval_request_id"));
   return itemType.endsWith("_output") ? stringOf(read("call_id")) : undefined;
 }
 
-/** The text of an `encrypted_content` that holds something; null and "" mean nothing (failures.md S10). */
+/** Whether an `encrypted_content` holds a payload; null and "" mean none (failures.md S10). */
 export function isPayload(value: string | undefined): boolean {
   return value !== undefined && value !== "null" && value !== '""';
 }

@@ -1,10 +1,10 @@
 /**
- * Which fields of an output item the input takes back, per type (openai 7.53 responses.d.ts; failures.md S03, S04, T14).
- * An allow-list: what the API adds tomorrow stays in the log and out of the request until it is listed here.
+ * Which fields of an output item the input accepts back, per type (openai 7.53 responses.d.ts; failures.md S03, S04,
+ * T14). An allow-list: fields the API adds later stay in the log and out of requests until they are listed here.
  */
 
 export interface HostedRule {
-  /** `pair`: goes only where the other half goes, the call or the output (whole-pairs.ts). */
+  /** `pair`: sent only together with the other half, the call or the output (whole-pairs.ts). */
   readonly home: "replay" | "pair" | "omit";
   readonly fields: readonly string[];
   readonly why: string;
@@ -33,7 +33,7 @@ const CLIENT_CALLS: Readonly<Record<string, readonly string[]>> = {
   mcp_approval_request: ["id", "type", "server_label", "name", "arguments"],
 };
 
-/** Hosted types: what happens at home. Abroad they are always left out: no other model can use them. */
+/** How hosted types are handled at home. Abroad they are always left out, because no other model can use them. */
 export const HOSTED_RULES: Readonly<Record<string, HostedRule>> = {
   web_search_call: {
     home: "replay",

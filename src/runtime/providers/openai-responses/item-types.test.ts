@@ -1,6 +1,6 @@
 /**
- * Every type of item that OpenAI's types list as output, behind an encrypted thought: decoded from a stream, logged, and
- * sent home with the thought. Shapes are those of the official types (openai 7.53) and of recorded answers.
+ * Every output item type in OpenAI's types, each after an encrypted thought: decoded from a stream, logged, and sent
+ * home with the thought. The shapes come from the official types (openai 7.53) and from recorded responses.
  */
 
 import fastCheck from "fast-check";
@@ -33,7 +33,7 @@ const settingsOf = (profile: Partial<Profile> = {}): Settings => ({
   renderer: 1,
 });
 
-/** A session by hand: what streams told, and the results the runtime gave. */
+/** A session built by hand from streamed responses and the runtime's results. */
 class Story {
   readonly drafts: EventDraft[] = [];
   #responses = 0;
@@ -104,7 +104,7 @@ class Story {
     return { rendered, input: body["input"] as readonly Json[] };
   }
 
-  /** The input without the user's messages; a request of ours breaks no rule. */
+  /** The input without the user's messages. Also asserts that the request breaks no rule. */
   sent(settings = settingsOf()): readonly Json[] {
     const { rendered, input } = this.request(settings);
     expect(rendered.violations).toEqual([]);
@@ -222,7 +222,7 @@ const computer: readonly Json[] = [
 ];
 const image: Json = { id: "ig_1", type: "image_generation_call", status: "completed", result: "AAAA" };
 
-describe("what the provider ran goes home whole, and its reasoning with it", () => {
+describe("provider-run items are sent home whole, together with their reasoning", () => {
   test.each<[string, readonly Json[]]>([
     ["a tool search", toolSearch],
     [
@@ -233,14 +233,14 @@ describe("what the provider ran goes home whole, and its reasoning with it", () 
     ["a shell in a container", containerShell],
     ["a screenshot", computer],
     [
-      "a function of the provider's",
+      "a function run by the provider",
       [
         fc(1),
         { id: "fco_1", type: "function_call_output", status: "completed", call_id: "call_1", output: "x" },
       ],
     ],
     [
-      "a custom tool of the provider's",
+      "a custom tool run by the provider",
       [
         {
           id: "ctc_1",
@@ -254,7 +254,7 @@ describe("what the provider ran goes home whole, and its reasoning with it", () 
       ],
     ],
     [
-      "an approved call of MCP",
+      "an approved MCP call",
       [
         { id: "mcpr_1", type: "mcp_approval_request", arguments: "{}", name: "look", server_label: "s" },
         {
@@ -270,7 +270,7 @@ describe("what the provider ran goes home whole, and its reasoning with it", () 
         },
       ],
     ],
-    ["tools that were added", [{ id: "at_1", type: "additional_tools", role: "developer", tools: [] }]],
+    ["added tools", [{ id: "at_1", type: "additional_tools", role: "developer", tools: [] }]],
   ])("%s", (_, items) => {
     const said = [rs(), ...items, msg()];
     const told = story().answers(said).says("And?");
@@ -278,7 +278,7 @@ describe("what the provider ran goes home whole, and its reasoning with it", () 
     expect(told.calls()).toEqual([]);
   });
 
-  test("half of a pair stays out, and the thought before it with it, alone", () => {
+  test("except half of a pair, which is left out together with the thought before it", () => {
     const [call, output] = containerShell as [Json, Json];
     expect(
       story()
@@ -314,7 +314,7 @@ const plainCall = (n: number): readonly Json[] => [
 ];
 
 describe("a program and the calls it makes", () => {
-  test("go on over several responses, the fingerprint as it was", () => {
+  test("continue over several responses, with an unchanged fingerprint", () => {
     const told = begunProgram()
       .answers([ofProgram(2)])
       .result("call_2", "5")
@@ -332,7 +332,7 @@ describe("a program and the calls it makes", () => {
     ]);
   });
 
-  test("without their program, calls are calls like any other and its output stays out, not the thoughts behind it", () => {
+  test("become plain calls if the program is not sent; its output is left out, but later thoughts are not", () => {
     const told = story()
       .answers([rs(), program, ofProgram(1)], "incomplete")
       .result("call_1", "5")
@@ -342,7 +342,7 @@ describe("a program and the calls it makes", () => {
     expect(told.sent()).toEqual([...plainCall(1), ...plainCall(2), rs(2), msg()]);
   });
 
-  test("a program whose response goes without ids takes its calls' callers along", () => {
+  test("lose the calls' callers if the program's response is sent without ids", () => {
     const told = story()
       .answers([rs(), { ...program, id: `cm_${"x".repeat(90)}` }, ofProgram(1)])
       .result("call_1", "5")
@@ -351,7 +351,7 @@ describe("a program and the calls it makes", () => {
     expect(JSON.stringify(told.sent())).not.toContain("caller");
   });
 
-  test("a prefix that changed costs the program, so its calls go plain", () => {
+  test("become plain calls if a changed prefix removes the program", () => {
     const told = begunProgram().says("Go on.");
     const sent = told.sent(settingsOf({ prefixBound: true }));
     expect(types(sent)).toEqual(["function_call", "function_call_output"]);
@@ -359,7 +359,7 @@ describe("a program and the calls it makes", () => {
   });
 });
 
-describe("calls of OpenAI's own tools that the client answers", () => {
+describe("calls of OpenAI-defined tools that the client answers", () => {
   const action = { commands: ["ls"], max_output_length: null, timeout_ms: null };
   const shell: Json = { id: "sh_1", type: "shell_call", status: "completed", action, call_id: "call_1" };
   const local: Json = {
@@ -409,7 +409,7 @@ describe("calls of OpenAI's own tools that the client answers", () => {
       },
     ],
     [
-      "shell in an environment of the client's",
+      "shell in the client's environment",
       { ...shell, environment: { type: "local" } },
       "shell call_1",
       {
@@ -438,7 +438,7 @@ describe("calls of OpenAI's own tools that the client answers", () => {
       { type: "apply_patch_call_output", call_id: "call_1", status: "completed", output: "true" },
     ],
     [
-      "a tool search of the client's",
+      "a tool search run by the client",
       search,
       "tool_search call_1",
       { type: "tool_search_output", call_id: "call_1", execution: "client", status: "completed", tools: [] },
@@ -459,7 +459,7 @@ describe("calls of OpenAI's own tools that the client answers", () => {
     expect(story().answers([rs(), item]).result(callId, "true").sent()).toEqual([rs(), item, granted]);
   });
 
-  test("what a tool of that name found goes back as tools", () => {
+  test("a tool search returns the tools it found", () => {
     const tools = [{ type: "function", name: "look" }];
     const told = story().answers([rs(), search]).result("call_1", JSON.stringify(tools));
     expect(told.sent()[2]).toEqual({
@@ -471,7 +471,7 @@ describe("calls of OpenAI's own tools that the client answers", () => {
     });
   });
 
-  test("in a response without ids, a call that cannot go without its own goes plain", () => {
+  test("a call that needs its id becomes a plain call if ids are not sent", () => {
     for (const item of [local, approval]) {
       const callId = String(item["call_id"] ?? item["id"]);
       const told = story()
@@ -485,7 +485,7 @@ describe("calls of OpenAI's own tools that the client answers", () => {
     expect(types(told.sent())).toEqual(["shell_call", "shell_call_output"]);
   });
 
-  test("abroad they are plain calls", () => {
+  test("become plain calls abroad", () => {
     const abroad = { ...settingsOf(), target: { ...home, model: "other" } };
     const sent = story().answers([rs(), shell]).result("call_1", "x").sent(abroad);
     expect(sent).toEqual([
@@ -495,24 +495,24 @@ describe("calls of OpenAI's own tools that the client answers", () => {
   });
 });
 
-describe("what an item that is left out costs", () => {
+describe("leaving out an item", () => {
   test.each<[string, readonly Json[], readonly Json[]]>([
-    ["behind a message: nothing", [rs(), msg(), image], [rs(), msg()]],
-    ["between a message and a call: nothing", [rs(), msg(), image, fc(1)], [rs(), msg(), fc(1)]],
-    ["at the end, behind a thought: that thought", [rs(), msg(), rs(2), image], [rs(), msg()]],
-    ["at the end, behind two thoughts: both", [rs(), msg(), rs(2), rs(3), image], [rs(), msg()]],
-    ["all there is: the thought", [rs(), image], []],
+    ["after a message costs nothing", [rs(), msg(), image], [rs(), msg()]],
+    ["between a message and a call costs nothing", [rs(), msg(), image, fc(1)], [rs(), msg(), fc(1)]],
+    ["at the end costs the thought before it", [rs(), msg(), rs(2), image], [rs(), msg()]],
+    ["at the end costs both thoughts before it", [rs(), msg(), rs(2), rs(3), image], [rs(), msg()]],
+    ["that is the whole answer costs its thought", [rs(), image], []],
     [
-      "a screenshot that nobody can make: the thought before it",
+      "such as an unanswered computer call costs the thought before it",
       [rs(), msg(), rs(2), computer[0] as Json],
       [rs(), msg()],
     ],
     [
-      "a type nobody knows, behind a message: nothing",
+      "of an unknown type after a message costs nothing",
       [rs(), msg(), { id: "x_1", type: "brand_new" }],
       [rs(), msg()],
     ],
-    ["a type nobody knows, without an id: nothing", [rs(), msg(), { type: "brand_new" }], [rs(), msg()]],
+    ["of an unknown type without an id costs nothing", [rs(), msg(), { type: "brand_new" }], [rs(), msg()]],
   ])("%s", (_, items, sent) => {
     const told = story().answers(items);
     if (items.some(({ type }) => type === "function_call")) told.result("call_1", "x");
@@ -520,7 +520,7 @@ describe("what an item that is left out costs", () => {
     expect(left.filter(({ type }) => type !== "function_call_output")).toEqual(sent);
   });
 
-  test("before items whose ids name the thought: all of the response, and explain says what it was", () => {
+  test("before items with ids costs all reasoning of the response, and explain names the item", () => {
     const told = story()
       .answers([rs(), image, rs(2), msg()])
       .says("And?");
@@ -532,7 +532,7 @@ describe("what an item that is left out costs", () => {
     );
   });
 
-  test("where no ids are sent, only the thought before it", () => {
+  test("costs only the thought before it if no ids are sent", () => {
     const told = story()
       .answers([rs(), image, rs(2), msg()])
       .says("And?");
@@ -541,13 +541,13 @@ describe("what an item that is left out costs", () => {
     expect(id).toBe("rs_2");
   });
 
-  test("with the settings of an earlier version: all reasoning, as before", () => {
+  test("costs all reasoning under settings from an earlier version, as before", () => {
     const told = story().answers([rs(), msg(), image]).says("And?");
     expect(types(told.sent(settingsOf({ omitsAlone: undefined })))).toEqual(["message"]);
   });
 });
 
-describe("any items in any order can go on", () => {
+describe("any items in any order can be sent back", () => {
   const pool: readonly Json[] = [
     { type: "reasoning", summary: [], encrypted_content: "gAAA" },
     { type: "reasoning", summary: [], encrypted_content: null },
@@ -600,7 +600,7 @@ describe("any items in any order can go on", () => {
     program: "cm",
   };
   let made = 0;
-  /** Ids of their own, or now and then one that cannot go back; call ids of which some meet. */
+  /** Unique ids, some of them not replayable, and call ids that sometimes collide. */
   const item = fastCheck
     .record({ one: fastCheck.constantFrom(...pool), call: fastCheck.nat(2), odd: fastCheck.nat(30) })
     .map(({ one, call, odd }): Json => {

@@ -1,6 +1,6 @@
 /**
- * The JSON of a stream event. Large ones repeat payloads of megabytes, which nobody looks into: those are left out of the
- * parsing, and what is needed whole is cut out of the text.
+ * Parses the JSON of a stream event. Large events repeat payloads of several megabytes that are never read, so those
+ * are skipped, and items that are needed whole are sliced out of the text.
  */
 
 import {
@@ -13,7 +13,7 @@ import {
   withoutLongStrings,
 } from "../../../base/support/index.ts";
 
-/** A large event is one that carries whole items, which are cut out as text: payloads need not be parsed for that. */
+/** Parses an event. Large events carry whole items, which are sliced out as text, so their payloads need no parsing. */
 export function parseFrame(data: string, payloads: string[]): unknown {
   if (data.length < LARGE_FRAME) return tryParseJson(data);
   const type = stringValue(sliceMember(data, "type") ?? "");
@@ -22,7 +22,10 @@ export function parseFrame(data: string, payloads: string[]): unknown {
 
 const LARGE_FRAME = 64 * 1024;
 
-/** The response an event tells of, as it was parsed; of a large event everything but the items, whose strings are gone. */
+/**
+ * The response in an event. For a large event, all fields but the items are parsed in full; the items lack their long
+ * strings.
+ */
 export function responseIn(value: JsonObject, data: string): JsonObject {
   const response = objectOf(value["response"]);
   if (data.length < LARGE_FRAME) return response;

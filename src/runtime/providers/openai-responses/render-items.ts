@@ -1,5 +1,5 @@
 /**
- * Plan entries → input items, as text. At home the provider's own text, field by field; abroad plain meaning (law 1).
+ * Plan entries → input items, as text. At home, the provider's own text field by field; abroad, plain meaning (law 1).
  */
 
 import type { ToolCall } from "../../../base/events/index.ts";
@@ -57,7 +57,10 @@ function renderGroup(entry: PlannedGroup, plan: Plan): readonly RenderedElement[
   return elements;
 }
 
-/** In the form the call demands, where that went as it came; otherwise both are plain. A program's call says whose it is. */
+/**
+ * The output in the form the call requires, if the call is sent verbatim; otherwise both are plain. The output of a
+ * program's call repeats its `caller`.
+ */
 function outputMembers(call: PlannedItem | undefined, result: PlannedResult): readonly Member[] {
   const verbatimCall = call?.action === "replay" ? call : undefined;
   const itemType = verbatimCall?.event.itemType ?? "function_call";
@@ -78,18 +81,18 @@ interface Text {
   readonly members?: readonly Member[];
 }
 
-/** The exact text of every field the input takes, in its order; `explain` and the log keep the rest. */
+/** The exact text of every field the input accepts, in its order; `explain` and the log keep the rest. */
 function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): Text {
   const { itemType } = item.event;
   const allowed = inputFields(itemType, plan.settings.profile.reasoningContent) ?? [];
   const refused = plan.strip.length === 0 ? [] : strippedFrom(itemType, plan);
   const members: Member[] = [];
-  let length = 1; // the opening brace; then each member with the comma or brace behind it
+  let length = 1; // the opening brace; then each member plus the comma or brace after it
   let hasSummary = false;
   for (const member of sliceObject(item.item)) {
     const { key, value } = member;
     if (key === "id" ? !entry.withIds : !allowed.includes(key) || refused.includes(key)) continue;
-    if (key === "encrypted_content" && value === "null") continue; // its meaning differs by endpoint (S10)
+    if (key === "encrypted_content" && value === "null") continue; // its meaning differs between endpoints (S10)
     if (key === "summary") {
       if (itemType === "reasoning" && !value.startsWith("[")) continue;
       hasSummary = true;
@@ -99,14 +102,14 @@ function verbatim(item: PlannedItem, entry: PlannedGroup, plan: Plan): Text {
     members.push(text === value ? member : { key, value: text });
     length += key.length + value.length + 4;
   }
-  // Required on input even when empty (failures.md S01).
+  // The input requires it even if it is empty (failures.md S01).
   if (itemType === "reasoning" && !hasSummary) members.push({ key: "summary", value: "[]" });
-  // Nothing left out, changed or spaced: the text as it came, without a copy.
+  // If nothing was left out, changed or spaced, reuse the received text without a copy.
   else if (length === item.item.length) return { text: item.item, members };
   return ofMembers(members);
 }
 
-/** What of a call may differ from the provider's own text. */
+/** The parts of a call that may differ from the provider's own text. */
 function asSent(key: string, value: string, { event, callId, name }: PlannedItem): string {
   if (event.type !== "tool_call") return value;
   if (key === "call_id" && callId !== undefined) return JSON.stringify(callId);
@@ -117,7 +120,7 @@ function strippedFrom(itemType: string, plan: Plan): readonly string[] {
   return plan.strip.filter((one) => one.itemType === itemType).map((one) => one.field);
 }
 
-/** Keys here are those of the input's fields: none of them needs an escape. */
+/** Keys here are names of input fields, so they need no escaping. */
 function ofMembers(members: readonly Member[]): Text {
   return { text: `{${members.map(({ key, value }) => `"${key}":${value}`).join(",")}}`, members };
 }
@@ -136,7 +139,7 @@ function translated(item: PlannedItem, plan: Plan): string {
   });
 }
 
-/** A custom tool's free-form input has no JSON of its own: abroad it becomes an ordinary call. */
+/** A custom tool's free-form input is not JSON: abroad it becomes an ordinary call. */
 function plainCall(call: ToolCall, { callId = call.callId, name = call.name }: PlannedItem): object {
   const text = call.custom === true ? JSON.stringify({ input: call.arguments }) : call.arguments;
   return { type: "function_call", call_id: callId, name, arguments: text };

@@ -33,7 +33,7 @@ const base: Settings = {
   renderer: 1,
 };
 
-/** A log from drafts, stamped as a log would. */
+/** Builds a log from drafts, with the stamps a log would add. */
 function logOf(drafts: readonly EventDraft[]): readonly LoggedEvent[] {
   return drafts.map((draft, seq) => ({
     ...draft,
@@ -121,8 +121,8 @@ const fc: Json = {
   arguments: "{}",
 };
 
-describe("the body", () => {
-  test("has its keys in a fixed order, the input last", () => {
+describe("the request body", () => {
+  test("has its keys in a fixed order, with the input last", () => {
     const body = bodyOf(
       renderLog([user("Hi.")], {
         effort: "high",
@@ -177,7 +177,7 @@ describe("the body", () => {
     });
   });
 
-  test("has no key that was not set", () => {
+  test("has no unset keys", () => {
     expect(Object.keys(bodyOf(renderLog([user("Hi.")])))).toEqual([
       "model",
       "store",
@@ -190,11 +190,11 @@ describe("the body", () => {
   });
 
   test.each<[string, Partial<Settings>, Json | undefined]>([
-    ["an effort of off is none", { effort: "off" }, { effort: "none", summary: "auto" }],
-    ['a summary of "none" is not sent', { summary: "none" }, undefined],
-    ["a summary nobody chose is auto", {}, { summary: "auto" }],
+    ['sends the effort "off" as "none"', { effort: "off" }, { effort: "none", summary: "auto" }],
+    ['does not send a summary of "none"', { summary: "none" }, undefined],
+    ['defaults the summary to "auto"', {}, { summary: "auto" }],
     [
-      "a model that takes no reasoning gets no reasoning parameters",
+      "has no reasoning parameters for a model without reasoning",
       { effort: "high", capabilities: { reasoning: false, sampling: true, vision: true } },
       undefined,
     ],
@@ -202,7 +202,7 @@ describe("the body", () => {
     expect(bodyOf(renderLog([user("Hi.")], settings))["reasoning"]).toEqual(expected);
   });
 
-  test("leaves sampling away where the model does not take it, and nothing else", () => {
+  test("omits only the sampling parameters if the model does not accept them", () => {
     const body = bodyOf(
       renderLog([user("Hi.")], {
         capabilities: { reasoning: true, sampling: false, vision: true },
@@ -212,7 +212,7 @@ describe("the body", () => {
     expect([body["temperature"], body["top_p"], body["metadata"]]).toEqual([undefined, undefined, {}]);
   });
 
-  test("lets no parameter bring server state back in", () => {
+  test("ignores parameters that would introduce server state", () => {
     const parameters = {
       store: true,
       previous_response_id: "r",
@@ -227,7 +227,7 @@ describe("the body", () => {
     expect(text).not.toMatch(/previous_response_id|conversation/);
   });
 
-  test("sends what the profile says and no more", () => {
+  test("has only the fields the profile allows", () => {
     const profile = { ...base.profile, sendInclude: false, sendStore: false, sendPromptCacheKey: false };
     expect(Object.keys(bodyOf(renderLog([user("Hi.")], { profile })))).toEqual([
       "model",
@@ -237,7 +237,7 @@ describe("the body", () => {
     ]);
   });
 
-  test("leaves off what this origin refused, of the request and of its reasoning", () => {
+  test("omits fields this origin has refused, at the top and inside reasoning", () => {
     const refused = ["include", "prompt_cache_key", "reasoning.summary"].map((field): EventDraft => ({
       type: "replay_override",
       what: { kind: "field", field },
@@ -262,7 +262,7 @@ const withIds = (items: readonly Json[]): readonly unknown[] =>
     .map((item) => item["id"]);
 
 describe("items at home", () => {
-  test("go with the exact text of each field the input takes, in the order they came", () => {
+  test("keep the exact text of each field the input accepts, in their original order", () => {
     const item =
       '{"type":"message","status":"completed","id":"msg_1","x":{"new":1}, "content":[{"type":"output_text","text":"\\u2014 \\/","n":12345678901234567890}] ,"phase":"final_answer","role":"assistant"}';
     expect(textOf(renderLog([user("Hi."), ...group("r1", [item])]))).toContain(
@@ -292,35 +292,35 @@ describe("items at home", () => {
       { id: "ws_1", type: "web_search_call", status: "completed", action: {}, new: 1 },
       ["id", "type", "status", "action"],
     ],
-  ])("%s goes with its listed fields", (type, item, fields) => {
+  ])("of type %s are sent with their listed fields", (type, item, fields) => {
     const sent = inputOf(
       renderLog([user("Hi."), ...group("r1", [item, ...(type === "reasoning" ? [msg] : [])])]),
     )[1];
     expect(Object.keys(sent ?? {})).toEqual(fields);
   });
 
-  test("every hosted type has a rule: replayed with listed fields, or left out", () => {
+  test("all have a rule: hosted types are replayed with listed fields or left out", () => {
     const environment = { type: "container_reference", container_id: "cntr_1" };
     for (const [type, { home: action, fields, why }] of Object.entries(HOSTED_RULES)) {
       expect(why).not.toBe("");
       expect(inputFields(type, "empty")).toBe(fields);
       const rendered = renderLog([user("Hi."), ...group("r1", [{ id: "x_1", type, environment }])]);
       const sent = inputOf(rendered).some((item) => item["type"] === type);
-      // An id with the prefix of another type goes nowhere, and a hosted item goes nowhere without its id.
+      // An id with another type's prefix is never sent, and a hosted item is not sent without its id.
       const prefixed = ITEM_ID_PREFIXES[type] === undefined;
       expect([type, sent]).toEqual([type, action === "replay" && prefixed]);
     }
     expect(inputFields("brand_new", "empty")).toBeUndefined();
   });
 
-  test("a summary is always there, and always a list", () => {
+  test("always have a summary, as a list", () => {
     for (const summary of [undefined, null, "x"]) {
       const sent = inputOf(renderLog([user("Hi."), ...group("r1", [{ ...rs, summary }, msg])]))[1];
       expect(sent).toEqual({ id: "rs_1", type: "reasoning", encrypted_content: "gAAA", summary: [] });
     }
   });
 
-  test("readable reasoning goes back where the profile says so", () => {
+  test("include readable reasoning if the profile says so", () => {
     const item = { ...rs, encrypted_content: null, content: [{ type: "reasoning_text", text: "x" }] };
     const profile = PROFILES["open-responses"] as Settings["profile"];
     expect(inputOf(renderLog([user("Hi."), ...group("r1", [item, msg])], { profile }))[1]).toEqual({
@@ -330,7 +330,7 @@ describe("items at home", () => {
     });
   });
 
-  test("ids go all together or not at all", () => {
+  test("are sent either all with ids or all without", () => {
     expect(withIds([rs, fc])).toEqual(["rs_1", "fc_1", undefined]);
     expect(withIds([rs, { ...fc, id: undefined }])).toEqual([undefined, undefined]);
     expect(withIds([{ ...rs, encrypted_content: null }, fc])).toEqual([undefined, undefined]);
@@ -338,7 +338,7 @@ describe("items at home", () => {
     expect(withIds([{ ...rs, id: `rs_${"x".repeat(62)}` }, fc])).toEqual([undefined, undefined]);
   });
 
-  test("outputs follow their calls, in call order", () => {
+  test("are followed by their outputs, in call order", () => {
     const second = { ...fc, id: "fc_2", call_id: "call_2" };
     expect(inputOf(renderLog([user("Hi."), ...group("r1", [fc, second])])).slice(3)).toEqual([
       { type: "function_call_output", call_id: "call_1", output: "done" },
@@ -346,7 +346,7 @@ describe("items at home", () => {
     ]);
   });
 
-  test("a field that was refused is left off items of its type", () => {
+  test("omit a refused field from items of its type", () => {
     const override: EventDraft = {
       type: "replay_override",
       what: { kind: "field", itemType: "function_call", field: "status" },
@@ -363,7 +363,7 @@ describe("items at home", () => {
 describe("items abroad", () => {
   const abroad = { ...home, credential: "other" };
 
-  test("go as plain meaning: no ids, nothing opaque", () => {
+  test("are sent as plain meaning: no ids, nothing opaque", () => {
     const custom = { id: "ctc_1", type: "custom_tool_call", call_id: "c2", name: "sh", input: "ls" };
     const refused = {
       id: "msg_2",
@@ -394,7 +394,7 @@ describe("items abroad", () => {
     ]);
   });
 
-  test("so do the finished parts of an incomplete response, at home", () => {
+  test("are treated like the finished items of an incomplete response at home", () => {
     const sent = inputOf(renderLog([user("Hi."), ...group("r1", [rs, msg], { status: "incomplete" })]));
     expect(sent.slice(1)).toEqual([
       {
@@ -411,13 +411,13 @@ const head = (settings: Partial<Settings>): Json => {
   return { include, reasoning, store };
 };
 
-describe("parameters of the user's are added to what keeps reasoning", () => {
+describe("the user's parameters and our reasoning parameters", () => {
   const parameters = {
     include: ["message.output_text.logprobs", "reasoning.encrypted_content"],
     reasoning: { mode: "pro", summary: "detailed" },
     store: true,
   };
-  test("lists are united and objects merged", () => {
+  test("are merged: lists are united, objects combined", () => {
     expect(head({ parameters, effort: "high", reasoningContext: "all_turns" })).toEqual({
       include: ["reasoning.encrypted_content", "message.output_text.logprobs"],
       reasoning: { effort: "high", summary: "detailed", context: "all_turns", mode: "pro" },
@@ -426,7 +426,7 @@ describe("parameters of the user's are added to what keeps reasoning", () => {
   });
 
   test.each([{ include: [], reasoning: {} }, { include: null, reasoning: null }, {}])(
-    "%j unsets nothing",
+    "are not unset by %j",
     (unset) => {
       expect(head({ parameters: unset, effort: "low" })).toEqual({
         include: ["reasoning.encrypted_content"],
@@ -436,7 +436,7 @@ describe("parameters of the user's are added to what keeps reasoning", () => {
     },
   );
 
-  test("where ciphertext is not asked for, and for a model without reasoning, they stand alone", () => {
+  test("are the user's alone if ciphertext is not requested and the model has no reasoning", () => {
     const profile = { ...(PROFILES["openai"] as Settings["profile"]), sendInclude: false };
     const capabilities = { ...base.capabilities, reasoning: false };
     expect(head({ parameters, profile, capabilities })).toEqual({
@@ -446,7 +446,7 @@ describe("parameters of the user's are added to what keeps reasoning", () => {
     });
   });
 
-  test("with the settings of an earlier version they take its place, as before", () => {
+  test("are the user's alone under settings from an earlier version, as before", () => {
     const profile = { ...(PROFILES["openai"] as Settings["profile"]), unitesParameters: undefined };
     expect(head({ parameters, profile })).toEqual({
       include: parameters.include,
@@ -456,8 +456,8 @@ describe("parameters of the user's are added to what keeps reasoning", () => {
   });
 });
 
-describe("what people and the runtime say", () => {
-  test("texts, images and files, by value, by address and from beside the log", () => {
+describe("messages from people and from the runtime", () => {
+  test("carry texts, images and files, inline, by URL and from blobs", () => {
     const content = [
       { type: "text", text: "Look:" },
       { type: "image", mediaType: "image/png", data: "AAAA" },
@@ -481,7 +481,7 @@ describe("what people and the runtime say", () => {
     ]);
   });
 
-  test("the runtime speaks as a developer, and so does a summary", () => {
+  test("use the developer role for the runtime and for a summary", () => {
     const nudge: EventDraft = {
       type: "user_message",
       turn: "t",
@@ -500,7 +500,7 @@ describe("what people and the runtime say", () => {
   });
 });
 
-describe("a renderer that is used again", () => {
+describe("a reused renderer", () => {
   const settings: EventDraft = { type: "settings", settings: base };
   const drafts = [
     settings,
@@ -510,7 +510,7 @@ describe("a renderer that is used again", () => {
     user("Two."),
   ];
 
-  test("gives the same bytes and hashes as a new one, step by step, and each begins with the one before", () => {
+  test("gives the same bytes and hashes as a new one at every step, and each body starts with the previous one", () => {
     const events = logOf(drafts);
     const fold = new Fold();
     const renderer = openaiResponses.createRenderer();
@@ -532,13 +532,13 @@ describe("a renderer that is used again", () => {
     expect(before).toContain("Two.");
   });
 
-  test("hashes exactly what it gives", async () => {
+  test("hashes exactly the bytes it returns", async () => {
     const { createHash } = await import("node:crypto");
     const rendered = renderLog([user("Hi."), ...group("r1", [rs, fc])]);
     expect(rendered.bodyHash).toBe(createHash("sha256").update(textOf(rendered)).digest("hex"));
   });
 
-  test("says where each item came from", () => {
+  test("reports the source of each item", () => {
     expect(renderLog([user("Hi."), ...group("r1", [rs, fc])]).sources).toEqual([
       { path: "input[0]", itemType: "message" },
       { path: "input[1]", response: "r1", itemType: "reasoning", itemId: "rs_1" },
@@ -551,10 +551,10 @@ describe("a renderer that is used again", () => {
 const thoughts = (rendered: RenderedRequest): number =>
   inputOf(rendered).filter((item) => isObject(item) && item["type"] === "reasoning").length;
 
-describe("a target that binds thoughts to what stands before them", () => {
+describe("a prefix-bound target", () => {
   const profile = PROFILES["prefix-bound"] as Settings["profile"];
   const hashBefore = renderLog([user("Hi.")], { profile }).prefixHash;
-  test("gets the thought while its prefix is the same", () => {
+  test("gets the thought while its prefix is unchanged", () => {
     const log = [user("Hi."), ...group("r1", [rs, msg], { prefixHash: hashBefore })];
     expect(thoughts(renderLog(log, { profile }))).toBe(1);
   });
@@ -563,9 +563,9 @@ describe("a target that binds thoughts to what stands before them", () => {
     ["another first message", [user("Ho.")], {}],
     ["another system prompt", [user("Hi.")], { system: "Be long." }],
     ["other tools", [user("Hi.")], { hosted: [{ type: "web_search" }] }],
-  ])("does not get it, nor any later one, after %s", (_, first, settings) => {
+  ])("gets neither the thought nor any later one after %s", (_, first, settings) => {
     const before = [...first, ...group("r1", [rs, msg], { prefixHash: hashBefore }), user("And?")];
-    // Made after exactly what is sent now, but behind a thought that is missing: it stays behind as well.
+    // This thought's own prefix matches the request, but an earlier thought is missing, so it is left out too.
     const { prefixHash } = renderLog(before, { profile, ...settings });
     const log = [
       ...before,
@@ -585,7 +585,7 @@ describe("a target that binds thoughts to what stands before them", () => {
   });
 });
 
-test("a payload the item carries as text is never parsed or written anew", () => {
+test("an item's payload is never parsed or rewritten", () => {
   const payload = "gAAA\\u002b\\/==";
   const item = `{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"${payload}"}` as RawJson;
   expect(textOf(renderLog([user("Hi."), ...group("r1", [item, msg])]))).toContain(
@@ -593,7 +593,7 @@ test("a payload the item carries as text is never parsed or written anew", () =>
   );
 });
 
-test("the members the rules are shown are those of the text that is sent, however an item is written", () => {
+test("the members passed to the rules match the text that is sent, however an item is written", () => {
   const CALL = [
     ["type", '"function_call"'],
     ["name", '"n"'],

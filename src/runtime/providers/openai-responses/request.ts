@@ -23,13 +23,13 @@ export const RESPONSES_FORM: RequestForm = {
   startCheck: (_plan, parameters) => createRequestCheck("openai-responses", { head: parameters }),
 };
 
-/** Ids with the prefix of another type are refused: the group goes without (failures.md I06). */
+/** If an id has the prefix of another type, the API refuses it, so the group is sent without ids (failures.md I06). */
 function guardIds(entry: PlanEntry): PlanEntry {
   if (entry.kind !== "group" || !entry.withIds) return entry;
   for (const { action, event } of entry.items) {
     const { itemType, itemId } = event;
     if (action === "omit" || itemId === undefined || fitsItsType(itemId, itemType)) continue;
-    return withoutReasoning(entry, "id_invalid", `the id ${itemId} is not one of a ${itemType}`);
+    return withoutReasoning(entry, "id_invalid", `the id ${itemId} does not belong to a ${itemType}`);
   }
   return entry;
 }
@@ -38,7 +38,7 @@ function fitsItsType(itemId: string, itemType: string): boolean {
   return ITEM_ID_PREFIXES[itemType]?.some((prefix) => itemId.startsWith(prefix)) ?? true;
 }
 
-/** Everything before the items. Key order is fixed; a key that is not set is not sent. */
+/** Everything before the items. Key order is fixed; unset keys are not sent. */
 function headOf(plan: Plan, context: RenderContext): string {
   const { settings } = plan;
   const { profile, capabilities, parameters } = settings;
@@ -64,7 +64,9 @@ function headOf(plan: Plan, context: RenderContext): string {
   return openBody(body, refused, "input");
 }
 
-/** What keeps a request free of server state is not a parameter: a stored or chained one breaks later (P06, I10). */
+/**
+ * Users cannot set these. Some keep requests free of server state: a stored or chained request breaks later (P06, I10).
+ */
 const FIXED_FIELDS: ReadonlySet<string> = new Set([
   "model",
   "store",
@@ -75,10 +77,10 @@ const FIXED_FIELDS: ReadonlySet<string> = new Set([
   "top_p",
 ]);
 
-/** Those that are united with what is asked for anyway. */
+/** Plus the fields whose values are merged with the user's. */
 const FIXED_AND_UNITED: ReadonlySet<string> = new Set([...FIXED_FIELDS, "include", "reasoning"]);
 
-/** Ciphertext is always among it: without, the thoughts of this answer could never come back (I01). */
+/** Always includes ciphertext: without it, the thoughts of this response could never be sent back (I01). */
 function includeOf({ parameters, profile }: Settings): { readonly include?: readonly unknown[] } {
   const ours = profile.sendInclude ? ["reasoning.encrypted_content"] : [];
   const more = profile.unitesParameters === true ? arrayOf(parameters["include"]) : [];
@@ -103,7 +105,7 @@ function reasoningOf(settings: Settings, refused: ReadonlySet<string>): { readon
   return Object.keys(reasoning).length === 0 ? {} : { reasoning };
 }
 
-/** Top level, not nested under `function` (failures.md S13). */
+/** Tools are top-level, not nested under `function` (failures.md S13). */
 function toolsOf(settings: Settings): readonly object[] {
   const functions = settings.tools.map(({ name, description, parameters, strict }) => ({
     type: "function",

@@ -18,7 +18,7 @@ function decode(...events: readonly (Json | string)[]): readonly StreamEvent[] {
 
 function endOf(events: readonly StreamEvent[]): StreamEnd {
   const ends = events.flatMap((event) => (event.type === "end" ? [event.end] : []));
-  expect(ends).toHaveLength(1); // exactly one terminal state, always
+  expect(ends).toHaveLength(1); // there is always exactly one terminal state
   expect(events.at(-1)?.type).toBe("end");
   return ends[0] as StreamEnd;
 }
@@ -65,7 +65,7 @@ const textDelta = (delta: string, output_index = 0, content_index = 0): Json => 
 });
 
 describe("a whole response", () => {
-  test("gives starts, deltas, items and one end", () => {
+  test("yields starts, deltas, items and one end", () => {
     const events = decode(
       created,
       added(0, { type: "message", phase: "commentary" }),
@@ -109,7 +109,7 @@ describe("a whole response", () => {
     ]);
   });
 
-  test("without usage says nothing about it: unknown is not zero", () => {
+  test("has no usage if none was reported: unknown is not zero", () => {
     expect(endOf(decode(completed([], { usage: null }))).usage).toBeUndefined();
   });
 });
@@ -123,7 +123,7 @@ describe("text", () => {
     ["response.refusal", "text", "content_index", "refusal"],
     ["response.function_call_arguments", "arguments", undefined, "arguments"],
     ["response.custom_tool_call_input", "arguments", undefined, "input"],
-  ])("of %s comes by its channel, and done adds only what is missing", (type, channel, index, field) => {
+  ])("of %s arrives on its channel, and done adds only the missing part", (type, channel, index, field) => {
     const at = { output_index: 2, ...(index === undefined ? {} : { [index]: 1 }) };
     const part = index === undefined ? 0 : 1;
     const [start, ...deltas] = decode(
@@ -138,7 +138,7 @@ describe("text", () => {
     ]);
   });
 
-  test("of a part that begins empty is told, so that a title can be waited for", () => {
+  test("of a part that begins empty is announced, so that a title can be awaited", () => {
     const events = decode(added(0, { type: "reasoning" }), {
       type: "response.reasoning_summary_part.added",
       output_index: 0,
@@ -148,7 +148,7 @@ describe("text", () => {
     expect(events[1]).toEqual({ type: "delta", outputIndex: 0, channel: "summary", part: 0, text: "" });
   });
 
-  test("that was never streamed comes as one delta before its item", () => {
+  test("that was never streamed arrives as one delta before its item", () => {
     const item = thought({
       summary: [{ text: "s1" }, { text: "s2" }],
       content: [{ text: "t1" }],
@@ -163,18 +163,18 @@ describe("text", () => {
     expect(textOf(decode(done(0, refused), completed()))).toBe("no");
   });
 
-  test("of a message in several parts is completed over all of them", () => {
+  test("of a message in several parts is completed across all of them", () => {
     const item = { type: "message", content: [{ text: "abc" }, { text: "def" }] };
     expect(textOf(decode(textDelta("abc", 0, 0), textDelta("d", 0, 1), done(0, item), completed()))).toBe(
       "abcdef",
     );
   });
 
-  test("after the item was done is ignored", () => {
+  test("that arrives after its item is done is ignored", () => {
     expect(textOf(decode(done(0, message("x")), textDelta("late"), completed()))).toBe("x");
   });
 
-  test("that is empty or no text makes no delta after the first", () => {
+  test("that is empty or not a string adds no delta after the first", () => {
     const events = decode(textDelta("a"), textDelta(""), { ...textDelta("x"), delta: 7 });
     expect(events.filter((event) => event.type === "delta")).toHaveLength(1);
   });
@@ -189,7 +189,7 @@ const call = (n: number, call_id: string): Json => ({
 });
 
 describe("items", () => {
-  test("are held together by their index, whatever their ids are", () => {
+  test("are matched by index, whatever their ids", () => {
     const events = decode(
       added(0, { type: "message", id: "a" }),
       { ...textDelta("Hi"), item_id: "b" },
@@ -200,19 +200,19 @@ describe("items", () => {
     expect(events.filter((event) => event.type === "item_start")).toHaveLength(1);
   });
 
-  test("that come twice are counted and kept once", () => {
+  test("that arrive twice are counted and kept once", () => {
     const events = decode(done(0, message("first")), done(0, message("second")), completed());
     expect(itemsOf(events)).toMatchObject([{ text: "first" }]);
     expect(endOf(events).unknown).toEqual({ "repeated output_item.done": 1 });
   });
 
-  test("of a kind nobody knows are kept and counted", () => {
+  test("of an unknown type are kept and counted", () => {
     const events = decode(done(0, { type: "brand_new", id: "x" }), completed());
     expect(itemsOf(events)).toMatchObject([{ type: "other_item", itemType: "brand_new" }]);
     expect(endOf(events).unknown).toEqual({ "item brand_new": 1 });
   });
 
-  test("may be called output_item, as one server does", () => {
+  test("may be named output_item, as on one server", () => {
     const events = decode(
       { type: "response.output_item.added", output_index: 0, output_item: { type: "message" } },
       { type: "response.output_item.done", output_index: 0, output_item: message("x") },
@@ -221,7 +221,7 @@ describe("items", () => {
     expect(itemsOf(events)).toMatchObject([{ text: "x" }]);
   });
 
-  test("that share a call id are told apart by their place", () => {
+  test("that share a call id are told apart by index", () => {
     const events = decode(
       done(0, call(0, "call_0")),
       done(1, call(1, "call_0")),
@@ -239,11 +239,11 @@ describe("items", () => {
 
   test.each([
     ["no item", { type: "response.output_item.done", output_index: 0 }],
-    ["an item that is none", { type: "response.output_item.done", output_index: 0, item: "x" }],
+    ["an item that is not an object", { type: "response.output_item.done", output_index: 0, item: "x" }],
     ["a negative index", { type: "response.output_item.done", output_index: -1, item: {} }],
     ["an index that is no number", { type: "response.output_item.done", output_index: "x", item: {} }],
     [
-      "an item that nests too deep",
+      "an item that is nested too deep",
       `{"type":"response.output_item.done","output_index":0,"item":{"a":${"[".repeat(200)}${"]".repeat(200)}}}`,
     ],
   ])("with %s end the response as a bad event", (_, event) => {
@@ -255,7 +255,7 @@ describe("items", () => {
 });
 
 describe("the terminal event", () => {
-  test("delivers an item that never got its done, at its place", () => {
+  test("delivers an item that never got its done, at its position", () => {
     const events = decode(
       done(0, thought()),
       added(1, { type: "message" }),
@@ -269,7 +269,7 @@ describe("the terminal event", () => {
     expect(textOf(events)).toBe("Hello");
   });
 
-  test("does not deliver what a failed response left", () => {
+  test("does not deliver items of a failed response", () => {
     const failed = {
       type: "response.failed",
       response: { status: "failed", output: [message("x")], error: { code: "server_error", message: "no" } },
@@ -277,7 +277,7 @@ describe("the terminal event", () => {
     expect(itemsOf(decode(failed))).toEqual([]);
   });
 
-  test("delivers late a payload that the done item lacked, by place when ids differ", () => {
+  test("delivers a payload the done item lacked, by position if ids differ", () => {
     const late = thought({ id: "rs_other", encrypted_content: "gLate" });
     const bare = thought({ encrypted_content: undefined });
     expect(endOf(decode(done(0, bare), done(1, message("x")), completed([late, message("x")]))).late).toEqual(
@@ -285,7 +285,7 @@ describe("the terminal event", () => {
     );
   });
 
-  test("delivers nothing late when the payload was there, though it differs", () => {
+  test("delivers nothing if the payload already arrived, even if it differs", () => {
     const events = decode(
       done(0, thought()),
       done(1, message("x")),
@@ -301,7 +301,7 @@ describe("the terminal event", () => {
     );
   });
 
-  test("is incomplete when the object says so, whatever the event is called", () => {
+  test("is incomplete if the object says so, whatever the event's name", () => {
     const incomplete = completed([], {
       status: "incomplete",
       incomplete_details: { reason: "content_filter" },
@@ -320,7 +320,7 @@ describe("the terminal event", () => {
     });
   });
 
-  test("is the first one: what follows is counted", () => {
+  test("counts only once: events after it are counted as unknown", () => {
     expect(endOf(decode(completed(), completed(), textDelta("x"))).status).toBe("completed");
     const decoder = new ResponsesDecoder();
     decoder.feed([frame(completed())]);
@@ -333,7 +333,7 @@ describe("the terminal event", () => {
 describe("errors", () => {
   const error = { type: "server_error", code: "server_error", message: "boom", param: null };
 
-  test("flat, and nothing after it", () => {
+  test("can be flat, with nothing after them", () => {
     expect(
       endOf(decode(created, { type: "error", code: "server_error", message: "boom", param: "x" })),
     ).toMatchObject({
@@ -342,7 +342,7 @@ describe("errors", () => {
     });
   });
 
-  test("nested, followed by the failed response: one end", () => {
+  test("can be nested and followed by the failed response: one end", () => {
     const failed = {
       type: "response.failed",
       response: { status: "failed", error: { code: "server_error", message: "boom!" } },
@@ -353,7 +353,7 @@ describe("errors", () => {
     });
   });
 
-  test("nested, followed by a failed response that does not say why", () => {
+  test("can be nested and followed by a failed response without a cause", () => {
     const failed = { type: "response.failed", response: { status: "failed", error: null } };
     expect(endOf(decode({ type: "error", error }, failed)).error).toMatchObject({
       code: "server_error",
@@ -361,17 +361,17 @@ describe("errors", () => {
     });
   });
 
-  test("a failed response without any reason has none", () => {
+  test("have no details if a failed response gives none", () => {
     expect(endOf(decode({ type: "response.failed", response: { status: "failed" } }))).toEqual({
       status: "failed",
     });
   });
 
-  test("a cancelled response is cancelled", () => {
+  test("do not include a cancelled response, which ends as cancelled", () => {
     expect(endOf(decode(completed([], { status: "cancelled" }))).status).toBe("cancelled");
   });
 
-  test.each(["not json", "[1]", "7", '{"no":"type"}', '{"type":7}'])("%j is a bad event", (text) => {
+  test.each(["not json", "[1]", "7", '{"no":"type"}', '{"type":7}'])("include a bad event: %j", (text) => {
     expect(endOf(decode(created, text))).toMatchObject({
       status: "failed",
       providerResponseId: "resp_1",
@@ -379,7 +379,7 @@ describe("errors", () => {
     });
   });
 
-  test("the end of the bytes without a terminal event is a cut", () => {
+  test("include a stream that ends without a terminal event: it is cut", () => {
     expect(endOf(decode(created, done(0, message("all of it"))))).toEqual({
       status: "cut",
       providerResponseId: "resp_1",
@@ -389,8 +389,8 @@ describe("errors", () => {
   });
 });
 
-describe("what is not known or not needed", () => {
-  test("events nobody knows are counted by type", () => {
+describe("unknown or unneeded events", () => {
+  test("are counted by type if unknown", () => {
     const surprise = { type: "response.surprise" };
     expect(endOf(decode(surprise, surprise, { type: "new" }, completed())).unknown).toEqual({
       "response.surprise": 2,
@@ -398,7 +398,7 @@ describe("what is not known or not needed", () => {
     });
   });
 
-  test("a type that is a name every object knows is unknown like any other", () => {
+  test("are unknown even if the type is a property every object has", () => {
     for (const type of ["constructor", "toString", "__proto__"]) {
       const end = endOf(decode({ type }, { type }, completed()));
       expect(end.status).toBe("completed");
@@ -406,7 +406,7 @@ describe("what is not known or not needed", () => {
     }
   });
 
-  test("known events without text say nothing, and the end marker is no event", () => {
+  test("emit nothing if they are known and carry no text, like the end marker", () => {
     const events = decode(
       { type: "keepalive" },
       { type: "response.in_progress", response: {} },
@@ -420,8 +420,8 @@ describe("what is not known or not needed", () => {
   });
 });
 
-describe("the form that does not stream", () => {
-  test("gives the same items and end", () => {
+describe("the non-streaming form", () => {
+  test("yields the same items and end", () => {
     const decoder = new ResponsesDecoder();
     const response = {
       object: "response",
@@ -444,7 +444,7 @@ describe("the form that does not stream", () => {
     expect(decoder.close()).toEqual([]);
   });
 
-  test.each(["{}", "nonsense", '{"object":"list"}', "[]"])("%s is no response", (text) => {
+  test.each(["{}", "nonsense", '{"object":"list"}', "[]"])("refuses %s, which is not a response", (text) => {
     const decoder = new ResponsesDecoder();
     expect(endOf(decoder.feedResponse(text))).toMatchObject({
       status: "failed",
@@ -452,13 +452,13 @@ describe("the form that does not stream", () => {
     });
   });
 
-  test("a response that says nothing about its end is cut", () => {
+  test("is cut if the response does not give its status", () => {
     const decoder = new ResponsesDecoder();
     expect(endOf(decoder.feedResponse('{"object":"response","status":"in_progress"}')).status).toBe("cut");
   });
 });
 
-test("of a large event what is told beside its items is whole, however long", () => {
+test("a large event keeps all fields other than its items whole, however long", () => {
   const said = "why ".repeat(2000);
   const events = decode({
     type: "response.failed",

@@ -1,11 +1,11 @@
 /**
  * Frames of a Responses stream → stream events.
  *
- * Correlated by `output_index` only: ids rotate inside one stream on some servers (failures.md I08). An item counts when
- * its `output_item.done` came, or when the terminal event shows one that never got it. Exactly one terminal state: the
- * first terminal event, an error, or "cut" at the end of the bytes. A second `response.created` is the first one repeated, or
- * another response spliced in: the dead one's items are never paired with the live one's. Each frame is parsed once; items are cut out of it as
- * their exact text.
+ * Events are correlated by `output_index` only: on some servers ids rotate within one stream (failures.md I08). An item
+ * counts once its `output_item.done` arrived, or if the terminal event lists it although that never came. There is
+ * exactly one terminal state: the first terminal event, an error, or "cut" when the bytes end. A second
+ * `response.created` either repeats the first or splices in another response; items of the abandoned response are never
+ * paired with the live one's. Each frame is parsed once, and items are sliced out of it as exact text.
  */
 
 import type { ResponseStatus } from "../../../base/events/index.ts";
@@ -36,7 +36,7 @@ type AssistantDraft = Extract<ItemDraft, { readonly type: "assistant_message" }>
 
 interface OpenItem {
   readonly kind: ItemKind;
-  /** Characters passed on so far, per channel and part; the part that grows is at hand. */
+  /** Characters passed on so far, per channel and part; `growing` is the current part. */
   readonly streamed: Map<string, Streamed>;
   growing: Streamed | undefined;
   done: ItemDraft | undefined;
@@ -68,7 +68,7 @@ export class ResponsesDecoder implements StreamDecoder {
     return events;
   }
 
-  /** A whole response object: the non-streaming form. */
+  /** Takes a whole response object, the non-streaming form. */
   feedResponse(text: string): readonly StreamEvent[] {
     const events: StreamEvent[] = [];
     const value = tryParseJson(text);
@@ -78,7 +78,7 @@ export class ResponsesDecoder implements StreamDecoder {
     return events;
   }
 
-  /** The bytes are over. Without a terminal event the response was cut, however complete it looks (failures.md R01). */
+  /** Without a terminal event the response counts as cut, however complete it looks (failures.md R01). */
   close(): readonly StreamEvent[] {
     if (this.#ended) return [];
     const error = this.#error ?? {
@@ -139,14 +139,14 @@ export class ResponsesDecoder implements StreamDecoder {
         this.#terminalEvent(value, data, "failed", events);
         break;
       case "error":
-        // A response.failed usually follows (failures.md R06); if not, `close` ends it.
+        // A response.failed usually follows (failures.md R06); if not, `close` reports the error.
         this.#error = streamError(value);
         break;
-      default: // known, but nothing a person or the log needs before the item is done
+      default: // known, but not needed before the item is done
     }
   }
 
-  /** The same id again is the same response; another one is the live answer, and what came before is dead (R13). */
+  /** A repeated id is the same response; a new id is the live one, and everything before it is discarded (R13). */
   #created(response: JsonObject, events: StreamEvent[]): void {
     if (this.#begun) {
       const repeated = stringOf(response["id"]) === this.#facts.providerResponseId;
@@ -215,12 +215,12 @@ export class ResponsesDecoder implements StreamDecoder {
     if (known === undefined) item.streamed.set(`${channel}${part}`, streamed);
     item.growing = streamed;
     streamed.count += value.length;
-    // A part that begins is told even while it is empty: its title may come later.
+    // A new part is announced even while it is empty: its title may arrive later.
     if (value !== "" || known === undefined)
       events.push({ type: "delta", outputIndex, channel, part, text: value });
   }
 
-  /** What was not streamed is passed on as one delta: some servers send only `done` (failures.md R05). */
+  /** Passes on what was not streamed as one delta: some servers send only `done` (failures.md R05). */
   #rest(
     outputIndex: number,
     item: OpenItem,
@@ -233,7 +233,7 @@ export class ResponsesDecoder implements StreamDecoder {
     if (missing !== "") this.#delta(outputIndex, item, channel, part, missing, events);
   }
 
-  /** A message's parts are joined in what we understood of it, so they are counted together. */
+  /** The draft joins all parts of a message, so their streamed characters are counted together. */
   #restOfMessage(outputIndex: number, item: OpenItem, draft: AssistantDraft, events: StreamEvent[]): void {
     const streamed = [...item.streamed.values()].reduce((sum, { count }) => sum + count, 0);
     const missing = `${draft.text}${draft.refusal ?? ""}`.slice(streamed);
@@ -274,7 +274,7 @@ export class ResponsesDecoder implements StreamDecoder {
     events.push({ type: "item_done", outputIndex, draft });
   }
 
-  /** Two calls of one response with one call id would share a result: the second is known by its place (failures.md T07). */
+  /** Two calls with one call id would share a result, so the second gets its index appended (failures.md T07). */
   #ownCallId(draft: ItemDraft): ItemDraft {
     if (draft.type !== "tool_call") return draft;
     const taken = [...this.#items].some(
@@ -351,7 +351,8 @@ export class ResponsesDecoder implements StreamDecoder {
 }
 
 function statusOf(said: string | undefined, told: ResponseStatus | undefined): ResponseStatus {
-  // The object's own status wins over the event's name: an incomplete answer in a `completed` event is incomplete (R02).
+  // The object's own status wins over the event's name: an incomplete response in a `completed` event is incomplete
+  // (R02).
   if (said === "completed" || said === "incomplete" || said === "failed" || said === "cancelled") return said;
   return told ?? "cut";
 }

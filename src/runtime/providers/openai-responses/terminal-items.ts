@@ -1,6 +1,7 @@
 /**
- * The terminal event lists the items again. Usually it adds nothing, and on some servers it lists none (failures.md R04).
- * It counts for an item that never got its `done`, and for a payload that only it delivered (Azure).
+ * Compares the items listed in the terminal event with those received. Usually they add nothing, and some servers list
+ * none (failures.md R04). The list matters for an item that never got its `done`, and for a payload that only the
+ * terminal event delivered (Azure).
  */
 
 import type { LateItem } from "../../../base/events/index.ts";
@@ -10,11 +11,14 @@ import { isPayload } from "./item-draft.ts";
 
 export interface Added {
   readonly late: readonly LateItem[];
-  /** Items that were never finished, with their places in the list. */
+  /** Items that never finished, with their positions in the list. */
   readonly missing: readonly { readonly position: number; readonly item: string }[];
 }
 
-/** `finished` in the order of their indexes; `count`: how many the event lists; `response`: the text it stands in. */
+/**
+ * `finished`: drafts ordered by index. `count`: the number of listed items. `response`: the text that contains the
+ * list.
+ */
 export function compareWithTerminal(
   finished: readonly ItemDraft[],
   count: number,
@@ -25,7 +29,7 @@ export function compareWithTerminal(
   const output = sliceArray(sliceMember(response(), "output") ?? "[]");
   const byId = new Map(finished.map((draft) => [draft.itemId, draft]));
   const listed = output.map((text) => stringValue(sliceMember(text, "id") ?? ""));
-  // Where ids rotate, or there are none, none of the list is known: then its place says which item it is (I08).
+  // If ids rotate or are missing, no listed id is known; the position then identifies the item (I08).
   const hasIds = listed.some((id) => id !== undefined && byId.has(id));
   const late: LateItem[] = [];
   const missing: { position: number; item: string }[] = [];

@@ -1,4 +1,7 @@
-/** Which stream events carry text, of which item, in which member: pieces (`delta`) or the whole (`done`). */
+/**
+ * The stream events that carry text: for which item, in which member, and whether a chunk (`delta`) or all of it
+ * (`done`).
+ */
 
 import type { DeltaChannel, StreamEvent } from "../provider.ts";
 import type { ClientCall } from "./client-calls.ts";
@@ -9,9 +12,9 @@ export interface TextSource {
   readonly kind: ItemKind;
   readonly channel: DeltaChannel;
   readonly field: string;
-  /** The member that counts parts. */
+  /** The member with the part's index. */
   readonly part?: string | undefined;
-  /** The event carries the whole text, not a piece. */
+  /** The event carries the whole text, not a chunk. */
   readonly whole: boolean;
 }
 
@@ -22,7 +25,7 @@ const source = (
   part?: string,
 ): TextSource => ({ kind, channel, field, part, whole: field !== "delta" });
 
-/** A map: types come from outside, and a plain object knows names of its own. */
+/** A map, because types come from outside and a plain object has names of its own. */
 export const TEXT_EVENTS: ReadonlyMap<string, TextSource> = new Map([
   [
     "response.reasoning_summary_part.added",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { usageOf } from "./usage.ts";
 
-test("usage is read from its nested counts; those that are missing are zero", () => {
+test("usage is read from its nested counts; missing ones are zero", () => {
   expect(
     usageOf({
       input_tokens: 10,
@@ -19,11 +19,11 @@ test("usage is read from its nested counts; those that are missing are zero", ()
   });
 });
 
-test.each([null, undefined, 7, []])("usage of %j is unknown, which is not zero", (value) => {
+test.each([null, undefined, 7, []])("the usage %j is unknown, which is not zero", (value) => {
   expect(usageOf(value)).toBeUndefined();
 });
 
-test("what xAI's last pass held is told beside the sum of its passes, and only where they differ", () => {
+test("xAI's last pass is reported as the context size, if it differs from the sum of all passes", () => {
   const counts = { input_tokens: 950, output_tokens: 40 };
   const held = (input_tokens: number, output_tokens: number): unknown =>
     usageOf({ ...counts, context_details: { input_tokens, output_tokens } })?.contextTokens;

@@ -1,8 +1,9 @@
 /**
- * Hosted calls and their outputs go in pairs or not at all; calls of a program go only with the program.
+ * Hosted calls and their outputs are sent in pairs or not at all; calls made by a program are sent only with the
+ * program.
  *
- * A program runs at the provider and calls tools of ours. Its calls name it (`caller`), and they and its output may come in
- * later responses than the program itself. So it matters what was sent of earlier responses.
+ * A program runs at the provider and calls our tools. Its calls name it (`caller`), and they and its output may arrive
+ * in later responses than the program. So this depends on what was sent of earlier responses.
  */
 
 import { objectOf, sliceMember, stringOf, stringValue, tryParseJson } from "../../../base/support/index.ts";
@@ -18,13 +19,14 @@ import { CALLS_BY_ID } from "./client-calls.ts";
 import { HOSTED_RULES } from "./item-fields.ts";
 
 export function wholePairs(entry: PlanEntry, plan: Plan, before: readonly PlanEntry[]): PlanEntry {
-  // Settings of an earlier version know no such items, and their requests stay what they were.
+  // Settings from earlier versions do not know such items; their requests must not change.
   if (plan.settings.profile.omitsAlone !== true) return entry;
   if (entry.kind !== "group" || !entry.items.some(isBound)) return entry;
   const whole = withoutHalves(entry, plan, before);
   const orphan = whole.items.some((item) => isOurs(item) && lacksProgram(item, whole, before));
   const rest = orphan ? withoutReasoning(whole, "item_not_replayable", "its program is not sent") : whole;
-  // Without its program a program's call is a call like any other; so is one that goes nowhere without its id.
+  // Without its program, a program's call becomes an ordinary call; so does a call that needs its id if ids are not
+  // sent.
   const isPlain = (item: PlannedItem): boolean =>
     isOurs(item) &&
     (lacksProgram(item, rest, before) || (!rest.withIds && CALLS_BY_ID.has(item.event.itemType)));
@@ -36,7 +38,7 @@ export function wholePairs(entry: PlanEntry, plan: Plan, before: readonly PlanEn
 
 const PLAIN = {
   reason: "item_not_replayable",
-  why: "as a plain call: what it belongs to is not sent",
+  why: "sent as a plain call, because the item it belongs to is not sent",
 } as const;
 
 function isBound(item: PlannedItem): boolean {
@@ -49,7 +51,7 @@ function isOurs({ action, event }: PlannedItem): boolean {
   return action === "replay" && event.type === "tool_call";
 }
 
-/** The exact text of `caller`, where it is a program. */
+/** The exact text of `caller`, if the caller is a program. */
 export function callerOf({ event, item }: PlannedItem): string | undefined {
   if (event.type === "reasoning" || !item.includes('"caller"')) return undefined;
   const caller = sliceMember(item, "caller");
@@ -66,7 +68,7 @@ function lacksProgram(item: PlannedItem, entry: PlannedGroup, before: readonly P
   return caller !== undefined && !hasProgram(programOf(caller), item, entry, before);
 }
 
-/** The program stands before the item, in its response or in an earlier one. */
+/** Whether the program precedes the item, in the same response or an earlier one. */
 function hasProgram(
   id: string | undefined,
   item: PlannedItem,
@@ -81,7 +83,7 @@ function hasProgram(
   );
 }
 
-/** The call id an item is known by; tool searches of the server have none. */
+/** The call id that identifies an item; tool searches run by the server have none. */
 function callIdOf({ event, item }: PlannedItem): string | undefined {
   if (event.type === "tool_call") return event.callId;
   return event.type === "hosted_item" && event.answers !== undefined
@@ -96,16 +98,19 @@ function withoutHalves(entry: PlannedGroup, plan: Plan, before: readonly PlanEnt
   const { items: left, lost } = withoutFollowers(items, plan.settings.profile);
   const rest = { ...entry, items: left };
   const without = lost === undefined ? rest : withoutReasoning(rest, lost.reason, lost.why);
-  return withoutHalves(without, plan, before); // what went may have been the half of something else
+  return withoutHalves(without, plan, before); // the removed item may have been half of another pair
 }
 
 const HALF = {
   action: "omit",
   reason: "item_not_replayable",
-  why: "the other half is not sent: the call or its output",
+  why: "its other half (the call or the output) is not sent",
 } as const;
 
-/** A call that the provider ran without its output, an output without its call, what a program did without the program. */
+/**
+ * Whether an item lacks its other half: a provider-run call without its output, an output without its call, or a
+ * program's item without the program.
+ */
 function isHalf(item: PlannedItem, entry: PlannedGroup, before: readonly PlanEntry[]): boolean {
   const { event } = item;
   if (item.action !== "replay" || !entry.group.ranByProvider(event)) return false;
@@ -120,13 +125,13 @@ function isHalf(item: PlannedItem, entry: PlannedGroup, before: readonly PlanEnt
       callIdOf(other) === id,
   );
   const at = pair.indexOf(item);
-  // Searches of the server have no ids to tell them apart: there the output is the next one behind its call.
+  // Searches run by the server have no ids to tell them apart: the output is the next one after its call.
   return isOutput(item)
     ? pair[at - 1] === undefined || isOutput(pair[at - 1] as PlannedItem)
     : pair[at + 1] === undefined || !isOutput(pair[at + 1] as PlannedItem);
 }
 
-/** What a call and its output have in common in the names of their types. */
+/** The common part of the type names of a call and its output. */
 function familyOf(itemType: string): string {
   if (itemType.startsWith("mcp_")) return "mcp";
   return itemType.startsWith("tool_search_") ? "tool_search" : itemType.replace(/_output$/, "");

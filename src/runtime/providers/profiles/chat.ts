@@ -1,8 +1,10 @@
-/** How chat-completions endpoints depart from OpenAI's. Data; every field says what it rests on. */
+/** How chat-completions endpoints depart from OpenAI's. This is data; every field gives its evidence. */
 
 import type { ChatProfile, Profile } from "../../../base/events/index.ts";
 
-/** At home an id is mapped only where the endpoint is known to refuse it: LiteLLM's carry a signature (litellm#16895). */
+/**
+ * At home, an id is mapped only if the endpoint is known to refuse it: LiteLLM's ids carry a signature (litellm#16895).
+ */
 const ANY_LENGTH = Number.MAX_SAFE_INTEGER;
 
 const OPENAI: ChatProfile = {
@@ -17,7 +19,7 @@ const OPENAI: ChatProfile = {
   sendStrict: true,
 };
 
-/** Evidence of a chat field stands under `chat.<field>`. */
+/** The evidence for a chat field is under `chat.<field>`. */
 const EVIDENCE: Readonly<Record<string, string>> = {
   responseForm: "§4: one message",
   itemIds: "§4: no items, no ids",
@@ -73,14 +75,14 @@ function chatProfile(
   };
 }
 
-/** What most servers that speak this dialect beside their own agree on. */
+/** What most servers agree on that offer this dialect in addition to their own. */
 const COMPATIBLE = {
   sendEffort: false,
   maxTokensField: "max_tokens",
   sendStrict: false,
 } as const satisfies Partial<ChatProfile>;
 
-/** The words of endpoints that know three efforts. */
+/** For endpoints that know three efforts. */
 export const LOW_TO_HIGH = {
   minimal: "low",
   low: "low",
@@ -181,7 +183,7 @@ const PROFILES: readonly Profile[] = [
     { ...COMPATIBLE, reasoningFields: ["reasoning_content"], thinkingSwitch: "enable_thinking" },
     { "chat.reasoningFields": "V06" },
   ),
-  /** Ollama, llama.cpp, LM Studio: they give reasoning text and ignore fields they do not know. */
+  /** Ollama, llama.cpp, LM Studio: they return reasoning text and ignore unknown fields. */
   chatProfile(
     "local",
     { ...COMPATIBLE, reasoningFields: ["reasoning_content", "reasoning"] },
@@ -264,7 +266,7 @@ const PROFILES: readonly Profile[] = [
     { ...COMPATIBLE, reasoningFields: ["reasoning_opaque", "reasoning_text"] },
     { "chat.reasoningFields": "sst/opencode#4468, #8900" },
   ),
-  /** Nothing is known: nothing beyond plain chat is sent. */
+  /** For unknown endpoints: sends nothing beyond plain chat. */
   chatProfile("generic-chat", COMPATIBLE),
 ];
 

@@ -1,4 +1,4 @@
-/** How endpoints of the Anthropic Messages dialect behave. Data; every field says what it rests on. */
+/** How endpoints of the Anthropic Messages dialect behave. This is data; every field gives its evidence. */
 
 import type { Profile } from "../../../base/events/index.ts";
 
@@ -37,14 +37,14 @@ const MESSAGES: Profile = {
 
 export const MESSAGES_PROFILES: Readonly<Record<string, Profile>> = {
   anthropic: MESSAGES,
-  /** Always with the prefix check, whatever the model is called: gateways in front of newer Claude models. */
+  /** Always checks the prefix, whatever the model's name: for gateways in front of newer Claude models. */
   "anthropic-bound": {
     ...MESSAGES,
     name: "anthropic-bound",
     prefixBound: true,
     evidence: { ...MESSAGES.evidence, prefixBound: "C04" },
   },
-  /** DeepSeek's Anthropic format: thinking without a signature that must come back all the same (V02). */
+  /** DeepSeek's Anthropic format: its thinking has no signature but must still be sent back (V02). */
   "deepseek-messages": {
     ...MESSAGES,
     name: "deepseek-messages",

@@ -1,4 +1,4 @@
-/** How endpoints depart from OpenAI's Responses API. Data; every field says what it rests on. */
+/** How endpoints depart from OpenAI's Responses API. This is data; every field gives its evidence. */
 
 import type { Profile } from "../../../base/events/index.ts";
 import { HOSTED_OMIT } from "../openai-responses/index.ts";
@@ -41,14 +41,14 @@ const RESPONSES: Profile = {
 export const RESPONSES_PROFILES: Readonly<Record<string, Profile>> = {
   openai: RESPONSES,
   emulator: { ...RESPONSES, name: "emulator" },
-  /** Copilot-like gateways: ids rotate and are far too long (failures.md I05, I08). */
+  /** Copilot-like gateways: their ids rotate and are far too long (failures.md I05, I08). */
   "no-item-ids": {
     ...RESPONSES,
     name: "no-item-ids",
     itemIds: "omit",
     evidence: { ...RESPONSES.evidence, itemIds: "I05, I08, I09" },
   },
-  /** Servers that give readable reasoning and no ciphertext: LM Studio, vLLM, llama.cpp. */
+  /** Servers that return readable reasoning and no ciphertext: LM Studio, vLLM, llama.cpp. */
   "open-responses": {
     ...RESPONSES,
     name: "open-responses",
@@ -63,20 +63,23 @@ export const RESPONSES_PROFILES: Readonly<Record<string, Profile>> = {
       reasoningPayload: "assumed",
     },
   },
-  /** Reasoning is dropped by the server when what stands before it changed. */
+  /** The server drops reasoning if the content before it changed. */
   "prefix-bound": {
     ...RESPONSES,
     name: "prefix-bound",
     prefixBound: true,
     evidence: { ...RESPONSES.evidence, prefixBound: "H06" },
   },
-  /** Ciphertext may come with the terminal event alone; its ids are taken back only together with their payload. */
+  /** Ciphertext may arrive only with the terminal event; ids are accepted back only together with their payload. */
   azure: {
     ...RESPONSES,
     name: "azure",
     evidence: { ...RESPONSES.evidence, itemIds: "§6: only the exact pair of id and payload works" },
   },
-  /** Gives ciphertext; errors are plain strings (E10). Its own searches come as custom calls that it has run. */
+  /**
+   * Returns ciphertext; errors are plain strings (E10). Its own searches arrive as custom calls that it has already
+   * run.
+   */
   xai: {
     ...RESPONSES,
     name: "xai",
@@ -92,7 +95,7 @@ export const RESPONSES_PROFILES: Readonly<Record<string, Profile>> = {
       patienceMs: "xAI's guide asks for a limit of 15 minutes for reasoning models",
     },
   },
-  /** Readable reasoning that must come back as `reasoning_text` (V02). */
+  /** Readable reasoning that must be sent back as `reasoning_text` (V02). */
   "deepseek-responses": {
     ...RESPONSES,
     name: "deepseek-responses",
