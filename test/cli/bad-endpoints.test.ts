@@ -58,7 +58,7 @@ describe("a server that does not speak the API", () => {
       response.end("<!doctype html><html><title>Sign in</title><script>alert(1)</script></html>");
     });
     const ran = await run(place, ["-p", "hi"], { env: pointedAt(baseUrl) });
-    expect(await expectFailedTurn(place, ran, "not_an_api")).toContain("is the base URL right?");
+    expect(await expectFailedTurn(place, ran, "not_an_api")).toContain("check the base URL");
     expect(ran.err).not.toContain("<script>");
     expect(asked).toBe(1);
   });

@@ -1,6 +1,6 @@
 /**
- * What the APIs accept, one file per numbered rule, one folder per dialect. Used on every request before it is sent, and on
- * histories by `check`. Pure.
+ * What the APIs accept: one file per numbered rule, one folder per dialect. Applied to every request before it is sent,
+ * and to histories by `check`. Pure.
  */
 
 import { MESSAGES_RULES, type MessagesFacts, viewHead, viewMessage } from "./anthropic-messages/index.ts";
@@ -21,7 +21,7 @@ export {
 export { HEAD, type Violation } from "./rule.ts";
 export type { PieceContext, RequestCheck } from "./rule-set.ts";
 
-/** What the rules of each dialect are told of a request beside its pieces. */
+/** What the rules of each dialect know about a request besides its pieces. */
 export interface DialectFacts {
   readonly "openai-responses": ResponsesFacts;
   readonly "anthropic-messages": MessagesFacts;
@@ -34,7 +34,7 @@ const START: { readonly [D in keyof DialectFacts]: (facts: DialectFacts[D]) => R
   "openai-chat": (facts) => new RuleSet(CHAT_RULES, viewChatRequest(facts), viewChatMessage),
 };
 
-/** Begins the check of a request. Its pieces (input items, messages) are pushed as they are rendered. */
+/** Starts checking a request. Its pieces (input items, messages) are pushed as they are rendered. */
 export function createRequestCheck<D extends keyof DialectFacts>(
   dialect: D,
   facts: DialectFacts[D],

@@ -1,11 +1,11 @@
-/** Small looks at JSON text, for the views of the dialects: what a value is, without parsing payloads. */
+/** Helpers that outline JSON text for the dialects' views, without parsing payloads. */
 
 import { sliceObject, stringValue } from "../../base/support/index.ts";
 
-/** Whether a text field holds something. `other`: it is there and is no string. */
+/** The state of a text field. `other`: it is present but not a string. */
 export type TextState = "present" | "blank" | "empty" | "null" | "absent" | "other";
 
-/** The members of an object by name; with duplicate keys the last one counts, as in JSON.parse. */
+/** Returns an object's members by name; of duplicate keys the last one counts, as in JSON.parse. */
 export function membersOf(text: string): ReadonlyMap<string, string> {
   return new Map(sliceObject(text).map((member) => [member.key, member.value]));
 }
@@ -19,6 +19,6 @@ export function textState(value: string | undefined): TextState {
   if (value === "null") return "null";
   if (!value.startsWith('"')) return "other";
   if (value === '""') return "empty";
-  // Only a short head is looked at: payloads are long, and blank texts are not.
+  // Only short texts are inspected: payloads are long, and blank texts are not.
   return value.length < 4096 && textOf(value)?.trim() === "" ? "blank" : "present";
 }

@@ -1,32 +1,36 @@
 /**
- * Runs the rules of a dialect over a request that grows at the end: each piece is looked at once, so a step costs what is
+ * Runs a dialect's rules over a request that grows at its end. Each piece is checked once, so a step costs only what is
  * new.
  */
 
 import type { Member } from "../../base/support/index.ts";
 import type { Problem, Rule, RuleRun, Violation } from "./rule.ts";
 
-/** What is known of a piece beside its text. Foreign histories say nothing of it. */
+/** What is known about a piece besides its text. Foreign histories provide none of it. */
 export interface PieceContext {
-  /** Which response it came from. */
+  /** The response it came from. */
   readonly group?: string | undefined;
-  /** Made by another origin than the request goes to. */
+  /** Made by another origin than the one the request goes to. */
   readonly foreign?: boolean;
-  /** Run by the provider itself: a call among these has its output from there, or none. */
+  /** Run by the provider: the output of such a call comes from there, or there is none. */
   readonly hosted?: boolean;
-  /** Where it comes from, the ids of one response repeat (I13). */
+  /** The piece's server repeats ids within one response (I13). */
   readonly idsRepeat?: boolean | undefined;
-  /** How many pieces of reasoning its response made: leaving out some of them is refused where leaving out all is not. */
+  /**
+   * The number of reasoning pieces in its response. The API may refuse a partial omission where it accepts a full one.
+   */
   readonly reasoningMade?: number;
-  /** On a target that binds reasoning to what stands before it: that is not what it was made after (C04). */
+  /** On a prefix-bound target: the content before it is not what it was made after (C04). */
   readonly prefixChanged?: boolean;
 }
 
 /** Checks one request, piece by piece. */
 export interface RequestCheck {
-  /** The next element of `input` or `messages`, as the exact text that is sent; its members, if it was cut up already. */
+  /**
+   * Adds the next element of `input` or `messages`, as the exact text that is sent, with its members if already sliced.
+   */
   push(text: string, context?: PieceContext, members?: readonly Member[]): void;
-  /** What is wrong with the request as it stands. */
+  /** Returns the problems of the request as it stands. */
   violations(): readonly Violation[];
 }
 

@@ -1,15 +1,16 @@
 /**
- * A rule: one thing an API refuses, checked piece by piece (an input item, a message). Every rule has the same shape and a
- * number of its own (docs/replay-rules.md). Requests grow at the end, so a run keeps its state and `end` only looks.
+ * A rule: one thing an API refuses, checked piece by piece (an input item, a message). All rules have the same shape,
+ * and each has its own number (docs/replay-rules.md). Requests grow at the end, so a run keeps its state and `end` must
+ * not change it.
  */
 
-/** What a rule finds. */
+/** A problem found by a rule. */
 export interface Problem {
-  /** Index of the piece: in `input`, in `messages`; -1 is the head of the request. */
+  /** The index of the piece in `input` or `messages`; -1 means the head of the request. */
   readonly index: number;
-  /** Index inside the piece: a content block, a call. */
+  /** The index inside the piece: a content block, a call. */
   readonly part?: number;
-  /** What the API would answer, as far as it is known. */
+  /** The API's error message, as far as it is known. */
   readonly message: string;
 }
 
@@ -17,26 +18,26 @@ export interface Violation extends Problem {
   readonly rule: string;
 }
 
-/** What is wrong, with this piece or, when an index is given, with an earlier one that this one shows to be wrong. */
+/** Returns the problem with this piece, or, with an index, with an earlier piece that this one shows to be wrong. */
 type Look<View> = (piece: View) => string | Problem | readonly Problem[] | undefined;
 
 export interface RuleRun<View> {
   readonly item?: Look<View>;
-  /** What is wrong or still missing if the request ends here. */
+  /** Returns what is wrong or still missing if the request ends here. */
   readonly end?: () => readonly Problem[];
 }
 
 interface RuleText {
   readonly id: string;
   readonly title: string;
-  /** The failures.md entries it rests on. */
+  /** The failures.md entries that support the rule. */
   readonly evidence: string;
   readonly todo: string;
 }
 
-/** A rule that looks at nothing but the piece needs no run of its own. */
+/** A rule that needs only the piece itself has no run. */
 export type Rule<View, Facts> = RuleText &
   ({ readonly item: Look<View> } | { readonly start: (facts: Facts) => RuleRun<View> });
 
-/** Index of a problem that is in the head of a request: its parameters, system, tools. */
+/** The index of a problem in the head of a request: its parameters, system prompt or tools. */
 export const HEAD = -1;

@@ -4,7 +4,7 @@ export const beginsWithUser: MessagesRule = {
   id: "M16",
   title: "The conversation begins with a user message",
   evidence: "H01",
-  todo: "Cut forward to the next user message, or keep the one that began it.",
+  todo: "Start at the next user message, or keep the one that began the conversation.",
   start: ({ keptFront }) => ({
     item: ({ index, role }) =>
       index === 0 && role === "assistant" && !keptFront

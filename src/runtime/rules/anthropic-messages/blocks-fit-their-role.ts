@@ -2,7 +2,7 @@ import { isThinking, type MessagesRule } from "./message-view.ts";
 
 export const blocksFitTheirRole: MessagesRule = {
   id: "M18",
-  title: "Calls and thinking are the assistant's, results the user's",
+  title: "Calls and thinking are in assistant messages, results in user messages",
   evidence: "S14",
   todo: "Move the block into a message of the right role.",
   item: ({ index, role, blocks }) =>

@@ -4,7 +4,7 @@ export const callsAreWhole: MessagesRule = {
   id: "M23",
   title: "A tool_use has an object as its input",
   evidence: "T11",
-  todo: "Leave the call out with its result, or send {} where there was nothing.",
+  todo: "Leave out the call and its result, or send {} if there was no input.",
   item: ({ index, blocks }) =>
     blocks
       .filter(({ type, inputIsObject }) => type === "tool_use" && !inputIsObject)

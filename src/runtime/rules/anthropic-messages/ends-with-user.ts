@@ -4,7 +4,7 @@ export const endsWithUser: MessagesRule = {
   id: "M10",
   title: "The conversation ends with a user message",
   evidence: "C08",
-  todo: "Add what the user says next, or leave the last assistant message out.",
+  todo: "Add the next user message, or leave out the last assistant message.",
   start({ prefill }) {
     let last: MessageView | undefined;
     return {
@@ -22,7 +22,7 @@ export const endsWithUser: MessagesRule = {
   },
 };
 
-/** What ended with `pause_turn` is sent back as it is, so that the server goes on with its own tools. */
+/** A response that ended with `pause_turn` is sent back unchanged, so that the server continues with its own tools. */
 function paused({ blocks }: MessageView): boolean {
   return blocks.some(({ type }) => /._tool_(?:use|result)$/.test(type));
 }

@@ -1,13 +1,13 @@
-/** What the rules of `anthropic-messages` are told of a request beside its messages. */
+/** What the rules of `anthropic-messages` know about a request besides its messages. */
 
 export interface MessagesFacts {
   /**
-   * The request without its `messages`, as JSON text: thinking, tools, tool_choice, max_tokens, cache_control are read from
-   * it. Absent when only the messages are at hand: then what rests on it is not asked.
+   * The request without its `messages`, as JSON text. Supplies thinking, tools, tool_choice, max_tokens and
+   * cache_control. If absent, only the messages are known, and rules that need the head are skipped.
    */
   readonly head?: string | undefined;
-  /** The model takes a conversation that ends with an assistant message (C08). Newer ones do not. */
+  /** Whether the model accepts a conversation that ends with an assistant message (C08). Newer models do not. */
   readonly prefill?: boolean;
-  /** The server has what was said before the messages. Absent: it has nothing. */
+  /** Whether the server keeps the conversation before these messages. Default: false. */
   readonly keptFront?: boolean | undefined;
 }

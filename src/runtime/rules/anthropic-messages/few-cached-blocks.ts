@@ -6,7 +6,7 @@ export const fewCachedBlocks: MessagesRule = {
   id: "M21",
   title: "At most four blocks carry cache_control",
   evidence: "K01",
-  todo: "Keep the marks that stand last.",
+  todo: "Keep only the last four.",
   start({ cachedBlocks }) {
     let found = cachedBlocks;
     let last = 0;

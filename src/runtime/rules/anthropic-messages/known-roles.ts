@@ -6,7 +6,7 @@ export const knownRoles: MessagesRule = {
   id: "M17",
   title: "Roles are user, assistant or system",
   evidence: "S14",
-  todo: "Results are blocks of a user message; there is no role of a tool.",
+  todo: "Put results into blocks of a user message; there is no tool role.",
   item({ index, role }) {
     if (ROLES.has(role)) return undefined;
     return role === undefined

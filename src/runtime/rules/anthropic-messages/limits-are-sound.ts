@@ -3,9 +3,9 @@ import type { MessagesRule } from "./message-view.ts";
 
 export const limitsAreSound: MessagesRule = {
   id: "M19",
-  title: "max_tokens is given and holds the thinking budget",
+  title: "max_tokens is set and exceeds the thinking budget",
   evidence: "R03",
-  todo: "Give max_tokens; with enabled thinking a budget of at least 1024 and below it.",
+  todo: "Set max_tokens; with thinking enabled, set a budget of at least 1024 and below max_tokens.",
   start({ known, thinking, budgetTokens, maxTokens }) {
     const message = !known ? undefined : problem(thinking, budgetTokens, maxTokens);
     return { end: () => (message === undefined ? [] : [{ index: HEAD, message }]) };

@@ -1,6 +1,6 @@
 /**
- * What the rules of `anthropic-messages` look at: the outline of a message and of the head. Made from the text without
- * parsing payloads.
+ * What the rules of `anthropic-messages` see: outlines of a message and of the head, made from the text without parsing
+ * payloads.
  */
 
 import { sliceArray } from "../../../base/support/index.ts";
@@ -15,10 +15,10 @@ export interface BlockView {
   readonly part: number;
   readonly type: string;
   readonly keys: ReadonlySet<string>;
-  /** Of a `tool_use` or a server tool. */
+  /** For a `tool_use` or a server tool. */
   readonly id: string | undefined;
   readonly name: string | undefined;
-  /** Of a result. */
+  /** For a result. */
   readonly toolUseId: string | undefined;
   readonly text: TextState;
   readonly signature: TextState;
@@ -36,7 +36,7 @@ export interface MessageView extends PieceContext {
   readonly content: "string" | "blocks" | "missing";
 }
 
-/** The head, as far as the rules read it. */
+/** The parts of the head that the rules read. */
 export interface MessagesRequest {
   readonly known: boolean;
   readonly prefill: boolean;

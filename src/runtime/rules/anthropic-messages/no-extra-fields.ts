@@ -1,6 +1,6 @@
 import type { MessagesRule } from "./message-view.ts";
 
-/** What input blocks of these types take; others are not judged. From the types of @anthropic-ai/sdk 1.8.0. */
+/** The input fields of these block types; other types are not checked. From the types of @anthropic-ai/sdk 1.8.0. */
 const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   text: new Set(["type", "text", "cache_control", "citations"]),
   thinking: new Set(["type", "thinking", "signature"]),
@@ -12,7 +12,7 @@ const MESSAGE_FIELDS: ReadonlySet<string> = new Set(["role", "content"]);
 
 export const noExtraFields: MessagesRule = {
   id: "M22",
-  title: "Messages and blocks carry no field the input does not know",
+  title: "Messages and blocks carry no unknown fields",
   evidence: "S03",
   todo: "Remove the field.",
   item: ({ index, keys, blocks }) => [

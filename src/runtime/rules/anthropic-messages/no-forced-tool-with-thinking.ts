@@ -3,7 +3,7 @@ import type { MessagesRule } from "./message-view.ts";
 
 export const noForcedToolWithThinking: MessagesRule = {
   id: "M20",
-  title: "With thinking enabled no tool is forced",
+  title: "With thinking enabled, no tool is forced",
   evidence: "C13",
   todo: "Use tool_choice auto or none, or adaptive thinking.",
   start({ thinking, toolChoice }) {

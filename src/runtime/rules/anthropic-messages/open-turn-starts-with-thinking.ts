@@ -16,7 +16,7 @@ export const openTurnStartsWithThinking: MessagesRule = {
       end() {
         const first = turn.answers()[0];
         const block = first?.blocks[0];
-        // Adaptive thinking leaves it to the model whether a turn begins with a thought.
+        // With adaptive thinking, the model decides whether a turn begins with a thought.
         if (thinking !== "enabled" || first === undefined || block === undefined || isThinking(block))
           return [];
         const message = `messages.${first.index}.content.0.type: Expected \`thinking\` or \`redacted_thinking\`, but found \`${block.type}\`. When \`thinking\` is enabled, a final \`assistant\` message must start with a thinking block (preceeding the lastmost set of \`tool_use\` and \`tool_result\` blocks). We recommend you include thinking blocks from previous turns. To avoid this requirement, disable \`thinking\`.`;

@@ -1,6 +1,6 @@
 /**
- * The turn that is still open at the end of the messages: a tool loop is one assistant turn (C13), and a user message
- * without results begins another.
+ * The turn that is still open at the end of the messages. A tool loop is one assistant turn (C13); a user message
+ * without results starts another.
  */
 
 import type { MessageView } from "./message-view.ts";

@@ -2,7 +2,7 @@ import type { MessagesRule } from "./message-view.ts";
 
 export const resultsHaveCalls: MessagesRule = {
   id: "M09",
-  title: "Every tool_result answers a tool_use of the message before it",
+  title: "Every tool_result answers a tool_use in the message before it",
   evidence: "C07, T02",
   todo: "Leave the result out, or send its call.",
   start({ keptFront }) {

@@ -10,7 +10,7 @@ interface Request {
   readonly messages: readonly Message[];
 }
 
-/** `$` is what we know of a message beside its text. */
+/** `$` holds what we know about a message besides its text. */
 function check({ head, messages }: Request): readonly Violation[] {
   const run = createRequestCheck(
     "anthropic-messages",
@@ -343,7 +343,7 @@ const CASES: Readonly<Record<string, RuleCases<Request>>> = {
 
 rulesContract(MESSAGES_RULES, CASES, check);
 
-test("a violation names the message and the block, in the words of the API", () => {
+test("a violation names the message and the block, with the API's own message", () => {
   expect(check(of(user(), answer(think(), use(7)), user()))).toEqual([
     {
       rule: "M07",
@@ -355,7 +355,7 @@ test("a violation names the message and the block, in the words of the API", () 
   ]);
 });
 
-test("what is open may still be closed by the next message", () => {
+test("an open call can still be answered by the next message", () => {
   const run = createRequestCheck("anthropic-messages", { head: JSON.stringify(adaptive) });
   run.push(JSON.stringify(user()));
   run.push(JSON.stringify(answer(use())));
@@ -364,14 +364,14 @@ test("what is open may still be closed by the next message", () => {
   expect(run.violations()).toEqual([]);
 });
 
-test("a model that takes a prefill is not told that it does not", () => {
+test("a model that accepts a prefill has no violation for one", () => {
   const run = createRequestCheck("anthropic-messages", { prefill: true });
   run.push(JSON.stringify(user()));
   run.push(JSON.stringify(answer(text())));
   expect(run.violations()).toEqual([]);
 });
 
-test("half of a server pair is told in the words of the API", () => {
+test("half of a server pair is reported with the API's own message", () => {
   const told = (...messages: readonly Message[]): readonly string[] =>
     check(of(user(), ...messages)).map(({ message }) => message);
   expect(told(answer(text(), search()), user())).toEqual([

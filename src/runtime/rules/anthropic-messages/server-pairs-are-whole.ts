@@ -3,16 +3,17 @@ import type { BlockView, MessagesRule } from "./message-view.ts";
 
 export const serverPairsAreWhole: MessagesRule = {
   id: "M24",
-  title: "A call that the provider runs and its result go together",
+  title: "A provider-run call and its result are sent together",
   evidence: "C19",
-  todo: "Leave out the one that stands alone, or send the other.",
+  todo: "Leave out the half that is alone, or send the other half.",
   start() {
-    /** Calls without a result so far, and where they stand. */
+    /** Calls without a result so far, and the problem to report for each. */
     const open = new Map<string, Problem>();
     const answered = new Set<string>();
     return {
       item({ index, role, blocks }) {
-        // Behind a pause, or results of our own tools, the API goes on with its calls; behind words it does not.
+        // After a pause, or after results of our own tools, the API continues with its calls; after user text it does
+        // not.
         const ends = role === "user" && blocks.some(({ type }) => type !== "tool_result");
         const found: Problem[] = ends ? [...open.values()] : [];
         if (ends) for (const calls of [open, answered]) calls.clear();

@@ -2,12 +2,12 @@ import type { MessagesRule } from "./message-view.ts";
 
 export const textIsNotEmpty: MessagesRule = {
   id: "M14",
-  title: "Text blocks are not empty, and a message's are not all blank",
+  title: "Text blocks are not empty, and not all of a message's are blank",
   evidence: "S06",
-  todo: "Leave the block out, and a message that has no other.",
+  todo: "Leave the block out, and the message too if it has no other.",
   item({ index, blocks }) {
     const texts = blocks.filter(({ type }) => type === "text");
-    // White space is taken beside a block with words (LibreChat-AI/agents#124, a table of live answers).
+    // A blank block is accepted next to a block with text (LibreChat-AI/agents#124, a table of live answers).
     const silent = !texts.some(({ text }) => text === "present");
     return texts.flatMap(({ part, text }) => {
       if (text === "empty")

@@ -2,9 +2,9 @@ import { isThinking, type MessagesRule } from "./message-view.ts";
 
 export const thinkingAllOrNone: MessagesRule = {
   id: "M05",
-  title: "The thinking of one response is all sent or none is",
+  title: "The thinking of one response is sent whole or not at all",
   evidence: "C01, C11, C12",
-  todo: "Send every thinking block of the response as it was, the empty and the redacted ones too, or none.",
+  todo: "Send every thinking block of the response unchanged, including empty and redacted ones, or send none.",
   item({ index, blocks, reasoningMade }) {
     const sent = blocks.filter(isThinking);
     const [first] = sent;

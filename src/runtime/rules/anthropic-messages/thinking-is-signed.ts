@@ -4,7 +4,7 @@ export const thinkingIsSigned: MessagesRule = {
   id: "M03",
   title: "Thinking carries the signature of this origin",
   evidence: "C03, C11, C12",
-  todo: "Leave the block out: nobody but its maker can sign it.",
+  todo: "Leave the block out: only its origin can sign it.",
   item: ({ index, role, blocks, foreign = false }) =>
     role !== "assistant"
       ? undefined

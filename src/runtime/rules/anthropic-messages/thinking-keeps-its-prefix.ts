@@ -2,7 +2,7 @@ import { isThinking, type MessagesRule } from "./message-view.ts";
 
 export const thinkingKeepsItsPrefix: MessagesRule = {
   id: "M04",
-  title: "On a model that binds thinking, what stands before it is unchanged",
+  title: "On a model that binds thinking, the content before it is unchanged",
   evidence: "C04",
   todo: "Leave this block and all later ones out.",
   item({ index, blocks, prefixChanged }) {

@@ -2,9 +2,9 @@ import type { MessagesRule } from "./message-view.ts";
 
 export const uniqueToolIds: MessagesRule = {
   id: "M12",
-  title: "No tool id stands twice",
+  title: "No tool id occurs twice",
   evidence: "T07",
-  todo: "Send the call once; map an id that was used again.",
+  todo: "Send the call once; map an id that is reused.",
   start() {
     const seen = new Set<string>();
     return {

@@ -6,7 +6,7 @@ export const validToolIds: MessagesRule = {
   id: "M11",
   title: "Tool ids are letters, digits, _ or -",
   evidence: "C09",
-  todo: "Map the id, for the call and its result alike.",
+  todo: "Map the id, in both the call and its result.",
   item: ({ index, blocks }) =>
     blocks.flatMap(({ part, type, id, toolUseId }) => {
       const field = type === "tool_use" ? "id" : type === "tool_result" ? "tool_use_id" : undefined;

@@ -5,7 +5,7 @@ const LONGEST = 200;
 
 export const validToolNames: MessagesRule = {
   id: "M25",
-  title: "Names of tools are 1 to 128 letters, digits, _ or -",
+  title: "Tool names are 1 to 128 letters, digits, _ or -",
   evidence: "T15",
   todo: "Map the name to one that no tool has.",
   item: ({ index, blocks }) =>
@@ -16,7 +16,7 @@ export const validToolNames: MessagesRule = {
     }),
 };
 
-/** The length is looked at first, and is another limit than that of the pattern. */
+/** The length is checked first, against another limit than the pattern's. */
 function problem(name: string): string | undefined {
   if (name === "") return "String should have at least 1 character";
   if (name.length > LONGEST) return `String should have at most ${LONGEST} characters`;

@@ -3,9 +3,9 @@ import type { ChatMessageView, ChatRule } from "./chat-view.ts";
 
 export const callsAreAnswered: ChatRule = {
   id: "Q01",
-  title: "Every call is answered by a tool message directly behind it",
+  title: "Every call is answered by a tool message directly after it",
   evidence: "T01, T03, T04",
-  todo: "Add a tool message that says what became of the call; move what stands between behind it.",
+  todo: "Add a tool message that says what became of the call; move anything in between to after it.",
   start() {
     let open: { readonly message: ChatMessageView; readonly ids: Set<string> } | undefined;
     const close = (): Problem | undefined => {

@@ -4,9 +4,9 @@ const MOST = 128;
 
 export const callsAreFunctions: ChatRule = {
   id: "Q11",
-  title: "A call has a name and its arguments as a text, and a message has at most 128",
+  title: "A call has a name and its arguments as a string; a message has at most 128 calls",
   evidence: "S12, T11",
-  todo: 'Send "function": {"name": …, "arguments": "…"} as it came.',
+  todo: 'Send "function": {"name": …, "arguments": "…"} as received.',
   item({ index, calls }) {
     const wrong = calls.flatMap(({ part, member, name, arguments: text }) => {
       const at = `messages[${index}].tool_calls[${part}].${member}`;

@@ -1,6 +1,4 @@
-/**
- * What the rules of `openai-chat` look at: the outline of a message. Made from its text without parsing payloads.
- */
+/** What the rules of `openai-chat` see: the outline of a message, made from its text without parsing payloads. */
 
 import type { ReasoningField } from "../../../base/events/index.ts";
 import { sliceArray } from "../../../base/support/index.ts";
@@ -14,7 +12,7 @@ export type ChatRule = Rule<ChatMessageView, ChatRequest>;
 export interface CallView {
   readonly part: number;
   readonly id: string | undefined;
-  /** The member that says what is called: a custom tool takes a text as it is. */
+  /** The member that describes the call; a custom tool takes free text. */
   readonly member: "function" | "custom";
   readonly name: string | undefined;
   readonly arguments: TextState;
@@ -24,25 +22,28 @@ export interface ChatMessageView extends PieceContext {
   readonly index: number;
   readonly role: string | undefined;
   readonly keys: ReadonlySet<string>;
-  /** Of a string; `other` is an array of parts. */
+  /** The state of a string; `other` means an array of parts. */
   readonly content: TextState;
   readonly partTypes: readonly string[];
   readonly calls: readonly CallView[];
   readonly hasCallsField: boolean;
   readonly toolCallId: string | undefined;
-  /** Of whoever speaks; of the tool where that is a tool. */
+  /** The speaker's name; in a tool message, the tool's. */
   readonly name: string | undefined;
-  /** Where it carries reasoning; an empty string counts as carried, null does not. */
+  /** The fields that carry reasoning; an empty string counts as carried, null does not. */
   readonly reasoning: ReadonlyMap<ReasoningField, TextState>;
-  /** One key per entry of `reasoning_details` that must not repeat (V08). The id of a text may: MiniMax numbers them per message. */
+  /**
+   * A key for each entry of `reasoning_details` that must not repeat (V08). The id of a text entry may repeat: MiniMax
+   * numbers them per message.
+   */
   readonly detailKeys: readonly string[];
 }
 
-/** What the rules are told of the whole request. */
+/** What the rules know about the whole request. */
 export interface ChatRequest {
   readonly traits: ChatTraits;
   readonly thinking: boolean;
-  /** It carries tools, called or not. */
+  /** Whether it carries tools, called or not. */
   readonly tools: boolean;
 }
 

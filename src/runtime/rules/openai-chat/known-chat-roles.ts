@@ -4,7 +4,7 @@ const ROLES: ReadonlySet<string> = new Set(["system", "assistant", "user", "func
 
 export const knownChatRoles: ChatRule = {
   id: "Q10",
-  title: "Roles are those of the dialect",
+  title: "Roles are known to the dialect",
   evidence: "S14",
   todo: "Use system, developer, user, assistant or tool.",
   item({ index, role }) {

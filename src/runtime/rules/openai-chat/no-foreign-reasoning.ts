@@ -2,13 +2,13 @@ import type { ChatRule } from "./chat-view.ts";
 
 export const noForeignReasoning: ChatRule = {
   id: "Q05",
-  title: "No reasoning of another origin",
+  title: "No reasoning from another origin",
   evidence: "V06, V07, V08",
   todo: "Leave it out: thoughts of one vendor never go to another.",
   item({ role, reasoning, foreign }) {
-    // An empty one says that there was none.
+    // An empty field states that there was no reasoning.
     const carried = [...reasoning.values()].some((state) => state !== "empty");
     if (role !== "assistant" || foreign !== true || !carried) return undefined;
-    return "reasoning of another origin: no API has to refuse it, and it is a leak all the same";
+    return "reasoning from another origin: an API may accept it, but it is still a leak";
   },
 };

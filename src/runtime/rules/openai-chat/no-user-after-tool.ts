@@ -2,7 +2,7 @@ import type { ChatRule } from "./chat-view.ts";
 
 export const noUserAfterTool: ChatRule = {
   id: "Q07",
-  title: "Where a vendor wants it, an assistant message stands between a tool message and the user",
+  title: "If a vendor requires it, an assistant message comes between a tool message and a user message",
   evidence: "T03",
   todo: "Put the assistant's answer, or a stub that says it was interrupted, before the user message.",
   start({ traits }) {

@@ -3,14 +3,16 @@ import type { ChatMessageView, ChatRule } from "./chat-view.ts";
 
 export const reasoningComesBack: ChatRule = {
   id: "Q03",
-  title: "Where a vendor wants its reasoning back, it comes back",
+  title: "If a vendor requires its reasoning back, it is sent back",
   evidence: "V01, V02",
   todo: "Send the captured reasoning_content, or switch thinking off; never make one up.",
   start({ traits, thinking, tools }) {
     if (!thinking || traits.reasoningRequired === "never") return {};
     if (traits.reasoningRequired === "calls") return { item: missingOnCall };
     const carried = traits.reasoningRequired === "with_tools" && tools;
-    /** Assistant messages since the last user message that came without; wrong once a tool was called among them. */
+    /**
+     * Assistant messages without reasoning since the last user message; a problem once a tool was called among them.
+     */
     let bare: number[] = [];
     let called = carried;
     return {
@@ -33,7 +35,7 @@ export const reasoningComesBack: ChatRule = {
 
 const NOT_PASSED_BACK = "The `reasoning_content` in the thinking mode must be passed back to the API.";
 
-/** An empty one is missing to Kimi: clients had to fill it with something (V01). */
+/** Kimi treats an empty field as missing: clients had to put something into it (V01). */
 function missingOnCall({ index, role, calls, reasoning }: ChatMessageView): string | undefined {
   if (role !== "assistant" || calls.length === 0) return undefined;
   const state = reasoning.get("reasoning_content");

@@ -2,9 +2,9 @@ import type { ChatRule } from "./chat-view.ts";
 
 export const reasoningDetailsAreWhole: ChatRule = {
   id: "Q06",
-  title: "reasoning_details come back whole, each entry once",
+  title: "reasoning_details are sent back whole, each entry once",
   evidence: "V08, I04",
-  todo: "Send the array of each message as it came; an entry that stands in an earlier message goes out of the later one.",
+  todo: "Send each message's array as received; remove an entry from a later message if an earlier one has it.",
   start() {
     const seen = new Set<string>();
     return {

@@ -3,9 +3,9 @@ import type { ChatTraits } from "./facts.ts";
 
 export const reasoningInItsField: ChatRule = {
   id: "Q04",
-  title: "Reasoning stands only in the field its vendor takes",
+  title: "Reasoning is only in the field its vendor accepts",
   evidence: "V03, V04, V05, V06",
-  todo: "Remove the field: reasoning goes back only to the vendor that made it, in the field it came in.",
+  todo: "Remove the field: reasoning goes back only to the vendor that made it, in the field it arrived in.",
   start({ traits }) {
     return {
       item({ index, role, reasoning }) {

@@ -284,6 +284,6 @@ rulesContract(CHAT_RULES, CASES, check);
 test.each([
   ["kimi", "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1"],
   ["deepseek", "The `reasoning_content` in the thinking mode must be passed back to the API."],
-] as const)("%s says in its own words that reasoning is missing", (vendor, message) => {
+] as const)("missing reasoning is reported with %s's own message", (vendor, message) => {
   expect(check(to(vendor, user, calls(call()), tool()))).toEqual([{ rule: "Q03", index: 1, message }]);
 });

@@ -3,9 +3,9 @@ import type { ChatTraits } from "./facts.ts";
 
 export const validCallIds: ChatRule = {
   id: "Q08",
-  title: "Call ids have the length and the characters the vendor takes",
+  title: "Call ids have the length and characters the vendor accepts",
   evidence: "T05, T06",
-  todo: "Map the id, for the call and its tool message alike.",
+  todo: "Map the id, in both the call and its tool message.",
   start({ traits }) {
     return {
       item: (message) =>

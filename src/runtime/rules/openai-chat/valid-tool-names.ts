@@ -4,9 +4,9 @@ const LONGEST = 64;
 
 export const validToolNames: ChatRule = {
   id: "Q12",
-  title: "Names of tools are 1 to 64 letters, digits, _ or -",
+  title: "Tool names are 1 to 64 letters, digits, _ or -",
   evidence: "T15",
-  todo: "Map the name, for the call and its tool message alike, to one that no tool has.",
+  todo: "Map the name, in both the call and its tool message, to one that no tool has.",
   start({ traits }) {
     const problem = traits.unknownField === "mistral" ? mistralProblem : openaiProblem;
     return {

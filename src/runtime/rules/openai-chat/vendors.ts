@@ -1,5 +1,6 @@
 /**
- * How vendors of `openai-chat` differ in what they take back. Data, for histories that come without a profile of ours.
+ * How vendors of `openai-chat` differ in what they accept back. This is data, for histories without one of our
+ * profiles.
  */
 
 import type { ChatTraits } from "./facts.ts";

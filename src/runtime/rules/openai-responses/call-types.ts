@@ -1,8 +1,8 @@
-/** Which items are calls that the client answers, and what answers them (openai 7.53 responses.d.ts). */
+/** The items that are calls for the client to answer, and the items that answer them (openai 7.53 responses.d.ts). */
 
 import { arrayOf, isObject, tryParseJson } from "../../../base/support/index.ts";
 
-/** With the noun the refusals use (openai/openai-agents-python#1855 for local_shell, a recorded refusal for shell). */
+/** With the noun that refusals use (openai/openai-agents-python#1855 for local_shell, a recorded refusal for shell). */
 const CALLS: Readonly<Record<string, string>> = {
   function_call: "function call",
   custom_tool_call: "custom tool call",
@@ -19,7 +19,7 @@ export function isOutputType(type: string): boolean {
   return type.endsWith("_output") && isCallType(callTypeOf(type));
 }
 
-/** Of a call or of its output. */
+/** For a call or its output. */
 export function nounOf(type: string): string {
   return CALLS[callTypeOf(type)] ?? "tool call";
 }
@@ -34,7 +34,7 @@ export interface CallResult {
   readonly failed: boolean;
 }
 
-/** The item that answers a call of this type. */
+/** Returns the item that answers a call of this type. */
 export function callOutput(itemType: string, { callId, text, failed }: CallResult): Record<string, unknown> {
   switch (itemType) {
     case "custom_tool_call":
@@ -45,7 +45,7 @@ export function callOutput(itemType: string, { callId, text, failed }: CallResul
       return { type: "shell_call_output", call_id: callId, output: [output] };
     }
     case "local_shell_call":
-      // The types name it `id`; the server wants `call_id` (openai/openai-agents-python#1855).
+      // The types call it `id`, but the server expects `call_id` (openai/openai-agents-python#1855).
       return { type: "local_shell_call_output", call_id: callId, output: text };
     case "apply_patch_call":
       return {
@@ -55,7 +55,7 @@ export function callOutput(itemType: string, { callId, text, failed }: CallResul
         output: text,
       };
     case "tool_search_call":
-      // What a tool of that name found, if it gave a list; a failure finds nothing.
+      // The list that a tool of that name returned; a failure finds nothing.
       return {
         type: "tool_search_output",
         call_id: callId,
@@ -64,7 +64,7 @@ export function callOutput(itemType: string, { callId, text, failed }: CallResul
         tools: arrayOf(tryParseJson(text)).filter(isObject),
       };
     case "mcp_approval_request":
-      // Nobody but a tool of that name can approve, and it says so by `true`.
+      // Only a tool of that name can approve, by returning `true`.
       return {
         type: "mcp_approval_response",
         approval_request_id: callId,

@@ -10,7 +10,7 @@ export const callsHaveOutputs: ResponsesRule = {
     const open = new Map<string, ItemView>();
     return {
       item(item) {
-        // An output the server is to put there may be that of any call before it.
+        // A referenced output may answer any earlier call.
         if (kept?.items === true && mayReferTo(item, "output")) open.clear();
         if (item.callId === undefined || item.hosted) return undefined;
         if (isCall(item)) open.set(item.callId, item);

@@ -1,15 +1,15 @@
-/** What the rules of `openai-responses` are told of a request beside its input. */
+/** What the rules of `openai-responses` know about a request besides its input. */
 
 export interface ResponsesFacts {
-  /** The request without its `input`, as JSON text. Absent when only the input is at hand. */
+  /** The request without its `input`, as JSON text. Absent if only the input is known. */
   readonly head?: string | undefined;
-  /** What the server knows beside the input. Absent: nothing, as in every request of ours. */
+  /** What the server knows besides the input. If absent, nothing, as in all our requests. */
   readonly kept?: KeptByServer | undefined;
 }
 
 export interface KeptByServer {
-  /** Items it stored, which a request may name by their ids alone. */
+  /** Whether it stored items, so that a request may refer to them by id alone. */
   readonly items: boolean;
-  /** The conversation before the input: `previous_response_id`, `conversation`. */
+  /** Whether it has the conversation before the input: `previous_response_id`, `conversation`. */
   readonly front: boolean;
 }

@@ -2,9 +2,9 @@ import type { ItemView, ResponsesRule } from "./item-view.ts";
 
 export const idsAllOrNone: ResponsesRule = {
   id: "R02",
-  title: "The item ids of one response are all sent or none is",
+  title: "The item ids of one response are sent together or not at all",
   evidence: "P02, P03, P05",
-  todo: "Send every item of the response with its id, or none, and then no reasoning.",
+  todo: "Send every item of the response with its id, or send no ids and no reasoning.",
   start({ kept }) {
     if (kept?.items === true) return {};
     const groups = new Map<string, { readonly withId: boolean; readonly first: ItemView }>();

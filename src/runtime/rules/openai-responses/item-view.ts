@@ -1,4 +1,4 @@
-/** What the rules look at: the outline of an input item. Made from its text without parsing payloads. */
+/** What the rules see: the outline of an input item, made from its text without parsing payloads. */
 
 import { type Member, sliceArray, sliceMember, sliceObject } from "../../../base/support/index.ts";
 import { textOf } from "../outline.ts";
@@ -14,7 +14,7 @@ export interface ItemView {
   readonly type: string;
   readonly id: string | undefined;
   readonly callId: string | undefined;
-  /** Of the tool a call is for; some outputs carry it too. */
+  /** The name of the called tool; some outputs carry it too. */
   readonly name: string | undefined;
   readonly role: string | undefined;
   readonly payload: "present" | "null" | "empty" | "absent";
@@ -24,13 +24,13 @@ export interface ItemView {
   readonly contentTypes: readonly string[] | undefined;
   readonly hasOutput: boolean;
   readonly hasStatus: boolean;
-  /** Which response it came from, where that is known: our own requests. Foreign histories do not say. */
+  /** The response it came from, known only for our own requests, not for foreign histories. */
   readonly group: string | undefined;
-  /** Made by another origin than the request goes to. */
+  /** Made by another origin than the one the request goes to. */
   readonly foreign: boolean;
-  /** Run by the provider: the request owes it nothing. */
+  /** Run by the provider, so the request need not answer it. */
   readonly hosted: boolean;
-  /** Its server repeats ids inside a response, and takes them so. */
+  /** Its server repeats ids within a response, and accepts them back. */
   readonly idsRepeat: boolean;
 }
 
@@ -40,7 +40,7 @@ export function viewItem(
   context: PieceContext = {},
   members: readonly Member[] = sliceObject(text),
 ): ItemView {
-  // With duplicate keys the last one counts, as in JSON.parse.
+  // Of duplicate keys the last one counts, as in JSON.parse.
   const values = new Map(members.map(({ key, value }) => [key, value]));
   const role = textOf(values.get("role"));
   const summary = values.get("summary");
@@ -87,12 +87,12 @@ export function isOutput(item: ItemView): boolean {
 const REFERRED = { call: /^(?:fc|ctc)_/, output: /^(?:fco|ctco)_/ } as const;
 const KNOWN_PREFIX = /^(?:rs|msg|amsg|fc|fco|ctc|ctco|ws|fs|ci|ig|mcp|mcpl|mcpr|cmp|tsc|cm)_/;
 
-/** An item the server is to put in its place: its id says what it is, if anything does. */
+/** Whether an item may be a reference to an item of this kind, which its id shows unless the prefix is unknown. */
 export function mayReferTo({ type, id = "" }: ItemView, kind: keyof typeof REFERRED): boolean {
   return type === "item_reference" && (REFERRED[kind].test(id) || !KNOWN_PREFIX.test(id));
 }
 
-/** A message to the model, from whomever: a user, a developer, the system. */
+/** Whether an item is a message to the model, from a user, a developer or the system. */
 export function isInput(item: ItemView): boolean {
   return item.type === "message" && item.role !== undefined && item.role !== "assistant";
 }

@@ -2,7 +2,7 @@ import type { ResponsesRule } from "./item-view.ts";
 
 export const noDuplicateIds: ResponsesRule = {
   id: "R04",
-  title: "No item id stands twice",
+  title: "No item id occurs twice",
   evidence: "I04",
   todo: "Send the item once.",
   start() {

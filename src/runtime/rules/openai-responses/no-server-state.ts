@@ -4,7 +4,7 @@ import type { ResponsesRule } from "./item-view.ts";
 
 export const noServerState: ResponsesRule = {
   id: "R14",
-  title: "Where nothing is stored, nothing refers to items the server would have to remember",
+  title: "If nothing is stored, nothing refers to items the server would have to remember",
   evidence: "I02, I10",
   todo: "Send the item itself.",
   start({ head, kept }) {

@@ -2,7 +2,7 @@ import { isOutput, type ResponsesRule } from "./item-view.ts";
 
 export const outputsArePresent: ResponsesRule = {
   id: "R13",
-  title: "A call output has its output field, if an empty one",
+  title: "A call output has its output field, even if it is empty",
   evidence: "T09",
   todo: 'Send "output": "".',
   item: (item) =>

@@ -3,9 +3,9 @@ import { isCall, isInput, isOutput, type ItemView, mayReferTo, type ResponsesRul
 
 export const outputsFollowCalls: ResponsesRule = {
   id: "R08",
-  title: "Outputs stand directly behind the calls of their response",
+  title: "Outputs directly follow the calls of their response",
   evidence: "T03, T04, P10",
-  todo: "Move what stands between behind the outputs.",
+  todo: "Move anything in between to after the outputs.",
   start({ kept }) {
     const open = new Map<string, ItemView>();
     return {

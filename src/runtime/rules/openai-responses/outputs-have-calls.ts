@@ -9,7 +9,7 @@ export const outputsHaveCalls: ResponsesRule = {
   start({ kept }) {
     const open = new Set<string>();
     const answered = new Set<string>();
-    /** Calls the server has may be answered here, each of them once. */
+    /** Whether calls that only the server has may be answered here, each once. */
     let unseen = kept?.front === true;
     return {
       item(item) {

@@ -2,7 +2,7 @@ import type { ResponsesRule } from "./item-view.ts";
 
 export const reasoningHasSummary: ResponsesRule = {
   id: "R10",
-  title: "Reasoning has a summary array, if an empty one",
+  title: "Reasoning has a summary array, even if it is empty",
   evidence: "S01, S02",
   todo: 'Add "summary": [].',
   item: (item) =>

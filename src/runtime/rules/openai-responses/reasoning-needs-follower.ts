@@ -29,7 +29,7 @@ function problem(item: ItemView): Problem {
   };
 }
 
-/** Where the groups are known they decide; in a foreign history only the position can. */
+/** Groups decide if they are known; in a foreign history only the position can. */
 function sameGroup(a: ItemView, b: ItemView): boolean {
   return a.group === undefined || b.group === undefined || a.group === b.group;
 }

@@ -2,9 +2,9 @@ import type { ResponsesRule } from "./item-view.ts";
 
 export const responsesAreContiguous: ResponsesRule = {
   id: "R15",
-  title: "The items of one response stand together",
+  title: "The items of one response are contiguous",
   evidence: "P09, P10",
-  todo: "Keep what one response produced together, in its order.",
+  todo: "Keep the items of one response together, in their order.",
   start() {
     const closed = new Set<string>();
     let current: string | undefined;
@@ -14,7 +14,7 @@ export const responsesAreContiguous: ResponsesRule = {
         if (current !== undefined) closed.add(current);
         current = item.group;
         if (current === undefined || !closed.has(current)) return undefined;
-        return `items of response ${current} stand apart`;
+        return `items of response ${current} are not contiguous`;
       },
     };
   },

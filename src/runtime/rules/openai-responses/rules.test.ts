@@ -11,7 +11,7 @@ type Item = Readonly<Record<string, unknown>> & {
   readonly $idsRepeat?: true;
 };
 
-/** What begins with `$` is what we know of an item beside its text. */
+/** Keys that begin with `$` hold what we know about an item besides its text. */
 function check(...items: readonly Item[]): readonly Violation[] {
   const run = createRequestCheck("openai-responses", {});
   for (const { $group, $foreign, $hosted, $idsRepeat, ...item } of items) {
@@ -66,7 +66,7 @@ const ref = (id: string): Item => ({ type: "item_reference", id });
 const without = (item: Item, key: string): Item =>
   Object.fromEntries(Object.entries(item).filter(([name]) => name !== key));
 
-/** Per rule: inputs that break it and no other, and inputs next to them that break none. */
+/** Per rule: inputs that break only this rule, and similar inputs that break none. */
 const CASES: Readonly<Record<string, RuleCases<readonly Item[]>>> = {
   R01: {
     breaks: {
@@ -264,12 +264,12 @@ const CASES: Readonly<Record<string, RuleCases<readonly Item[]>>> = {
 
 rulesContract(RESPONSES_RULES, CASES, (items) => {
   const found = check(...items);
-  // The head of these requests is empty, and they all begin with what the user says.
+  // The head of these requests is empty, and they all begin with a user message.
   for (const { index } of found) expect(index).toBeGreaterThan(0);
   return found;
 });
 
-describe("what the server keeps", () => {
+describe("if the server keeps", () => {
   const rulesOf = (kept: { readonly items: boolean; readonly front: boolean }, ...items: readonly Item[]) => {
     const run = createRequestCheck("openai-responses", { kept, head: '{"previous_response_id":"resp_1"}' });
     for (const { $group, $foreign: _, ...item } of items) run.push(JSON.stringify(item), { group: $group });
@@ -282,30 +282,30 @@ describe("what the server keeps", () => {
   test.each<
     [string, { readonly items: boolean; readonly front: boolean }, readonly Item[], readonly string[]]
   >([
-    ["nothing: a reference and a chain are refused", nothing, [user, ref("rs_1")], ["R14", "R14"]],
+    ["nothing, a reference and a chain are refused", nothing, [user, ref("rs_1")], ["R14", "R14"]],
     [
-      "nothing: an id alone is refused",
+      "nothing, an id alone is refused",
       nothing,
       [user, without(rs(), "encrypted_content"), msg()],
       ["R03", "R14"],
     ],
-    ["items: an id alone is enough", stored, [user, without(rs(), "encrypted_content"), msg()], []],
-    ["items: some with ids and some without", stored, [user, rs(), without(fc(), "id"), out()], []],
-    ["items: a call by reference has its output", stored, [user, ref("rs_1"), ref("fc_1"), out()], []],
-    ["items: a thought by reference is no call", stored, [user, ref("rs_1"), out()], ["R07"]],
-    ["items: an output by reference answers", stored, [user, fc(), ref("fco_1"), user], []],
-    ["items: a call still needs its output", stored, [user, ref("rs_1"), fc()], ["R06"]],
-    ["the front: its calls are answered", front, [out(1), out(2)], []],
-    ["the front: each call once", front, [out(1), out(1)], ["R07"]],
-    ["the front: a call that is here, once", front, [fc(1), out(1), out(1)], ["R07"]],
-    ["the front: a name no API takes", front, [out(1, { name: "a.b" })], ["R18"]],
+    ["items, an id alone is enough", stored, [user, without(rs(), "encrypted_content"), msg()], []],
+    ["items, some may have ids and others not", stored, [user, rs(), without(fc(), "id"), out()], []],
+    ["items, a referenced call has its output", stored, [user, ref("rs_1"), ref("fc_1"), out()], []],
+    ["items, a referenced thought does not count as a call", stored, [user, ref("rs_1"), out()], ["R07"]],
+    ["items, a referenced output answers a call", stored, [user, fc(), ref("fco_1"), user], []],
+    ["items, a call still needs its output", stored, [user, ref("rs_1"), fc()], ["R06"]],
+    ["the front, its calls may be answered", front, [out(1), out(2)], []],
+    ["the front, each call is answered once", front, [out(1), out(1)], ["R07"]],
+    ["the front, a call in the input is answered once", front, [fc(1), out(1), out(1)], ["R07"]],
+    ["the front, an invalid name is still refused", front, [out(1, { name: "a.b" })], ["R18"]],
   ])("%s", (_, kept, items, rules) => {
     expect(rulesOf(kept, ...items)).toEqual(rules);
   });
 });
 
 describe("createRequestCheck", () => {
-  test("names the index and answers in the words of the API", () => {
+  test("names the index and answers with the API's own message", () => {
     expect(check(user, rs(7), user)).toEqual([
       {
         rule: "R01",
@@ -324,7 +324,7 @@ describe("createRequestCheck", () => {
     ]);
   });
 
-  test("can be asked in between: what is open then may still be closed", () => {
+  test("can be queried in between: what is open then may still be closed", () => {
     const run = createRequestCheck("openai-responses", {});
     run.push(JSON.stringify(fc(1)), { group: "r1" });
     expect(run.violations().map(({ rule }) => rule)).toEqual(["R06"]);
@@ -359,11 +359,11 @@ describe("viewItem", () => {
     ['{"role":"user","content":"x"}', "message"],
     ['{"content":"x"}', "unknown"],
     ['{"type":7}', "unknown"],
-  ])("the type of %s is %s", (text, type) => {
+  ])("gives %s the type %s", (text, type) => {
     expect(viewItem(text, 0).type).toBe(type);
   });
 
-  test("a part without a type is unknown", () => {
+  test("gives a part without a type the type unknown", () => {
     expect(
       viewItem('{"role":"user","content":[{"text":"x"},{"type":"input_text"}]}', 0).contentTypes,
     ).toEqual(["unknown", "input_text"]);

@@ -4,7 +4,7 @@ export const validCallIds: ResponsesRule = {
   id: "R09",
   title: "Call ids are 1 to 64 characters long",
   evidence: "T05, T06",
-  todo: "Map the id, for the call and its output alike.",
+  todo: "Map the id, in both the call and its output.",
   item(item) {
     if (!isCall(item) && !isOutput(item)) return undefined;
     const length = item.callId?.length ?? 0;

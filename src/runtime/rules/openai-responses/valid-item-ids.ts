@@ -1,6 +1,6 @@
 import type { ResponsesRule } from "./item-view.ts";
 
-/** The prefixes of item ids by type (failures.md I06). A wrong one is refused. */
+/** The prefixes of item ids by type (failures.md I06). The API refuses any other. */
 export const ITEM_ID_PREFIXES: Readonly<Record<string, readonly string[]>> = {
   message: ["msg", "amsg"],
   reasoning: ["rs"],
@@ -21,7 +21,7 @@ export const validItemIds: ResponsesRule = {
   id: "R05",
   title: "Item ids are 1 to 64 letters, digits, _ or -, with the prefix of their type",
   evidence: "I05, I06, I07",
-  todo: "Leave the id away, with all ids and the reasoning of its response.",
+  todo: "Omit the id, along with all ids and the reasoning of its response.",
   item({ id, index, type }) {
     if (id === undefined) return undefined;
     if (id.length > 64) {

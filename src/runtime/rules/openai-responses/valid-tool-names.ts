@@ -4,9 +4,9 @@ const LONGEST = 128;
 
 export const validToolNames: ResponsesRule = {
   id: "R18",
-  title: "Names of tools are 1 to 128 letters, digits, _ or -",
+  title: "Tool names are 1 to 128 letters, digits, _ or -",
   evidence: "T15",
-  todo: "Map the name, for the call and its output alike, to one that no tool has.",
+  todo: "Map the name, in both the call and its output, to one that no tool has.",
   item(item) {
     const { index, name } = item;
     if (name === undefined || !(isCall(item) || isOutput(item))) return undefined;
