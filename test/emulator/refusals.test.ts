@@ -1,6 +1,6 @@
 /**
  * Every refusal: status, code, param and the exact message; and beside it the request that is right and passes.
- * A row of docs/emulator.md without a test here is a bug of this file.
+ * An entry of docs/emulator.md without a test here is a bug of this file.
  */
 
 import { describe, expect, test } from "vitest";

@@ -152,12 +152,12 @@ describe("docs/emulator.md is complete", () => {
   const tests = readdirSync(import.meta.dirname)
     .map((name) => readFileSync(resolve(import.meta.dirname, name), "utf8"))
     .join("\n");
-  const table = document.slice(document.indexOf("### Refusals"), document.indexOf("### Switches"));
-  const documented = [...table.matchAll(/^\| ([A-Z][\w-]*(?:, [A-Z][\w-]*)*) +\|/gm)]
-    .flatMap((match) => match[1]?.split(", ") ?? [])
-    .filter((rule) => rule !== "Rule");
+  const refusals = document.slice(document.indexOf("### Refusals"), document.indexOf("### Switches"));
+  const documented = [...refusals.matchAll(/^- \*\*([A-Z][\w-]*(?:, [A-Z][\w-]*)*)\*\*: /gm)].flatMap(
+    (match) => match[1]?.split(", ") ?? [],
+  );
 
-  test("every rule of the code has a row, every row a rule", () => {
+  test("every rule of the code has an entry, every entry a rule", () => {
     const folder = resolve(root, "src/emulator");
     const source = readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
@@ -173,7 +173,7 @@ describe("docs/emulator.md is complete", () => {
     expect(documented.filter((rule) => !rules.has(rule))).toEqual([]);
   });
 
-  test("every row has a test", () => {
+  test("every entry has a test", () => {
     const untested = documented.filter((rule) => !new RegExp(`["( ]${rule}[":,]`).test(tests));
     expect(untested).toEqual([]);
   });

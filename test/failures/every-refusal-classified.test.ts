@@ -1,6 +1,6 @@
 /**
  * Every refusal the emulator knows has a class: what is said of the history leads to a correction, and what is said of the
- * request alone is told. The texts are those of docs/emulator.md, so a new row has to be decided here too.
+ * request alone is told. The texts are those of docs/emulator.md, so a new entry has to be decided here too.
  */
 
 import { readFileSync } from "node:fs";
@@ -33,10 +33,8 @@ interface Refusal {
 
 function refusalsOf(document: string): readonly Refusal[] {
   const part = document.slice(document.indexOf("### Refusals"), document.indexOf("### Switches"));
-  return part.split("\n").flatMap((line) => {
-    const cells = line.split(" | ").map((cell) => cell.replace(/^\|/, "").trim());
-    const [rule = "", , texts = ""] = cells;
-    if (!line.startsWith("|") || !/^[A-Z]\d\d|^X-/.test(rule)) return [];
+  const entries = part.matchAll(/^- \*\*([^*]+)\*\*: .*\n {2}- Text: (.*)$/gm);
+  return [...entries].flatMap(([, rule = "", texts = ""]) => {
     const whole = texts.replaceAll(/`… [^`]*`/g, ""); // the end of another text
     return [...whole.matchAll(/(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)/g)]
       .map(([, , text = ""]) => text.trim().replaceAll("'…'", "'tools'").replaceAll("…", "3"))
