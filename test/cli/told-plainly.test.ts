@@ -81,7 +81,7 @@ test("a link that grants no access is refused, even if a token would have worked
 test("a port reserved for another service is reported as a bad address", async () => {
   const ran = await run(newPlace(), ["sessions", "list", "--server", "http://127.0.0.1:1"]);
   expectProblem(ran, 2, "server_url_invalid");
-  expect(ran.err).toContain("http://127.0.0.1:1 has a port that is kept for another service");
+  expect(ran.err).toContain("http://127.0.0.1:1 uses a port that is reserved for another service");
 });
 
 test("models lists the same emulated models as every list to choose from", async () => {

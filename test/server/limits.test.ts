@@ -211,7 +211,7 @@ test("a client that tries many keys is refused for that reason and reported; the
       "60",
     ]);
   }
-  expect(parts.problems).toEqual([expect.stringContaining("somebody is trying keys")]);
+  expect(parts.problems).toEqual([expect.stringContaining("someone is guessing keys")]);
   // A request without a key does not count as an attempt and gets instructions. The right key works.
   expect((await ask(server, { path: "/api/server", bare: true, headers: { host } })).status).toBe(401);
   expect((await ask(server, { path: "/api/server" })).status).toBe(200);

@@ -1,4 +1,4 @@
-/** `connect(url)`: the sessions of a server, as if they were here. */
+/** `connect(url)`: gives access to the sessions of a server as if they were local. */
 
 import {
   type AgentHandle,
@@ -15,7 +15,7 @@ import { Http, queryOf } from "./http.ts";
 import { RemoteSession } from "./remote-session.ts";
 
 export interface ConnectOptions {
-  /** Not needed in the server's own page, nor with a link that was not used yet. */
+  /** Not needed in the server's own page, nor with an unused link. */
   readonly token?: string;
   readonly fetch?: typeof fetch;
   readonly clock?: Clock;
@@ -23,29 +23,29 @@ export interface ConnectOptions {
 
 export interface ListSessionsOptions {
   readonly limit?: number;
-  /** Only what stands behind this one: the last session of the page before. */
+  /** Only sessions after this one: the last session of the previous page. */
   readonly before?: Pick<SessionListing, "id" | "modifiedAt"> | undefined;
   readonly search?: string;
 }
 
 export interface RemoteOpenOptions extends OpenHandleOptions {
-  /** For a new session. */
+  /** The model of a new session. */
   readonly model?: string | undefined;
 }
 
 export interface RemoteAgent extends AgentHandle {
   readonly server: ServerInfo;
   open(options?: RemoteOpenOptions): Promise<SessionHandle>;
-  /** All of them, newest first. */
+  /** All sessions, newest first. */
   sessions(): AsyncIterable<SessionListing>;
   list(options?: ListSessionsOptions): Promise<readonly SessionListing[]>;
   requests(id: string): Promise<readonly RequestSummary[]>;
   remove(id: string): Promise<void>;
-  /** A link that lets one more browser in. */
+  /** Creates a link that grants access to one more browser. */
   newLink(): Promise<string>;
 }
 
-/** `address` is the server's URL, or the link it printed: the link is used up. */
+/** `address` is the server's URL or the link it printed. A link works only once. */
 export async function connect(address: string, options: ConnectOptions = {}): Promise<RemoteAgent> {
   const { url, code } = readAddress(address);
   const parts = {
@@ -54,7 +54,7 @@ export async function connect(address: string, options: ConnectOptions = {}): Pr
     fetch: options.fetch ?? globalThis.fetch.bind(globalThis),
     clock: options.clock ?? systemClock,
   };
-  // A link that is given is meant: one that lets nobody in is told, also where a token would have.
+  // A given link must work: an invalid one is an error even if there is a valid token.
   const token =
     code === undefined ? options.token : await redeem(new Http({ ...parts, token: undefined }), code);
   const http = new Http({ ...parts, token });
@@ -62,7 +62,7 @@ export async function connect(address: string, options: ConnectOptions = {}): Pr
   if (server.name !== "throughline" || server.api !== HTTP_API_VERSION) {
     throw codedError(
       "server_version",
-      `${url} speaks another version of the API (${String(server.api)} instead of ${HTTP_API_VERSION}): use the same version of Throughline on both sides`,
+      `${url} speaks another version of the API (${String(server.api)} instead of ${HTTP_API_VERSION}). Use the same version of Throughline on both sides`,
     );
   }
   return new Remote(http, server);
@@ -87,7 +87,7 @@ class Remote implements RemoteAgent {
     try {
       return await this.#http.post<SessionState>("/api/sessions", { id, model });
     } catch (error) {
-      // Somebody else was quicker: then it is there.
+      // Another client created it first, so open that one.
       const known =
         id !== undefined && codeOf(error) === "session_exists" ? await this.#state(id, "write") : undefined;
       if (known === undefined) throw error;
@@ -125,7 +125,7 @@ class Remote implements RemoteAgent {
     return (await this.#http.post<{ readonly link: string }>("/api/links")).link;
   }
 
-  /** As locally: a session that does not exist is made, unless it is opened to read. */
+  /** As with a local agent, a missing session is created unless it is opened to read. */
   async #state(id: string, mode: "write" | "read" | undefined): Promise<SessionState | undefined> {
     try {
       return await this.#http.get<SessionState>(`/api/sessions/${encodeURIComponent(id)}`);
@@ -143,12 +143,12 @@ function readAddress(address: string): { readonly url: string; readonly code: st
   try {
     url = new URL(address);
   } catch {
-    // Told below. No URL.canParse: not every browser has it.
+    // Reported below. URL.canParse is missing in some browsers.
   }
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw codedError(
       "server_url_invalid",
-      "that is not the address of a server: it should look like http://127.0.0.1:4319",
+      "that is not the address of a server. It should look like http://127.0.0.1:4319",
     );
   }
   const code = url.pathname === "/login" ? url.searchParams.get("code") : null;
@@ -157,7 +157,7 @@ function readAddress(address: string): { readonly url: string; readonly code: st
   if (problem !== undefined || url.username !== "" || url.password !== "" || url.hash !== "") {
     throw codedError(
       "server_url_invalid",
-      `the address of the server ${problem ?? "holds more than the link of a server"}: give its URL alone, or the link it printed, and the token in THROUGHLINE_TOKEN or as \`token\``,
+      `the address of the server ${problem ?? "has more parts than a server's link"}. Give only its URL or the link it printed, and the token in THROUGHLINE_TOKEN or as \`token\``,
     );
   }
   return { url: url.origin, code: code ?? undefined };

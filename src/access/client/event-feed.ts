@@ -1,7 +1,7 @@
 /**
- * A session's events over a connection that may break. It is taken up again after the last canonical event that arrived:
- * each is seen exactly once, in order, by its seq. What was open meanwhile is told anew by the server; so is the whole log
- * where it has fewer events than were seen (`reset`).
+ * A session's events over a connection that may break. It resumes after the last canonical event that arrived, so each
+ * is seen exactly once and in order, by its seq. The server repeats the items in progress, and the whole log if it has
+ * fewer events than were seen (`reset`).
  */
 
 import type { SessionState } from "../../base/api/index.ts";
@@ -15,12 +15,12 @@ export interface FeedOptions {
   readonly after: number;
   readonly signal: AbortSignal;
   readonly onState: (state: SessionState) => void;
-  /** The log ends with this event now: before what the last one seen was. */
+  /** The log now ends with this event, which is before the last one seen. */
   readonly onReset: (lastSeq: number) => void;
   readonly onConnection: (open: boolean) => void;
 }
 
-/** The server says something every 20 s; a connection that is silent for longer is dead, whatever TCP thinks. */
+/** The server sends something every 20 s. A connection that is silent for longer is dead, whatever TCP says. */
 const SILENCE_MS = 45_000;
 
 export async function* followFeed(http: Http, options: FeedOptions): AsyncGenerator<SessionEvent> {
@@ -60,7 +60,7 @@ export async function* followFeed(http: Http, options: FeedOptions): AsyncGenera
   }
 }
 
-/** One connection, until it ends, breaks, or falls silent. */
+/** Yields the messages of one connection until it ends, breaks or falls silent. */
 async function* connection(http: Http, path: string, signal: AbortSignal): AsyncGenerator<SseMessage> {
   const own = new AbortController();
   const stop = (): void => own.abort();
@@ -81,12 +81,12 @@ async function* connection(http: Http, path: string, signal: AbortSignal): Async
   }
 }
 
-/** What asking again will not change: the session is gone, or we may not see it. */
+/** Errors that a retry will not change: the session is gone, or we may not see it. */
 function isFinal(error: unknown): boolean {
   const status = statusOf(error);
   return status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429;
 }
 
 function outOfOrder(after: number, seq: number): ThroughlineError {
-  return codedError("stream_order", `event ${seq} came after event ${after}: something is missing`);
+  return codedError("stream_order", `event ${seq} arrived after event ${after}, so events are missing`);
 }

@@ -1,6 +1,6 @@
 /**
- * Requests to a server of ours. An answer that is not a success is a `ThroughlineError` with the server's code and words;
- * a server that cannot be reached is one too (`server_unreachable`).
+ * Requests to a Throughline server. An unsuccessful answer becomes a `ThroughlineError` with the server's code and
+ * message; so does a server that cannot be reached (`server_unreachable`).
  */
 
 import {
@@ -15,9 +15,9 @@ import {
 } from "../../base/support/index.ts";
 
 export interface HttpParts {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   readonly url: string;
-  /** None in a browser: its cookie says who it is. */
+  /** Undefined in a browser, which uses its cookie. */
   readonly token: string | undefined;
   readonly fetch: typeof fetch;
   readonly clock: Clock;
@@ -33,12 +33,12 @@ const TRIES = 5;
 const FIRST_WAIT_MS = 200;
 const MAX_WAIT_MS = 5000;
 
-/** Waits longer after each failure, within a bound. */
+/** Waits longer after each failure, up to a limit. */
 export function waitBefore(attempt: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), MAX_WAIT_MS);
 }
 
-/** A query of what is given. */
+/** Builds a query string from the defined values. */
 export function queryOf(given: Readonly<Record<string, string | number | undefined>>): string {
   const pairs = Object.entries(given).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
@@ -57,12 +57,12 @@ export class Http {
     return this.#parts.clock;
   }
 
-  /** Asking twice changes nothing, so a lost connection is tried again. */
+  /** Safe to repeat, so it is retried when the connection is lost. */
   async get<T>(path: string, signal?: AbortSignal): Promise<T> {
     return (await this.#json("GET", path, { signal, again: true })) as T;
   }
 
-  /** `again`: the request may be sent twice, because the server knows it by an id of ours. */
+  /** `again` allows a retry: the server recognizes the request by an id of ours. */
   async post<T>(path: string, body: object = {}, options: { readonly again?: boolean } = {}): Promise<T> {
     return (await this.#json("POST", path, { ...options, body })) as T;
   }
@@ -99,7 +99,7 @@ export class Http {
     if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
     let response: Response;
     try {
-      // A redirect could carry the token elsewhere; ours never sends one.
+      // A redirect could carry the token elsewhere; a Throughline server never sends one.
       response = await this.#parts.fetch(`${url}${path}`, { ...init, method, headers, redirect: "error" });
     } catch (error) {
       if (init.signal?.aborted === true) throw error;
@@ -113,16 +113,16 @@ export class Http {
   }
 }
 
-/** Node's fetch says only "fetch failed"; what happened is in the cause. */
+/** Node's fetch says only "fetch failed"; the cause has the reason. */
 function reasonOf(error: unknown): string {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && cause.message !== "" ? cause.message : messageOf(error);
 }
 
-/** Ports of other services, which `fetch` asks nobody at (https://fetch.spec.whatwg.org/#bad-port). */
+/** Ports of other services, which `fetch` refuses to use (https://fetch.spec.whatwg.org/#bad-port). */
 const BAD_PORT = "bad port";
 const BAD_PORT_HELP =
-  "has a port that is kept for another service, and no browser or client asks there: is it mistyped? Servers of Throughline use 4319 unless told otherwise";
+  "uses a port that is reserved for another service, so browsers and clients refuse to connect to it. Check the port; Throughline servers use 4319 by default";
 
 async function errorFrom(response: Response, url: string): Promise<ThroughlineError> {
   const body = tryParseJson(await response.text().catch(() => ""));
@@ -130,7 +130,7 @@ async function errorFrom(response: Response, url: string): Promise<ThroughlineEr
   const { status } = response;
   return new ThroughlineError({
     code: stringOf(error["code"]) ?? "not_a_server",
-    message: stringOf(error["message"]) ?? `${url} answered ${status}, and not as a Throughline server does`,
+    message: stringOf(error["message"]) ?? `${url} answered ${status}, but not like a Throughline server`,
     details: { status },
   });
 }

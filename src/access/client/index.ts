@@ -1,4 +1,4 @@
-/** `throughline/client`: the sessions of a server as handles like any other. Runs in a browser. */
+/** `throughline/client`: the sessions of a server, with the same handles as local ones. Runs in a browser. */
 
 export * from "../../base/api/index.ts";
 export {

@@ -1,5 +1,6 @@
 /**
- * Lines of text from a stream. A stream that breaks off in the middle of a line rejects: half a history is none.
+ * Reads lines of text from a stream. Rejects if the stream breaks off in the middle of a line: half a history is
+ * useless.
  */
 
 import { type ThroughlineError, codedError } from "../../base/support/index.ts";
@@ -26,5 +27,5 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
 }
 
 function cut(cause?: unknown): ThroughlineError {
-  return codedError("stream_cut", "the server's answer broke off", cause);
+  return codedError("stream_cut", "the connection ended in the middle of the server's answer", cause);
 }

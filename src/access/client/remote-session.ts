@@ -1,6 +1,6 @@
 /**
- * A session behind HTTP, as a handle like any other. What it is (title, usage, model …) is what the server last said:
- * kept fresh while somebody follows it, and by every answer.
+ * A session behind HTTP, with the same handle as a local one. Its properties (title, usage, model …) are what the
+ * server last reported: they are updated while the session is followed, and by every answer.
  */
 
 import type {
@@ -102,7 +102,7 @@ export class RemoteSession implements SessionHandle {
   }
 
   onChange(listener: () => void): () => void {
-    const own = (): void => listener(); // the same function twice is two listeners
+    const own = (): void => listener(); // so that the same function can be registered twice
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
   }
@@ -165,7 +165,7 @@ export class RemoteSession implements SessionHandle {
     await this.#change("checkout", options);
   }
 
-  /** The signal ends the waiting; the compaction itself is the server's. */
+  /** The signal ends the wait and asks the server to cancel the compaction, which runs there. */
   async compact(options: CompactOptions = {}): Promise<void> {
     const { signal, ...rest } = options;
     const done = this.#change("compact", rest);
@@ -265,9 +265,9 @@ export class RemoteSession implements SessionHandle {
     return this.close();
   }
 
-  /** With an id of ours it may be sent twice. A turn that is resumed has its id already. */
+  /** With an id of ours the request may be sent twice. A resumed turn already has its id. */
   #start(route: string, body: object | undefined, options: TurnOptions): Turn {
-    if (this.#closing.signal.aborted) throw codedError("log_closed", `session "${this.id}" was closed`);
+    if (this.#closing.signal.aborted) throw codedError("log_closed", `session "${this.id}" is closed`);
     const { turn = this.#ids.next("tn"), signal } = options;
     const path = `${this.#path}/${route}`;
     return new RemoteTurn({
@@ -294,7 +294,7 @@ export class RemoteSession implements SessionHandle {
     try {
       this.#take(await this.#http.get<SessionState>(this.#path));
     } catch {
-      // The turn has ended all the same; a session that is gone is told by whatever is asked of it next.
+      // The turn has ended anyway. If the session is gone, the next call reports it.
     }
     return state;
   }

@@ -1,6 +1,6 @@
 /**
- * A turn on a server. It goes on when this process goes away; leaving its loop early, iterating twice or not at all
- * changes nothing about it.
+ * A turn on a server. It continues if this process ends. Leaving the loop early, iterating twice or not iterating at
+ * all does not affect it.
  */
 
 import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";
@@ -8,23 +8,23 @@ import { NO_USAGE, type SessionEvent } from "../../base/events/index.ts";
 import { codeOf, messageOf, onAbort, ThroughlineError } from "../../base/support/index.ts";
 
 export interface RemoteTurnParts {
-  /** Empty where only the server knows it. */
+  /** Empty if only the server knows it. */
   readonly id: string;
   readonly signal: AbortSignal | undefined;
-  /** Sends it off. */
+  /** Sends the request that starts the turn. */
   start(): Promise<TurnState>;
-  /** At once, or when the turn has ended, but not for ever. */
+  /** Resolves at once, or when the turn has ended, within a time limit. */
   ask(id: string, when: "now" | "ended"): Promise<TurnState>;
   cancel(id: string): Promise<void>;
   follow(after: number, signal: AbortSignal): AsyncIterable<SessionEvent>;
-  /** The last event that was known when the turn was sent off. */
+  /** The last event known when the turn was started. */
   readonly after: number;
 }
 
 export class RemoteTurn implements Turn {
   readonly #parts: RemoteTurnParts;
   readonly #started: Promise<TurnState>;
-  /** Lets go of the signal of whoever began it. */
+  /** Removes the listener from the caller's signal. */
   readonly #forget: (() => void) | undefined;
   #id: string;
   #cancelled = false;
@@ -34,7 +34,7 @@ export class RemoteTurn implements Turn {
     this.#parts = parts;
     this.#id = parts.id;
     this.#started = this.#start();
-    this.#started.catch(() => undefined); // told to whoever asks for the result
+    this.#started.catch(() => undefined); // reported by `result`
     const { signal } = parts;
     this.#forget = signal && onAbort(signal, () => this.cancel());
     if (signal?.aborted === true) this.cancel();
@@ -59,20 +59,23 @@ export class RemoteTurn implements Turn {
     });
   }
 
-  /** Heard or not: a server that cannot be reached is told by the result. */
+  /** Best effort: if the server cannot be reached, the result says so. */
   cancel(): void {
     this.#cancelled = true;
     this.#started.then(() => this.#parts.cancel(this.#id)).catch(() => undefined);
   }
 
-  /** The events of this turn: from its first, which may close an earlier turn, to its last, which may be of a later one. */
+  /**
+   * The events of this turn, from its first, which may close an earlier turn, to its last, which may belong to a later
+   * one.
+   */
   async *[Symbol.asyncIterator](): AsyncGenerator<SessionEvent> {
     const started = await this.#started;
     const over = new AbortController();
     const window = new Window(this.#id, started.firstSeq, () => this.#parts.ask(this.#id, "now"));
     const watching = this.#ended().then(
       (state) => window.close(state) && over.abort(),
-      () => over.abort(), // the result tells why
+      () => over.abort(), // the result says why
     );
     try {
       for await (const event of this.#parts.follow(this.#parts.after, over.signal)) {
@@ -105,11 +108,12 @@ export class RemoteTurn implements Turn {
         lost = 0;
       } catch (error) {
         if (codeOf(error) === "server_unreachable") {
-          // It may be starting again; each asking has waited for it a while already. Nobody waits for what was stopped.
+          // The server may be restarting; each request has already waited a while for it. A cancelled turn is not
+          // waited for.
           if (!this.#cancelled && (lost += 1) < MAX_LOST) continue;
           return { turn: this.#id, state: "done", result: unreachable(error, this.#cancelled) };
         }
-        // Its server kept sessions in memory alone, and is gone with them, or the session was removed.
+        // The server kept sessions only in memory and was restarted, or the session was removed.
         if (codeOf(error) !== "turn_unknown") throw error;
         return { turn: this.#id, state: "done", result: NEVER_BEGUN };
       }
@@ -121,11 +125,11 @@ export class RemoteTurn implements Turn {
 const LOST: TurnResult = { status: "interrupted", text: "", usage: NO_USAGE, steps: 0 };
 const NEVER_BEGUN: TurnResult = {
   ...LOST,
-  error: { code: "turn_unknown", message: "the server does not know the turn any more" },
+  error: { code: "turn_unknown", message: "the server no longer knows the turn" },
 };
 const MAX_LOST = 20;
 
-/** It was sent, and what became of it only the server knows. */
+/** The request was sent, and only the server knows its outcome. */
 function unreachable(error: unknown, cancelled: boolean): TurnResult {
   const status = cancelled ? "cancelled" : "failed";
   return { ...LOST, status, error: { code: "server_unreachable", message: messageOf(error) } };
@@ -135,14 +139,17 @@ const MAX_HELD = 1000;
 
 type TurnEvent = Exclude<SessionEvent, { readonly type: "reset" }>;
 
-/** Which of a session's events are the turn's own. Only the server knows where they begin; until then they are held. */
+/**
+ * Decides which of a session's events belong to the turn. Only the server knows where they begin; events are held until
+ * then.
+ */
 class Window {
   readonly #turn: string;
   readonly #ask: () => Promise<TurnState>;
   #first: number | undefined;
   #last: number | undefined;
   #seen = -1;
-  /** With the last event that had come before it. */
+  /** Held events, each with the seq of the last logged event at that time. */
   #held: { readonly event: TurnEvent; readonly behind: number }[] = [];
 
   constructor(turn: string, first: number | undefined, ask: () => Promise<TurnState>) {
@@ -155,7 +162,7 @@ class Window {
     return this.#last !== undefined && this.#seen >= this.#last;
   }
 
-  /** True when nothing more will come. */
+  /** Returns true if no more events will follow. */
   close({ firstSeq, lastSeq }: TurnState): boolean {
     this.#first ??= firstSeq;
     this.#last = lastSeq ?? -1;
@@ -163,7 +170,7 @@ class Window {
   }
 
   async take(event: SessionEvent): Promise<readonly SessionEvent[]> {
-    // The log is told once more: of that only what was not seen yet is new to whoever iterates the turn.
+    // After a reset the log is repeated; only events not seen before are new to the caller.
     if (event.type === "reset" || ("seq" in event && event.seq <= this.#seen)) return [];
     if ("seq" in event) this.#seen = event.seq;
     this.#held.push({ event, behind: this.#seen });

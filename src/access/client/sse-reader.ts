@@ -1,6 +1,6 @@
 /**
- * Server-sent events from a stream, in a browser or anywhere else. Unlike the decoder of `wire/` it works on text and
- * keeps the `id`: the server at the other end is our own, so its frames are small and its line ends known.
+ * Reads server-sent events from a stream, in a browser or elsewhere. Unlike the decoder in `wire/`, it works on text
+ * and keeps the `id`. The server is our own, so its frames are small and its line ends known.
  */
 
 import { codedError, onAbort } from "../../base/support/index.ts";
@@ -11,12 +11,12 @@ export interface SseMessage {
   readonly data: string;
 }
 
-/** An event of a session may hold a whole file; more than this is no event of ours. */
+/** An event of a session may hold a whole file. Anything larger than this is not an event of ours. */
 const MAX_FRAME = 64 * 1024 * 1024;
 
 /**
- * `heard` is called with every piece that arrives, comments included. The signal cancels the body itself: with
- * one that was given to `fetch` alone, a reader on Node 20 under memory pressure was seen to wait for ever.
+ * `heard` is called with every chunk that arrives, including comments. The signal cancels the body itself: when it was
+ * only passed to `fetch`, a reader on Node 20 under memory pressure was seen to wait forever.
  */
 export async function* readMessages(
   body: ReadableStream<Uint8Array>,
@@ -32,7 +32,7 @@ export async function* readMessages(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) return; // what is not closed by an empty line was cut off
+      if (done) return; // a frame not closed by an empty line was cut off
       heard();
       text += decoder.decode(value, { stream: true });
       let end = text.indexOf("\n\n");
@@ -47,7 +47,7 @@ export async function* readMessages(
     }
   } finally {
     forget();
-    await reader.cancel().catch(() => undefined); // it may be broken already
+    await reader.cancel().catch(() => undefined); // it may already be broken
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * Who may talk to the server. One random token of 256 bits; a browser gets in by a link that works once and then holds a
- * cookie made from the token, a program sends the token itself. Compared in constant time, never written to a log.
+ * Who may use the server. There is one random token of 256 bits. A program sends the token itself. A browser gets
+ * access through a link that works once, and then holds a cookie derived from the token. Keys are compared in constant
+ * time and never logged.
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
@@ -14,24 +15,24 @@ export class AccessKeys {
   readonly cookieValue: string;
   readonly #token: Buffer;
   readonly #cookie: Buffer;
-  /** Codes of links that were not used yet. */
+  /** Codes of unused links. */
   readonly #codes: Buffer[] = [];
 
   constructor(token: string = randomKey()) {
     if (token.length < MIN_TOKEN_LENGTH || !/^[\w.~+/=-]+$/.test(token)) {
       throw codedError(
         "token_weak",
-        `the server's token must have ${MIN_TOKEN_LENGTH} or more letters, digits or -._~+/= : make one with "openssl rand -hex 32", or leave it out for a random one`,
+        `the server's token must have ${MIN_TOKEN_LENGTH} or more letters, digits or -._~+/= : create one with "openssl rand -hex 32", or omit it to get a random one`,
       );
     }
     this.token = token;
     this.#token = digest(token);
-    // Not the token: whoever reads a cookie store has no bearer token. The same after a restart with the same token.
+    // Not the token itself, so a leaked cookie is not a bearer token. The same after a restart with the same token.
     this.cookieValue = createHmac("sha256", token).update("throughline cookie").digest("base64url");
     this.#cookie = digest(this.cookieValue);
   }
 
-  /** A code that lets one browser, or one program, in once. */
+  /** Creates a code that grants access once, to one browser or program. */
   newCode(): string {
     const code = randomKey();
     this.#codes.push(digest(code));
@@ -39,7 +40,7 @@ export class AccessKeys {
     return code;
   }
 
-  /** True once for each code. */
+  /** Returns true once for each code. */
   redeem(code: string): boolean {
     const given = digest(code);
     let at = -1;
@@ -64,7 +65,7 @@ function randomKey(): string {
   return randomBytes(32).toString("base64url");
 }
 
-/** Equal lengths for any input, so that comparing tells nothing about the length either. */
+/** Equal lengths for any input, so that the comparison does not reveal the length either. */
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

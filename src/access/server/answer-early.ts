@@ -1,6 +1,6 @@
 /**
- * Answers a request whose body may still be on its way. Closing on unread bytes makes the system reset the connection,
- * and the sender then fails to write (EPIPE) instead of reading why it was refused. So the answer goes out whole, with
+ * Answers a request whose body may still be arriving. Closing with unread bytes makes the system reset the connection,
+ * and the sender then fails to write (EPIPE) instead of reading why it was refused. So the complete answer is sent with
  * `connection: close` and its length, and the rest of the body is read and dropped for a while before the socket closes
  * (RFC 9112 section 9.6). Most clients stop sending and close as soon as they have the answer.
  */
@@ -38,15 +38,15 @@ export function answerEarly(
   let dropped = 0;
   request.on("data", (chunk: Buffer) => {
     dropped += chunk.length;
-    if (dropped > lingerBytes) request.pause(); // the answer waits in the sender's buffer until the time is over
+    if (dropped > lingerBytes) request.pause(); // the answer stays in the sender's buffer until the time is up
   });
-  request.resume(); // a route may have begun to read it and stopped
+  request.resume(); // a route may have started reading it and stopped
   request.on("end", close);
   request.on("close", close);
-  request.on("error", () => undefined); // a sender that left has no use for an answer
+  request.on("error", () => undefined); // a sender that left needs no answer
 }
 
-/** Whether some of it may still come. */
+/** Whether part of the body may still arrive. */
 function hasBody({ headers, complete }: IncomingMessage): boolean {
   if (complete) return false;
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;

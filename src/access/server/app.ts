@@ -1,4 +1,4 @@
-/** The routes. All of them stand behind the gate (gate.ts); the login is the only one that needs no token. */
+/** The routes. All are behind the gate (gate.ts); only login works without a token. */
 
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { Hono } from "hono";
@@ -50,11 +50,12 @@ function addLogin(app: App, { keys, cookieName, wrongKeys, limits }: ServerParts
       c.header("set-cookie", `${cookieName}=${keys.cookieValue}; Path=/; HttpOnly; SameSite=Strict`);
       return c.html(LOGGED_IN);
     }
-    // The link again, in the browser it let in: its cookie says so, and nothing new is granted.
+    // The link was opened again in a browser that already has access. Nothing new is granted.
     if (hasCookie(c.env.incoming, keys, cookieName)) return c.html(LOGGED_IN);
     const wait = wrongKeys.add();
     if (wait !== undefined) return tooMany(c, wait);
-    // Clicked on a foreign page, the browser holds its cookie back; on a navigation of our own it sends it.
+    // A browser withholds its cookie when the link is clicked on a foreign page, but sends it when our own page
+    // navigates.
     return c.html(c.req.header("sec-fetch-site") === "cross-site" ? TRY_THE_PAGE : LOGIN_NEEDED, 401);
   });
   app.post(LOGIN_API_PATH, async (c) => {
@@ -64,7 +65,7 @@ function addLogin(app: App, { keys, cookieName, wrongKeys, limits }: ServerParts
     if (keys.redeem(code)) return c.json({ token: keys.token });
     const wait = wrongKeys.add();
     if (wait !== undefined) return tooMany(c, wait);
-    throw codedError("code_used", "this link was used already, or is not from this server");
+    throw codedError("code_used", "this link was already used, or is from another server");
   });
 }
 

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 
 import { Backlog } from "./backlog.ts";
 
-test("what waits comes out whole and in order, in few pieces, and then nothing waits", () => {
+test("the backlog returns everything complete and in order, in few chunks, and is then empty", () => {
   const backlog = new Backlog();
   const texts = Array.from({ length: 5000 }, (_, n) => `data: ${n} – größer als ein Byte\n\n`);
-  texts.splice(100, 0, "x".repeat(200_000)); // larger than a piece
+  texts.splice(100, 0, "x".repeat(200_000)); // larger than a chunk
   for (const text of texts) backlog.add(Buffer.from(text));
   const whole = Buffer.from(texts.join(""));
   expect(backlog.length).toBe(whole.length);
@@ -17,7 +17,7 @@ test("what waits comes out whole and in order, in few pieces, and then nothing w
   expect(Buffer.concat(backlog.take()).toString()).toBe("again");
 });
 
-test("it holds little more than the bytes themselves", () => {
+test("the backlog holds little more than the bytes themselves", () => {
   const backlog = new Backlog();
   for (let n = 0; n < 6000; n += 1) backlog.add(Buffer.from("d".repeat(170)));
   const held = backlog.take().reduce((sum, { buffer }) => sum + buffer.byteLength, 0);

@@ -1,14 +1,14 @@
 /**
- * What waits for a client that reads more slowly than a session speaks: bytes in a few large pieces. Thousands of small
- * strings in a socket's own queue, three for each event, take several times what they say; with many slow clients that
- * was most of what the server held.
+ * Holds what a slow client has not read yet, as bytes in a few large chunks. Thousands of small strings in a socket's
+ * own queue, three for each event, take several times their size; with many slow clients that was most of the server's
+ * memory.
  */
 
 const PIECE = 64 * 1024;
 
 export class Backlog {
   #pieces: Buffer[] = [];
-  /** Of the last piece. */
+  /** Bytes used in the last chunk. */
   #used = 0;
   #length = 0;
 
@@ -29,7 +29,7 @@ export class Backlog {
     this.#length += size;
   }
 
-  /** Everything, in order; nothing waits any more. */
+  /** Removes and returns everything, in order. */
   take(): readonly Buffer[] {
     this.#closeLast();
     const pieces = this.#pieces;

@@ -1,12 +1,12 @@
 /**
- * The server's open sockets, and which of them may be closed to make room. Node's own limit of connections shuts out
- * whoever comes last: a few thousand sockets that never finish a request (slowloris) would lock the owner out. Here only
+ * The server's open sockets, and which of them may be closed to make room. Node's own connection limit shuts out the
+ * latest arrival: a few thousand sockets that never finish a request (slowloris) would lock out the owner. Here only
  * one thing protects a connection: a request on it that passed the gate with a valid key and waits for its answer.
- * Everything a stranger can do (say nothing, send half a head, half a login, a refused body that never ends) leaves the
- * connection where the next newcomer can take its place.
+ * Anything a stranger can do (send nothing, half a header, half a login, a refused body that never ends) leaves a
+ * connection that the next newcomer can replace.
  *
- * Places are cleared after a round of the event loop, and never on behalf of a newcomer whose first bytes the server has
- * not read yet: a flood that arrives together with the owner must not push the owner out before the key is seen.
+ * Room is made after a round of the event loop, and never by closing a newcomer whose first bytes the server has not
+ * read yet: a flood that arrives together with the owner must not push the owner out before the key is seen.
  */
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
@@ -17,13 +17,16 @@ import type { ServerLimits } from "./limits.ts";
 type Limits = Pick<ServerLimits, "connections" | "pipelined" | "strangerMs">;
 
 export class Connections {
-  /** No request on them was ever let in; the oldest first, each with the round in which it came. They make room first. */
+  /**
+   * Connections without an accepted request so far, oldest first, each with the round in which it arrived. Closed
+   * first.
+   */
   readonly #strangers = new Map<Socket, number>();
-  /** A request on them was let in before, and none waits now; the longest idle first. */
+  /** Connections with an accepted request earlier and none pending, longest idle first. */
   readonly #idle = new Set<Socket>();
-  /** How many requests that were let in wait for their answers. */
+  /** Pending accepted requests per connection. */
   readonly #served = new Map<Socket, number>();
-  /** Requests of any kind that wait for their answers. */
+  /** Pending requests of any kind per connection. */
   readonly #asked = new WeakMap<Socket, number>();
   readonly #limits: Limits;
   #round = 0;
@@ -39,7 +42,7 @@ export class Connections {
       }
       this.#strangers.set(socket, this.#round);
       socket.on("close", () => this.#forget(socket));
-      // A burst may exceed the limit for one round of the loop, but not without end.
+      // A burst may exceed the limit for one round of the event loop, but not without bound.
       if (this.count > 2 * limits.connections) this.#evict(this.#strangers.keys());
       else this.#clearSoon();
     });
@@ -49,26 +52,26 @@ export class Connections {
     return this.#strangers.size + this.#idle.size + this.#served.size;
   }
 
-  /** A request whose head has arrived, before anything is known of who sent it. */
+  /** Called when a request's header has arrived, before its sender is known. */
   begin({ socket }: IncomingMessage, response: ServerResponse): void {
     const asked = (this.#asked.get(socket) ?? 0) + 1;
     this.#asked.set(socket, asked);
     response.on("close", () => this.#asked.set(socket, (this.#asked.get(socket) ?? 1) - 1));
-    // No browser asks again before it has its answers; a client that sends thousands at once means harm.
+    // No browser pipelines that many requests; a client that sends thousands at once is hostile.
     if (asked > this.#limits.pipelined) socket.destroy();
   }
 
-  /** The request carried a valid key: its connection stays until it is answered. */
+  /** The request carried a valid key, so its connection stays until it is answered. */
   admit({ socket }: IncomingMessage, response: ServerResponse): void {
     const served = this.#served.get(socket) ?? 0;
     if (served === 0 && this.#isFull) socket.destroy();
-    if (socket.destroyed) return; // closed before its head was read
+    if (socket.destroyed) return; // closed before its header was read
     this.#forget(socket);
     this.#served.set(socket, served + 1);
     response.on("close", () => this.#release(socket));
   }
 
-  /** The request carried no valid key: it has a short time for its body and its answer, then its socket is closed. */
+  /** The request carried no valid key. Its body and answer have a short time, then its socket is closed. */
   limit(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     const deadline = setTimeout(() => socket.destroy(), this.#limits.strangerMs);
@@ -80,7 +83,7 @@ export class Connections {
     response.on("close", settle);
   }
 
-  /** Each ends with its last answer; at once if it waits for none. */
+  /** Closes each connection after its last answer, or at once if none is pending. */
   closeWhenIdle(): void {
     this.#closing = true;
     for (const socket of [...this.#strangers.keys(), ...this.#idle]) socket.destroy();
@@ -117,7 +120,7 @@ export class Connections {
       this.#evict(this.#strangersBefore(this.#round));
       if (this.#strangers.size === 0) this.#evict(this.#idle);
       this.#round += 1;
-      this.#clearSoon(); // only newcomers are left: they are read in the round that follows
+      this.#clearSoon(); // only newcomers are left; the next round reads them
     });
   }
 

@@ -1,4 +1,4 @@
-/** What the routes work with, and the small helpers they share. */
+/** What the routes work with, and small helpers they share. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
@@ -24,7 +24,7 @@ export interface ServerParts {
   readonly page: ReadonlyMap<string, PageFile>;
   readonly counters: StreamCounters;
   readonly exportSession: ExportSession;
-  /** A new link that works once. */
+  /** Creates a link that works once. */
   readonly newLink: () => string;
   readonly wrongKeys: WrongKeys;
   readonly limits: ServerLimits;
@@ -42,7 +42,10 @@ export function hostedOf(parts: ServerParts, c: RouteContext): Promise<HostedSes
   return parts.host.get(c.req.param("id") ?? "");
 }
 
-/** A session that is not there is refused before the body has come. One that is may be let go of while a slow body does. */
+/**
+ * Refuses a missing session before reading the body. Looks it up again afterwards, because it may be released during a
+ * slow upload.
+ */
 export async function withBody(
   parts: ServerParts,
   c: RouteContext,
@@ -52,7 +55,7 @@ export async function withBody(
   return { body, hosted: await hostedOf(parts, c) };
 }
 
-/** A whole number in the query; absent is undefined. */
+/** A whole number in the query, or undefined if absent. */
 export function numberIn(c: RouteContext, name: string, least = 0): number | undefined {
   const text = c.req.query(name);
   return text === undefined ? undefined : wholeNumber(name, text, least);

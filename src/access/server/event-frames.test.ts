@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { SessionEvent } from "../../base/events/index.ts";
 import { sharedFrames } from "./event-frames.ts";
 
-/** A delta that counts how often it is written out. */
+/** A delta that counts how often it is serialized. */
 function counted(text: string, counts: { written: number }): SessionEvent {
   const event = { type: "text_delta", turn: "t", response: "r", outputIndex: 0, part: 0 };
   Object.defineProperty(event, "text", {
@@ -16,7 +16,7 @@ function counted(text: string, counts: { written: number }): SessionEvent {
   return event as unknown as SessionEvent;
 }
 
-test("a batch is written out once, however many follow", () => {
+test("a batch is serialized once, however many follow", () => {
   const counts = { written: 0 };
   const batch = ["one", "two", "three"].map((text) => counted(text, counts));
   const all = Array.from({ length: 200 }, () => sharedFrames(batch));

@@ -1,13 +1,13 @@
 /**
- * Events as they stand in a stream. All who follow a session are told the same batch: it is written out once for all of
- * them, and forgotten with the batch.
+ * Events as frames of a stream. All followers of a session get the same batches, so each batch is serialized once for
+ * all of them and released with the batch.
  */
 
 import { type SessionEvent, toLine } from "../../base/events/index.ts";
 
 const written = new WeakMap<readonly SessionEvent[], Buffer>();
 
-/** The bytes of a batch that several followers are given. */
+/** The bytes of a batch that several followers receive. */
 export function sharedFrames(batch: readonly SessionEvent[]): Buffer {
   let bytes = written.get(batch);
   if (bytes === undefined) {

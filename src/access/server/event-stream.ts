@@ -1,10 +1,10 @@
 /**
- * A session's events as server-sent events. `id:` is the seq of a canonical event; deltas stand in between without one,
- * so `Last-Event-ID` always names something that can be found again. On attaching: what the client has missed, then
- * what is open right now, then live.
+ * A session's events as server-sent events. `id:` is the seq of a canonical event. Deltas between them have no id, so
+ * `Last-Event-ID` always names an event that can be found again. A new client gets what it has missed, then the items
+ * in progress, then live events.
  *
- * A client never holds anything up. History is sent as fast as it is read. Live events are written at once; a client
- * that lets more than `MAX_BACKLOG` of them pile up is dropped, and catches up from the log when it comes back.
+ * A client never holds anything up. History is sent as fast as the client reads it. Live events are written at once; a
+ * client that lets more than `MAX_BACKLOG` of them pile up is dropped, and catches up from the log when it returns.
  */
 
 import type { ServerResponse } from "node:http";
@@ -16,15 +16,15 @@ import { Backlog } from "./backlog.ts";
 import { frameOf, sharedFrames } from "./event-frames.ts";
 import type { HostedSession, StateFrame } from "./hosted-session.ts";
 
-/** So much of live events may wait for one client; what it misses is in the log. */
+/** How many bytes of live events may wait for one client. Anything it misses is in the log. */
 const MAX_BACKLOG = 256 * 1024;
-/** Of history, so much waits for the client at a time. */
+/** How many bytes of history may wait for the client at a time. */
 const HISTORY_BACKLOG = 256 * 1024;
 const KEEP_ALIVE_MS = 20_000;
 const STUCK_MS = 30_000;
 const RECONNECT_MS = 1000;
 const STILL_HERE = Buffer.from(": still here\n\n");
-/** The same as a whole chunk of HTTP/1.1. */
+/** The same as a complete chunk of HTTP/1.1. */
 const STILL_HERE_CHUNK = Buffer.from(`${STILL_HERE.length.toString(16)}\r\n${STILL_HERE.toString()}\r\n`);
 
 export interface StreamCounters {
@@ -32,7 +32,7 @@ export interface StreamCounters {
   dropped: number;
 }
 
-/** Resolves when the client has gone, was dropped, or the session was removed. */
+/** Resolves when the client has left or was dropped, or the session was removed. */
 export async function streamEvents(
   hosted: HostedSession,
   response: ServerResponse,
@@ -61,18 +61,18 @@ class EventClient {
   readonly #unlisten: () => void;
   readonly #pings: NodeJS.Timeout;
   readonly #backlog = new Backlog();
-  /** What came in this round of the event loop. */
+  /** Frames added in this round of the event loop. */
   #pending: Buffer[] = [];
   #pendingBytes = 0;
-  /** The socket takes no more for now: what comes waits here. */
+  /** The socket accepts no more for now, so frames go to the backlog. */
   #full = false;
   #after: number;
-  /** Of the events it was sent: one that is larger than the limit is no sign of a slow client. */
+  /** The largest batch sent. One larger than the limit does not mean that the client is slow. */
   #largest = 0;
   #gone = false;
   #sentState = "";
   #stateWanted = false;
-  /** Ends the following that is under way. */
+  /** Stops following the session that is open now. */
   #stop: (() => void) | undefined;
   #resume: (() => void) | undefined;
 
@@ -86,7 +86,7 @@ class EventClient {
     this.#pings = setInterval(() => this.#ping(), KEEP_ALIVE_MS);
     this.#pings.unref();
     response.on("drain", () => this.#drained());
-    response.on("error", () => undefined); // a client that went away is no error of ours
+    response.on("error", () => undefined); // a client that left is not an error of ours
     response.on("close", () => this.#close());
   }
 
@@ -105,7 +105,9 @@ class EventClient {
     }
   }
 
-  /** A client that has seen more than there is has seen another log: it is told so, and given the whole of this one. */
+  /**
+   * A client that has seen more events than exist has seen another log. It is told so and gets this one from the start.
+   */
   async #resetIfAhead(session: Session): Promise<void> {
     if (this.#after <= session.lastSeq) return;
     await session.refresh();
@@ -114,7 +116,10 @@ class EventClient {
     this.#write(Buffer.from(`event: reset\ndata: {"seq":${session.lastSeq}}\n\n`));
   }
 
-  /** Until the session is opened anew or the client has gone. The signal outlives many clients: it must forget each. */
+  /**
+   * Follows until the session is reopened or the client leaves. The signal outlives many clients, so each must detach
+   * from it.
+   */
   async #follow(session: Session, swapped: AbortSignal): Promise<void> {
     const stopped = new AbortController();
     const stop = (): void => stopped.abort();
@@ -142,7 +147,7 @@ class EventClient {
     this.#response.end();
   }
 
-  /** None of it was sent before: history and the batches behind it are told apart by their seq. */
+  /** Nothing in it was sent before: history and the batches after it are told apart by seq. */
   #sendBatch(batch: readonly SessionEvent[]): void {
     for (const event of batch) if ("seq" in event) this.#after = event.seq;
     this.#send(sharedFrames(batch));
@@ -153,7 +158,10 @@ class EventClient {
     this.#write(frames);
   }
 
-  /** Past the response's own bookkeeping, when nothing is on its way: it was most of what thousands of idle streams cost. */
+  /**
+   * Bypasses the response's own bookkeeping when nothing is pending: that was most of the cost of thousands of idle
+   * streams.
+   */
   #ping(): void {
     const { socket, chunkedEncoding, writableCorked } = this.#response;
     const isIdle = !this.#gone && !this.#full && this.#behind === 0 && writableCorked === 0;
@@ -161,7 +169,7 @@ class EventClient {
     else this.#write(STILL_HERE);
   }
 
-  /** Many changes at once are told once, when the work that made them is done. */
+  /** Several changes at once are reported once, after the work that caused them. */
   #wantState(): void {
     if (this.#stateWanted || this.#gone) return;
     this.#stateWanted = true;
@@ -170,7 +178,7 @@ class EventClient {
       if (this.#gone || this.#hosted.gone) return;
       this.#hosted.stateFrame().then(
         (state) => this.#sendState(state),
-        () => undefined, // it could not be opened any more: the stream itself will say so
+        () => undefined, // it can no longer be opened; the stream itself reports that
       );
     });
   }
@@ -181,12 +189,12 @@ class EventClient {
     this.#write(bytes);
   }
 
-  /** Bytes that this client has not taken yet. */
+  /** Bytes that this client has not read yet. */
   get #behind(): number {
     return this.#response.writableLength + this.#backlog.length + this.#pendingBytes;
   }
 
-  /** All that comes in one round of the event loop goes out in one piece: a write costs more than an event. */
+  /** Frames of one round of the event loop are written together: a write costs more than an event. */
   #write(frames: Buffer): void {
     if (this.#gone) return;
     if (this.#pending.length === 0) setImmediate(() => this.#writePending());
@@ -214,7 +222,7 @@ class EventClient {
     this.#resume?.();
   }
 
-  /** False when the client has gone, or takes nothing for so long that it is taken for gone. */
+  /** Returns false if the client has left, or has read nothing for so long that it counts as gone. */
   async #hasRoom(): Promise<boolean> {
     while (!this.#gone && this.#behind > HISTORY_BACKLOG) {
       const stuck = await new Promise<boolean>((resolve) => {

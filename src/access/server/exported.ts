@@ -1,6 +1,6 @@
 /**
- * A session as a download. Which forms there are is the composition root's; without any it leaves as the bundle that
- * `throughline sessions import` takes.
+ * A session as a download. The composition root supplies the formats; without any, the session is exported as the
+ * bundle that `throughline sessions import` reads.
  */
 
 import { codedError } from "../../base/support/index.ts";
@@ -9,7 +9,7 @@ import { bundleText, readBundle, type Store } from "../../runtime/log/index.ts";
 export interface ExportOptions {
   readonly format: string;
   readonly reasoning: boolean;
-  /** Without what looks like a secret. */
+  /** Remove anything that looks like a secret. */
   readonly redact: boolean;
 }
 
@@ -19,13 +19,13 @@ export interface Exported {
   readonly body: Iterable<Uint8Array>;
 }
 
-/** An unknown format is refused with `format_unknown`. */
+/** Rejects an unknown format with `format_unknown`. */
 export type ExportSession = (id: string, options: ExportOptions) => Promise<Exported>;
 
 export function bundleExport(store: Store): ExportSession {
   return async (id, { format, reasoning, redact }) => {
     if (format !== "jsonl" || !reasoning || redact)
-      throw codedError("format_unknown", "this server exports whole sessions as jsonl only");
+      throw codedError("format_unknown", "this server exports only complete sessions, as jsonl");
     const log = await store.open(id, { mode: "read" });
     const bundle = await readBundle(log);
     await log.close();

@@ -1,6 +1,6 @@
 /**
- * What every request passes before any route sees it. A web page in the user's browser, a rebound DNS name and another
- * local user can all reach a port on loopback (reliability.md §4); none of them gets further than this file.
+ * The checks every request passes before a route sees it. A web page in the user's browser, a rebound DNS name and
+ * another local user can all reach a port on loopback (reliability.md §4); none of them gets past this file.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -11,15 +11,15 @@ export interface Denial {
   readonly status: number;
   readonly code: string;
   readonly message: string;
-  /** A key was shown, and it was not ours. */
+  /** The request carried a key, and it was wrong. */
   readonly wrongKey?: true;
 }
 
-/** In place of the refusal of a wrong key, when there were many. */
+/** Replaces the refusal of a wrong key when there were too many. */
 export const TOO_MANY_WRONG_KEYS: Denial = {
   status: 429,
   code: "too_many_wrong_keys",
-  message: "too many wrong keys: open the link the server printed, or use the right token",
+  message: "too many wrong keys. Open the link the server printed, or use the right token",
 };
 
 export interface GateRules {
@@ -29,7 +29,7 @@ export interface GateRules {
   readonly cookieName: string;
 }
 
-/** The only address that is open to those who have no token yet: it takes a code that works once. */
+/** The only addresses that need no token: they accept a code that works once. */
 export const LOGIN_PATH = "/login";
 export const LOGIN_API_PATH = "/api/login";
 
@@ -48,27 +48,31 @@ export function denialOf(request: IncomingMessage, rules: GateRules): Denial | u
 
 function targetDenial({ method = "", url = "" }: IncomingMessage): Denial | undefined {
   if (!METHODS.has(method)) return refuse(405, "method_not_allowed", "use GET, POST or DELETE");
-  // An absolute target names a host of its own, beside the header that is checked.
+  // An absolute target names its own host, apart from the header that is checked.
   if (!url.startsWith("/") || url.startsWith("//"))
     return refuse(400, "url_invalid", "the target must be a path");
   if (url.length > MAX_URL_LENGTH) return refuse(414, "url_too_long", "the address is too long");
   return undefined;
 }
 
-/** Exactly one, exactly ours: a page that points a name of its own at 127.0.0.1 sends that name (CVE-2025-66414). */
+/**
+ * There must be exactly one Host, and it must be ours: a page that points its own name at 127.0.0.1 sends that name
+ * (CVE-2025-66414).
+ */
 function hostDenial(request: IncomingMessage, { hosts }: GateRules): Denial | undefined {
   const [host, ...more] = headersNamed(request, "host");
   if (host !== undefined && more.length === 0 && hosts.has(host.toLowerCase())) return undefined;
   return refuse(
     421,
     "host_refused",
-    "this server does not answer under that name: open it by the address it printed",
+    "this server does not answer under that name. Open it at the address it printed",
   );
 }
 
 /**
- * SameSite is no help between ports: http://localhost:3000 is the same site as http://localhost:4319 (CVE-2026-22812).
- * The origin must be ours to the letter, and where a browser says who asks, it must be our own page or the person.
+ * SameSite does not help between ports: http://localhost:3000 is the same site as http://localhost:4319
+ * (CVE-2026-22812). The origin must be exactly ours, and if the browser says who sends the request, it must be our own
+ * page or the person.
  */
 function originDenial(request: IncomingMessage): Denial | undefined {
   const refused = refuse(403, "origin_refused", "requests from other pages are refused");
@@ -76,7 +80,7 @@ function originDenial(request: IncomingMessage): Denial | undefined {
   if (origins.some((origin) => origin !== `http://${request.headers.host ?? ""}`)) return refused;
   const sites = headersNamed(request, "sec-fetch-site");
   const foreign = sites.some((site) => site !== "same-origin" && site !== "none");
-  // A link clicked in a terminal that is itself a web page is a foreign navigation; its code is the proof.
+  // A link clicked in a terminal that is itself a web page is a cross-site navigation; its code is the proof.
   if (foreign && !(isLogin(request) && request.headers["sec-fetch-mode"] === "navigate")) return refused;
   return undefined;
 }
@@ -86,7 +90,7 @@ function authDenial(request: IncomingMessage, { keys, cookieName }: GateRules): 
   const refused = refuse(
     401,
     "unauthorized",
-    "a token is needed: open the link the server printed, or send authorization: Bearer TOKEN",
+    "a token is required. Open the link the server printed, or send authorization: Bearer TOKEN",
   );
   const [authorization, ...more] = headersNamed(request, "authorization");
   if (authorization !== undefined) {
@@ -95,32 +99,32 @@ function authDenial(request: IncomingMessage, { keys, cookieName }: GateRules): 
   }
   if (!hasCookie(request, keys, cookieName))
     return cookiesNamed(request, cookieName).length === 0 ? refused : { ...refused, wrongKey: true };
-  // A browser sends its cookie by itself: what changes something must also say where it comes from.
+  // A browser sends its cookie automatically, so a request that changes something must also name its origin.
   if (isWrite(request) && headersNamed(request, "origin").length !== 1)
     return refuse(403, "origin_refused", "a request that changes something must name its origin");
   return undefined;
 }
 
-/** A browser that was let in before. */
+/** Whether the browser already has access. */
 export function hasCookie(request: IncomingMessage, keys: AccessKeys, name: string): boolean {
   const cookies = cookiesNamed(request, name);
   return cookies.length === 1 && cookies.every((cookie) => keys.isCookie(cookie));
 }
 
-/** Anything a plain form can send is refused: a form needs no permission from the browser to reach other sites. */
+/** Refuses anything a plain form can send: a form needs no permission from the browser to reach other sites. */
 function contentDenial(request: IncomingMessage): Denial | undefined {
   if (!isWrite(request)) {
     const hasBody =
       request.headers["transfer-encoding"] !== undefined ||
       Number(request.headers["content-length"] ?? 0) > 0;
-    return hasBody ? refuse(400, "body_unexpected", "a GET request has no body") : undefined;
+    return hasBody ? refuse(400, "body_unexpected", "a GET request must not have a body") : undefined;
   }
   const types = headersNamed(request, "content-type");
   const [type = ""] = types;
   if (types.length !== 1 || !/^application\/json\s*(?:;\s*charset=utf-8\s*)?$/i.test(type))
     return refuse(415, "content_type", "send application/json");
   if (headersNamed(request, "content-encoding").some((encoding) => encoding !== "identity"))
-    return refuse(415, "content_encoding", "send the body as it is, not compressed");
+    return refuse(415, "content_encoding", "send the body uncompressed");
   return undefined;
 }
 
@@ -128,13 +132,13 @@ function isWrite({ method }: IncomingMessage): boolean {
   return method !== "GET" && method !== "HEAD";
 }
 
-/** What may be asked without a key: it brings a code that is checked later. */
+/** Requests that need no key: they bring a code that is checked later. */
 export function isLogin({ method, url = "" }: IncomingMessage): boolean {
   const path = url.split("?", 1)[0];
   return (method === "GET" && path === LOGIN_PATH) || (method === "POST" && path === LOGIN_API_PATH);
 }
 
-/** All of them: node keeps one of several and joins others, and which one a check sees must not be a matter of luck. */
+/** Returns all of them. Node keeps one of several headers and joins others, and a check must not depend on which. */
 function headersNamed({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   const found: string[] = [];
   for (let at = 0; at < rawHeaders.length; at += 2) {

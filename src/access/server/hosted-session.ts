@@ -1,7 +1,7 @@
 /**
- * One session as the server has it. It is opened to read while people only look, and to write from the first request
- * that writes until shortly after its last turn: so a terminal can take the session over when the page is idle, and a
- * session that a terminal is writing is shown by following its file.
+ * One session as the server hosts it. It is open for reading while clients only view it, and for writing from the first
+ * request that writes until shortly after its last turn. So a terminal can take over the session when the page is idle,
+ * and a session that a terminal writes is shown by following its file.
  */
 
 import type { SessionState } from "../../base/api/index.ts";
@@ -29,24 +29,24 @@ export interface HostedParts {
   readonly store: Store;
   readonly agentFor: AgentFor;
   readonly clock: Clock;
-  /** So long after its last use a session is no longer held for writing. */
+  /** How long after its last use a session stays open for writing. */
   readonly releaseMs: number;
   readonly costOf: CostOf;
-  /** Turns wait in the session that did not begin: somebody is to call `beginWaiting`. */
+  /** Reports that the session has waiting turns that did not begin. The host then calls `beginWaiting`. */
   readonly owes: (id: string) => void;
-  /** Tells the server's terminal. */
+  /** Reports a problem to the server's terminal. */
   readonly problem: (message: string) => void;
 }
 
 export interface Attached {
   readonly session: Session;
-  /** Aborted when the session was opened anew, in another mode: follow again. */
+  /** Aborted when the session was reopened in another mode. Follow it again then. */
   readonly swapped: AbortSignal;
 }
 
-/** The state as it stands in a stream. */
+/** The state as a frame of a stream. */
 export interface StateFrame {
-  /** Equal when there is nothing to tell: the number of the last event changes with every event, which tells it itself. */
+  /** Equal keys mean nothing new to send. `lastSeq` is excluded: every event carries it. */
   readonly key: string;
   readonly bytes: Buffer;
 }
@@ -57,17 +57,17 @@ export class HostedSession {
   readonly turns: HostedTurns;
   readonly #listeners = new Set<() => void>();
   #open: { readonly session: Session; readonly swap: AbortController } | undefined;
-  /** Chosen here; it becomes an event with the next step only, so it must survive that the session is let go. */
+  /** A model chosen here. It becomes an event only with the next step, so it must survive closing the session. */
   #model: { readonly name: string; readonly after: number } | undefined;
-  /** It is being made: only then may it be missing in the store. */
+  /** The session is being created; only then may it be missing in the store. */
   #isNew = false;
-  /** Opening and closing, one after the other. */
+  /** Serializes opening and closing. */
   #turnstile: Promise<unknown> = Promise.resolve();
   #facts: SessionFacts;
   #stateFrame: Promise<StateFrame> | undefined;
   #uses = 0;
   #lastUse: number;
-  /** Whoever only looks does not keep others from writing. */
+  /** Viewing a session does not keep other processes from writing it. */
   #lastWrite: number;
   #followers = 0;
   #gone: "removed" | "stopping" | undefined;
@@ -97,7 +97,7 @@ export class HostedSession {
     return this.#gone !== undefined;
   }
 
-  /** Nobody looks, nothing runs, and nobody has asked for a while. */
+  /** True if the session has no followers, no running turn and no recent request. */
   isForgettable(afterMs: number): boolean {
     return (
       this.#uses === 0 &&
@@ -108,7 +108,7 @@ export class HostedSession {
     );
   }
 
-  /** Somebody is about to use it. */
+  /** Marks the session as used. */
   touch(): void {
     this.#lastUse = this.#parts.clock.monotonic();
   }
@@ -118,7 +118,7 @@ export class HostedSession {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Works with the session in the mode that is needed; it is not let go meanwhile. */
+  /** Runs `work` with the session open in the required mode. The session stays open meanwhile. */
   async withSession<T>(mode: "read" | "write", work: (session: Session) => Promise<T> | T): Promise<T> {
     this.#uses += 1;
     try {
@@ -132,13 +132,16 @@ export class HostedSession {
     }
   }
 
-  /** Works with the session where it is written: what runs in another process only that one can stop or answer. */
+  /**
+   * Runs `work` only if no other process writes the session: only that process can stop its turn or answer its
+   * questions.
+   */
   whereItRuns<T>(work: (session: Session) => Promise<T> | T): Promise<T> {
     return this.withSession("read", async (session) => {
       if (session.access === "read" && session.writer === "live")
         throw codedError(
           "session_locked",
-          `session "${this.id}" is being written by another process: ask that one, or wait until it lets go`,
+          `session "${this.id}" is being written by another process. Use that process, or wait until it releases the session`,
         );
       return work(session);
     });
@@ -151,7 +154,7 @@ export class HostedSession {
     });
   }
 
-  /** For a new session: durable when it has resolved. */
+  /** Creates a new session. Durable once it resolves. */
   async create(model: string | undefined): Promise<void> {
     this.#isNew = true;
     try {
@@ -179,7 +182,7 @@ export class HostedSession {
         model: { label: model.label, settings: { target, capabilities, effort } },
         context,
         interrupted,
-        // Open to read with no writer about: the server would take the lock when asked to write.
+        // Open for reading with no writer: the server would take the lock for a request that writes.
         access: session.access === "read" && writer === "live" ? "read" : "write",
         writer,
         turn: running,
@@ -189,29 +192,29 @@ export class HostedSession {
     });
   }
 
-  /** For all who follow: worked out and written out once for each change, however many they are. */
+  /** For all followers: computed and serialized once per change, however many there are. */
   stateFrame(): Promise<StateFrame> {
     if (this.#stateFrame !== undefined) return this.#stateFrame;
     const made = this.state().then(stateFrameOf);
     this.#stateFrame = made;
     made.catch(() => {
-      if (this.#stateFrame === made) this.#stateFrame = undefined; // the next who asks tries again
+      if (this.#stateFrame === made) this.#stateFrame = undefined; // the next caller tries again
     });
     return made;
   }
 
-  /** The log only grows: what was counted is not counted again. */
+  /** The log only grows, so earlier events are not counted again. */
   async factsOf(session: Session): Promise<SessionFacts> {
     const facts = this.#facts;
     for await (const event of session.events({ after: facts.lastSeq })) facts.add([event]);
     return facts;
   }
 
-  /** For a viewer; `detach` when it has gone. */
+  /** Returns the open session for a viewer. */
   async attach(): Promise<Attached> {
     await this.#ensure("read");
     const open = this.#open;
-    if (open === undefined) return this.attach(); // let go between the two lines
+    if (open === undefined) return this.attach(); // released between the two lines
     return { session: open.session, swapped: open.swap.signal };
   }
 
@@ -223,12 +226,15 @@ export class HostedSession {
     };
   }
 
-  /** Turns wait that nobody runs. */
+  /** Reports that turns are waiting that no process runs. */
   owes(): void {
     this.#parts.owes(this.id);
   }
 
-  /** Begins what waits. The session is held only for that: what the log has already can stay in the list until then. */
+  /**
+   * Begins the waiting turns, and opens the session for writing only if there are any: turns the log already has may
+   * stay in the list.
+   */
   async beginWaiting(): Promise<void> {
     const waiting = await this.waiting.list();
     const { turns } = await this.withSession("read", (session) => this.factsOf(session));
@@ -239,21 +245,21 @@ export class HostedSession {
     });
   }
 
-  /** Lets another process write, if nothing was asked meanwhile. */
+  /** Lets another process write, if nothing was requested meanwhile. */
   async release(): Promise<void> {
     await this.#exclusive(async () => {
       if (this.isIdleWriter) await this.#close();
     });
   }
 
-  /** For good: cancels what runs and ends the viewers' streams. */
+  /** Closes it permanently: cancels running turns and ends the viewers' streams. */
   async end(why: "removed" | "stopping"): Promise<void> {
     this.#gone = why;
     await this.#exclusive(() => this.#close());
     this.#changed();
   }
 
-  /** It holds the session, and nothing has been asked for a while. */
+  /** The session is open for writing, and nothing was requested for a while. */
   get isIdleWriter(): boolean {
     if (this.#open?.session.access !== "write" || this.#uses > 0 || this.turns.busy) return false;
     return this.#parts.clock.monotonic() - this.#lastWrite >= this.#parts.releaseMs;
@@ -266,7 +272,7 @@ export class HostedSession {
       if (session !== undefined && (await this.#isUsable(session, mode))) return session;
       if (session?.access === "write") await this.#close();
       const opened = await this.#openSession(mode);
-      // The reader is closed only now: had the lock been refused, everybody would go on looking.
+      // The reader is closed only now: if the lock had been refused, viewers would continue to follow it.
       await this.#close();
       this.#open = { session: opened, swap: new AbortController() };
       opened.onChange(() => {
@@ -277,7 +283,7 @@ export class HostedSession {
         try {
           await this.#recover(opened);
         } catch (error) {
-          await this.#close(); // whoever writes next begins what waits first
+          await this.#close(); // the next writer begins the waiting turns first
           throw error;
         }
       }
@@ -288,14 +294,14 @@ export class HostedSession {
 
   async #recover(session: Session): Promise<void> {
     if (this.#isNew) {
-      // A list beside a log that somebody removed by hand is not the new session's.
+      // A list left next to a log that was removed by hand does not belong to the new session.
       for (const { turn } of await this.waiting.list()) await this.waiting.remove(turn);
     } else await this.turns.recover(session, await this.factsOf(session));
   }
 
-  /** What another process has done since is read. A log that is gone, or another one, is opened anew. */
+  /** Reads what another process has written since. A log that is missing or was replaced is reopened. */
   async #isUsable(session: Session, mode: "read" | "write"): Promise<boolean> {
-    // One that can no longer write has lost its log: opening it says then what is wrong.
+    // A session that can no longer write has lost its log; reopening it reports what is wrong.
     if (session.access === "write") return session.writer === "live";
     if (mode === "write") return false;
     try {
@@ -313,12 +319,12 @@ export class HostedSession {
     const { id, store, agentFor, costOf } = this.#parts;
     const exists = await store.exists(id);
     if (!exists && !this.#isNew) throw codedError("session_not_found", `there is no session "${id}"`);
-    // Read anew each time: another process may have written since, with another model.
+    // Read each time: another process may have written since, with another model.
     this.#facts = exists ? await readFacts(store, id, costOf) : new SessionFacts(costOf);
     const { cwd, settings } = this.#facts;
     const agent = await agentFor({ id, cwd, settings });
     const session = await agent.open({ id, store, mode: exists ? mode : "write" });
-    // A step has written it down since, and another choice may have followed elsewhere.
+    // A step has logged it since, and another choice may have followed elsewhere.
     const lastRequest = this.#facts.requests.at(-1)?.start.seq ?? -1;
     if (this.#model !== undefined && lastRequest > this.#model.after) this.#model = undefined;
     if (this.#model !== undefined) await session.setModel(this.#model.name);
@@ -333,7 +339,7 @@ export class HostedSession {
     open.swap.abort();
   }
 
-  /** It lost its log to another writer: whoever looks goes on with what that one writes. */
+  /** It lost its log to another writer; viewers continue with what that one writes. */
   async #leave(lost: Session): Promise<void> {
     try {
       await this.#exclusive(async () => {

@@ -1,9 +1,9 @@
 /**
- * The turns this server runs, by id. The log is the truth; here is only what the log cannot tell: turns that wait, and
+ * The turns this server runs, by id. The log is the truth; this holds only what the log cannot say: waiting turns, and
  * results that never became an event.
  *
- * A turn that was promised (202) is in the store's list of waiting turns until the log has its end: whatever happens to
- * this process, the next one begins it, or finds it in the log.
+ * A promised turn (202) stays in the store's list of waiting turns until the log has its end. Whatever happens to this
+ * process, the next one begins it or finds it in the log.
  */
 
 import type { Turn, TurnResult, TurnState } from "../../base/api/index.ts";
@@ -17,16 +17,16 @@ import { beginTurn, type BeginOptions, type TurnRequest } from "./turn-request.t
 
 interface Entry {
   readonly done: Promise<void>;
-  /** Absent where a turn goes on that the log has already, and when it is done. */
+  /** Absent for a turn that continues one in the log, and when the turn is done. */
   request: TurnRequest | undefined;
-  /** Let go of when it is done: it holds what it ran with, and its result says all that is still asked for. */
+  /** Released when the turn is done: it holds everything it ran with, and its result has all that is still needed. */
   turn: Turn | undefined;
   firstSeq?: number;
   lastSeq?: number;
-  /** The log has an event of it, and its end. */
+  /** Whether the log has an event of it, and its end. */
   begun: boolean;
   ended: boolean;
-  /** It waits, and will not begin: all that is owed is its end. */
+  /** It is waiting and must not begin; only its end still has to be logged. */
   cancelled: boolean;
   result?: TurnResult;
 }
@@ -34,9 +34,9 @@ interface Entry {
 export interface HostedTurnsParts {
   readonly waiting: Waiting;
   readonly changed: () => void;
-  /** Something that was promised did not begin: it is to be tried again. */
+  /** Reports that a promised turn did not begin and has to be tried again. */
   readonly owes: () => void;
-  /** Tells the server's terminal. */
+  /** Reports a problem to the server's terminal. */
   readonly problem: (message: string) => void;
 }
 
@@ -46,9 +46,9 @@ const MAX_WAITING = 100;
 export class HostedTurns {
   readonly #parts: HostedTurnsParts;
   readonly #entries = new Map<string, Entry>();
-  /** What is being written down: the session is not let go of before. */
+  /** Writes in progress. The session is not released before they end. */
   readonly #writing = new Set<Promise<unknown>>();
-  /** Requests that are being answered, by the id of their turn. */
+  /** Requests being answered, by the id of their turn. */
   readonly #accepting = new Map<string, Promise<unknown>>();
   #unfinished = 0;
 
@@ -69,7 +69,7 @@ export class HostedTurns {
     return [...this.#entries.values()].filter((entry) => stateOf(entry) === "queued").length;
   }
 
-  /** Before a turn is begun: there is an end to what one session can be promised. */
+  /** Called before a turn begins: a session can have only so many waiting turns. */
   assertRoom(): void {
     const cancelled = [...this.#entries.values()].filter(
       (entry) => entry.cancelled && entry.turn !== undefined,
@@ -77,7 +77,7 @@ export class HostedTurns {
     if (this.#unfinished - cancelled.length >= MAX_WAITING)
       throw codedError(
         "too_many_turns",
-        `${MAX_WAITING} turns are waiting in this session: let some of them end`,
+        `${MAX_WAITING} turns are already waiting in this session. Wait until some of them have ended`,
       );
   }
 
@@ -89,7 +89,7 @@ export class HostedTurns {
     return viewOf(turn.id, entry);
   }
 
-  /** Durable when it has resolved. The turn is judged before it is written down, and begins after that. */
+  /** Durable once it resolves. The turn is validated first, then written down, and begins after that. */
   async promise(session: Session, request: TurnRequest, options: BeginOptions): Promise<TurnState> {
     let written: Promise<void> | undefined;
     const ready = (): Promise<void> => {
@@ -101,13 +101,13 @@ export class HostedTurns {
     try {
       await written;
     } catch (error) {
-      this.#entries.delete(turn.id); // whoever asked is told that it does not happen
+      this.#entries.delete(turn.id); // the caller learns that the turn will not run
       throw error;
     }
     return this.view(turn.id) ?? { turn: turn.id, state: "queued" };
   }
 
-  /** The same request, sent twice at once, starts one turn: the second waits for what becomes of the first. */
+  /** The same request sent twice at once starts one turn: the second waits for the outcome of the first. */
   async oneAtATime<T>(id: string, work: () => Promise<T>): Promise<T> {
     for (let before = this.#accepting.get(id); before !== undefined; before = this.#accepting.get(id))
       await before.catch(() => undefined);
@@ -120,18 +120,18 @@ export class HostedTurns {
     }
   }
 
-  /** What was promised and did not begin, here or in an earlier process. Whoever calls this holds the session. */
+  /** Begins promised turns that did not begin, here or in an earlier process. The caller holds the session. */
   async recover(session: Session, facts: SessionFacts): Promise<void> {
     const { waiting, problem: tell } = this.#parts;
     const { turns, problem } = await waiting.recover();
     if (problem !== undefined) tell(problem);
     for (const { turn, request, cancelled } of turns) {
-      if (this.#entries.get(turn)?.turn !== undefined) continue; // it waits here
+      if (this.#entries.get(turn)?.turn !== undefined) continue; // it is already waiting here
       if (!facts.turns.has(turn)) {
         try {
           if (cancelled) await session.endUnbegun(turn, { status: "cancelled" });
           else {
-            const asked = request as unknown as TurnRequest; // beginning it judges it
+            const asked = request as unknown as TurnRequest; // validated when it begins
             this.add(beginTurn(session, asked, { turn }), asked);
             continue;
           }
@@ -148,28 +148,31 @@ export class HostedTurns {
     return entry === undefined ? undefined : viewOf(id, entry);
   }
 
-  /** What a turn was asked with, as long as it has not ended. */
+  /** The request of a turn, until the turn has ended. */
   requestOf(id: string): TurnRequest | undefined {
     const entry = this.#entries.get(id);
     return entry?.result === undefined ? entry?.request : undefined;
   }
 
-  /** Resolves when the turn has ended, or at once when it is not known here. */
+  /** Resolves when the turn has ended, or at once if it is not known here. */
   async ended(id: string): Promise<void> {
     await this.#entries.get(id)?.done;
   }
 
-  /** Another log has taken the place of the one they were in. */
+  /** Drops finished turns, because another log replaced the one they were in. */
   forget(): void {
     for (const [id, { turn }] of this.#entries) if (turn === undefined) this.#entries.delete(id);
   }
 
-  /** Resolves when all that was promised or run here has ended and is written down. */
+  /** Resolves when every promised or running turn here has ended and is written down. */
   async idle(): Promise<void> {
     await Promise.allSettled([...[...this.#entries.values()].map(({ done }) => done), ...this.#writing]);
   }
 
-  /** Resolves when that holds, whatever happens to this process; false when the turn was over before, or is not known here. */
+  /**
+   * Resolves once the cancellation is certain, whatever happens to this process. False if the turn had already ended or
+   * is not known here.
+   */
   async cancel(id: string): Promise<boolean> {
     const entry = this.#entries.get(id);
     if (entry?.turn === undefined) return false;
@@ -205,9 +208,9 @@ export class HostedTurns {
       entry.result = publicResult(result);
       entry.turn = undefined;
       entry.request = undefined;
-      // The log was taken away before it began: that is how it ended, and only we know.
+      // The log was removed before the turn began. That is how it ended, and only we know.
       const isOver = entry.ended || (!entry.begun && result.error?.code === "log_replaced");
-      // Otherwise whoever reads the log, and the list of what waits, knows as much as we do.
+      // Otherwise the log and the list of waiting turns say as much as we know.
       if (!isOver) this.#entries.delete(turn.id);
       if (!isOver && !entry.begun && promised) this.#parts.owes();
       if (isOver) await this.#written(this.#takeOff(turn.id));

@@ -1,12 +1,12 @@
 /**
- * Errors as HTTP: a status per code, and a body that says the code and what to do. What only concerns this machine
- * (paths, system messages, defects) stays here: the client reads that it happened, the server's terminal reads what.
+ * Errors as HTTP: a status for each code, and a body with the code and advice. Details of this machine (paths, system
+ * messages, defects) stay here: the client learns that it happened, the server's terminal shows what.
  */
 
 import type { HttpError, TurnResult } from "../../base/api/index.ts";
 import { isThroughlineError, messageOf } from "../../base/support/index.ts";
 
-/** Codes whose message was written for whoever asked. Every other is a failure of the server's own ground. */
+/** Codes whose message is written for the client. Any other is an internal failure of the server. */
 const CODES: Readonly<Record<number, string>> = {
   400:
     "body_invalid body_unfinished field_invalid field_unknown parameter_invalid " +
@@ -35,21 +35,23 @@ export interface ErrorAnswer {
   readonly body: HttpError;
 }
 
-const HIDDEN = "the server could not do it; its terminal says what went wrong";
+const HIDDEN = "the server could not do it; its terminal shows what went wrong";
 
-/** For whoever asked: what was not written for them may name a path of this machine. */
+/**
+ * The message for the client. Any message not written for clients is hidden, since it may name a path of this machine.
+ */
 export function publicMessage(code: string | undefined, message: string): string {
   return STATUS.has(code ?? "") ? message : HIDDEN;
 }
 
-/** The same for what became of a turn; what a provider or a tool said is theirs, and stays. */
+/** The same for the result of a turn. Messages of a provider or a tool stay. */
 export function publicResult(result: TurnResult): TurnResult {
   const { error } = result;
   if (error === undefined || !GROUND.test(error.code)) return result;
   return { ...result, error: { ...error, message: publicMessage(error.code, error.message) } };
 }
 
-/** Codes of the server's own ground. */
+/** Codes of the server's own infrastructure. */
 const GROUND = /^(?:log|blob|waiting|file|lock)_/;
 
 export function errorAnswer(error: unknown): ErrorAnswer {

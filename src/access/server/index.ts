@@ -1,4 +1,4 @@
-/** `throughline/server`: sessions over HTTP, with events as they come. docs/http-api.md is its contract. */
+/** `throughline/server`: sessions over HTTP, with live events. docs/http-api.md is its contract. */
 
 export type { Exported, ExportOptions, ExportSession } from "./exported.ts";
 export type { StreamCounters } from "./event-stream.ts";

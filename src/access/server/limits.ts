@@ -1,31 +1,31 @@
 /**
- * What one client, or somebody who is not even one, may take of the server (reliability.md §4). In one place, and
- * options of the server, so that tests reach them with a few sockets and milliseconds.
+ * How much of the server a client, or a stranger without a key, may use (reliability.md §4). All limits are in one
+ * place and are options of the server, so that tests reach them with a few sockets and milliseconds.
  */
 
 export interface ServerLimits {
-  /** So long may the head of a request take, and a connection that says nothing last. */
+  /** How long the header of a request may take to arrive, and how long a silent connection may last. */
   readonly headMs: number;
-  /** So long may a whole request take to arrive. Streams are answers: they last as long as their client. */
+  /** How long a whole request may take to arrive. Streams are answers: they last as long as their client. */
   readonly requestMs: number;
   readonly headBytes: number;
   /**
-   * Open at a time. One more takes the place of the oldest on which no request was ever let in, or else of the one that
-   * has been idle longest. A connection is safe only while a request with a valid key waits on it for its answer.
+   * Open connections. One more replaces the oldest that never had an accepted request, or else the one idle longest. A
+   * connection is safe only while a request with a valid key waits on it for its answer.
    */
   readonly connections: number;
-  /** Requests on one connection that wait for their answers. */
+  /** Pending requests on one connection. */
   readonly pipelined: number;
-  /** So long a request without a valid key (a login, or one that is refused) has for its body and its answer. */
+  /** How long a request without a valid key (a login, or a refused one) has for its body and its answer. */
   readonly strangerMs: number;
-  /** So large may the body of a login be: a code, and room for the spaces around it. */
+  /** The largest body of a login: a code, with room for whitespace around it. */
   readonly strangerBytes: number;
-  /** So much of a body that was refused is read and dropped, so that its sender lives to read the refusal. */
+  /** How much of a refused body is read and dropped, so that its sender can read the refusal. */
   readonly lingerBytes: number;
   readonly lingerMs: number;
-  /** Wrong tokens, cookies and codes in a minute, from all together. */
+  /** Wrong tokens, cookies and codes per minute, from all clients together. */
   readonly wrongKeys: number;
-  /** So long may a client take nothing of a download. */
+  /** How long a client may read nothing of a download. */
   readonly stuckMs: number;
 }
 

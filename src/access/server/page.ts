@@ -1,5 +1,5 @@
 /**
- * The page: static files, found once at the start. A request names an entry of that list or nothing, so no path from
+ * The page: static files, read once at startup. A request names an entry of that list or nothing, so no path from
  * outside ever reaches the file system.
  */
 
@@ -9,7 +9,7 @@ import { extname, join, sep } from "node:path";
 export interface PageFile {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Its name holds a hash of its content. */
+  /** Its name contains a hash of its content. */
   readonly immutable: boolean;
 }
 
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 };
 
-/** By address, from "/index.html"; empty when the page was not built. */
+/** Files by address, such as "/index.html". Empty if the page was not built. */
 export function findPage(folder: string | undefined): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>();
   for (const name of folder === undefined ? [] : listFiles(folder)) {
@@ -43,7 +43,7 @@ export function findPage(folder: string | undefined): ReadonlyMap<string, PageFi
   return files;
 }
 
-/** Links are left out: they could lead anywhere. */
+/** Omits links, which could lead anywhere. */
 function listFiles(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
@@ -56,18 +56,18 @@ function listFiles(folder: string): readonly string[] {
 
 export const NO_PAGE = notice(
   "The page is not built",
-  "The server runs, and its API answers under /api. To have the page, run <code>npm run build</code> and start the server again.",
+  "The server runs, and its API answers under /api. To build the page, run <code>npm run build</code> and start the server again.",
 );
 
 const LOGIN_HELP =
-  "Open the link that <code>throughline serve</code> printed in its terminal. It works once, and then this browser is known. A link that was used already does not let anybody else in: start the server again for a new one.";
+  "Open the link that <code>throughline serve</code> printed in its terminal. It works once and then gives this browser access. A used link grants no further access: start the server again to get a new one.";
 
-/** A new navigation of our own: the cookie is not sent along on a redirect that began elsewhere. */
+/** Starts a new navigation of our own, because the cookie is not sent along on a redirect that began elsewhere. */
 const TO_THE_PAGE = '<meta http-equiv="refresh" content="0;url=/">';
 
 export const LOGIN_NEEDED = notice("A link is needed", LOGIN_HELP);
 
-/** For a browser that may have been let in before: the page tells by its cookie. */
+/** For a browser that may already have access: the page can tell by its cookie. */
 export const TRY_THE_PAGE = notice("A link is needed", LOGIN_HELP, TO_THE_PAGE);
 
 export const LOGGED_IN = notice(

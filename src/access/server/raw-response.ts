@@ -1,6 +1,4 @@
-/**
- * Streams are written to node's own response: its buffer is the one place that tells how far behind a client is.
- */
+/** Writes streams to node's own response, because only its buffer shows how far behind a client is. */
 
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
@@ -11,19 +9,21 @@ import type { RouteContext } from "./context.ts";
 
 const BACKLOG = 256 * 1024;
 
-/** Runs the stream to its end. What fails before its first byte is an ordinary error; after it, the stream breaks off. */
+/**
+ * Runs the stream to its end. A failure before the first byte is an ordinary error; after it, the stream breaks off.
+ */
 export async function startStream(c: RouteContext, run: () => Promise<void>): Promise<Response> {
   const { outgoing } = c.env;
   try {
     await run();
   } catch (error) {
     if (!outgoing.headersSent) throw error;
-    outgoing.destroy(); // an end would look like the whole
+    outgoing.destroy(); // a regular end would look complete
   }
   return RESPONSE_ALREADY_SENT;
 }
 
-/** A client that takes nothing for so long is taken for gone: it would hold the session open for ever. */
+/** A client that reads nothing for this long counts as gone: it would hold the session open forever. */
 async function drained(response: ServerResponse, stuckMs: number): Promise<void> {
   const over = new AbortController();
   const { signal } = over;
@@ -36,7 +36,7 @@ async function drained(response: ServerResponse, stuckMs: number): Promise<void>
   }
 }
 
-/** As fast as the client reads. */
+/** Sends chunks as fast as the client reads. */
 export function sendPieces(
   c: RouteContext,
   mediaType: string,

@@ -1,20 +1,23 @@
 /**
- * A JSON body from outside: bounded while it is read, parsed once, every field named and typed. A field nobody knows is
- * an error: a mistyped name must not be taken for an absent one.
+ * A JSON body from outside: its size is limited while it is read, it is parsed once, and every field is named and
+ * typed. An unknown field is an error: a mistyped name must not pass as an absent one.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 import { codedError, isObject, jsonDepth, type JsonObject, tryParseJson } from "../../base/support/index.ts";
 
-/** Room for images in a message; reliability.md §4. */
+/** Leaves room for images in a message (reliability.md §4). */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_DEPTH = 128;
 
-/** What their senders hold back until they are told to go on, and how to tell them. */
+/** Requests whose senders wait for "100 Continue", with the response to send it on. */
 const heldBack = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** For a request with `Expect: 100-continue`: one that is refused before its body is read is never told to go on. */
+/**
+ * For a request with `Expect: 100-continue`. If it is refused before its body is read, it never gets the "100
+ * Continue".
+ */
 export function awaitContinue(request: IncomingMessage, response: ServerResponse): void {
   heldBack.set(request, response);
 }
@@ -33,14 +36,14 @@ export async function readBody(request: IncomingMessage, maxBytes = MAX_BODY_BYT
 async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const tooLarge = codedError(
     "body_too_large",
-    `the body is larger than ${maxBytes} bytes: send less at a time`,
+    `the body is larger than ${maxBytes} bytes. Send less at a time`,
   );
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge;
   heldBack.get(request)?.writeContinue();
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    // Left in one piece: the answer must still reach whoever sends too much.
+    // Keeps the connection open: the answer must still reach a sender that sends too much.
     const pieces: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
     for await (const chunk of pieces) {
       size += chunk.length;
@@ -54,7 +57,7 @@ async function readBytes(request: IncomingMessage, maxBytes: number): Promise<Bu
   return Buffer.concat(chunks);
 }
 
-/** Reads fields by name and type; `done` refuses what nobody asked for. */
+/** Reads fields by name and type. `done` refuses any other field. */
 export class Fields {
   readonly #value: JsonObject;
   readonly #known = new Set<string>();
@@ -85,7 +88,7 @@ export class Fields {
     return this.#typed(name, `one of ${values.join(", ")}`, (value) => values.find((one) => one === value));
   }
 
-  /** Left to whoever takes it: the session judges its own input. */
+  /** Untyped: the session validates its own input. */
   any(name: string): unknown {
     this.#known.add(name);
     return Object.hasOwn(this.#value, name) ? this.#value[name] : undefined;
@@ -94,7 +97,7 @@ export class Fields {
   done(): void {
     const unknown = Object.keys(this.#value).find((name) => !this.#known.has(name));
     if (unknown !== undefined)
-      throw codedError("field_unknown", `there is no field ${JSON.stringify(unknown.slice(0, 100))} here`);
+      throw codedError("field_unknown", `unknown field ${JSON.stringify(unknown.slice(0, 100))}`);
   }
 
   #typed<T>(name: string, what: string, read: (value: unknown) => T | undefined): T | undefined {

@@ -1,4 +1,4 @@
-/** Looking closer: the next request, past ones, why each item is in them, and the bytes beside the log. */
+/** Inspection: the next request, past ones, why each item is in them, and the blobs of the log. */
 
 import { diffRequests, type RequestSummary } from "../../base/api/index.ts";
 import { codedError } from "../../base/support/index.ts";
@@ -15,7 +15,7 @@ import {
 } from "./context.ts";
 import type { HostedSession } from "./hosted-session.ts";
 
-/** What is asked is read before the session is looked up. */
+/** Parameters are read before the session is looked up. */
 type Look = (session: Session, hosted: HostedSession) => Promise<object>;
 
 export function addRequestRoutes(app: App, parts: ServerParts): void {
@@ -80,7 +80,9 @@ function summaryOf({ request, start, end, model }: RequestFacts): RequestSummary
   return { request, seq, turn, response, step, attempt, model, at, status, usage, durationMs };
 }
 
-/** By their first bytes, and only pictures a browser cannot run anything in: never what somebody said they were. */
+/**
+ * Detected by the first bytes, and only formats in which a browser can run nothing. A declared type is never trusted.
+ */
 function imageType(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, 12)).toString("latin1");
   if (head.startsWith("\u0089PNG\r\n\u001A\n")) return "image/png";

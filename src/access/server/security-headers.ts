@@ -1,6 +1,6 @@
 /**
- * Headers of every response, refusals included. The page runs its own scripts and nothing else, talks to this server and
- * nobody else, and stands in no frame.
+ * Headers of every response, including refusals. The page runs only its own scripts, talks only to this server, and
+ * cannot be framed.
  */
 
 import type { ServerResponse } from "node:http";

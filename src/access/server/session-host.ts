@@ -1,4 +1,4 @@
-/** The sessions of a store as the server has them: opened when somebody asks, let go when nobody does. */
+/** Hosts the sessions of a store: opens them on demand and releases them when they are not used. */
 
 import type { SessionListing } from "../../base/api/index.ts";
 import { codedError, codeOf, createIdSource, messageOf } from "../../base/support/index.ts";
@@ -8,20 +8,20 @@ import { type HostedParts, HostedSession } from "./hosted-session.ts";
 import { publicMessage } from "./http-errors.ts";
 
 const SWEEP_MS = 1000;
-/** How often the store is asked for turns that wait: those of a process that has ended elsewhere. */
+/** How often to look in the store for waiting turns that other processes left behind. */
 const SCAN_MS = 10_000;
 const LEAST_WAIT_MS = 1000;
 const MOST_WAIT_MS = 60_000;
-/** Opening one again costs little; keeping one costs its whole log. */
+/** Reopening a session costs little; keeping one costs its whole log in memory. */
 const FORGET_MS = 15_000;
 
 export class SessionHost {
   readonly #options: Omit<HostedParts, "id">;
   readonly #hosted = new Map<string, HostedSession>();
   readonly #sweeper: NodeJS.Timeout;
-  /** Sessions in which turns wait that nobody runs: when to try again, and how often that was in vain. */
+  /** Sessions with waiting turns that no process runs: when to try again, and how many attempts failed. */
   readonly #owing = new Map<string, { readonly at: number; readonly tries: number }>();
-  /** Lists of which the log has every turn: those of a turn that was interrupted, say. Nothing is to be begun. */
+  /** Lists whose turns are all in the log, such as after an interrupted turn. Nothing has to begin. */
   readonly #settled = new Map<string, string>();
   #lastScan = Number.NEGATIVE_INFINITY;
   #stopping = false;
@@ -35,7 +35,7 @@ export class SessionHost {
     this.#sweeper.unref();
   }
 
-  /** Begins what an earlier process, or another that has ended, promised and did not come to. */
+  /** Begins turns that an earlier process, or another that has ended, promised but did not begin. */
   async recover(): Promise<void> {
     this.#lastScan = this.#options.clock.monotonic();
     for await (const id of this.#options.store.sessionsWithWaiting()) {
@@ -45,7 +45,7 @@ export class SessionHost {
     await this.#beginSome();
   }
 
-  /** Empty where it cannot be read: opening the session says why. */
+  /** Empty if it cannot be read: opening the session reports why. */
   async #listOf(id: string): Promise<string> {
     try {
       return (await this.#options.store.waiting(id).list()).map(({ turn }) => turn).join(" ");
@@ -82,13 +82,13 @@ export class SessionHost {
   async remove(id: string): Promise<void> {
     const hosted = await this.get(id);
     const isBusy = await hosted.whereItRuns((session) => hosted.turns.busy || session.busy);
-    if (isBusy) throw codedError("session_busy", `session "${id}" is in the middle of a turn: stop it first`);
+    if (isBusy) throw codedError("session_busy", `session "${id}" is in the middle of a turn. Stop it first`);
     const exists = await this.#options.store.exists(id);
     await this.discard(hosted);
     if (exists) await this.#options.store.remove(id);
   }
 
-  /** Newest first, by what the store keeps for lists. */
+  /** Newest first, by the store's summaries. */
   async list(options: ListOptions): Promise<readonly SessionListing[]> {
     const found: SessionListing[] = [];
     for await (const stored of this.#options.store.list(options)) found.push(this.#describe(stored));
@@ -112,7 +112,7 @@ export class SessionHost {
     return hosted;
   }
 
-  /** What cannot begin now, because another process writes or the disk is full, is tried again later. */
+  /** Turns that cannot begin now, because another process writes or the disk is full, are tried again later. */
   async #beginSome(): Promise<void> {
     const now = this.#options.clock.monotonic();
     for (const [id, { at, tries }] of this.#owing) {
@@ -129,14 +129,17 @@ export class SessionHost {
           code === "session_locked" ? LEAST_WAIT_MS : Math.min(LEAST_WAIT_MS * 2 ** tries, MOST_WAIT_MS);
         this.#owing.set(id, { at: now + wait, tries: tries + 1 });
         if (code === "session_not_found") this.#owing.delete(id);
-        if (code === "session_locked" || tries > 0) continue; // told once
-        const next = code === "session_not_found" ? `. Remove ${id}.waiting if nobody wants them` : "";
-        this.#options.problem(`turns that wait in session "${id}" cannot begin: ${messageOf(error)}${next}`);
+        if (code === "session_locked" || tries > 0) continue; // reported once
+        const next =
+          code === "session_not_found" ? `. Remove ${id}.waiting if the turns are no longer needed` : "";
+        this.#options.problem(
+          `the waiting turns of session "${id}" cannot begin: ${messageOf(error)}${next}`,
+        );
       }
     }
   }
 
-  /** Thousands may be looked at while nothing happens: nothing is made for those that stay. */
+  /** Allocates nothing for sessions that stay: thousands may be viewed while nothing happens. */
   async #sweep(): Promise<void> {
     if (this.#options.clock.monotonic() - this.#lastScan >= SCAN_MS) await this.recover();
     else if (this.#owing.size > 0) await this.#beginSome();
@@ -159,5 +162,5 @@ export class SessionHost {
 
 function assertId(id: string): void {
   if (!SESSION_ID.test(id))
-    throw codedError("session_id_invalid", "a session's id is 1 to 64 letters, digits, _ or -");
+    throw codedError("session_id_invalid", "a session id must have 1 to 64 letters, digits, _ or -");
 }

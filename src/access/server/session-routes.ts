@@ -1,4 +1,4 @@
-/** Sessions: list, create, read, rename, change of model, history, removal. */
+/** Sessions: list, create, read, rename, change the model, history, remove. */
 
 import type { Cut } from "../../base/api/index.ts";
 import { type LoggedEvent, toLine } from "../../base/events/index.ts";
@@ -79,7 +79,7 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
       redact: flagIn(c, "redact", false),
     };
     if (await hosted.withSession("read", (session) => session.lastSeq < 0))
-      throw codedError("nothing_to_export", "nothing was said in this session yet");
+      throw codedError("nothing_to_export", "the session has no messages yet, so there is nothing to export");
     const { mediaType, fileName, body } = await parts.exportSession(hosted.id, options);
     const name = fileName.replaceAll(/[^\w.-]/g, "_");
     c.env.outgoing.setHeader("content-disposition", `attachment; filename="${name}"`);
@@ -114,13 +114,13 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
     body.done();
     const child = await hosted.withSession("read", async (session) => {
       const made = await session.fork(options);
-      await made.close(); // it is the host's to open, like every other
+      await made.close(); // the host opens it like any other
       return made.id;
     });
     return c.json(await (await parts.host.get(child)).state(), 201);
   });
 
-  /** A change that answers with the session as it is then. */
+  /** A change that answers with the resulting state of the session. */
   function change(name: string, read: (body: Fields) => Change): void {
     app.post(`/api/sessions/:id/${name}`, async (c) => {
       const { hosted, body } = await withBody(parts, c);
@@ -132,13 +132,13 @@ export function addSessionRoutes(app: App, parts: ServerParts): void {
   }
 }
 
-/** `before=TIME,ID`: the last session of the page that was read before. */
+/** `before=TIME,ID`: the last session of the previous page. */
 function behindIn(c: RouteContext): ListOptions["behind"] {
   const text = textIn(c, "before");
   if (text === undefined) return undefined;
   const [, time = "", id = ""] = /^(\d{1,15}(?:\.\d{1,9})?),([\w-]{1,64})$/.exec(text) ?? [];
   if (id === "")
-    throw codedError("parameter_invalid", "before must be TIME,ID of the last session that is known");
+    throw codedError("parameter_invalid", "before must be TIME,ID of the last session already listed");
   return { modifiedAt: Number(time), id };
 }
 
@@ -154,7 +154,7 @@ async function* linesOf(events: AsyncIterable<LoggedEvent>): AsyncGenerator<stri
   for await (const event of events) yield `${toLine(event)}\n`;
 }
 
-/** What a browser sends by itself when it comes back. Anything but a number of ours is as good as nothing. */
+/** Sent by a browser automatically when it reconnects. Anything but a number is ignored. */
 function lastEventId(c: RouteContext): number | undefined {
   const text = c.req.header("last-event-id");
   return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;

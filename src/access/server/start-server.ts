@@ -1,4 +1,4 @@
-/** The server: one port, one store, one agent. Everything that comes in passes the gate first. */
+/** The server: one port, one store, one agent. Every request passes the gate first. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -37,28 +37,28 @@ import { WrongKeys } from "./wrong-keys.ts";
 
 export interface ServerOptions {
   readonly store: Store;
-  /** One for all sessions, or one by what is known of a session: its folder, its last settings. */
+  /** One agent for all sessions, or a function that chooses one by the session's folder and last settings. */
   readonly agent: Agent | AgentFor;
-  /** Default 127.0.0.1. Any other address can be reached by other people: see SECURITY.md first. */
+  /** Default: 127.0.0.1. Other people can reach any other address; read SECURITY.md first. */
   readonly host?: string;
-  /** Default 4319; 0 for any free one. */
+  /** Default: 4319. 0 selects any free port. */
   readonly port?: number;
-  /** Further names under which it is reached, as in a Host header: "laptop.lan:4319". */
+  /** Further names under which clients reach it, as in a Host header: "laptop.lan:4319". */
   readonly allowHosts?: readonly string[];
-  /** 32 characters or more; default: 256 random bits. */
+  /** At least 32 characters. Default: 256 random bits. */
   readonly token?: string;
   /** The folder of the built page. */
   readonly page?: string;
   readonly info?: Partial<Pick<ServerInfo, "model" | "models" | "cwd">>;
-  /** The forms in which a session can be downloaded. Default: whole, as jsonl. */
+  /** The formats in which a session can be downloaded. Default: only the complete session, as jsonl. */
   readonly exportSession?: ExportSession;
-  /** What tokens cost; undefined where the price is not known. Default: nothing is known. */
+  /** What tokens cost, or undefined if the price is not known. Default: no prices are known. */
   readonly costOf?: CostOf | undefined;
   readonly clock?: Clock;
-  /** So long after its last use a session is no longer held for writing; default 5 s. */
+  /** How long after its last use a session stays open for writing. Default: 5 s. */
   readonly releaseMs?: number;
   readonly limits?: Given<ServerLimits> | undefined;
-  /** What went wrong inside; the client only reads that something did. */
+  /** Called with internal errors. The client only learns that something failed. */
   readonly onProblem?: (message: string) => void;
 }
 
@@ -66,29 +66,29 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly token: string;
-  /** Opens the page in one browser, once. */
+  /** Creates a link that opens the page in one browser, once. */
   newLink(): string;
   readonly counters: Readonly<StreamCounters>;
-  /** Open at the moment. */
+  /** The number of open connections. */
   readonly connections: number;
   /** Method and path of every route. */
   readonly routes: readonly { readonly method: string; readonly path: string }[];
-  /** Cancels what runs, waits until it is in the log, ends every stream. */
+  /** Cancels running turns, waits until that is in the log, and ends every stream. */
   close(): Promise<void>;
 }
 
 const DEFAULT_PORT = 4319;
 const RELEASE_MS = 5000;
-/** How often connections are looked at that take too long. */
+/** How often to check for connections that take too long. */
 const LOOK_MS = 1000;
 /**
- * Longer than a person thinks between two commands. A request that goes out while the server closes its connection is
- * lost, and not every one may be sent twice; Node's 5 s are just such a pause.
+ * Longer than a person's pause between two commands. A request sent while the server closes its connection is lost, and
+ * not every request may be sent twice. Node's default of 5 s is just such a pause.
  */
 const KEEP_ALIVE_MS = 60_000;
-/** Connections the system holds until we take them. With Node's 511 a burst makes others wait a second for their next try. */
+/** Connections the system holds until we accept them. With Node's 511, a burst makes clients wait a second to retry. */
 const BACKLOG = 4096;
-/** How long streams may take to be read to their end when the server stops. */
+/** How long streams may take to finish when the server stops. */
 const GRACE_MS = 2000;
 
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -122,7 +122,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const parts: ServerParts = {
     host,
     keys,
-    // Cookies do not know ports: two servers on one machine must not take each other's.
+    // Cookies ignore ports: two servers on one machine must not overwrite each other's.
     cookieName: `throughline_${port}`,
     info: () => ({ name: "throughline", api: HTTP_API_VERSION, model: "", models: [], ...options.info }),
     page,
@@ -135,7 +135,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = createApp(parts, (error) => problem(messageOf(error)));
   const listener = getRequestListener(app.fetch, {
     overrideGlobalObjects: false,
-    autoCleanupIncoming: false, // it closes on a sender after half a second; see answer-early.ts
+    autoCleanupIncoming: false, // it would cut off a sender after half a second; see answer-early.ts
     hostname: bracketed(address),
     errorHandler: (error) => {
       problem(messageOf(error));
@@ -158,11 +158,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   server.on("request", take);
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-    awaitContinue(request, response); // told to go on only when a route wants the body
+    awaitContinue(request, response); // continued only when a route reads the body
     take(request, response);
   });
   server.on("clientError", (error, socket) => {
-    // Not left half open: whoever sends what is no request would not close its half either.
+    // Not left half open: a client that sends malformed requests would not close its half either.
     if (socket.writable) socket.end(answerTo(error), () => socket.destroy());
     else socket.destroy();
   });
@@ -206,13 +206,13 @@ function listenFailed(error: unknown, host: string, port: number): ThroughlineEr
   if (codeOf(error) === "EADDRINUSE")
     return codedError(
       "port_in_use",
-      `port ${port} is in use: stop what listens there, or choose another with --port`,
+      `port ${port} is in use. Stop the program that listens there, or choose another with --port`,
       error,
     );
   return codedError("listen_failed", `cannot listen on ${host}, port ${port}: ${messageOf(error)}`, error);
 }
 
-/** Exact values, no patterns: names under which a browser of this machine, or of those it was opened to, asks for us. */
+/** Exact values, no patterns: the names under which local browsers, and those it was opened to, reach this server. */
 function hostNames(address: string, port: number, further: readonly string[]): ReadonlySet<string> {
   const names = [address, "127.0.0.1", "localhost", ...(address.includes(":") ? ["::1"] : [])];
   const own = names.flatMap((name) => {
@@ -231,7 +231,7 @@ const NOT_REQUESTS: ReadonlyMap<string | undefined, string> = new Map([
   ["ERR_HTTP_REQUEST_TIMEOUT", "408 Request Timeout"],
 ]);
 
-/** What is no request, does not end, or has too much of a head. */
+/** Answers malformed requests, requests that never end, and oversized headers. */
 function answerTo(error: Error): string {
   const line = NOT_REQUESTS.get(codeOf(error)) ?? "400 Bad Request";
   return `HTTP/1.1 ${line}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`;

@@ -1,7 +1,7 @@
 /**
- * What the API promises of turns. One that was accepted (202) is durable; the same request sent again, at any time and to
- * any process, is answered with the state of the first; a cancel that was answered (200) holds, whatever happens to this
- * process. The state of a turn is read from the log by all alike; memory only adds what the log cannot tell.
+ * What the API promises about turns. An accepted turn (202) is durable. The same request sent again, at any time and to
+ * any process, is answered with the state of the first. An acknowledged cancel (200) holds, whatever happens to this
+ * process. Every process reads a turn's state from the log; memory only adds what the log cannot say.
  */
 
 import type { TurnResult, TurnState } from "../../base/api/index.ts";
@@ -15,12 +15,12 @@ import { type BeginOptions, differenceFromLog, differenceOf, type TurnRequest } 
 
 interface KnownTurn {
   readonly state: TurnState;
-  /** In words; undefined when the request is the same. */
+  /** Describes the difference; undefined if the request is the same. */
   differsFrom(request: TurnRequest): Promise<string | undefined>;
 }
 
 export interface AcceptOptions {
-  /** Chosen by the client, so that the request can be sent again. */
+  /** Chosen by the client, so that it can send the request again. */
   readonly turn: string | undefined;
   readonly whenBusy?: "queue" | "reject" | undefined;
 }
@@ -48,7 +48,7 @@ async function beginOnce(
   if (difference === undefined) return known.state;
   throw codedError(
     "turn_exists",
-    `there is a turn "${options.turn}" already, and ${difference}: give a new turn an id of its own`,
+    `turn "${options.turn}" already exists, and ${difference}. Give a new turn its own id`,
   );
 }
 
@@ -57,14 +57,14 @@ function begin(hosted: HostedSession, request: TurnRequest, options: BeginOption
   return hosted.withSession("write", (session) => hosted.turns.promise(session, request, options));
 }
 
-/** Goes on with the interrupted turn. It is in the log already, so that nothing has to wait for it. */
+/** Continues the interrupted turn. It is already in the log, so it does not have to wait in the list. */
 export async function resumeTurn(hosted: HostedSession, turn: string | undefined): Promise<TurnState> {
   const known = turn === undefined ? undefined : await turnState(hosted, turn);
   if (known !== undefined && known.result?.status !== "interrupted") return known; // sent again
   return hosted.withSession("write", (session) => hosted.turns.add(session.resume({ bufferEvents: false })));
 }
 
-/** Whoever is asked, and whenever: the answer is the same. */
+/** Every process gives the same answer at any time. */
 export async function turnState(hosted: HostedSession, turn: string): Promise<TurnState> {
   const known = await findTurn(hosted, turn);
   if (known === undefined) throw codedError("turn_unknown", "there is no such turn in this session");
@@ -81,17 +81,17 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
     const list = session.access === "read" ? await hosted.waiting.list() : undefined;
     const all = await hosted.factsOf(session);
     const facts = all.turns.get(turn);
-    const here = hosted.turns.view(turn); // now: it may have begun here while the log was read
+    const here = hosted.turns.view(turn); // read now, because the turn may have begun here while the log was read
     if (facts !== undefined)
       return {
         state: here ?? stateInLog(facts, session, all.openTurn),
         differsFrom: (now) => differenceFromLog(now, facts),
       };
     if (here !== undefined) return { state: here, differsFrom: async () => undefined };
-    // Of a session that is held here memory knows what waits, all but what could not begin.
+    // For a session held here, memory knows the waiting turns, except those that could not begin.
     const waiting = (list ?? (await hosted.waiting.list())).find((one) => one.turn === turn);
     if (waiting === undefined) return undefined;
-    if (list === undefined || session.writer === "none") hosted.owes(); // nobody else begins it
+    if (list === undefined || session.writer === "none") hosted.owes(); // no other process will begin it
     return {
       state: waiting.cancelled ? { turn, state: "done", result: CANCELLED } : { turn, state: "queued" },
       differsFrom: async (now) => differenceOf(now, waiting.request as unknown as TurnRequest),
@@ -99,23 +99,23 @@ async function findTurn(hosted: HostedSession, turn: string): Promise<KnownTurn 
   });
 }
 
-/** A turn that this process does not run. */
+/** The state of a turn that this process does not run. */
 function stateInLog(facts: TurnFacts, session: Session, open: string | undefined): TurnState {
   const { turn, firstSeq, lastSeq, end } = facts;
-  // What runs here and was not asked for as a turn is a compaction, or goes on after one.
+  // Work that runs here without being requested as a turn is a compaction, or continues after one.
   const runs = session.access === "read" ? session.writer === "live" : session.busy && open === turn;
   if (end === undefined && runs) return { turn, state: "running", firstSeq };
   return { turn, state: "done", firstSeq, result: resultOf(facts), lastSeq };
 }
 
-/** The same before and after the next writer has closed it. */
+/** The same before and after the next writer has closed the turn. */
 function resultOf({ end, text, usage, steps }: TurnFacts): TurnResult {
   if (end === undefined) return { status: "interrupted", text, usage, steps };
   const { status, reason, error } = end;
   return publicResult({ status, text, usage: end.usage, steps: end.steps, reason, error });
 }
 
-/** The state when the turn has ended, wherever it runs, or as it is when the signal aborts. */
+/** Returns the state when the turn has ended, wherever it runs, or the current one when the signal aborts. */
 export async function turnEnded(
   hosted: HostedSession,
   turn: string,
@@ -147,7 +147,7 @@ export async function turnEnded(
   }
 }
 
-/** Hears what another process does with the session until the signal aborts; `onChange` tells what that was. */
+/** Follows what another process does with the session until the signal aborts; `onChange` listeners then see it. */
 async function listen(hosted: HostedSession, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && !hosted.gone) {
     const { session, swapped } = await hosted.attach();
@@ -165,17 +165,17 @@ async function listen(hosted: HostedSession, signal: AbortSignal): Promise<void>
   }
 }
 
-/** Resolves when it holds; otherwise says why it cannot. */
+/** Resolves once the turn is certain to be cancelled; otherwise throws the reason. */
 export async function cancelTurn(hosted: HostedSession, turn: string | undefined): Promise<void> {
   if (turn === undefined) {
     if (await hosted.whereItRuns((session) => session.cancel())) return;
-    throw codedError("nothing_to_cancel", `nothing is under way in session "${hosted.id}"`);
+    throw codedError("nothing_to_cancel", `nothing is running in session "${hosted.id}"`);
   }
   if (await hosted.turns.cancel(turn)) return;
   let { state, result } = await turnState(hosted, turn);
   if (state === "queued") {
     await hosted.whereItRuns(() => undefined);
-    await hosted.beginWaiting(); // it is held here then, and can be stopped
+    await hosted.beginWaiting(); // it is then held here and can be cancelled
     if (await hosted.turns.cancel(turn)) return;
     ({ state, result } = await turnState(hosted, turn));
   }
@@ -183,6 +183,6 @@ export async function cancelTurn(hosted: HostedSession, turn: string | undefined
   if (state !== "done" && (await hosted.whereItRuns((session) => session.cancel()))) return;
   throw codedError(
     "turn_ended",
-    `the turn is over: it ended ${result?.status ?? "before it could be stopped"}`,
+    `the turn has already ended${result === undefined ? "" : ` (${result.status})`}`,
   );
 }

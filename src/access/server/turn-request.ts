@@ -1,6 +1,6 @@
 /**
- * A turn as it was asked for: plain data, so that it can wait in a file and be begun by another process, and so that a
- * request that comes a second time can be told from another one under the same id.
+ * A turn as it was requested: plain data, so that it can wait in a file and be begun by another process, and so that a
+ * repeated request can be told from another one with the same id.
  */
 
 import { createHash } from "node:crypto";
@@ -24,13 +24,13 @@ export type TurnRequest =
 export interface BeginOptions {
   readonly turn: string;
   readonly whenBusy?: "queue" | "reject" | undefined;
-  /** Called when the turn is accepted; it begins when that resolves. */
+  /** Called when the turn is accepted. The turn begins when the promise resolves. */
   readonly ready?: (() => Promise<unknown>) | undefined;
 }
 
-/** The session judges what is asked of it, and throws what is wrong with it. */
+/** The session validates the request and throws if it is invalid. */
 export function beginTurn(session: Session, request: TurnRequest, options: BeginOptions): Turn {
-  // Whoever looks follows the session: the turn's own list of events would be a second one, deltas and all.
+  // Viewers follow the session; the turn's own buffer would be a second copy of all events and deltas.
   const common = { ...options, bufferEvents: false };
   switch (request.kind) {
     case "send": {
@@ -46,13 +46,13 @@ export function beginTurn(session: Session, request: TurnRequest, options: Begin
   }
 }
 
-/** A later version may know kinds that this one does not. */
+/** A later version may have kinds that this one does not know. */
 function unknownKind(request: never): Error {
   const { kind } = request as JsonObject;
   return codedError("turn_invalid", `this version cannot begin a turn of the kind ${JSON.stringify(kind)}`);
 }
 
-/** In words: by what a request differs from the first one with its id. Undefined: it is the same, sent again. */
+/** How a request differs from the first one with its id. Undefined if it is the same request sent again. */
 export function differenceOf(request: TurnRequest, first: TurnRequest): string | undefined {
   if (request.kind !== first.kind) return `it was a ${first.kind}, not a ${request.kind}`;
   const [now, before]: readonly JsonObject[] = [request, first];
@@ -61,7 +61,7 @@ export function differenceOf(request: TurnRequest, first: TurnRequest): string |
   return other.length === 0 ? undefined : `it had another ${other.join(" and another ")}`;
 }
 
-/** The same against the log, which has the message and how the turn began, not the options it was asked with. */
+/** The same against the log, which has the message and how the turn began, but not its options. */
 export async function differenceFromLog(request: TurnRequest, facts: TurnFacts): Promise<string | undefined> {
   if (facts.message === undefined && facts.branch === undefined) return undefined; // it ended before it began
   const why = facts.branch?.why;
@@ -76,7 +76,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** By value: the order of keys says nothing. */
+/** Compares by value: the order of keys does not matter. */
 function jsonOf(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     isObject(inner)

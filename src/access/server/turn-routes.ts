@@ -1,6 +1,6 @@
 /**
- * Turns: start, ask about, stop, and answer their questions. A turn belongs to the session, not to the request that
- * started it: a client that goes away stops nothing.
+ * Turns: start, query and cancel them, and answer their questions. A turn belongs to the session, not to the request
+ * that started it: a client that disconnects stops nothing.
  */
 
 import type { Input, TurnState } from "../../base/api/index.ts";
@@ -16,7 +16,7 @@ const MAX_WAIT_SECONDS = 30;
 export function addTurnRoutes(app: App, parts: ServerParts): void {
   accepts("turns", (body) => ({
     kind: "send",
-    input: required("input", body.any("input")) as Input, // the session judges it
+    input: required("input", body.any("input")) as Input, // the session validates it
     model: body.text("model"),
     effort: body.text("effort"),
     output: body.object("output"),

@@ -1,6 +1,6 @@
 /**
- * Keys that were wrong. A right one always opens: 256 bits are guessed by nobody, and a lock that strangers can close
- * would keep the owner out. But who tries many is refused without ceremony, and the server's terminal says so.
+ * Counts wrong keys. A right key always works: 256 bits cannot be guessed, and a lockout would let strangers keep the
+ * owner out. But a client that tries many is refused, and the server's terminal says so.
  */
 
 import type { Clock } from "../../base/support/index.ts";
@@ -21,7 +21,7 @@ export class WrongKeys {
     this.#since = clock.monotonic();
   }
 
-  /** Counts one more; the seconds to wait when there were too many of them. */
+  /** Counts one wrong key. Returns the seconds to wait if there were too many. */
   add(): number | undefined {
     const now = this.#clock.monotonic();
     if (now - this.#since >= MINUTE) {
@@ -32,7 +32,7 @@ export class WrongKeys {
     if (this.#count <= this.#most) return undefined;
     if (this.#count === this.#most + 1)
       this.#tell(
-        `more than ${this.#most} requests with a wrong token or link in a minute: somebody is trying keys. Nobody got in by one`,
+        `more than ${this.#most} requests with a wrong token or link in a minute: someone is guessing keys. None of these requests was accepted`,
       );
     return Math.max(1, Math.ceil((this.#since + MINUTE - now) / 1000));
   }

@@ -30,7 +30,7 @@ export function assertAgentOptions(options: AgentOptions): void {
   if (isObject(limits) && limits["maxCostUsd"] !== undefined && model["price"] === undefined) {
     throw codedError(
       "price_unknown",
-      `the price of ${String(model["label"])} is not known, so a limit of cost cannot be held: leave it out, or give the model a price`,
+      `the price of ${String(model["label"])} is not known, so maxCostUsd cannot be enforced. Omit the limit, or give the model a price`,
     );
   }
   if (tools !== undefined && !(Array.isArray(tools) && tools.every(isTool))) {

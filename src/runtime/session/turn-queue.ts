@@ -95,14 +95,14 @@ export class TurnQueue {
   #assertOpen(): void {
     const { mode, session } = this.#live.log;
     if (mode === "read") throw codedError("log_read_only", `session "${session}" is open for reading only`);
-    if (this.#closed) throw codedError("log_closed", `session "${session}" was closed`);
+    if (this.#closed) throw codedError("log_closed", `session "${session}" is closed`);
   }
 
-  /** The caller's id makes sending it a second time harmless: over a network nobody knows whether the first came through. */
+  /** The caller's id makes a repeated request harmless: over a network the caller cannot know whether the first arrived. */
   #assertNew(turn: string): void {
     if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(turn))
-      throw codedError("turn_invalid", "a turn's id is 1 to 64 letters, digits, _ or -");
+      throw codedError("turn_invalid", "a turn id must have 1 to 64 letters, digits, _ or -");
     if (this.#turns.has(turn) || this.#live.facts.turns.has(turn))
-      throw codedError("turn_exists", `there is a turn "${turn}" already`);
+      throw codedError("turn_exists", `turn "${turn}" already exists`);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * `maxCostUsd`: what a turn has cost, step by step, at the price of the model each step went to. The limit is looked at
- * between requests: what a request will cost is known only when it is over.
+ * Enforces `maxCostUsd`. Adds up the cost of a turn, step by step, at the price of the model each step used. The limit
+ * is checked between requests, because the cost of a request is known only when it has ended.
  */
 
 import { type ErrorInfo, NO_USAGE } from "../../base/events/index.ts";
@@ -9,7 +9,7 @@ import { factsOfTurn, type TurnContext } from "./context.ts";
 
 export class Budget {
   readonly #context: TurnContext;
-  /** How many requests of the turn are in `#spent`. */
+  /** How many requests of the turn are already in `#spent`. */
   #counted = 0;
   #spent = 0;
 
@@ -17,17 +17,17 @@ export class Budget {
     this.#context = context;
   }
 
-  /** A model without a price cannot be held to a limit: nothing is sent to it. */
+  /** Without a price the limit cannot be enforced, so nothing is sent. */
   refusal(): ErrorInfo | undefined {
     const { model } = this.#context.setup();
     if (this.#context.limits.maxCostUsd === undefined || model.price !== undefined) return undefined;
     return {
       code: "price_unknown",
-      message: `the price of ${model.label} is not known, so a limit of cost cannot be held: leave it out, or give the model a price`,
+      message: `the price of ${model.label} is not known, so maxCostUsd cannot be enforced. Omit the limit, or give the model a price`,
     };
   }
 
-  /** After a step: true when the limit is reached. */
+  /** Called after a step. True if the limit is reached. */
   isSpent(): boolean {
     const { maxCostUsd } = this.#context.limits;
     const { price } = this.#context.setup().model;

@@ -15,7 +15,7 @@ function foldOf(events: readonly LoggedEvent[]): Fold {
   return fold;
 }
 
-/** As a dialect tells it that has but one count. */
+/** Usage as reported by a dialect with only one count. */
 function withoutPasses(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
   return events.map((event) =>
     event.type === "response_end" && event.usage !== undefined
@@ -24,7 +24,7 @@ function withoutPasses(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
   );
 }
 
-test("a sum over the passes of a server is not taken for the context", () => {
+test("a sum over several passes of a server is not mistaken for the context", () => {
   const log = new ClaudeLog()
     .user()
     .answer([text("Hi.")])
@@ -35,7 +35,7 @@ test("a sum over the passes of a server is not taken for the context", () => {
   expect(isFull(fold, 1_000_000, 0.85)).toBe(false);
 });
 
-test("where only the sum is told, it is not believed beyond the whole context, and the answer before counts", () => {
+test("a sum larger than the context is ignored, and the answer before counts", () => {
   const log = new ClaudeLog()
     .user()
     .answer([text("Hi.")], { usage: { input_tokens: 100 } })
@@ -47,7 +47,7 @@ test("where only the sum is told, it is not believed beyond the whole context, a
   expect(isFull(fold, 400_000, 0.85)).toBe(false);
 });
 
-test("an answer without tools of the provider is believed, whatever it counts", () => {
+test("an answer without provider tools is believed, whatever it counts", () => {
   const log = new ClaudeLog().user().answer([text("Hi.")], { usage: SUM });
   expect(contextUse(foldOf(log.events), 400_000)?.usedTokens).toBe(950_653);
 });

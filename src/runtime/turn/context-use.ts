@@ -1,17 +1,17 @@
 /**
- * How full the model's context is, by what its last response counted. Told before it hurts: a notice when a share is
- * crossed, the figures for every interface.
+ * How full the model's context is, according to its last response: figures for every interface, and a notice when usage
+ * crosses a threshold.
  */
 
 import type { ContextUse, EventDraft, Usage } from "../../base/events/index.ts";
 import type { Entry, Fold, Group } from "../fold/index.ts";
 
-/** From here on a person is told. */
+/** From this share on, the user gets a notice. */
 export const NOTICE_AT = 0.7;
-/** From here on the front is compacted before the next turn. */
+/** From this share on, the front is compacted before the next turn. */
 export const COMPACT_AT = 0.85;
 
-/** Undefined before the first response that counted its tokens, and after a cut until there is another. */
+/** Undefined until a response has reported its tokens, and after a cut until the next one has. */
 export function contextUse(fold: Fold, contextTokens: number | undefined): ContextUse | undefined {
   const [last] = lastCounted(fold, 1, contextTokens);
   return last?.end?.usage === undefined ? undefined : useOf(last.end.usage, contextTokens);
@@ -28,8 +28,8 @@ function useOf(usage: Usage, contextTokens: number | undefined): ContextUse {
 }
 
 /**
- * It counted the context as it is now: what was counted before a cut says nothing about what is left, and neither does a
- * sum over the passes of a server that ran tools of its own, where it is more than any context holds.
+ * Whether the response counted the context as it is now. A count from before a cut says nothing about what is left. Nor
+ * does a sum over several passes of a server that ran its own tools, if it exceeds any context.
  */
 function isCounted(entry: Entry, cut: number, contextTokens = Number.POSITIVE_INFINITY): entry is Group {
   if (entry.kind !== "group" || entry.start.seq <= cut) return false;
@@ -38,7 +38,7 @@ function isCounted(entry: Entry, cut: number, contextTokens = Number.POSITIVE_IN
   return heldBy(usage) <= contextTokens || !entry.items.some(({ type }) => type === "hosted_item");
 }
 
-/** The last ones, the last one first. Looked for from the end: a long session must not cost more with every step. */
+/** The last counted responses, newest first. Searches from the end, so a step costs the same in a long session. */
 function lastCounted(fold: Fold, count: number, contextTokens: number | undefined): readonly Group[] {
   const cut = fold.compaction?.seq ?? -1;
   const found: Group[] = [];
@@ -49,7 +49,7 @@ function lastCounted(fold: Fold, count: number, contextTokens: number | undefine
   return found;
 }
 
-/** Whether the context is so full that the front should go; not when a cut has just been made and did not help. */
+/** Whether the context is so full that the front should be compacted. False if a cut was just made and did not help. */
 export function isFull(fold: Fold, contextTokens: number | undefined, at: number): boolean {
   const fraction = contextUse(fold, contextTokens)?.fraction ?? 0;
   if (fraction < at) return false;
@@ -59,7 +59,7 @@ export function isFull(fold: Fold, contextTokens: number | undefined, at: number
   return first?.end?.usage !== undefined && (useOf(first.end.usage, contextTokens).fraction ?? 0) < at;
 }
 
-/** Once per crossing, from below. */
+/** Returns a notice once per upward crossing of the threshold. */
 export function pressureNotice(
   fold: Fold,
   facts: {
@@ -78,7 +78,7 @@ export function pressureNotice(
   const next =
     compactAt === undefined
       ? "Compact the session before it is full"
-      : `Earlier turns are summarised from ${Math.round(compactAt * 100)} % on`;
+      : `Earlier turns will be summarised from ${Math.round(compactAt * 100)} % on`;
   return [
     {
       type: "notice",

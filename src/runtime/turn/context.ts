@@ -1,5 +1,5 @@
 /**
- * What a turn works with. Everything outside comes in here, so that the loop can be read and tested alone.
+ * Everything a turn works with. All dependencies arrive through this context, so the loop can be read and tested alone.
  */
 
 import type { Purpose, Settings } from "../../base/events/index.ts";
@@ -28,21 +28,21 @@ export type PermissionPolicy = PermissionMode | ((ask: PermissionAsk) => Promise
 
 export interface TurnLimits {
   readonly maxSteps: number;
-  /** USD. A turn that has cost this much makes no further request; every model it uses must have a price. */
+  /** USD. A turn that has cost this much sends no further request. Every model it uses must have a price. */
   readonly maxCostUsd?: number;
-  /** The same call with the same arguments this often in a row ends the turn. */
+  /** The turn ends when the same calls with the same arguments occur more often than this in a row. */
   readonly maxRepeats: number;
   readonly maxRetries: number;
   readonly toolTimeoutMs: number;
-  /** How long a tool that ignores the signal is waited for. */
+  /** How long to wait for a tool that ignores its abort signal. */
   readonly toolGraceMs: number;
-  /** Until there is a connection. */
+  /** Time limit for establishing a connection. */
   readonly connectTimeoutMs: number;
   readonly firstByteTimeoutMs: number;
   readonly idleTimeoutMs: number;
-  /** A turn takes no longer than this; waiting for a person does not count. */
+  /** Time limit of a turn. Waiting for a person does not count. */
   readonly turnTimeoutMs: number;
-  /** What the model takes, where the table of models does not say or says it wrongly. */
+  /** The model's context size, if the table of models lacks it or is wrong. */
   readonly contextTokens?: number;
 }
 
@@ -58,25 +58,28 @@ export const DEFAULT_LIMITS: TurnLimits = {
   turnTimeoutMs: 60 * 60_000,
 };
 
-/** What one step is sent with: read anew before each, because settings take effect at the next step. */
+/** What one step is sent with. Read before each step, because settings take effect at the next step. */
 export interface StepSetup {
   readonly model: Model;
   readonly renderer: Renderer;
   readonly settings: Settings;
 }
 
-/** Built in one place: session/turn-contexts.ts. */
+/** Built only in session/turn-contexts.ts. */
 export interface TurnContext {
   readonly turn: string;
-  /** Set for a turn of the runtime's own: its requests say so. */
+  /** Set for a turn that the runtime itself starts; its requests carry it. */
   readonly purpose?: Purpose | undefined;
-  /** From this share of the context on, a turn that would go on ends `incomplete: context`. Absent: never of itself. */
+  /**
+   * From this share of the context on, a turn that would continue ends as `incomplete: context`. If absent, it never
+   * does.
+   */
   readonly compactAt?: number | undefined;
-  /** It goes on with calls of a turn that a crash interrupted. */
+  /** The turn continues calls that a crash interrupted. */
   readonly resumed?: boolean | undefined;
-  /** Absent: it may take as long as it takes. */
+  /** If absent, the turn has no time limit. */
   readonly deadline?: TurnDeadline | undefined;
-  /** The deadline's, or that of whoever began the turn. */
+  /** The deadline's signal, or that of the caller that began the turn. */
   readonly signal: AbortSignal;
   readonly limits: TurnLimits;
   readonly live: LiveLog;
@@ -87,31 +90,31 @@ export interface TurnContext {
   readonly fetch: typeof fetch | undefined;
   readonly onWire: ((record: WireRecord) => void) | undefined;
   setup(): StepSetup;
-  /** Replaces secret values this process has loaded. */
+  /** Replaces secret values that this process has loaded. */
   redact(text: string): string;
-  /** For jitter; a number from 0 to 1. */
+  /** For jitter: a number from 0 to 1. */
   random(): number;
 }
 
 export interface PersonsAnswer extends PermissionDecision {
-  /** Called when the log has it, or with what the log had against it: whoever answered is told only then. */
+  /** Called once the log has the decision, or with the log's error. Only then does the answering call resolve. */
   recorded(error?: unknown): void;
 }
 
 export interface Permissions {
   readonly policy: PermissionPolicy;
-  /** Somebody can answer an "ask"; otherwise it is a denial that says so. */
+  /** Whether a person can answer an "ask". If not, the call is denied with that reason. */
   readonly interactive: boolean;
   /** Waits for a person; rejects when the turn is aborted. */
   ask(ask: PermissionAsk): Promise<PersonsAnswer>;
 }
 
-/** What goes over the wire and comes back, exactly: for traces and recordings. */
+/** The exact bytes sent and received, for traces and recordings. */
 export type WireRecord =
   | { readonly type: "request"; readonly response: string; readonly body: readonly Uint8Array[] }
   | { readonly type: "bytes"; readonly response: string; readonly bytes: Uint8Array };
 
-/** What the log tells of the turn so far; a turn that has not begun has no facts yet. */
+/** What the log says about the turn so far. A turn that has not begun has no facts yet. */
 export function factsOfTurn({ live, turn }: TurnContext): TurnFacts {
   return live.facts.turns.get(turn) ?? new TurnFacts(turn, live.facts.lastSeq + 1);
 }

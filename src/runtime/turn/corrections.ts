@@ -1,4 +1,4 @@
-/** What a refusal is corrected by: first what its error names, at last everything opaque (heal.ts has the ladder). */
+/** The corrections for a refusal: first those its error names, last everything opaque (heal.ts has the order). */
 
 import type { ErrorInfo, Origin, OverrideAction, OverrideScope, ToolCall } from "../../base/events/index.ts";
 import { assertNever, isObject, tryParseJson } from "../../base/support/index.ts";
@@ -13,7 +13,7 @@ export interface Refused {
 
 export type Correction = { readonly what: OverrideScope; readonly action: OverrideAction };
 
-/** Undefined: the error does not name what its row says it names. */
+/** Undefined if the error does not name what its row in the table says it names. */
 export function named(refusal: Refused): readonly Correction[] | undefined {
   const { names } = remedyFor(refusal.error);
   switch (names) {
@@ -40,24 +40,26 @@ export function named(refusal: Refused): readonly Correction[] | undefined {
   }
 }
 
-/** All opaque payloads and ids of this origin; pointless when the request carried none or something else is to blame. */
+/**
+ * Removes all opaque payloads and ids of this origin. Pointless if the request had none or something else is to blame.
+ */
 export function everything({ error, rendered }: Refused): readonly Correction[] | undefined {
   const { field, path } = namedInError(error);
   if (remedyFor(error).names === "thinking") return undefined; // it asks for thoughts
-  if (field !== undefined && path === undefined) return undefined; // a parameter such as `tools`: no thought is lost for it
+  if (field !== undefined && path === undefined) return undefined; // a parameter such as `tools`: removing thoughts cannot help
   if (error.class === "CAP" && !/reason|thinking|encrypted/i.test(error.message)) return undefined; // nor for a picture
   const at = sourcesAt(rendered, path);
   if (at.length > 0 && at.every(({ itemType, response }) => itemType === "message" && response === undefined))
-    return undefined; // what a person said: no thought is lost for it either
+    return undefined; // nor for a person's own message
   const carries = groupsOf(rendered).some((entry) => entry.withIds || sendsReasoning(entry));
   return carries ? [{ what: { kind: "all" }, action: "omit_reasoning" }] : undefined;
 }
 
-/** What stands at a place: one item, or all that a message holds. */
+/** The sources at a path: one item, or everything a message holds. */
 export function sourcesAt({ sources }: RenderedRequest, path: string | undefined): readonly ItemSource[] {
   if (path === undefined) return [];
   const found = sources.filter((source) => source.path === path || source.path.startsWith(`${path}.`));
-  // In chat completions a message is one place, whatever part of it is named.
+  // In chat completions a message is one source, whichever part of it is named.
   return found.length > 0 ? found : sources.filter((source) => source.path === messageOf(path));
 }
 
@@ -91,7 +93,9 @@ function groupsOf({ entries }: RenderedRequest): readonly PlannedGroup[] {
   return entries.filter((entry) => entry.kind === "group");
 }
 
-/** The next smaller form of a group: without its reasoning and ids, then as plain meaning. Undefined when it is that already. */
+/**
+ * The next smaller form of a group: without its reasoning and ids, then as plain meaning. Undefined if it already is.
+ */
 export function loosened({ entries }: RenderedRequest, response: string): Correction | undefined {
   const entry = entries.find((one) => one.kind === "group" && one.group.start.response === response);
   if (entry?.kind !== "group") return undefined;
@@ -101,24 +105,25 @@ export function loosened({ entries }: RenderedRequest, response: string): Correc
   return onGroup(response, bound ? "omit_reasoning" : "translate");
 }
 
-/** A thought that does not fit what stands before it fits nowhere, and nothing made after it does (failures.md C04). */
+/** A thought that does not fit what precedes it fits nowhere, nor does anything made after it (failures.md C04). */
 function fromThere(refusal: Refused): readonly Correction[] | undefined {
   const responses = responsesNamed(refusal);
   const thinking = groupsOf(refusal.rendered).filter(sendsReasoning);
   const first = thinking.findIndex(({ group }) => responses.has(group.start.response));
   const later = thinking.slice(first);
-  // One event for all is what a long session wants; the few thoughts before the first one named are not worth thousands.
+  // A long session is better served by one event for all; keeping a few early thoughts is not worth thousands of
+  // events.
   if (first <= 0 || later.length > MAX_LISTED) return undefined;
   return later.map(({ group }) => onGroup(group.start.response, "omit_reasoning"));
 }
 
 const MAX_LISTED = 50;
 
-/** The calls it names; else those at the place it names; else the group they stand in, as plain meaning. */
+/** The calls the error names, else those at the path it names, else their whole group as plain meaning. */
 function calls(refusal: Refused): readonly Correction[] | undefined {
   const { error, rendered } = refusal;
   const { callIds, path } = namedInError(error);
-  // A search for tools that found what is no longer declared.
+  // A tool search returned a tool that is no longer declared.
   if (/Tool reference '.*' not found/.test(error.message))
     return pairsOf(rendered, "tool_search_tool_result");
   const sent = new Set(rendered.sources.map(({ callId }) => callId));
@@ -143,7 +148,7 @@ function calls(refusal: Refused): readonly Correction[] | undefined {
   );
 }
 
-/** Groups that are sent in their own words go as plain meaning, which no block and no item of the provider's is part of. */
+/** Sends groups that were replayed verbatim as plain meaning, which contains no block or item of the provider. */
 function asPlain(
   rendered: RenderedRequest,
   which: (entry: PlannedGroup) => boolean,
@@ -154,7 +159,7 @@ function asPlain(
   return some(found.map(({ group }) => onGroup(group.start.response, "translate")));
 }
 
-/** The pairs of a server tool, by the type of their results. */
+/** The pairs of a server tool, selected by the type of their results. */
 function pairsOf(rendered: RenderedRequest, resultType: string): readonly Correction[] | undefined {
   const results = rendered.sources.filter(({ itemType }) => itemType === resultType);
   const ids = [...new Set(results.flatMap(({ callId }) => callId ?? []))];
@@ -167,7 +172,7 @@ function isServerBlock({ response, callId, itemType }: ItemSource): boolean {
   return response !== undefined && callId !== undefined && itemType !== "tool_use";
 }
 
-/** Server calls whose result has not come (anthropics/anthropic-sdk-typescript#1114). */
+/** Server calls without a result (anthropics/anthropic-sdk-typescript#1114). */
 function withoutPartner(sources: readonly ItemSource[]): readonly ItemSource[] {
   const blocks = sources.filter(isServerBlock);
   return blocks.filter(({ callId }) => blocks.filter((other) => other.callId === callId).length === 1);
@@ -177,7 +182,7 @@ function isSent(item: PlannedItem): boolean {
   return item.action !== "omit";
 }
 
-/** Only the open tool loop is held together so tightly. */
+/** The groups of the open tool loop. The provider checks only these that strictly. */
 function openLoop({ rendered }: Refused): readonly PlannedGroup[] {
   const { entries } = rendered;
   const since = entries.findLastIndex((entry) => entry.kind !== "group") + 1;
@@ -187,14 +192,17 @@ function openLoop({ rendered }: Refused): readonly PlannedGroup[] {
     .filter(({ items }) => items.some(isSent));
 }
 
-/** Of the loop; where none is open, of the answer it names: the latest one is held together too (failures.md C01). */
+/**
+ * The thoughts of the open loop or, if none is open, of the answer the error names: the latest one is checked too
+ * (failures.md C01).
+ */
 function openThoughts(refusal: Refused): readonly Correction[] | undefined {
   const loop = openLoop(refusal).map(({ group }) => group.start.response);
   const responses = loop.length > 0 ? loop : [...responsesNamed(refusal)];
   return some(responses.map((response) => onGroup(response, "omit_reasoning")));
 }
 
-/** The first call of a step carries the signature of its maker; a step that came without cannot be sent (failures.md G01). */
+/** The first call of a step must carry its maker's signature; a step without one cannot be sent (failures.md G01). */
 function unsignedCalls(refusal: Refused): readonly Correction[] | undefined {
   const inLoop = openLoop(refusal).flatMap(unsignedOf);
   return some((inLoop.length > 0 ? inLoop : groupsOf(refusal.rendered).flatMap(unsignedOf)).map(closed));
@@ -207,17 +215,17 @@ function unsignedOf({ items }: PlannedGroup): readonly string[] {
   return sent.map(({ callId, event }) => callId ?? (event as ToolCall).callId);
 }
 
-/** In a field of its own, or inside the call's id (BerriAI/litellm#16895). */
+/** Either in its own field or inside the call's id (BerriAI/litellm#16895). */
 const SIGNED = /thought_?signature|__thought__/i;
 
-/** What asks for thinking in each dialect: left out, or switched off where leaving it out does not. */
+/** The field that requests thinking in each dialect. It is omitted, or switched off where omitting it is not enough. */
 const THINKING_FIELD: Readonly<Record<Origin["dialect"], string>> = {
   "openai-responses": "reasoning",
   "openai-chat": "thinking.type.enabled",
   "anthropic-messages": "thinking",
 };
 
-/** Fields without which an item or a request means nothing: stripping them cannot help. */
+/** Fields that an item or a request cannot do without, so stripping them cannot help. */
 const ESSENTIAL: ReadonlySet<string> = new Set([
   "model",
   "input",
@@ -240,7 +248,7 @@ const ESSENTIAL: ReadonlySet<string> = new Set([
   "tool_use_id",
 ]);
 
-/** What identifies a call: one that is refused for it cannot be sent in any form. */
+/** Fields that identify a call. A call refused for one of these cannot be sent in any form. */
 const OF_A_CALL: ReadonlySet<string> = new Set([
   "name",
   "namespace",
@@ -269,7 +277,7 @@ function fieldOfItem(
   found: readonly ItemSource[],
   { field, call }: { readonly field: string | undefined; readonly call: number | undefined },
 ): readonly Correction[] | undefined {
-  // A chat message holds several pieces; the call that is counted, or the one that the field is made of, is meant.
+  // A chat message holds several parts. The error means the call with that number, or the part the field is made of.
   const source =
     (call === undefined ? undefined : found.filter(({ callId }) => callId !== undefined)[call]) ??
     found.find(({ itemType }) => itemType === field) ??
@@ -288,7 +296,7 @@ function fieldOfItem(
   return looser === undefined ? whole : [looser];
 }
 
-/** Calls whose arguments are no JSON object, where the error does not say which. */
+/** Calls whose arguments are not a JSON object, when the error does not say which. */
 function brokenCalls(rendered: RenderedRequest): readonly Correction[] | undefined {
   const broken = groupsOf(rendered).flatMap(({ items }) =>
     items.flatMap((item) => {
@@ -300,7 +308,7 @@ function brokenCalls(rendered: RenderedRequest): readonly Correction[] | undefin
   return some(broken.map(closed));
 }
 
-/** Answers with a text that says nothing, where the error does not say which. */
+/** Answers with blank text, when the error does not say which. */
 function blank(rendered: RenderedRequest): readonly Correction[] | undefined {
   const blanks = groupsOf(rendered).filter(({ items }) =>
     items.some(

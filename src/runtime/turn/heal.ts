@@ -1,8 +1,9 @@
 /**
- * Healing: a refusal → corrective events, so that the next request is accepted and every later one stays clean.
+ * Healing turns a refusal into corrective events, so that the next request is accepted and every later one stays clean.
  *
- * What is done about which error stands in one table (providers/error-table.ts). The ladder inside one step: first what
- * the error names, then everything opaque of this origin, then the original error is surfaced. Scoped to the origin that refused; another key or model is unaffected (failures.md §5, E-class recovery).
+ * One table says what to do about which error (providers/error-table.ts). Within a step, healing first corrects what
+ * the error names, then everything opaque of this origin, and then surfaces the original error. Corrections apply only
+ * to the origin that refused; another key or model is unaffected (failures.md §5, E-class recovery).
  */
 
 import type { Dialect, ErrorInfo, EventDraft, ReplayOverride } from "../../base/events/index.ts";
@@ -12,7 +13,10 @@ import { type Correction, everything, named, type Refused } from "./corrections.
 
 type Override = Pick<ReplayOverride, "type" | "what" | "action" | "target" | "cause">;
 
-/** The corrections for a refusal, or undefined when none would help. `before`: what was tried in this step, in order. */
+/**
+ * Returns the corrections for a refusal, or undefined if none would help. `before` lists those already tried in this
+ * step, in order.
+ */
 export function healingOf(
   refusal: Refused,
   before: readonly (readonly EventDraft[])[],
@@ -41,10 +45,10 @@ export function healingOf(
   ];
 }
 
-/** Named corrections may be needed twice (two items refused one after the other); the last rung is everything. */
+/** Named corrections may be needed twice, if two items are refused one after the other. The last rung is everything. */
 const MAX_RUNGS = 2;
 
-/** What did not help once does not help the second time. */
+/** Drops corrections that were already tried: they will not help the second time. */
 function untried(
   corrections: readonly Correction[] | undefined,
   before: readonly (readonly EventDraft[])[],
@@ -60,13 +64,13 @@ function keyOf({ what, action }: Correction): string {
   return JSON.stringify([what, action]);
 }
 
-/** Where a rule is broken, as the dialect's errors would write it. */
+/** The path of a violation, as the dialect's errors would write it. */
 export function pathOf({ index, part }: Violation, dialect: Dialect): string {
   if (dialect === "openai-responses") return `input[${index}]`;
   return `messages.${index}${part === undefined || dialect === "openai-chat" ? "" : `.content.${part}`}`;
 }
 
-/** Known by its code: a request that our own rules stopped never reached the provider. */
+/** This code marks a request that our own rules stopped, so it never reached the provider. */
 const OWN_RULE = "rule_violation";
 
 export function ruleError({ rule, message }: Violation, param: string): ErrorInfo {
@@ -75,7 +79,7 @@ export function ruleError({ rule, message }: Violation, param: string): ErrorInf
   return { code: OWN_RULE, message: `not sent, rule ${rule}: ${message}`, class: told, param };
 }
 
-/** Who stopped the request, and with what words. */
+/** Says who stopped the request and why. */
 function stopped({ error, target }: Refused): string {
   const { code, message } = error;
   if (code !== OWN_RULE) return `${target.provider}/${target.model} refused the request (${message})`;
@@ -83,14 +87,14 @@ function stopped({ error, target }: Refused): string {
   return `our own check (${rule}) stopped the request to ${target.provider}/${target.model} (${why})`;
 }
 
-/** The conversation must not end with the model's own words (failures.md C08). */
+/** The conversation must not end with the model's own text (failures.md C08). */
 function wordOfAUser(refusal: Refused): readonly EventDraft[] {
   return [
     { type: "user_message", by: "runtime", content: [{ type: "text", text: "Go on." }] },
     {
       type: "notice",
       code: "healed",
-      message: `${stopped(refusal)}; sent again with a message that asks it to go on`,
+      message: `${stopped(refusal)}; sent again with a message that asks it to continue`,
     },
   ];
 }
@@ -114,11 +118,11 @@ function describe(corrections: readonly Correction[], error: ErrorInfo): string 
   }
 }
 
-/** What it means that a field stays out, where that is not plain. */
+/** Explains an omitted field whose effect is not obvious. */
 const SAID_OF: Readonly<Record<string, string>> = {
   tool_choice: 'without "tool_choice": whether and which tool to use is left to the model',
-  [USER_AFTER_TOOL]: "with a word between a tool's message and the user's",
-  [USER_AFTER_USER]: "with a word between two messages of the user",
+  [USER_AFTER_TOOL]: "with a short assistant message between the tool's result and the user's message",
+  [USER_AFTER_USER]: "with a short assistant message between two user messages",
 };
 
 function counted(count: number, what: string): string {

@@ -18,7 +18,7 @@ function shownBy(
   return shown;
 }
 
-test("a part of thinking starts with its title, held back until it is known", () => {
+test("a reasoning part starts with its title, and is held back until the title is known", () => {
   const live = item("reasoning");
   expect(shownBy(live, "summary", 0, "**Look")).toEqual([]);
   expect(shownBy(live, "summary", 0, "ing**")).toEqual([
@@ -43,7 +43,7 @@ test("a part without a title starts at once, and raw reasoning never waits for o
   });
 });
 
-test("what is held back when the item ends is let go, and is part of what was seen", () => {
+test("text still held back when the item ends is released, and counts as seen", () => {
   const live = item("reasoning");
   shownBy(live, "summary", 0, "**never closed");
   expect(live.ended(5)).toEqual([
@@ -54,7 +54,7 @@ test("what is held back when the item ends is let go, and is part of what was se
   expect(live.parts).toEqual(["**never closed"]);
 });
 
-test("a snapshot brings a late viewer to where the others are: the same text, in the same parts", () => {
+test("a snapshot gives a late viewer the same text in the same parts", () => {
   const live = item("reasoning");
   const shown = [
     ...live.started(),
@@ -73,7 +73,7 @@ test("a snapshot brings a late viewer to where the others are: the same text, in
   expect(live.snapshot().filter(({ type }) => type === "reasoning_part_start")).toHaveLength(2);
 });
 
-test("text and calls are passed on as they come", () => {
+test("text and calls are passed on as they arrive", () => {
   const text = item("message");
   expect([
     ...text.started(),

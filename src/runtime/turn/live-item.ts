@@ -10,7 +10,7 @@ interface Part {
   readonly number: number;
   readonly kind: "summary" | "text";
   readonly pieces: string[];
-  /** Held back until the title is known, so that a part starts with its title. */
+  /** Text held back until the title is known, so that a part starts with its title. */
   held: string | undefined;
   title: string | undefined;
 }
@@ -70,7 +70,7 @@ export class LiveItem {
     }
   }
 
-  /** Adds to `live` what a person sees of it. */
+  /** Appends to `live` the events that show this delta. */
   delta(channel: DeltaChannel, partKey: number, text: string, live: EphemeralEvent[]): void {
     const part = this.#partOf(channel, partKey);
     const { turn, response, outputIndex } = this.#identity;
@@ -95,7 +95,7 @@ export class LiveItem {
     return [...held, { type: "reasoning_end", ...this.#identity, durationMs }];
   }
 
-  /** The events that bring a viewer who joins now to where the others are. */
+  /** The events that bring a late viewer up to date. */
   snapshot(): readonly EphemeralEvent[] {
     const deltas = [...this.#parts.values()].flatMap((part): readonly EphemeralEvent[] => {
       const text = part.pieces.join("");

@@ -1,8 +1,8 @@
 /**
- * A session's log as long as it is open, with everything that is derived from it as it grows: the fold, the live
- * fan-out to whoever listens, the blobs.
- * One way in, so that log, fold and viewers never disagree: `append` where it is written here; where another writes it,
- * what was read of it, and while somebody follows one pump over the log's changes for all of them.
+ * An open log and everything derived from it as it grows: the fold, the blobs, and the live fan-out to its followers.
+ * There is one way in, so that log, fold and viewers never disagree: `append` if this process writes the log. If
+ * another process writes it, events are read on demand and, while there are followers, by one pump over the log's
+ * changes.
  */
 
 import type { EventDraft, LoggedEvent, SessionEvent } from "../../base/events/index.ts";
@@ -13,12 +13,12 @@ import { type AppendOptions, BlobCache, type Log, rootOf } from "../log/index.ts
 import { LiveRows } from "./live-rows.ts";
 import { closeTurn, findOpenTurn, type OpenTurn } from "./recover.ts";
 
-/** Events of history that a follower is given at a time. */
+/** How many past events a follower receives at a time. */
 const PIECE = 256;
 
 type Batch = readonly SessionEvent[];
 
-/** No more of another's changes will come: the log cannot be read, or the store was closed. */
+/** No more changes of the other writer will follow: the log cannot be read, or the store was closed. */
 interface Over {
   readonly error: unknown;
 }
@@ -33,21 +33,21 @@ export class LiveLog {
   readonly #listeners = new Set<() => void>();
   #writerLives: boolean;
   #followers = 0;
-  /** Ends the reading of what another writes. */
+  /** Stops the pump that reads what another process writes. */
   #pump: AbortController | undefined;
-  /** How many changes the pumps have told. */
+  /** How many changes the pumps have reported. */
   #heard = 0;
-  /** What another has under way, while somebody follows. */
+  /** The items another process is generating. Tracked only while this log has followers. */
   #rows: LiveRows | undefined;
-  /** How many events of the log the fold and the listeners have seen. */
+  /** How many events of the log the fold and the followers have seen. */
   #taken: number;
   #closed = false;
   readonly #facts = new SessionFacts();
-  /** The turn under way hears everything too. */
+  /** Lets the running turn receive every event too. */
   listener: ((events: readonly SessionEvent[]) => void) | undefined;
-  /** The turn under way is told what the log refused, whoever asked for it. */
+  /** Notifies the running turn of everything the log refuses, whichever call it was for. */
   refused: ((reason: unknown) => void) | undefined;
-  /** What is open right now, for a viewer who joins late. */
+  /** The items in progress, for a viewer who joins late. */
   snapshot: (() => readonly SessionEvent[]) | undefined;
 
   constructor(log: Log, writerLives: boolean) {
@@ -59,13 +59,13 @@ export class LiveLog {
     this.#taken = log.events.length;
   }
 
-  /** Somebody holds the session as its writer: we do, or another process did when it was last looked for. */
+  /** Whether a process holds the session as its writer: this one, or another when last checked. */
   get writerLives(): boolean {
     return this.log.mode === "write" ? !this.#closed && !this.log.lost.aborted : this.#writerLives;
   }
 
   onChange(listener: () => void): () => void {
-    const own = (): void => listener(); // the same function twice is two listeners
+    const own = (): void => listener(); // so that the same function can be registered twice
     this.#listeners.add(own);
     return () => void this.#listeners.delete(own);
   }
@@ -83,7 +83,7 @@ export class LiveLog {
     return rootOf(this.log);
   }
 
-  /** Taken further when somebody asks: screens do with every event, a turn under way hardly ever. */
+  /** Brought up to date on access: screens do so with every event, a running turn hardly ever. */
   get facts(): SessionFacts {
     this.#facts.add(this.log.events.slice(this.#facts.lastSeq + 1));
     return this.#facts;
@@ -101,14 +101,15 @@ export class LiveLog {
 
   async append(drafts: readonly EventDraft[], options: AppendOptions = {}): Promise<void> {
     await this.#asked(this.log.append(drafts, { ...options, durable: false }));
-    // The log may add a word of its own (a torn tail that was cut off); whoever comes first after a write takes all that is new.
+    // The log may add events itself (such as a notice about a torn tail); whoever publishes first takes all that are
+    // new.
     this.publish(this.#takeNew());
     this.changed();
-    // Shown before it is durable: a viewer must not wait for the disk.
+    // Published before it is durable: a viewer must not wait for the disk.
     if (options.durable === true) await this.#asked(this.log.append([], { durable: true }));
   }
 
-  /** Before a request is sent and before a tool runs. */
+  /** Called before a request is sent and before a tool runs. */
   assertWriter(): Promise<void> {
     return this.#asked(this.log.assertWriter());
   }
@@ -122,14 +123,14 @@ export class LiveLog {
     }
   }
 
-  /** Reads what another process has written since, and whether it still writes. Ours is never behind. */
+  /** Reads what another process has written since, and whether it still writes. A no-op for a writer. */
   async refresh(): Promise<void> {
     if (this.log.mode === "write" || this.#closed) return;
-    // Asked before it is read: whoever learns that the writer is gone has all that it wrote.
+    // The writer is checked before reading, so that once it is gone, everything it wrote has been read.
     const heard = this.#heard;
     const lives = await this.log.hasWriter();
     await this.log.refresh();
-    // What the pump has heard meanwhile is newer.
+    // A result the pump received meanwhile is newer.
     this.#absorb([], heard === this.#heard ? lives : this.#writerLives);
   }
 
@@ -144,11 +145,11 @@ export class LiveLog {
       for (const event of this.path) if (event.seq > after) yield event;
       return;
     }
-    // An event's seq is its place: whoever has all but the last is not made to wait for all.
+    // An event's seq is its index, so a caller that has all but the last events need not wait for all.
     for (const event of this.log.events.slice(Math.max(0, after + 1))) yield event;
   }
 
-  /** History, then what is open, then live. */
+  /** Yields history, then items in progress, then live events. */
   async *follow(after: number, signal: AbortSignal | undefined): AsyncGenerator<SessionEvent> {
     for await (const batch of this.followBatches(after, signal)) {
       for (const event of batch) {
@@ -158,11 +159,11 @@ export class LiveLog {
     }
   }
 
-  /** The same, as it came: live, every follower is given the very same batches. */
+  /** The same in batches. Live batches are the very same arrays for every follower. */
   async *followBatches(after: number, signal: AbortSignal | undefined): AsyncGenerator<Batch> {
-    // Whoever has seen more than is known here may have asked a quicker reader, or another log of that name.
+    // A follower that has seen more than we have may have used a faster reader, or another log of the same name.
     if (after >= this.#taken) await this.#readOn();
-    // Listening starts before history is read: an event in between is seen once, by its seq.
+    // Listens before reading history; `seq` ensures that an event in between is seen once.
     const live = this.#bus.fromNow(signal);
     const leave = this.#join();
     try {
@@ -183,13 +184,13 @@ export class LiveLog {
     }
   }
 
-  /** What is open is taken before anything is awaited: it stands behind the last of these events. */
+  /** Takes the snapshot of open items before anything is awaited: it belongs after the last of these events. */
   *#historyAndOpen(after: number, last: number): Generator<Batch> {
     let open = this.snapshot?.() ?? [];
     const { events } = this.log;
     if (after > last) yield RESET;
     const first = after > last ? 0 : after + 1;
-    // In pieces: a copy of the whole list would live as long as the follower does.
+    // In chunks: a copy of the whole list would live as long as the follower.
     for (let at = Math.max(0, first); at <= last; at += PIECE)
       yield events.slice(at, Math.min(at + PIECE, last + 1));
     if (open.length > 0) yield open;
@@ -204,7 +205,7 @@ export class LiveLog {
     this.changed();
   }
 
-  /** The events that nobody was given yet, into the fold. */
+  /** Adds the events that were not yet published to the fold, and returns them. */
   #takeNew(): readonly LoggedEvent[] {
     const added = this.log.events.slice(this.#taken);
     this.#taken += added.length;
@@ -212,14 +213,14 @@ export class LiveLog {
     return added;
   }
 
-  /** What is in the log is told, whether or not somebody follows; the writer is not asked for. */
+  /** Publishes new events of the log, whether or not there are followers. Does not check for a writer. */
   async #readOn(): Promise<void> {
     if (this.log.mode === "write" || this.#closed) return;
     await this.log.refresh();
     this.#absorb([], this.#writerLives);
   }
 
-  /** In one go, and only what is new: the pump and whoever reads on demand never run into each other. */
+  /** Synchronous, and takes only new events, so the pump and reads on demand never conflict. */
   #absorb(rows: readonly string[], writerLives: boolean): void {
     const added = this.#takeNew();
     this.publish(this.#rows?.take(added, rows) ?? added);
@@ -228,7 +229,7 @@ export class LiveLog {
     if (isNew) this.changed();
   }
 
-  /** Another process writes: its changes are read while somebody follows. */
+  /** If another process writes, its changes are read while there are followers. */
   #join(): () => void {
     this.#followers += 1;
     if (this.log.mode === "read" && !this.#closed && this.#pump === undefined) {
@@ -263,7 +264,7 @@ export class LiveLog {
       error = thrown;
     }
     if (signal.aborted) return;
-    this.#stopPump(); // whoever follows next tries again
+    this.#stopPump(); // the next follower tries again
     this.#bus.push([{ error }]);
   }
 }

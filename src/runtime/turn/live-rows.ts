@@ -1,8 +1,8 @@
 /**
- * The response that another process has under way, from its log and the rows of its scratch journal: the same live events
- * that a viewer in that process is given, and what is open for a viewer that joins late.
+ * The response that another process is generating, from its log and the rows of its scratch journal: the same live
+ * events that a viewer in that process gets, and a snapshot for a viewer that joins late.
  *
- * Rows of a response that is over, and of items that are finished, are dropped: the log has told them.
+ * Rows of responses that have ended and of finished items are dropped, because the log has them.
  */
 
 import type { EphemeralEvent, LoggedEvent, SessionEvent } from "../../base/events/index.ts";
@@ -15,19 +15,19 @@ interface OpenResponse {
   readonly items: Map<number, LiveItem>;
 }
 
-/** Times are the writer's own affair: its events tell them. */
+/** Times do not matter here: the writer's own events carry them. */
 const NO_TIME = { now: 0, monotonic: 0 };
 
 export class LiveRows {
   readonly #open = new Map<string, OpenResponse>();
 
-  /** `events`: the log so far. */
+  /** `events` is the log so far. */
   constructor(events: readonly LoggedEvent[]) {
     const lastEnd = events.findLastIndex(({ type }) => type === "turn_end");
     for (const event of events.slice(lastEnd + 1)) this.#event(event);
   }
 
-  /** The events, each item's behind the end of what was live of it; then what the rows tell. */
+  /** Returns the events, each item preceded by the end of its live events, followed by the live events of the rows. */
   take(events: readonly LoggedEvent[], rows: readonly string[]): readonly SessionEvent[] {
     if (rows.length === 0 && this.#open.size === 0 && events.every(({ type }) => type !== "response_start"))
       return events;
@@ -45,7 +45,7 @@ export class LiveRows {
     return told;
   }
 
-  /** What is open, for a viewer who joins now. */
+  /** The items in progress, for a viewer who joins now. */
   snapshot(): readonly EphemeralEvent[] {
     return [...this.#open.values()].flatMap(({ items }) =>
       [...items.values()].flatMap((item) => item.snapshot()),
@@ -67,7 +67,7 @@ export class LiveRows {
     const item = response?.items.get(event.outputIndex);
     response?.finished.add(event.outputIndex);
     response?.items.delete(event.outputIndex);
-    // What never finished has no end of its own.
+    // An unfinished item has no end event.
     if (item === undefined || event.type === "partial") return [];
     return item.ended(event.type === "reasoning" ? event.durationMs : 0);
   }

@@ -1,4 +1,4 @@
-/** Whether a call may run: by the policy, by a function, or by a person, who is asked once. */
+/** Decides whether a call may run: by policy, by a function, or by a person, who is asked only once. */
 
 import { createHash } from "node:crypto";
 
@@ -49,10 +49,10 @@ export async function permission(
     arguments: call.arguments,
     argumentsHash,
   };
-  // Waiting begins before anybody can read the question: its first reader may answer at once.
+  // Start waiting before the question becomes visible: its first reader may answer at once.
   const waiting = typeof policy === "function" ? policy : paused(context, () => context.permissions.ask(ask));
   if (typeof waiting !== "function") waiting.catch(() => undefined);
-  // Durable before anybody is asked: an answer from elsewhere must find the question.
+  // Durable before the question is asked: an answer from another process must find it in the log.
   await context.live.append(
     [{ type: "permission_request", turn: context.turn, response: call.response, ...ask }],
     { durable: true },
@@ -73,7 +73,7 @@ export async function permission(
   }
 }
 
-/** What a person said to this very call before the process died. */
+/** A person's decision about this exact call before the process died. */
 function decisionBefore(
   { live }: TurnContext,
   call: { readonly response: string; readonly callId: string; readonly argumentsHash: string },
@@ -88,7 +88,7 @@ function decisionBefore(
   );
 }
 
-/** At once: another question may stand between it and the tools, and nobody should be asked twice. */
+/** Logs the decision at once: another question may delay the tools, and a person must not be asked twice. */
 async function record(
   context: TurnContext,
   verdict: Verdict,
@@ -104,7 +104,7 @@ async function record(
   }
 }
 
-/** A turn's time does not run while somebody is asked. */
+/** The time limit of the turn is suspended while a person or function decides. */
 function paused<T>({ deadline }: TurnContext, work: () => Promise<T>): Promise<T> {
   return deadline === undefined ? work() : deadline.paused(work);
 }

@@ -7,7 +7,7 @@ import { memoryStore } from "../log/index.ts";
 import { openai } from "../models/index.ts";
 import { createAgent } from "../session/index.ts";
 
-test("a key that a server repeats is taken out before the message is shortened, wherever the cut falls", async () => {
+test("a key echoed by a server is redacted before the message is shortened, wherever the cut falls", async () => {
   const key = "sk-canary-0123456789abcdef";
   for (const before of [2020, 2030, 2040, 2047, 180, 199]) {
     const server = createServer((request, response) => {

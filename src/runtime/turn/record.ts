@@ -1,7 +1,8 @@
 /**
- * Stream events → canonical events in the log and live events for viewers, in the order they arrive.
- * An item is logged when it is done; what never finished becomes a `partial` when its response closes. An answer that
- * another one took the place of in mid-stream is closed as cut, and the other is the next attempt, without a request.
+ * Turns stream events into canonical events in the log and live events for viewers, in order of arrival.
+ * An item is logged when it is done. Unfinished items become `partial` events when their response closes. If another
+ * answer begins in the middle of a response, the response is closed as cut, and the other answer is the next attempt
+ * without a new request.
  */
 
 import type { EphemeralEvent, ErrorInfo, EventDraft, SessionEvent } from "../../base/events/index.ts";
@@ -13,14 +14,14 @@ import { LiveItem } from "./live-item.ts";
 import { ScratchWriter } from "./scratch-journal.ts";
 import { withServerCalls } from "./server-calls.ts";
 
-/** Logs the beginning of the next attempt, with a request that was sent already; its id. */
+/** Logs the start of the next attempt of a request that was already sent. Resolves to its id. */
 export type OpenAgain = () => Promise<string>;
 
 const SPLICED: StreamEnd = {
   status: "cut",
   error: {
     code: "stream_spliced",
-    message: "another answer began in the middle of this one and took its place",
+    message: "another answer began in the middle of this one and replaced it",
     class: "TRUNC",
   },
 };
@@ -31,7 +32,7 @@ export class ResponseRecorder {
   #response: string;
   #startedMonotonic = 0;
   readonly #open = new Map<number, LiveItem>();
-  /** Live events of one batch, sent together: one wake-up per network chunk, not per token. */
+  /** Live events of one batch, sent together: one wake-up per network chunk instead of per token. */
   #live: EphemeralEvent[] = [];
   #scratch: ScratchWriter;
   #end: StreamEnd | undefined;
@@ -54,7 +55,7 @@ export class ResponseRecorder {
     return this.#end;
   }
 
-  /** There is something to wait for only when an item was logged: most batches are pieces of text. */
+  /** Returns a promise only if an item was logged; most batches are just text. */
   take(batch: readonly StreamEvent[], from = 0): Promise<void> | undefined {
     for (let index = from; index < batch.length; index += 1) {
       const { settings } = this.#context.live.fold;
@@ -85,7 +86,7 @@ export class ResponseRecorder {
     }
   }
 
-  /** Records how the response ended. Not durable by itself: the next sync point covers it. */
+  /** Records how the response ended. Not durable by itself; the next sync covers it. */
   async close(end: StreamEnd): Promise<void> {
     const { turn, clock } = this.#context;
     const drafts: EventDraft[] = [...this.#open].flatMap(([outputIndex, item]) =>
@@ -113,13 +114,13 @@ export class ResponseRecorder {
     }
   }
 
-  /** The log has no room for the rest of the response, nor for what was seen of it: it ends here. */
+  /** Ends a response when the log has no room for the rest of it, nor for its partial items. */
   async abandon(error: ErrorInfo): Promise<void> {
     this.#open.clear();
     await this.close({ status: "failed", error });
   }
 
-  /** Items that were logged stay logged; the fold leaves out what a later attempt took the place of. */
+  /** Logged items stay in the log; the fold omits those that a later attempt superseded. */
   async #restart(): Promise<void> {
     this.#flush();
     await this.close(SPLICED);
@@ -192,8 +193,8 @@ export class ResponseRecorder {
 const MAX_MESSAGE = 2048;
 
 /**
- * A server may repeat the key it was sent. Here once, before the log, the retries and every screen take it over; and
- * shortened only afterwards, because half a key would not be recognised.
+ * A server may echo the key it was sent. Redacts it here, before the log, the retries and every screen get the text,
+ * and shortens the message only afterwards, because half a key would not be recognised.
  */
 function withoutSecrets(end: StreamEnd, redact: (text: string) => string): StreamEnd {
   const { error, requestId } = end;

@@ -26,11 +26,11 @@ describe("the open turn", () => {
     expect(openTurnOf(start().respond().endTurn())).toBeUndefined();
   });
 
-  test("of a branch that was left is nobody's any more", () => {
+  test("is never one on an abandoned branch", () => {
     expect(openTurnOf(start().respond({ status: "open" }).branch(0))).toBeUndefined();
   });
 
-  test("a notice after its end does not open it again", () => {
+  test("is not reopened by a notice after its end", () => {
     const log = start().respond().endTurn();
     log.add({ type: "notice", turn: "tn_1", code: "late_result", message: "late" });
     expect(openTurnOf(log)).toBeUndefined();
@@ -56,7 +56,7 @@ describe("the end of a turn that was cancelled before it began", () => {
     expect(openTurnOf(new LogBuilder().settings().add(unbegun))).toBeUndefined();
   });
 
-  test("behind a retry that ended at once: the turn before it is not open again", () => {
+  test("does not reopen the turn before a retry that ended at once", () => {
     const log = start().respond({ status: "failed" }).endTurn();
     log
       .add({ type: "branch", turn: "tn_2", to: 1, why: "retry" })
@@ -65,7 +65,7 @@ describe("the end of a turn that was cancelled before it began", () => {
     expect(openTurnOf(log.add(unbegun))).toBeUndefined();
   });
 
-  test("leaves the next request as it was", () => {
+  test("does not change the next request", () => {
     const log = start()
       .respond({ items: [{ type: "message", text: "Hi." }] })
       .endTurn()
@@ -75,8 +75,8 @@ describe("the end of a turn that was cancelled before it began", () => {
   });
 });
 
-describe("closing it", () => {
-  test("says what was seen, that the response was cut, and that the turn was interrupted", () => {
+describe("closing an open turn", () => {
+  test("records what was seen, that the response was cut, and that the turn was interrupted", () => {
     const log = start().respond({ items: [{ type: "reasoning" }], status: "open" });
     const scratch = [
       ["rsp_1", 0, "reasoning", "summary0", "finished, so not partial"],
@@ -103,7 +103,7 @@ describe("closing it", () => {
     ]);
   });
 
-  test("gives every call a result, the one the fold rendered for it", () => {
+  test("gives every call the result that the fold rendered for it", () => {
     const log = start().respond({
       items: [
         { type: "call", callId: "call_a" },
@@ -133,7 +133,7 @@ describe("closing it", () => {
     );
   });
 
-  test("at every prefix of a log it can be closed, and then nothing is open", () => {
+  test("works at every prefix of a log, and then nothing is open", () => {
     const log = start();
     log.respond({
       items: [{ type: "reasoning" }, { type: "call", callId: "call_a" }],

@@ -1,10 +1,10 @@
 /**
- * What a crash left open → the events that close it. The texts are those the fold renders for open ends, so the request
- * is the same before and after.
+ * Turns what a crash left open into the events that close it. Their texts are those that the fold renders for open
+ * ends, so the request is the same before and after.
  *
- * Found by whoever looks (`findOpenTurn`), closed by the next writer and never by a reader, in one of two ways:
- * - anything new (a message, a retry, an edit, a cut) first ends it for good, as `interrupted` (`closeTurn`);
- * - `resume` goes on with it: with a turn by resume.ts, with a compaction by compaction/finish-compaction.ts.
+ * Anyone may look for an open turn (`findOpenTurn`), but only the next writer closes it, in one of two ways:
+ * - anything new (a message, a retry, an edit, a cut) first ends it permanently, as `interrupted` (`closeTurn`);
+ * - `resume` continues it: a turn through resume.ts, a compaction through compaction/finish-compaction.ts.
  */
 
 import {
@@ -19,8 +19,8 @@ import { type Fold, type Group, resultOfOpenCall, walkPath } from "../fold/index
 import { partialsFromScratch } from "./scratch-journal.ts";
 
 /**
- * A turn that has no end. That of a compaction stands aside: it cannot go on where it stopped, because what it asked is
- * not on the conversation's path. Its end leads back to the last event before it, and the compaction is made anew.
+ * A turn without an end. A compaction's turn cannot continue where it stopped, because its request is not on the
+ * conversation's path. It ends by branching back to the last event before it, and the compaction is run again.
  */
 export type OpenTurn = OpenWork &
   ({ readonly kind: "conversation" } | { readonly kind: "compaction"; readonly leadsBackTo: number });
@@ -31,11 +31,11 @@ interface OpenWork {
   readonly groups: readonly Group[];
 }
 
-/** The turn that has no end, if the last one has none. */
+/** Returns the last turn if it has no end. */
 export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTurn | undefined {
   if (endsWithItsTurn(events)) return undefined;
   const { path, aside } = walkPath(events);
-  // A turn that was cancelled before it began has nothing but its end: whatever was open then is still open.
+  // A turn that was cancelled before it began has only an end, so anything that was open before is still open.
   const begun = new Set(events.filter(({ type }) => type !== "turn_end").map(({ turn: of }) => of));
   const last = path.findLast(({ turn: of, type }) => of !== undefined && type !== "notice" && begun.has(of));
   const turn = last?.turn;
@@ -55,7 +55,7 @@ export function findOpenTurn(events: readonly LoggedEvent[], fold: Fold): OpenTu
     : { ...work, kind: "compaction", leadsBackTo };
 }
 
-/** The usual case, known from the last events alone: whatever is behind the last `branch` is on the path. */
+/** The usual case, decided by the last events alone: everything after the last `branch` is on the path. */
 export function endsWithItsTurn(events: readonly LoggedEvent[]): boolean {
   const ended = new Set<string>();
   for (let index = events.length - 1; index >= 0; index -= 1) {
@@ -68,7 +68,7 @@ export function endsWithItsTurn(events: readonly LoggedEvent[]): boolean {
   return true;
 }
 
-/** Closes responses that were open: what was seen of them, and that they were cut. */
+/** Closes open responses: records what was seen of them, and that they were cut. */
 export function closeResponses(open: OpenTurn, scratch: readonly string[]): readonly EventDraft[] {
   return open.groups.flatMap((group): readonly EventDraft[] => {
     if (group.end !== undefined) return [];
@@ -113,7 +113,7 @@ export function closeCall(turn: string, group: Group, call: ToolCall): EventDraf
   };
 }
 
-/** Everything that ends an interrupted turn for good. */
+/** All events that end an interrupted turn permanently. */
 export function closeTurn(open: OpenTurn, scratch: readonly string[]): readonly EventDraft[] {
   const usage = open.groups.reduce(
     (sum, group) => (group.end?.usage === undefined ? sum : addUsage(sum, group.end.usage)),

@@ -1,6 +1,7 @@
 /**
- * How a turn that a crash left open (recover.ts) goes on: its open responses are closed, calls that never started are
- * run, and of those that were running only the idempotent ones run again; the others are "outcome unknown" (law 5).
+ * Plans how a turn that a crash left open (recover.ts) continues. Its open responses are closed and calls that never
+ * started are run. Of the calls that were running, only idempotent ones run again; the outcome of the others is unknown
+ * (law 5).
  */
 
 import type { Tool } from "../tools/index.ts";
@@ -26,7 +27,7 @@ export function resumePlan(open: OpenTurn, scratch: readonly string[], tools: re
       ...closed.map(({ group, call }) => closeCall(open.turn, group, call)),
     ],
     owed: owed.map(({ call }) => call),
-    // A response that was cut is asked for again: another attempt of the same step.
+    // A response that was cut is requested again, as another attempt of the same step.
     firstStep: whole ? open.steps + 1 : Math.max(1, open.steps),
     answered,
   };

@@ -30,7 +30,7 @@ const city = tool({
   run: (input) => `Sunny in ${String(input["city"])}`,
 });
 
-/** One step with these calls, then an answer; the results the model read, in the order it read them. */
+/** Runs one step with these calls, then an answer; returns the results in the order the model read them. */
 async function results(
   calls: readonly object[],
   options: Parameters<typeof scriptedSession>[1],
@@ -54,15 +54,15 @@ async function results(
 const stops = (_input: unknown, { signal }: { readonly signal: AbortSignal }): Promise<void> =>
   new Promise((done) => signal.addEventListener("abort", () => done()));
 
-describe("every call ends in one result the model can read", () => {
-  test("a tool that succeeds", async () => {
+describe("a call ends in one result the model can read", () => {
+  test("if the tool succeeds", async () => {
     expect(await results([call("get_weather", { city: "Paris" })], { tools: [city] })).toEqual({
       texts: ["Sunny in Paris"],
       statuses: ["ok"],
     });
   });
 
-  test("an unknown tool: what there is instead is said", async () => {
+  test("if the tool is unknown, with a list of the tools there are", async () => {
     expect(await results([call("get_wether", { city: "Paris" })], { tools: [city] })).toEqual({
       texts: ['not executed: there is no tool "get_wether"; available are: get_weather'],
       statuses: ["error"],
@@ -73,7 +73,7 @@ describe("every call ends in one result the model can read", () => {
   });
 
   test.each(["functions.bump", "bump<|channel|>commentary", "bu mp", "bump ", "Bump", '""', "x".repeat(200)])(
-    "a name that is nearly that of a tool runs nothing: %s",
+    "if the name is almost that of a tool, and nothing runs: %s",
     async (name) => {
       const ran: unknown[] = [];
       const tools = [anyTool("bump", () => ran.push("bump"))];
@@ -94,14 +94,17 @@ describe("every call ends in one result the model can read", () => {
     ["a wrong type", '{"city": 7}', /do not fit "get_weather": .*city/],
     ["a missing field", "{}", /do not fit "get_weather": .*city/],
     ["an extra field", '{"city":"P","x":1}', /do not fit "get_weather"/],
-  ])("arguments that are %s: never guessed, the tool does not run", async (_what, args, message) => {
-    let ran = 0;
-    const counting = { ...city, run: () => (ran += 1) };
-    const { texts, statuses } = await results([call("get_weather", args)], { tools: [counting] });
-    expect([texts, statuses, ran]).toEqual([[expect.stringMatching(message)], ["error"], 0]);
-  });
+  ])(
+    "if the arguments have %s: they are never guessed, and the tool does not run",
+    async (_what, args, message) => {
+      let ran = 0;
+      const counting = { ...city, run: () => (ran += 1) };
+      const { texts, statuses } = await results([call("get_weather", args)], { tools: [counting] });
+      expect([texts, statuses, ran]).toEqual([[expect.stringMatching(message)], ["error"], 0]);
+    },
+  );
 
-  test("a tool that throws, at once or later, an Error or anything else", async () => {
+  test("if the tool throws, at once or later, an Error or anything else", async () => {
     const tools = [
       anyTool("sync", () => {
         throw new Error("no luck");
@@ -120,7 +123,7 @@ describe("every call ends in one result the model can read", () => {
     });
   });
 
-  test("a tool that takes too long, its own time or the agent's, and one that does not stop", async () => {
+  test("if the tool takes too long, by its own limit or the agent's, and even if it does not stop", async () => {
     const tools = [
       anyTool("own", stops, { timeoutMs: 1 }),
       anyTool("common", stops),
@@ -137,7 +140,7 @@ describe("every call ends in one result the model can read", () => {
     });
   });
 
-  test("a late end of a tool that was left behind is a notice, not a second result", async () => {
+  test("if an abandoned tool ends late, which becomes a notice and not a second result", async () => {
     const late = gate();
     const { session } = await scriptedSession([{ output: [call("slow")] }, { output: [say("done")] }], {
       tools: [anyTool("slow", () => late.promise)],
@@ -157,7 +160,7 @@ describe("every call ends in one result the model can read", () => {
     expect(ofType(await history(session), "tool_result")).toHaveLength(1);
   });
 
-  test("huge output: the model gets head and tail with what is missing, the whole is a blob", async () => {
+  test("if the output is huge: the model gets head and tail and what is missing, and the full text is a blob", async () => {
     const text = `BEGIN ${"x".repeat(300_000)} END`;
     const folder = temporaryFolder();
     const { session } = await scriptedSession([{ output: [call("big")] }, { output: [say("done")] }], {
@@ -173,7 +176,7 @@ describe("every call ends in one result the model can read", () => {
     expect(Buffer.from((await log.getBlob(result?.blob ?? "")) ?? []).toString()).toBe(text);
   });
 
-  test("results that are no text", async () => {
+  test("if the result is not text", async () => {
     const tools = [anyTool("nothing", () => undefined), anyTool("object", () => ({ a: [1, -0], b: 10n }))];
     const { texts, statuses } = await results([call("nothing"), call("object")], { tools });
     expect(statuses).toEqual(["ok", "ok"]);
@@ -181,7 +184,7 @@ describe("every call ends in one result the model can read", () => {
     expect(texts.every((text) => typeof text === "string")).toBe(true);
   });
 
-  test("a custom tool's free-form input is its `input`, answered in its own kind", async () => {
+  test("if it is a custom tool, whose free-form text is its `input`, answered in its own kind", async () => {
     const echo = anyTool("shell", (input) => `ran ${String(input["input"])}`);
     const custom = { custom_tool_call: { name: "shell", input: "ls -l\n{not json" } };
     expect((await results([custom], { tools: [echo] })).texts).toEqual(["ran ls -l\n{not json"]);
@@ -195,19 +198,19 @@ describe("permissions", () => {
   test.each([
     ["read-only", 'denied by the permission policy: "read-only" does not allow write'],
     ["deny", 'denied by the permission policy: "deny" does not allow write'],
-  ] as const)("%s denies, in words", async (permissions, why) => {
+  ] as const)("with %s are denied with a reason", async (permissions, why) => {
     const done: string[] = [];
     const { texts, statuses } = await results([call("write")], { tools: [writes(done)], permissions });
     expect([texts, statuses, done]).toEqual([[`not executed: ${why}`], ["denied"], []]);
   });
 
-  test("the default is read-only", async () => {
+  test("are read-only by default", async () => {
     const done: string[] = [];
     expect((await results([call("write")], { tools: [writes(done)] })).statuses).toEqual(["denied"]);
     expect(done).toEqual([]);
   });
 
-  test("ask with nobody to answer is a denial that says so", async () => {
+  test("deny an ask if there is no one to answer, and say so", async () => {
     const done: string[] = [];
     const { texts } = await results([call("write")], {
       tools: [writes(done)],
@@ -220,7 +223,7 @@ describe("permissions", () => {
     expect(done).toEqual([]);
   });
 
-  test("a function decides, sees the exact call, and its failure is a denial", async () => {
+  test("can be decided by a function, which sees the exact call and denies by failing", async () => {
     const asked: unknown[] = [];
     const done: string[] = [];
     const allowed = await results([call("write", { a: 1 })], {
@@ -240,7 +243,7 @@ describe("permissions", () => {
     expect(done).toEqual(["ran"]);
   });
 
-  test("request and decision are in the log, before the tool starts, with the hash of the arguments", async () => {
+  test("log request and decision, with the hash of the arguments, before the tool starts", async () => {
     const { session } = await scriptedSession(
       [{ output: [call("write", { a: 1 })] }, { output: [say("x")] }],
       {
@@ -269,7 +272,7 @@ describe("permissions", () => {
     ]);
   });
 
-  test("one of several may be denied: the others run", async () => {
+  test("may deny one of several calls while the others run", async () => {
     const done: string[] = [];
     const { statuses, texts } = await results([call("write"), call("get_weather", { city: "Rome" })], {
       tools: [writes(done), city],
@@ -278,7 +281,7 @@ describe("permissions", () => {
     expect(statuses.toSorted()).toEqual(["denied", "ok"]);
   });
 
-  test("a turn that is cancelled while asking runs nothing", async () => {
+  test("run nothing if the turn is cancelled while asking", async () => {
     const done: string[] = [];
     const { session } = await scriptedSession(
       [{ output: [call("write"), call("get_weather", { city: "P" })] }],
@@ -302,7 +305,7 @@ const uses = (...names: readonly string[]): object =>
   });
 
 describe("several calls at once", () => {
-  test("run at the same time; results are logged as they finish and sent in the order of the calls", async () => {
+  test("run concurrently; results are logged as they finish and sent in call order", async () => {
     const [a, b] = [gate(), gate()];
     const { session, emulator } = await scriptedSession(
       [{ output: [call("a"), call("b")] }, { output: [say("done")] }],
@@ -331,7 +334,7 @@ describe("several calls at once", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("an abort stops those that run and is said in their results", async () => {
+  test("are stopped by an abort, and their results say so", async () => {
     let running = 0;
     const begun = (): void => {
       running += 1;
@@ -361,7 +364,7 @@ describe("several calls at once", () => {
     expect(await session.send("and now?").result()).toMatchObject({ status: "completed" });
   });
 
-  test("the parallel wrapper: expanded to run, answered with one result, replayed as it was", async () => {
+  test("in the parallel wrapper are expanded to run, answered with one result, and replayed unchanged", async () => {
     const keys: string[] = [];
     const tools = [
       anyTool("a", (input, { idempotencyKey }) => keys.push(idempotencyKey) && `a ${String(input["x"])}`),
@@ -377,10 +380,10 @@ describe("several calls at once", () => {
     expect(statuses).toEqual(["ok"]);
     expect(texts).toHaveLength(1);
     expect(texts[0]).toMatch(/a 1[\s\S]*b/);
-    expect(new Set(keys).size).toBe(2); // two calls, two keys: a service may refuse a repetition
+    expect(new Set(keys).size).toBe(2); // two calls, two keys: a service may reject a repeated key
   });
 
-  test("the parallel wrapper with one that fails: what the others did is not lost", async () => {
+  test("in the parallel wrapper keep their effects if one of them fails", async () => {
     const tools = [
       anyTool("good", () => "fine"),
       anyTool("bad", () => {
@@ -398,7 +401,7 @@ describe("several calls at once", () => {
     expect(texts[0]).toContain("broke");
   });
 
-  test("the parallel wrapper asks for the strongest access in it, and runs none of it unless all can run", async () => {
+  test("in the parallel wrapper require the strongest access among them, and run only if all can run", async () => {
     const ran: string[] = [];
     const tools = [anyTool("r", () => ran.push("r")), anyTool("w", () => ran.push("w"), { access: "write" })];
     expect((await results([uses("r", "w")], { tools })).statuses).toEqual(["denied"]);
@@ -435,8 +438,8 @@ const syncsOf = async (calls: readonly object[]): Promise<number> => {
   return io.calls.sync;
 };
 
-test("a tool step costs two syncs, and one more for each result that comes before the last", async () => {
-  // Step 1: before the request, before the tools. Step 2: before the request. The end of the turn.
+test("a tool step costs two syncs, and one more for each result before the last", async () => {
+  // Step 1: before the request, before the tools. Step 2: before the request. Then the end of the turn.
   const one = await syncsOf([call("a")]);
   expect(one).toBe(4);
   expect(await syncsOf([say("no tool")])).toBe(2);

@@ -1,9 +1,9 @@
 /**
- * Runs the calls of one completed response. Every call ends in exactly one result the model can read.
+ * Runs the calls of one completed response. Every call ends in exactly one result that the model can read.
  *
- * Checked first (name, arguments, schema), then permitted, then logged as started – one sync for all – and only then
- * run, in parallel. Results are written as tools finish; the fold puts them in call order. A call is run at most once:
- * `tool_start` is durable before it begins (law 5).
+ * Calls are checked (name, arguments, schema), then permitted, then logged as started with one sync for all, and only
+ * then run in parallel. Results are logged as tools finish; the fold puts them in call order. A call runs at most once,
+ * because `tool_start` is durable before it begins (law 5).
  */
 
 import type { EventDraft, ToolCall, ToolStatus } from "../../base/events/index.ts";
@@ -63,19 +63,19 @@ export async function runCalls(context: TurnContext, calls: readonly ToolCall[])
   await context.live.append(drafts, { durable: true });
   await context.live.assertWriter();
   let running = allowed.length;
-  // All of them: where the log refuses the result of one, the turn's signal stops the others, and the turn waits for that.
+  // Waits for all of them: if the log refuses one result, the turn's signal stops the others.
   const ended = await Promise.allSettled(
     allowed.map(async (ready) => {
       const result = await runOne(context, ready);
       running -= 1;
-      // The last one is covered by the sync before the next request.
+      // The sync before the next request covers the last one.
       await context.live.append([result], { durable: running > 0 });
     }),
   );
   for (const one of ended) if (one.status === "rejected") throw one.reason;
 }
 
-/** Results for calls that are not run at all, each for the same reason. */
+/** Gives calls that do not run a result, all with the same reason. */
 export function settleAll(
   context: TurnContext,
   calls: readonly ToolCall[],
@@ -153,7 +153,7 @@ async function prepareSeveral(
   };
 }
 
-/** One that fails takes nothing from the others; each has a key of its own, because each is a call of its own. */
+/** A failure does not affect the others. Each has its own idempotency key, because each is a separate call. */
 async function runSeveral(inner: readonly Ready[], context: ToolContext): Promise<readonly unknown[]> {
   const outcomes = await Promise.allSettled(
     inner.map((one, index) => one.run({ ...context, idempotencyKey: `${context.idempotencyKey}/${index}` })),
@@ -181,7 +181,7 @@ function startDraft(context: TurnContext, call: ToolCall): EventDraft {
   };
 }
 
-/** The same after a crash, so that an idempotent tool run again is known to be the same call. */
+/** Stays the same after a crash, so that an idempotent tool that runs again can recognize the call. */
 function idempotencyKey(context: Pick<TurnContext, "live">, call: ToolCall): string {
   return `${context.live.log.session}/${call.id}`;
 }
@@ -218,7 +218,7 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
       graceMs: context.limits.toolGraceMs,
       onLate: (late) => {
         const message = `the tool "${call.name}" (${call.callId}) ended after its result was recorded: ${late}`;
-        // Nobody waits for it any more; a log that was closed meanwhile has nothing to add it to.
+        // Nothing waits for it any more, and a log that was closed meanwhile cannot record it.
         context.live
           .append([
             { type: "notice", turn: context.turn, code: "late_result", message: context.redact(message) },
@@ -229,14 +229,14 @@ async function runOne(context: TurnContext, { call, timeoutMs, run }: Ready): Pr
   );
   const { status, value } = readOutcome(outcome, call, timeoutMs, whyStopped(context.signal));
   const whole = renderToolOutput(value);
-  // Redacted before it is shortened: a secret cut in two by the marker would survive in halves.
+  // Redacted before it is shortened: a secret split by the marker would survive in halves.
   const { text, full } = renderToolOutput(context.redact(whole.full ?? whole.text));
   const blob = full === undefined ? undefined : await keepWhole(context, call, full);
   const durationMs = Math.round(context.clock.monotonic() - started);
   return resultDraft(context, { call, status, text, blob, durationMs });
 }
 
-/** The tool has run: its result goes into the log, also when the rest of a long output cannot be kept beside it. */
+/** The tool has run, so its result must reach the log even if the rest of a long output cannot be stored. */
 async function keepWhole(context: TurnContext, call: ToolCall, full: string): Promise<string | undefined> {
   try {
     return await context.live.log.putBlob(Buffer.from(full));

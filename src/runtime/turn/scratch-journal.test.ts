@@ -12,7 +12,7 @@ const itemOf = (kind: "message" | "tool_call", name?: string): LiveItem =>
     { now: 0, monotonic: 0 },
   );
 
-/** What one batch of deltas leaves in the journal. */
+/** The rows that one batch of deltas leaves in the journal. */
 function rows(response: string, pieces: readonly Piece[], item = itemOf("message")): readonly string[] {
   const writer = new ScratchWriter(response);
   const channel = item.kind === "message" ? "text" : "arguments";
@@ -21,7 +21,7 @@ function rows(response: string, pieces: readonly Piece[], item = itemOf("message
   return writer.take();
 }
 
-test("the pieces of each part come back joined, parts and items in the order they began", () => {
+test("the deltas of each part come back joined, with parts and items in the order they began", () => {
   const scratch = [
     ...rows("rsp_1", [
       [0, 0, "Hel"],
@@ -44,7 +44,7 @@ test("the pieces of each part come back joined, parts and items in the order the
   ]);
 });
 
-test("other responses and finished items are left out", () => {
+test("other responses and finished items are omitted", () => {
   const scratch = [
     ...rows("rsp_0", [[0, 0, "old"]]),
     ...rows("rsp_1", [
@@ -57,7 +57,7 @@ test("other responses and finished items are left out", () => {
   ]);
 });
 
-test("a torn last line, and anything that is no row, is passed over", () => {
+test("a torn last line, and anything that is not a row, is skipped", () => {
   const good = rows("rsp_1", [[0, 0, "kept"]]);
   const torn = rows("rsp_1", [[0, 0, " and lost"]]).join("");
   for (let length = 0; length < torn.length - 1; length += 1) {
@@ -91,7 +91,7 @@ test("the name of a tool call is kept", () => {
   ]);
 });
 
-test("what follows on in one part is one row, and every batch begins anew", () => {
+test("consecutive deltas of one part are one row, and every batch starts a new one", () => {
   const writer = new ScratchWriter("rsp_1");
   const item = itemOf("message");
   const add = (part: number, text: string): void =>
@@ -109,7 +109,7 @@ test("what follows on in one part is one row, and every batch begins anew", () =
   ]);
 });
 
-test("the row of a start tells how an item begins, and changes nothing of what recovery makes of the deltas", () => {
+test("a start row says how an item begins, and does not affect what recovery makes of the deltas", () => {
   const writer = new ScratchWriter("rsp_1");
   const start = {
     type: "item_start",

@@ -1,7 +1,7 @@
 /**
- * The scratch journal: how the items of the response under way begin, and their deltas, so that what a person saw before a
- * crash is there after it, and whoever follows the session from another process sees it too.
- * One JSON array a row; what cannot be read is passed over. Never the truth, never sent.
+ * The scratch journal: the starts and deltas of the items being generated. It preserves what a person saw before a
+ * crash, and shows it to followers in other processes.
+ * Each row is a JSON array; unreadable rows are skipped. Never the truth, never sent.
  */
 
 import type { EventDraft } from "../../base/events/index.ts";
@@ -15,7 +15,10 @@ type Delta = Extract<StreamEvent, { readonly type: "delta" }>;
 
 type ItemStart = Extract<StreamEvent, { readonly type: "item_start" }>;
 
-/** Collects the deltas of one batch. What follows on in the same part is one row: a batch has hundreds of small ones. */
+/**
+ * Collects the deltas of one batch. Consecutive deltas of the same part become one row: a batch has hundreds of small
+ * ones.
+ */
 export class ScratchWriter {
   readonly #response: string;
   #rows: string[] = [];
@@ -26,7 +29,7 @@ export class ScratchWriter {
     this.#response = response;
   }
 
-  /** Whoever does not know these rows passes over them: an item begins with its first delta, too. */
+  /** Readers that do not know these rows skip them: a first delta also starts an item. */
   start({ outputIndex, kind, name, callId, phase }: ItemStart): void {
     if (kind === "other") return;
     this.#closePart();
@@ -46,7 +49,7 @@ export class ScratchWriter {
     this.#pieces.push(delta.text);
   }
 
-  /** The rows since it was last asked. */
+  /** The rows added since the last call. */
   take(): readonly string[] {
     this.#closePart();
     const rows = this.#rows;
@@ -71,7 +74,7 @@ function rowKind(kind: ItemStart["kind"]): string {
   return kind === "message" ? "text" : kind;
 }
 
-/** The partial events of one response that the journal holds; items that were finished are left out. */
+/** The partial events of one response, rebuilt from the journal. Finished items are omitted. */
 export function partialsFromScratch(
   scratch: readonly string[],
   response: string,
@@ -99,14 +102,14 @@ export function partialsFromScratch(
   }));
 }
 
-/** What a row says, as the stream said it; `start` also of an item whose start row is missing. */
+/** A row as stream events. `start` is present even if the item's start row is missing. */
 export interface ReadRow {
   readonly response: string;
   readonly start: ItemStart;
   readonly delta: Delta | undefined;
 }
 
-/** Undefined for what is no row. */
+/** Returns undefined if the line is not a row. */
 export function readRow(line: string): ReadRow | undefined {
   const row = tryParseJson(line);
   if (isStartRow(row)) {

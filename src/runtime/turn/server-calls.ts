@@ -1,7 +1,7 @@
 /**
- * Custom calls that the provider ran itself. They look like calls to a tool of ours; that they are none is seen by their
- * name, which only the settings can tell (`profile.serverCustomCalls`). From here on they are hosted items: logged, shown
- * and sent back as such, never run and never answered.
+ * Custom calls that the provider ran itself. They look like calls to our tools; only their name tells them apart, by
+ * the settings (`profile.serverCustomCalls`). They are recorded as hosted items: logged, shown and sent back as such,
+ * never run and never answered.
  */
 
 import type { Settings } from "../../base/events/index.ts";
@@ -18,7 +18,10 @@ export function withServerCalls(event: StreamEvent, settings: Settings | undefin
   return custom === true && isTheirs(name, settings) ? { ...event, draft: hosted(event.draft) } : event;
 }
 
-/** A name that cannot be sent back is the model's invention: only a call of ours goes by another (rule R18). */
+/**
+ * A name that cannot be sent back was invented by the model; only our own calls are sent under a changed name (rule
+ * R18).
+ */
 function isTheirs(name: string | undefined, { tools, hosted: declared }: Settings): boolean {
   if (name !== undefined && sendableToolName(name, () => false) !== name) return false;
   return !tools.some((tool) => tool.name === name) && !declared.some((tool) => tool["name"] === name);

@@ -35,12 +35,12 @@ const untilStopped = (signal: AbortSignal): Promise<string> =>
     signal.addEventListener("abort", () => resolve((signal.reason as Error).message));
   });
 
-test("what returns is returned, at once or later", async () => {
+test("a returned value is the result, at once or later", async () => {
   expect(await run(() => 7).outcome).toEqual({ how: "returned", value: 7 });
   expect(await run(async () => undefined).outcome).toEqual({ how: "returned", value: undefined });
 });
 
-test("what throws has thrown, at once or later, whatever it throws", async () => {
+test("a thrown value is the error, at once or later, whatever it is", async () => {
   const error = new Error("bad");
   expect(
     await run(() => {
@@ -51,7 +51,7 @@ test("what throws has thrown, at once or later, whatever it throws", async () =>
   expect(await run(() => Promise.reject("text")).outcome).toEqual({ how: "threw", error: "text" });
 });
 
-test("what runs out of time is told so by its signal, and counts as stopped when it ends", async () => {
+test("work that times out is notified by its signal, and counts as stopped when it ends", async () => {
   let told = "";
   const { outcome, late } = run(
     async (signal) => {
@@ -75,7 +75,7 @@ test("an abort is passed on, and a tool that then throws counts as stopped", asy
   expect(await outcome).toEqual({ how: "aborted", stopped: true });
 });
 
-test("what is stopped before it began is never begun", async () => {
+test("work stopped before it began never runs", async () => {
   let ran = 0;
   const { outcome } = run(() => (ran += 1), { aborted: true });
   expect(await outcome).toEqual({ how: "aborted", stopped: true });
@@ -85,7 +85,7 @@ test("what is stopped before it began is never begun", async () => {
   expect(ran).toBe(0);
 });
 
-test("what ignores its signal is left behind after the grace time, and its late end is reported once", async () => {
+test("work that ignores its signal is abandoned after the grace period, and its late end is reported once", async () => {
   let finish: ((value: string) => void) | undefined;
   const { outcome, late } = run(
     () =>
@@ -112,7 +112,7 @@ test("a late failure is reported with its message", async () => {
       }),
     { graceMs: 1 },
   );
-  await new Promise((done) => setImmediate(done)); // it has begun
+  await new Promise((done) => setImmediate(done)); // so that it has begun
   controller.abort();
   expect(await outcome).toEqual({ how: "aborted", stopped: false });
   fail?.(new Error("exploded"));
@@ -120,7 +120,7 @@ test("a late failure is reported with its message", async () => {
   expect(late).toEqual(["it failed: exploded"]);
 });
 
-test("after a result neither time nor abort change anything", async () => {
+test("after a result neither the timeout nor an abort changes anything", async () => {
   const { outcome, controller, late } = run(() => "done", { timeoutMs: 1 });
   expect(await outcome).toEqual({ how: "returned", value: "done" });
   controller.abort();

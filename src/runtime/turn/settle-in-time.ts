@@ -1,6 +1,6 @@
 /**
- * Runs something that may never end. A time-out or an abort is passed on by signal; what ignores it is given a grace
- * time and then left behind, and its late end is reported.
+ * Runs work that may never end. A timeout or an abort is passed on by signal. Work that ignores it gets a grace period
+ * and is then abandoned, and its late end is reported.
  */
 
 import { messageOf, onAbort } from "../../base/support/index.ts";
@@ -46,7 +46,8 @@ export function settleInTime(
     };
     const timer = setTimeout(() => stop("timed_out"), timeoutMs);
     const forget = onAbort(signal, () => stop("aborted"));
-    // Deferred by a promise, so that a synchronous throw is a result like any other. Stopped before it began: never begun.
+    // Deferred by a promise, so that a synchronous throw is a result like any other. Work stopped before it began never
+    // runs.
     Promise.resolve()
       .then(() => (controller.signal.aborted ? undefined : run(controller.signal)))
       .then(

@@ -28,7 +28,7 @@ async function withFaults(
 const faults = (...texts: readonly string[]): readonly Fault[] => texts.flatMap((text) => parseFaults(text));
 
 describe("retries", () => {
-  test("of a transient failure wait longer each time, with jitter from chance, and are said", async () => {
+  test("wait longer each time after a transient failure, with random jitter, and are announced", async () => {
     const random = [0, 1, 0.5];
     const { context, live, waits } = await withFaults(faults("http=500", "http=502", "http=503"), {
       random: () => random.shift() ?? 0,
@@ -53,7 +53,7 @@ describe("retries", () => {
     expect(waits).toEqual([7000, 150]);
   });
 
-  test("never wait longer than 8 s by themselves", async () => {
+  test("never wait longer than 8 s on their own", async () => {
     const { context, waits } = await withFaults(
       faults("http=500", "http=500", "http=500", "http=500", "http=500", "http=500"),
       {
@@ -64,7 +64,7 @@ describe("retries", () => {
     expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 8000]);
   });
 
-  test("end when there were enough: the failure of the last attempt is the step's", async () => {
+  test("stop at the limit, and the step fails with the last attempt's error", async () => {
     const { context, emulator } = await withFaults(faults("http=500", "http=502", "http=503"), {
       limits: { maxRetries: 2 },
     });
@@ -74,7 +74,7 @@ describe("retries", () => {
   });
 
   test.each(["http=401", "http=400,code:invalid_prompt", "http=429,code:insufficient_quota"])(
-    "are not made for what will not change: %s",
+    "are not made for permanent errors: %s",
     async (fault) => {
       const { context, waits, emulator } = await withFaults(faults(fault));
       expect((await runStep(context, 1)).end.status).toBe("failed");
@@ -101,7 +101,7 @@ describe("retries", () => {
     expect(partial?.parts.join("").startsWith(seen)).toBe(true);
   });
 
-  test("a wait that is aborted ends the step as cancelled, without another request", async () => {
+  test("end the step as cancelled, without another request, if the wait is aborted", async () => {
     let abort: (() => void) | undefined;
     const { context, emulator, controller } = await withFaults(faults("http=500"), {
       onSleep: () => abort?.(),
@@ -111,7 +111,7 @@ describe("retries", () => {
     expect(emulator.report().totals.requests).toBe(1);
   });
 
-  test("an attempt is logged with its hash before its request is sent", async () => {
+  test("are logged with their hash before their request is sent", async () => {
     const { context, live, emulator } = await withFaults(faults("http=500"));
     await runStep(context, 1);
     const hashes = ofType(live, "response_start").map(({ bodyHash }) => bodyHash);
@@ -145,7 +145,7 @@ describe("settings", () => {
 });
 
 describe("healing", () => {
-  test("a refusal of ciphertext is answered by leaving it out, once and for all later requests", async () => {
+  test("answers a refusal of ciphertext by omitting it from this and all later requests", async () => {
     const { context, live, emulator, waits } = await withFaults([]);
     await runStep(context, 1);
     emulator.rotateKey();
@@ -162,7 +162,7 @@ describe("healing", () => {
     expect([emulator.report().totals.refused, waits]).toEqual([refused, []]);
   });
 
-  test("what cannot be healed surfaces as it came", async () => {
+  test("surfaces an error it cannot heal unchanged", async () => {
     const odd: Fault = { type: "http", status: 400, code: "odd_thing", message: "Something odd." };
     const { context } = await withFaults([odd]);
     expect((await runStep(context, 1)).end).toMatchObject({
@@ -172,7 +172,7 @@ describe("healing", () => {
   });
 });
 
-test("a turn whose log cannot be written fails with the log's error, and no request goes out", async () => {
+test("a turn whose log cannot be written fails with the log's error and sends no request", async () => {
   const { context, emulator } = await withFaults([]);
   await context.live.log.close();
   const outcome = await runTurn(context, { opening: [], owed: [], firstStep: 1 });

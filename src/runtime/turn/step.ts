@@ -1,7 +1,8 @@
 /**
- * One step: one request and one response. A request that is retried or healed is another attempt of the same step.
+ * One step: one request and one response. A retried or healed request is another attempt of the same step.
  *
- * fold → render → check → log (durable) → send → record; then: done, healed and sent again, retried after a wait, or over.
+ * fold → render → check → log (durable) → send → record; then the step is done, or is healed and sent again, or is
+ * retried after a wait, or fails.
  */
 
 import {
@@ -54,12 +55,12 @@ export async function runStep(context: TurnContext, step: number): Promise<StepO
       if (await sleeps(context, delayMs)) continue;
       return { response, end: { ...end, status: "cancelled" } };
     }
-    // What a person needs to see is the first refusal, not the one that the correction ran into; an outage is neither.
+    // A person needs to see the first refusal, not the error that a correction led to. An outage is neither.
     return { response, end: refused === undefined || isTransient(error) ? end : { ...end, error: refused } };
   }
 }
 
-/** A resumed turn goes on counting where it stopped. */
+/** A resumed turn continues the count. */
 function attemptsBefore(context: TurnContext, step: number): number {
   const last = context.live.fold.entries.at(-1);
   return last?.kind === "group" && last.start.turn === context.turn && last.start.step === step
@@ -67,7 +68,7 @@ function attemptsBefore(context: TurnContext, step: number): number {
     : 0;
 }
 
-/** Settings take effect at the next step, by an event. */
+/** Logs settings that changed, so that they apply to this step. */
 async function applySettings(context: TurnContext): Promise<StepSetup> {
   const setup = context.setup();
   const before = context.live.fold.settings;
@@ -90,7 +91,7 @@ interface Attempt {
   readonly attempt: number;
 }
 
-/** The attempt that counts: an answer in which another one began is two. */
+/** Returns the attempt that counts. An answer in which another one began is two attempts. */
 async function sendOnce(
   context: TurnContext,
   { setup, rendered, step, attempt: first }: Attempt,
@@ -111,7 +112,7 @@ async function sendOnce(
     prefixHash,
     ...leftOut(context, rendered),
   });
-  // The sync before the first request byte covers the user's message, or the tools' results, as well.
+  // The sync before the first request byte also covers the user's message or the tools' results.
   await context.live.append([...remarks(context, rendered), start()], { durable: true });
   const recorder = new ResponseRecorder(context, response, async () => {
     attempt += 1;
@@ -156,7 +157,7 @@ async function sendOnce(
   return { response, attempt, end };
 }
 
-/** Told before the request is sent, once in a turn. */
+/** Notices logged before the request is sent, once per turn. */
 function remarks(context: TurnContext, rendered: RenderedRequest): readonly EventDraft[] {
   if (rendered.remarks.length === 0) return [];
   const { turn, live } = context;
@@ -168,7 +169,7 @@ function remarks(context: TurnContext, rendered: RenderedRequest): readonly Even
     .map(({ code, message }) => ({ type: "notice", turn, code, message }));
 }
 
-/** What the provider left unread of what it was sent (failures.md C10). */
+/** A notice about thoughts the provider did not read (failures.md C10). */
 function unread(context: TurnContext, end: StreamEnd): readonly EventDraft[] {
   const thoughts = end.unread ?? [];
   if (thoughts.length === 0) return [];
@@ -177,7 +178,7 @@ function unread(context: TurnContext, end: StreamEnd): readonly EventDraft[] {
   return [{ type: "notice", turn: context.turn, code: "thoughts_unread", message }];
 }
 
-/** What the provider cleared before the model read it, because the user's settings ask for it. */
+/** A notice about what the provider cleared before the model read it, because the user's settings request that. */
 function cleared(context: TurnContext, end: StreamEnd): readonly EventDraft[] {
   const edits = end.appliedEdits ?? [];
   if (edits.length === 0) return [];
@@ -187,14 +188,14 @@ function cleared(context: TurnContext, end: StreamEnd): readonly EventDraft[] {
   return [{ type: "notice", turn: context.turn, code: "context_edited", message }];
 }
 
-/** A request our own rules refuse is not sent: it is a defect, treated like the refusal it would have caused. */
+/** A request that breaks our own rules is not sent. That is a defect, handled like the refusal it would have caused. */
 function ruleViolation({ violations }: RenderedRequest, dialect: Dialect): ErrorInfo | undefined {
   const [first] = violations;
   if (first === undefined) return undefined;
   return ruleError(first, pathOf(first, dialect));
 }
 
-/** Recorded in full only when it changed: a long session would repeat itself with every step. */
+/** Recorded in full only when it changed: a long session would otherwise repeat it with every step. */
 function leftOut(
   context: TurnContext,
   rendered: RenderedRequest,

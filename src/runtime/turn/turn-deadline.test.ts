@@ -15,7 +15,7 @@ import type { SessionEvent } from "../../base/events/index.ts";
 import type { PermissionDecision } from "./context.ts";
 import { TurnDeadline } from "./turn-deadline.ts";
 
-/** Is over when the test says so. */
+/** Runs out when the test says so. */
 function timeOfATurn(): { readonly ms: number; isOver(): void } {
   const ms = 3_456_789;
   let isOver: (() => void) | undefined;
@@ -27,9 +27,9 @@ function timeOfATurn(): { readonly ms: number; isOver(): void } {
   return { ms, isOver: () => isOver?.() };
 }
 
-describe("the time of a turn", () => {
-  test("that is over stops a tool, ends the turn incomplete: time, and the next turn works", async () => {
-    // The time is over when the tool has begun, however slow the machine is.
+describe("the time limit of a turn", () => {
+  test("stops a tool, ends the turn as incomplete: time, and does not affect the next turn", async () => {
+    // Runs out once the tool has begun, however slow the machine is.
     const time = timeOfATurn();
     const { session, emulator } = await scriptedSession(
       [{ output: [call("wait")] }, { output: [say("ok")] }],
@@ -58,7 +58,7 @@ describe("the time of a turn", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("that is over stops a provider that never ends", async () => {
+  test("stops a provider that never ends", async () => {
     const time = timeOfATurn();
     const { session } = await scriptedSession(undefined, {
       limits: { turnTimeoutMs: time.ms, maxRetries: 0 },
@@ -74,7 +74,7 @@ describe("the time of a turn", () => {
     expect(ofType(events, "response_end")).toMatchObject([{ status: "cancelled" }]);
   });
 
-  test("does not run while a person is asked", async () => {
+  test("is suspended while a person is asked", async () => {
     vi.useFakeTimers();
     afterTest(() => void vi.useRealTimers());
     const deadline = new TurnDeadline(1000, new AbortController().signal);
@@ -91,7 +91,7 @@ describe("the time of a turn", () => {
     expect([deadline.ranOut, deadline.signal.aborted]).toEqual([true, true]);
   });
 
-  test("is not what ended a turn that a person stopped", async () => {
+  test("is not reported for a turn that a person stopped", async () => {
     const { session } = await scriptedSession(undefined, { emulator: { paceMs: 10_000 } });
     const turn = session.send("hello");
     for await (const event of turn) if (event.type === "response_start") turn.cancel();
@@ -100,7 +100,7 @@ describe("the time of a turn", () => {
   });
 });
 
-test("arguments that nest too deep are refused to the model, and the tool is not run", async () => {
+test("arguments that nest too deep are refused with a result for the model, and the tool does not run", async () => {
   let ran = 0;
   const deep = `{"a":${"[".repeat(200)}${"]".repeat(200)}}`;
   const { session } = await scriptedSession([{ output: [call("look", deep)] }, { output: [say("sorry")] }], {
@@ -114,7 +114,7 @@ test("arguments that nest too deep are refused to the model, and the tool is not
   ]);
 });
 
-test("a tool that ignores the signal is left behind, and its late end is a notice", async () => {
+test("a tool that ignores the signal is abandoned, and its late end is a notice", async () => {
   const held = gate();
   const begun = gate();
   const { session } = await scriptedSession([{ output: [call("stubborn")] }, { output: [say("ok")] }], {

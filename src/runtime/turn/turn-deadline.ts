@@ -1,6 +1,4 @@
-/**
- * A turn's time is limited, whatever a provider or a tool does with it. Waiting for a person does not count.
- */
+/** Limits the time of a turn, whatever a provider or tool does. Waiting for a person does not count. */
 
 import { codedError, onAbort } from "../../base/support/index.ts";
 
@@ -18,18 +16,18 @@ export class TurnDeadline {
   constructor(limitMs: number, outer: AbortSignal) {
     this.#leftMs = limitMs;
     this.#outer = outer;
-    // By hand: AbortSignal.any costs more than all else that a turn begins with.
+    // Linked by hand: AbortSignal.any costs more than everything else a turn starts with.
     if (outer.aborted) this.#follow();
     this.#forget = onAbort(outer, this.#follow);
     this.#run();
   }
 
-  /** Aborted by the time or by whoever began the turn. */
+  /** Aborted by the time limit or by the caller that began the turn. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** The time alone ended the turn. */
+  /** Whether the time limit alone ended the turn. */
   get ranOut(): boolean {
     return this.#passed && !this.#outer.aborted;
   }
@@ -39,7 +37,7 @@ export class TurnDeadline {
     this.#forget();
   }
 
-  /** While a person is waited for. */
+  /** Suspends the time limit while `work` waits for a person. */
   async paused<T>(work: () => Promise<T>): Promise<T> {
     if (this.#waiting === 0) {
       clearTimeout(this.#timer);
@@ -64,5 +62,5 @@ export class TurnDeadline {
   }
 }
 
-/** A longer timer of Node fires at once. */
+/** Node fires a longer timer at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

@@ -15,8 +15,8 @@ import { instantClock } from "../../../test/support/instant-clock.ts";
 
 const look = anyTool("look", () => "seen");
 
-describe("limits end a turn honestly", () => {
-  test("the step cap: the calls beyond it are not run, and say so", async () => {
+describe("a turn ends at its limit", () => {
+  test("on steps: the calls beyond it are not run, and say so", async () => {
     let ran = 0;
     const { session } = await scriptedSession([{ output: [think("Again"), call("look", {})] }], {
       afterwards: "repeat",
@@ -33,7 +33,7 @@ describe("limits end a turn honestly", () => {
     });
   });
 
-  test("the loop guard: the same calls over and over", async () => {
+  test("on repeated calls", async () => {
     const { session, emulator } = await scriptedSession([{ output: [call("look", { a: 1 })] }], {
       afterwards: "repeat",
       tools: [look],
@@ -50,7 +50,7 @@ describe("limits end a turn honestly", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("other arguments in between are no loop", async () => {
+  test("but other arguments in between are not a loop", async () => {
     const { session } = await scriptedSession(
       [1, 2, 1, 2, 1, 2].map((a) => ({ output: [call("look", { a })] })).concat({ output: [say("done")] }),
       { tools: [look], limits: { maxRepeats: 1 } },
@@ -58,7 +58,7 @@ describe("limits end a turn honestly", () => {
     expect(await session.send("go").result()).toMatchObject({ status: "completed", steps: 7 });
   });
 
-  test("a response cut by its token limit: text is kept, calls are not run, the turn is incomplete", async () => {
+  test("on tokens of a response: text is kept, calls are not run, and the turn is incomplete", async () => {
     let ran = 0;
     const { session, emulator } = await scriptedSession(
       [
@@ -88,7 +88,7 @@ describe("limits end a turn honestly", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("a context that is too long ends the turn incomplete: context", async () => {
+  test("on context, as incomplete: context", async () => {
     const { session } = await scriptedSession(undefined, {
       emulator: { models: { "emu-reasoner": { contextTokens: 50 } } },
     });
@@ -114,7 +114,7 @@ describe("an empty response", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("twice ends the turn incomplete: empty_response", async () => {
+  test("ends the turn as incomplete: empty_response if it happens twice", async () => {
     const { session } = await scriptedSession([{ output: [think("Only thinking")] }], {
       afterwards: "repeat",
     });
@@ -126,7 +126,7 @@ describe("an empty response", () => {
     });
   });
 
-  test("a refusal is an answer", async () => {
+  test("does not include a refusal, which is an answer", async () => {
     const { session } = await scriptedSession([{ output: [{ refusal: "I will not." }] }]);
     expect(await session.send("go").result()).toMatchObject({ status: "completed", text: "I will not." });
   });
@@ -175,7 +175,7 @@ describe("structured output", () => {
     },
   );
 
-  test("holds for its turn only", async () => {
+  test("applies to its turn only", async () => {
     const { session, emulator } = await scriptedSession([
       { output: [say('{"n": 7}')] },
       { output: [say("free text")] },
@@ -218,8 +218,8 @@ describe("settings that change in the middle of a turn", () => {
   });
 });
 
-describe("usage and time", () => {
-  test("a turn's usage is the sum over all attempts, and the session's over all turns", async () => {
+describe("usage", () => {
+  test("of a turn is the sum over all attempts, and that of the session the sum over all turns", async () => {
     const { session } = await scriptedSession(undefined, { clock: instantClock() });
     const first = await session.send("Hello").result();
     const second = await session.send("Hello again").result();

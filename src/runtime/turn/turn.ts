@@ -1,6 +1,6 @@
 /**
- * One turn: from a user message to exactly one `turn_end`. Readable top to bottom:
- * step (fold → request → check → stream → record), then tools, then again, until the model has answered or a limit is met.
+ * One turn: from a user message to exactly one `turn_end`. It reads top to bottom: step (fold → request → check →
+ * stream → record), then tools, then the next step, until the model has answered or a limit is reached.
  */
 
 import {
@@ -35,14 +35,14 @@ export interface TurnOutcome {
 }
 
 export interface TurnPlan {
-  /** What opens the turn: recovery of what came before, the branch, the user's message. */
+  /** The events that open the turn: recovery of an earlier turn, the branch, the user's message. */
   readonly opening: readonly EventDraft[];
-  /** Calls an interrupted turn still owes, run before the first step. */
+  /** Calls an interrupted turn still has to run, before the first step. */
   readonly owed: readonly ToolCall[];
   readonly firstStep: number;
-  /** An interrupted turn that had its answer: only the end is missing. */
+  /** The interrupted turn already had its answer; only its end is missing. */
   readonly answered?: boolean;
-  /** Judges the final answer; a message is sent to the model as a correction, once. */
+  /** Checks the final answer. A returned message is sent to the model as a correction, once. */
   readonly judge?: ((text: string) => string | undefined) | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
     if (plan.owed.length > 0) await runCalls({ ...context, resumed: true }, plan.owed);
     ending = plan.answered === true ? { status: "completed" } : await loop(context, plan, () => (steps += 1));
   } catch (error) {
-    // Only our own ground can fail here: the log. A provider's or a tool's failure is an ordinary ending.
+    // Only the log can fail here. A failure of a provider or tool is an ordinary ending.
     ending = refusedBy(error);
   } finally {
     deadline?.stop();
@@ -78,7 +78,7 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   const responses = requests.filter(({ end: one }) => one?.status === "completed").length;
   const outcome: TurnOutcome = { ...ending, text, steps, responses, usage };
   const tooLarge = ending.error?.code === LOG_TOO_LARGE;
-  // A turn that was refused before its first event is none: its end alone would make a log larger that is too large.
+  // A turn refused before its first event does not exist: its end alone would enlarge a log that is already too large.
   if (tooLarge && !begun) return outcome;
   if (context.live.log.lost.aborted) return outcome;
   try {
@@ -90,13 +90,13 @@ export async function runTurn(context: TurnContext, plan: TurnPlan): Promise<Tur
   }
 }
 
-/** Another writer went on with the session: how the turn ends is its to say, and until then nobody knows. */
+/** Another writer continued the session and decides how the turn ends; until then its outcome is unknown. */
 function refusedBy(error: unknown): Ending {
   const info = errorInfoOf(error);
   return { status: info.code === "session_fenced" ? "interrupted" : "failed", error: info };
 }
 
-/** Why a turn stops, by the code of its signal's reason; any other is an event that the log refused. */
+/** Codes of the signal's reason that stop a turn. Any other reason is an event that the log refused. */
 export const TURN_CANCELLED = "turn_cancelled";
 export const SESSION_CLOSED = "session_closed";
 
@@ -108,18 +108,18 @@ export function stoppedBy({ signal, deadline }: Pick<TurnContext, "signal" | "de
   return code === TURN_CANCELLED || code === SESSION_CLOSED ? { status: "cancelled" } : refusedBy(reason);
 }
 
-/** The log had no room for what was under way; calls that got no result have one now, as after a crash. */
+/** The log had no room for the turn in progress. Calls without a result get one now, as after a crash. */
 async function settleOpenCalls({ live, turn }: TurnContext): Promise<void> {
   const open = live.openTurn;
   const results = open === undefined ? [] : openCalls(open);
   try {
     await live.append(results.map(({ group, call }) => closeCall(turn, group, call)));
   } catch (error) {
-    if (codeOf(error) !== LOG_TOO_LARGE) throw error; // requests say the same of a call without a result
+    if (codeOf(error) !== LOG_TOO_LARGE) throw error; // requests say the same about a call without a result
   }
 }
 
-/** Claude's stop reasons for a long turn of server tools, and for a summary that it made before it answers (failures.md §3). */
+/** Claude's stop reasons for a long turn of server tools, and for a summary made before the answer (failures.md §3). */
 const PAUSED = "pause_turn";
 const SUMMARISED = "compaction";
 
@@ -150,10 +150,11 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     if (end.status !== "completed") return failure(end.error);
     const spent = budget.isSpent();
     if ((end.reason === PAUSED || end.reason === SUMMARISED) && calls.length === 0) {
-      // The provider paused its own work: what it said goes back as it is, and it goes on. A step ends, not the turn.
+      // The provider paused its own work: its output is sent back unchanged, and it continues. The step ends, not the
+      // turn.
       if (step >= limits.maxSteps || spent)
         return { status: "incomplete", reason: spent ? "max_cost" : "max_steps" };
-      // A request must not end with the model's own words (failures.md C08); of a server tool it may.
+      // A request must not end with the model's own text (failures.md C08), but may end with a server tool.
       if (end.reason === SUMMARISED || !goesOnAlone(context))
         await context.live.append([runtimeMessage(context, "Go on.")]);
       continue;
@@ -185,7 +186,7 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
     if (spent && (text === "" || plan.judge?.(text) !== undefined))
       return { status: "incomplete", reason: "max_cost" };
     if (text === "" && !nudged) {
-      // A completed response that only thought: asked again once, with a request that differs (failures.md R09).
+      // A completed response that only thought is asked again once, with a different request (failures.md R09).
       nudged = true;
       await context.live.append([runtimeMessage(context, "Your last response had no text. Answer now.")]);
       continue;
@@ -204,7 +205,7 @@ async function loop(context: TurnContext, plan: TurnPlan, nextStep: () => number
   }
 }
 
-/** Whether the next request ends with a server tool, by what is sent: a result without its call is not. */
+/** Whether the next request ends with a server tool, judged by what is sent: a result without its call is not sent. */
 function goesOnAlone({ live }: TurnContext): boolean {
   const last = live.fold.plan()?.entries.at(-1);
   if (last?.kind !== "group") return true;
