@@ -128,7 +128,7 @@ describe.each([...ODD, ...RECORDED])("$name", ({ speaker, answers }) => {
 
   test(
     "cut behind any event, the next message is taken all the same",
-    { timeout: EXHAUSTIVE ? PATIENCE_MS : 60_000 },
+    { timeout: EXHAUSTIVE ? PATIENCE_MS : 180_000 },
     async () => {
       for (const [index, events] of answers.entries()) {
         for (const cut of cuts(events)) {
