@@ -25,10 +25,10 @@ test("check says what a file is, what is wrong, and leaves with 5", async () => 
   expect(found.code).toBe(5);
   expect(found.out).toContain("input[1]: R03 ");
   expect(found.out).toContain("input[2]: R06 ");
-  expect(found.out).toContain("broken.json: responses, 3 items: 2 found\n");
+  expect(found.out).toContain("broken.json: responses, 3 items: 2 problems\n");
   expect(await run(place, ["check", "sound.json"])).toMatchObject({
     code: 0,
-    out: "sound.json: responses, 2 items: nothing wrong\n",
+    out: "sound.json: responses, 2 items: no problems\n",
   });
   const json = await run(place, ["check", "broken.json", "--json"]);
   expect(JSON.parse(json.out)).toMatchObject({
@@ -48,10 +48,10 @@ test("repair writes a copy that check finds sound, once, and never over somethin
   expect(await run(place, ["check", "broken.repaired.json"])).toMatchObject({ code: 0 });
   expect(await run(place, ["repair", "broken.repaired.json"])).toMatchObject({
     code: 0,
-    out: "broken.repaired.json: responses: nothing wrong\n",
+    out: "broken.repaired.json: responses: no problems\n",
   });
   const again = await run(place, ["repair", "broken.json"]);
-  expect([again.code, again.err]).toEqual([2, expect.stringContaining("is there already")]);
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining("already exists")]);
   const piped = await run(place, ["repair", "broken.json", "-o", "-"]);
   expect(piped.out).toBe(place.read("broken.repaired.json"));
   expect(readdirSync(place.work).toSorted()).toEqual(["broken.json", "broken.repaired.json"]);
@@ -65,11 +65,11 @@ test("a request that rests on what the server keeps is left alone, and a note sa
     "note: what comes before is on the server (previous_response_id): not judged is whether its calls are answered here, each by its result (R06, R07)\n";
   expect(await run(place, ["check", "chain.json"])).toMatchObject({
     code: 0,
-    out: `${note}chain.json: responses, 1 item: nothing wrong\n`,
+    out: `${note}chain.json: responses, 1 item: no problems\n`,
   });
   expect(await run(place, ["repair", "chain.json"])).toMatchObject({
     code: 0,
-    out: `${note}chain.json: responses: nothing wrong\n`,
+    out: `${note}chain.json: responses: no problems\n`,
   });
   expect(readdirSync(place.work)).toEqual(["chain.json"]);
 });
@@ -119,7 +119,7 @@ test("a whole session has nothing to repair, by id and by path", async () => {
   for (const name of [id, file])
     expect(await run(place, ["repair", name])).toMatchObject({
       code: 0,
-      out: expect.stringContaining("throughline: nothing wrong") as string,
+      out: expect.stringContaining("throughline: no problems") as string,
     });
   expect(await run(place, ["check", file])).toMatchObject({ code: 0 });
 });

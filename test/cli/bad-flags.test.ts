@@ -30,7 +30,7 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
       "--format xml: use one of text, json, yaml (see throughline inspect --help)",
     ],
     [["sessions", "nope"], "usage", "throughline sessions has no such command; it has list, show"],
-    [["models", "nope"], "model_invalid", 'there is no provider "nope"; there are emulator, openai'],
+    [["models", "nope"], "model_invalid", 'unknown provider "nope"; use one of emulator, openai'],
     [["check", "--last", "--format", "nope"], "format_unknown", '"nope" is not a format known here'],
     [["check", "nowhere.json"], "file_unreadable", "cannot read nowhere.json: there is no such file"],
     [
@@ -44,7 +44,7 @@ describe("a usage error says what is wrong, exits with 2 and writes nothing", ()
     [
       ["exprot"],
       "command_unknown",
-      'did you mean sessions export? To ask the model: throughline -p "exprot"',
+      'did you mean sessions export? To send it as a prompt: throughline -p "exprot"',
     ],
     [["help", "sesions"], "command_unknown", "did you mean help sessions?"],
     [["-m", "emulator/emu-reasoner", "emulater"], "command_unknown", "did you mean emulator?"],

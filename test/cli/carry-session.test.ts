@@ -105,7 +105,7 @@ describe("sessions export and import", () => {
     ] as const) {
       const ran = await run(place, ["sessions", "import", place.write(name, text)]);
       expectProblem(ran, 2, "input_invalid");
-      expect(ran.err).toContain("this is not an exported session");
+      expect(ran.err).toContain("not an exported session");
     }
     expectProblem(await run(place, ["sessions", "import", "nowhere.jsonl"]), 2, "file_unreadable");
     expectProblem(await run(place, ["sessions", "import", "."]), 2, "file_unreadable");
@@ -166,7 +166,7 @@ describe("sessions erase", () => {
     const ran = await run(place, ["sessions", "erase", id, "--secret-file", file]);
     expect(ran).toMatchObject({ code: 0, err: "" });
     expect(ran.out).toMatch(/changed \[\d+\] user_message: 1 place/);
-    expect(ran.out).toMatch(/could not look into \[\d+\] reasoning of emu-reasoner/);
+    expect(ran.out).toMatch(/could not search \[\d+\] reasoning of emu-reasoner/);
     expect(ran.out).toContain(`written as ${id}-erased`);
     const copy = readFileSync(join(place.sessions, `${id}-erased.jsonl`), "utf8");
     expect(copy).not.toContain(SECRET);
@@ -174,7 +174,7 @@ describe("sessions erase", () => {
     const checked = await run(place, ["check", `${id}-erased`]);
     expect(checked).toMatchObject({ code: 0, err: "" });
     expect(checked.out).toMatch(
-      /^note: a secret was erased from this log; request 1 cannot be rebuilt as sent\n.*nothing wrong\n$/s,
+      /^note: a secret was erased from this log; request 1 cannot be rebuilt as sent\n.*no problems\n$/s,
     );
 
     writeFileSync(join(place.sessions, `${id}.live`), SECRET);
@@ -218,7 +218,7 @@ describe("sessions erase", () => {
     const absent = place.write("absent.txt", "not in this session");
     const ran = await run(place, ["sessions", "erase", id, "--secret-file", absent]);
     expect(ran).toMatchObject({ code: 1, out: "" });
-    expect(ran.err).toContain("nowhere in this session");
+    expect(ran.err).toContain("not found in this session");
     expect(readdirSync(place.sessions)).toEqual(before);
   });
 });

@@ -209,9 +209,9 @@ describe("commands", () => {
     await enter("/model nobody/x", "[model_invalid]");
     await enter("Think of a number.", "kept it to myself", " · ↑");
     await enter("/export", "Written: ");
-    await enter("/export", "it is there already: give another name behind /export", "[file_exists]");
+    await enter("/export", "the file already exists: choose another name with /export NAME", "[file_exists]");
     await enter("/export talk.pdf", "talk.pdf: a name that ends in .md, .html, .jsonl", "[format_unknown]");
-    await enter("/export nowhere/talk.md", "nowhere/talk.md: cannot be written: ", "[file_unwritable]");
+    await enter("/export nowhere/talk.md", "nowhere/talk.md: cannot write this file: ", "[file_unwritable]");
     await enter("/inspect", "user_message", "replay", "reasoning", "replay");
     await enter("/retry", "kept it to myself", " · ↑");
     await enter(

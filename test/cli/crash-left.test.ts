@@ -90,7 +90,7 @@ test.concurrent("a log that ends before its settings has no next request, which 
   put(place, id, Buffer.from(bytes.toString("utf8").split("\n").slice(0, 2).join("\n").concat("\n")));
   expect(await run(place, ["check", id])).toMatchObject({
     code: 0,
-    out: `${id}: 2 events, 0 requests: nothing wrong\n`,
+    out: `${id}: 2 events, 0 requests: no problems\n`,
   });
 });
 
@@ -139,7 +139,7 @@ test.concurrent("a log can be imported like an export, with the blobs next to it
   const ran = await run(place, ["sessions", "import", file]);
   expect(ran).toMatchObject({ code: 0, out: "s_far\n" });
   expect(ran.err).toBe(
-    `imported 2 events and 1 blob\nnote: this is a log and no export, so that nothing tells whether it lost lines at its end; the last event is of ${at}\nnote: 1 blob of it was not beside it, in ….blobs; requests say that it is gone\n`,
+    `imported 2 events and 1 blob\nnote: this is a log, not an exported file, so lines missing at its end go unnoticed; its last event is from ${at}\nnote: 1 blob was missing from the ….blobs folder next to it; requests will say that it is gone\n`,
   );
   expect(readFileSync(join(place.sessions, "s_far.jsonl")).equals(readFileSync(file))).toBe(true);
   expect(readFileSync(join(place.sessions, "s_far.blobs", here), "utf8")).toBe("here");
@@ -153,7 +153,7 @@ test.concurrent("an export is checked as an export, and a damaged one can be sal
   for (const command of ["check", "repair"])
     expect(await run(place, [command, out])).toMatchObject({
       code: 0,
-      out: expect.stringMatching(/: nothing wrong\n$/) as string,
+      out: expect.stringMatching(/: no problems\n$/) as string,
     });
   const bytes = readFileSync(out);
   const damaged = Buffer.from(bytes);
@@ -169,7 +169,7 @@ test.concurrent("an export is checked as an export, and a damaged one can be sal
     const refused = await run(place, ["sessions", "import", name, "--id", `s_${name.slice(0, -6)}`]);
     expect(refused.code).toBe(2);
     expect(refused.err).toMatch(/line \d+, byte \d+: .*\. Nothing was written\. /);
-    expect(refused.err).toContain(`throughline repair ${name} -o NEW.jsonl, then import that`);
+    expect(refused.err).toContain(`throughline repair ${name} -o NEW.jsonl and import that`);
     const saved = `saved-${name}`;
     expect((await run(place, ["repair", name, "-o", saved])).code).toBe(0);
     expect(await run(place, ["sessions", "import", saved, "--id", `s_${name.slice(0, -6)}`])).toMatchObject({

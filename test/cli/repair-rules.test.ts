@@ -26,8 +26,8 @@ test("repair of an intact log whose next request would be refused says what it w
 
   const dry = await run(place, ["repair", "odd", "--dry-run"]);
   expect(dry.code).toBe(5);
-  expect(dry.out).toMatch(/R12: sends without ids and reasoning the response rsp_0/);
-  expect(dry.out).toMatch(/R12: sends as plain text the response rsp_0\n/);
+  expect(dry.out).toMatch(/R12: sends this response without ids and reasoning: rsp_0/);
+  expect(dry.out).toMatch(/R12: sends this response as plain text: rsp_0\n/);
   expect(dry.out).toMatch(/odd: throughline: 2 changes, nothing written\n$/);
   expectProblem(await run(place, ["repair", "odd", "-o", "copy.jsonl"]), 2, "usage");
   expect(readFileSync(path).equals(before)).toBe(true);
@@ -40,7 +40,7 @@ test("repair of an intact log whose next request would be refused says what it w
   expect(after.toString("utf8", before.length).split("\n").slice(0, -1)).toHaveLength(3);
   expect(await run(place, ["repair", "odd"])).toMatchObject({
     code: 0,
-    out: "odd: throughline: nothing wrong\n",
+    out: "odd: throughline: no problems\n",
   });
   expect(readFileSync(path).equals(after)).toBe(true);
 });

@@ -16,7 +16,7 @@ test("check and inspect report what a repaired log lost, not that its bytes diff
   const { id, events, file } = await onlyLog(place);
   expect(await run(place, ["check", id])).toMatchObject({
     code: 0,
-    out: expect.stringMatching(/: \d+ events, 2 requests and the next one: nothing wrong\n$/) as string,
+    out: expect.stringMatching(/: \d+ events, 2 requests and the next one: no problems\n$/) as string,
   });
   const answer = events.findIndex(({ type }) => type === "assistant_message");
   const lines = readFileSync(file, "utf8").split("\n");
@@ -28,7 +28,7 @@ test("check and inspect report what a repaired log lost, not that its bytes diff
   const again = await run(place, ["repair", id]);
   expect([again.code, again.err]).toEqual([
     2,
-    expect.stringMatching(/-repaired\.jsonl is there already: give another name .*\[file_exists\]\n$/s),
+    expect.stringMatching(/-repaired\.jsonl already exists: choose another name .*\[file_exists\]\n$/s),
   ]);
   const elsewhere = join(place.work, "copy.jsonl");
   copyFileSync(file, elsewhere);
@@ -38,14 +38,16 @@ test("check and inspect report what a repaired log lost, not that its bytes diff
   const checked = await run(place, ["check", repaired]);
   expect(checked).toMatchObject({ code: 0, err: "" });
   expect(checked.out).toContain(
-    `note: this log was repaired: event ${answer} is lost; request 2 behind it cannot be rebuilt as sent\n`,
+    `note: this log was repaired: event ${answer} is lost; request 2 after it cannot be rebuilt as sent\n`,
   );
   expect(checked.out).not.toContain("byte for byte");
   const json = JSON.parse((await run(place, ["check", "--json", repaired])).out) as object;
   expect(json).toMatchObject({ findings: [], notes: [expect.stringContaining(`event ${answer} is lost`)] });
   const inspected = await run(place, ["inspect", repaired, "--request", "2"]);
   expect(inspected.out).toContain(
-    `not provable: the log was repaired, and event ${answer} before it is lost`,
+    `not verifiable: the log was repaired, and event ${answer} before it is lost`,
   );
-  expect((await run(place, ["inspect", repaired, "--request", "1"])).out).toContain("proven: the same bytes");
+  expect((await run(place, ["inspect", repaired, "--request", "1"])).out).toContain(
+    "verified: these are the bytes",
+  );
 });

@@ -78,7 +78,7 @@ describe("config", () => {
 
   test.for([
     [["config", "get", "nope"], "config_key_unknown", '"nope"'],
-    [["config", "set", "nope", "1"], "config_key_unknown", "known are model"],
+    [["config", "set", "nope", "1"], "config_key_unknown", "use one of model"],
     [["config", "set", "effort", "enormous"], "config_value_invalid", "effort"],
     [["config", "set", "maxSteps", "many"], "config_value_invalid", "maxSteps"],
     [["config", "set", "providers", "{"], "config_value_invalid", "providers"],

@@ -175,7 +175,7 @@ export const WRITES: readonly Case[] = [
     name: "repair of a log that breaks a rule",
     words: ["repair", "odd"],
     done: appended("odd", (event) => event.type === "notice" && event.code === "log_repaired"),
-    again: { code: 0, says: /nothing wrong/ },
+    again: { code: 0, says: /no problems/ },
     changes: ["odd"],
   },
   {

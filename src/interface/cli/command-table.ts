@@ -1,6 +1,6 @@
 /**
- * Every command by name: how it is loaded, and the line of the top help that tells it. A command is loaded when it is
- * called, so that `--version` costs little.
+ * Every command by name: how to load it, and its line of the top-level help. A command is loaded only when called, so
+ * that `--version` stays fast.
  */
 
 import type { Command } from "commander";
@@ -14,7 +14,7 @@ export interface Finish {
 
 export type LoadCommand = (terminal: Terminal, finish: Finish) => Promise<Command>;
 
-/** What a module of commands gives away under this name. */
+/** Loads a module and creates the command it exports under this name. */
 function from<Name extends string>(
   load: () => Promise<Readonly<Record<Name, (terminal: Terminal, finish: Finish) => Command>>>,
   name: Name,
@@ -25,7 +25,7 @@ function from<Name extends string>(
 const loadRun = () => import("./commands/run.ts");
 const loadHistory = () => import("./commands/history.ts");
 
-/** In the order of the documents. */
+/** In the order of docs/cli.md. */
 export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   run: from(loadRun, "runOnceCommand"),
   start: from(loadRun, "startCommand"),
@@ -54,7 +54,7 @@ export const COMMANDS: Readonly<Record<string, LoadCommand>> = {
   completion: from(() => import("./commands/completion.ts"), "completionCommand"),
 };
 
-/** The commands inside of a command, known without loading it; a test holds that they are the ones it has. */
+/** The subcommands of each command, known without loading it. A test compares them with the real ones. */
 const INNER: Readonly<Record<string, readonly string[]>> = {
   sessions: ["list", "show", "search", "rename", "rm", "path", "export", "import", "erase"],
   config: ["list", "get", "set", "unset", "path", "schema", "trust"],
@@ -64,29 +64,45 @@ export const COMMAND_NAMES: CommandNames = Object.fromEntries(
   Object.keys(COMMANDS).map((name) => [name, INNER[name] ?? []]),
 );
 
-/** A line of the top help; several small commands may share one. */
+/** A line of the top-level help. Several small commands may share one. */
 export interface HelpLine {
-  readonly group: "Work" | "Sessions" | "Correctness" | "Servers" | "Set-up";
+  readonly group: "Work" | "Sessions" | "Correctness" | "Servers" | "Setup";
   readonly names: readonly string[];
   readonly about: string;
 }
 
-/** A test holds that every command stands here once and that the whole help stays under 40 lines. */
+/** A test checks that every command appears once and that the whole help stays under 40 lines. */
 export const HELP_LINES: readonly HelpLine[] = [
-  { group: "Work", names: ["run"], about: "one answer; all flags: throughline run --help" },
-  { group: "Work", names: ["start"], about: "the first minute: chat, or a demo without a terminal" },
-  { group: "Work", names: ["resume"], about: "go on with a session, picked from a list or named" },
-  { group: "Work", names: ["retry", "edit", "undo", "fork"], about: "go back without rewriting" },
-  { group: "Work", names: ["tree", "compact"], about: "branches; a summary of the front" },
-  { group: "Sessions", names: ["sessions"], about: "list, show, search, export, import, erase …" },
-  { group: "Sessions", names: ["inspect"], about: "what a session sent, and why" },
-  { group: "Sessions", names: ["stats"], about: "tokens, cost, tools, errors, per day and model" },
-  { group: "Correctness", names: ["check"], about: "lint a history" },
-  { group: "Correctness", names: ["repair"], about: "a copy of a broken history that is accepted again" },
-  { group: "Correctness", names: ["conform"], about: "which rules and shapes a Responses server holds" },
-  { group: "Correctness", names: ["eval"], about: "run scenarios against models" },
-  { group: "Servers", names: ["serve"], about: "sessions in the browser and over HTTP" },
-  { group: "Servers", names: ["emulator"], about: "a strict provider API on this machine, no key" },
-  { group: "Set-up", names: ["models", "config"], about: "what can be asked, and the settings in force" },
-  { group: "Set-up", names: ["doctor", "completion"], about: "what is wrong; scripts for bash, zsh, fish" },
+  { group: "Work", names: ["run"], about: "Answer one prompt and exit" },
+  { group: "Work", names: ["start"], about: "Start a chat, or play a demo if there is no terminal" },
+  { group: "Work", names: ["resume"], about: "Continue a session, by name or picked from a list" },
+  {
+    group: "Work",
+    names: ["retry", "edit", "undo", "fork"],
+    about: "Go back and branch off, keeping the history",
+  },
+  { group: "Work", names: ["tree", "compact"], about: "Show and switch branches; summarise older turns" },
+  { group: "Sessions", names: ["sessions"], about: "List, show, search, export, import and erase sessions" },
+  { group: "Sessions", names: ["inspect"], about: "Show what a session sent, and why" },
+  { group: "Sessions", names: ["stats"], about: "Show tokens, cost, tools and errors per day and model" },
+  { group: "Correctness", names: ["check"], about: "Find what a provider would reject in a history" },
+  { group: "Correctness", names: ["repair"], about: "Repair a broken history so that providers accept it" },
+  { group: "Correctness", names: ["conform"], about: "Test which API rules a Responses server follows" },
+  { group: "Correctness", names: ["eval"], about: "Run scenarios against models" },
+  { group: "Servers", names: ["serve"], about: "Serve sessions to the browser and over HTTP" },
+  {
+    group: "Servers",
+    names: ["emulator"],
+    about: "Run a strict provider API on this machine, without a key",
+  },
+  {
+    group: "Setup",
+    names: ["models", "config"],
+    about: "List providers and models; show and change settings",
+  },
+  {
+    group: "Setup",
+    names: ["doctor", "completion"],
+    about: "Diagnose your setup; print a shell completion script",
+  },
 ];

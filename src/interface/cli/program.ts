@@ -1,6 +1,6 @@
 /**
- * The command tree. Commands stand in command-table.ts; here is what a command line without one means, and which word
- * of it is a command.
+ * The command tree. command-table.ts lists the commands; this file decides which word of a command line is a command,
+ * and handles a line without one.
  */
 
 import { Command } from "commander";
@@ -28,15 +28,15 @@ export function createProgram(terminal: Terminal, finish: Finish): Command {
     .passThroughOptions(false)
     .configureHelp({ formatHelp: () => topHelp(DESCRIPTION) });
   return runOptions(program)
-    .option("-p, --print", "answer once and leave, also on a terminal")
+    .option("-p, --print", "answer once and exit, even on a terminal")
     .action(async (words: readonly string[], flags: RunFlags) =>
       finish(await runOrChat(words, flags, terminal)),
     );
 }
 
 /**
- * Adds the command that is named, and gives the line to parse; `--version`, the top help and prompts load none. A
- * mistyped one is refused.
+ * Adds the command that the line names and returns the line to parse. `--version`, the top-level help and prompts load
+ * no command. Rejects a mistyped command.
  */
 export async function addNamedCommand(
   program: Command,
@@ -63,17 +63,22 @@ export async function addNamedCommand(
   return flags ?? flagsBehind(args, line);
 }
 
-/** For what needs the whole tree: completion, documents. */
+/** Adds the whole tree, for shell completion and the document tests. */
 export async function addAllCommands(program: Command, terminal: Terminal, finish: Finish): Promise<void> {
   for (const name of Object.keys(COMMANDS)) await addCommand(program, name, terminal, finish);
 }
 
-/** What they write is an answer as it comes, has a screen of its own, or is for a program. */
+/** Commands whose output is not wrapped: they stream an answer, draw their own screen, or write for a program. */
 const AS_IT_IS: ReadonlySet<string> = new Set(["run", "start", "resume", "retry", "edit", "completion"]);
 
 async function addCommand(program: Command, name: string, terminal: Terminal, finish: Finish): Promise<void> {
   const command = await COMMANDS[name]?.(AS_IT_IS.has(name) ? terminal : wrappedTerminal(terminal), finish);
-  if (command !== undefined) program.addCommand(command);
+  if (command !== undefined) program.addCommand(withHelpFlag(command));
+}
+
+function withHelpFlag(command: Command): Command {
+  for (const inner of command.commands) withHelpFlag(inner);
+  return command.helpOption("-h, --help", "show this help");
 }
 
 function refuseMistyped(line: ScannedLine): void {
@@ -82,6 +87,6 @@ function refuseMistyped(line: ScannedLine): void {
   const { typed, meant } = mistyped;
   throw codedError(
     "command_unknown",
-    `there is no command ${typed}; did you mean ${meant}? To ask the model: throughline -p "${line.words.join(" ")}"`,
+    `unknown command ${typed}; did you mean ${meant}? To send it as a prompt: throughline -p "${line.words.join(" ")}"`,
   );
 }

@@ -5,7 +5,7 @@ import { type Command, Option } from "commander";
 import type { Effort, ShowReasoning } from "../../base/events/index.ts";
 import type { TraceFlags } from "./tracing.ts";
 
-/** Written out: the flags are loaded for `--version` too, which loads no vocabulary. The compiler holds the words. */
+/** Spelled out here because `--version` loads this file but not the vocabulary. The type keeps the names in step. */
 const SHOW_REASONING: readonly ShowReasoning[] = ["auto", "full", "title", "none"];
 
 export interface RunFlags extends TraceFlags {
@@ -39,7 +39,7 @@ export interface RunFlags extends TraceFlags {
   readonly strict?: boolean;
 }
 
-/** What a recording knows already. */
+/** Flags whose values come from the recording. */
 const RECORDED = [
   "continue",
   "resume",
@@ -56,7 +56,7 @@ const RECORDED = [
   "record",
 ];
 
-/** A server has its own; a flag that is not obeyed must not look as if it were. */
+/** Flags that the server decides for itself. They are rejected, because ignoring them would look like obeying them. */
 const OF_THE_SERVER = [
   "ephemeral",
   "playback",
@@ -80,62 +80,56 @@ export function runOptions(
   if (options.choosesSession) {
     command
       .addOption(
-        new Option("-c, --continue", "go on with the last session of this directory").conflicts("resume"),
+        new Option("-c, --continue", "continue the last session of this directory").conflicts("resume"),
       )
       .option(
         "-r, --resume <session>",
-        "go on with a session: its id, a unique beginning of it, or its title",
+        "continue a session, given by its id, a unique prefix of its id, or its title",
       )
       .addOption(
-        new Option("--ephemeral", "keep nothing of this session").conflicts([
-          "continue",
-          "resume",
-          "playback",
-        ]),
+        new Option("--ephemeral", "do not save this session").conflicts(["continue", "resume", "playback"]),
       )
       .addOption(
         new Option(
           "--server <url>",
-          "use the sessions of a server: its URL, or the link it printed",
+          "use the sessions of a server, given by its URL or the link it printed",
         ).conflicts(OF_THE_SERVER),
       )
-      .option("--output-schema <file>", "the answer is JSON that fits this JSON Schema")
+      .option("--output-schema <file>", "require a JSON answer that matches this JSON Schema")
       .addOption(
         new Option(
           "--playback <file>",
-          "a recorded run once more: no key, nothing sent, no tool run",
+          "play a recorded run again without a key, sending nothing and running no tools",
         ).conflicts(RECORDED),
       )
-      .option("--fast", "with --playback: without its waits")
-      .option("--strict", "with --playback: a difference ends it with exit code 5");
+      .option("--fast", "with --playback: skip the recorded pauses")
+      .option("--strict", "with --playback: exit with code 5 at the first difference");
   }
   return agentOptions(command, {
-    model: "for example openai/gpt-5.6:high or emulator/emu-reasoner",
-    effort: EFFORT_WORDS,
+    model: "the model to use, for example openai/gpt-5.6:high or emulator/emu-reasoner",
+    effort: `reasoning effort: ${EFFORT_WORDS}`,
   })
     .addOption(
-      new Option("--show-reasoning <how>", "thoughts on stderr: auto, full, title or none").choices(
-        SHOW_REASONING,
-      ),
+      new Option("--show-reasoning <how>", "how much reasoning to show on stderr").choices(SHOW_REASONING),
     )
     .option("--no-project-instructions", "do not read AGENTS.md")
-    .option("--no-auto-compact", "do not summarise the front when the context is full")
+    .option("--no-auto-compact", "do not summarise older turns when the context is full")
     .option("--trust", "trust this project's .throughline/config.json as it is now")
-    .option("-o, --output <file>", "write the answer to this file too, when the turn completed")
-    .option("--json", "one JSON event a line on stdout")
-    .option("--trace <file>", "write every request and event to a new file, .jsonl or .yaml")
-    .option("--record <file>", "write the provider's bytes to a new file, for --playback")
-    .option("--debug", "stack traces, and what each request carries, on stderr")
-    .option("--screen-reader", "a chat in plain lines and sentences, choices by number")
-    .option("-C, --directory <dir>", "work in this directory");
+    .option("-o, --output <file>", "also write the answer to this file if the turn completes")
+    .option("--json", "write one JSON event per line to stdout")
+    .option("--trace <file>", "write every request and event to a new .jsonl or .yaml file")
+    .option("--record <file>", "record the provider's bytes in a new file, for --playback")
+    .option("--debug", "show stack traces and the contents of each request on stderr")
+    .option("--screen-reader", "chat in plain lines and sentences, with numbered choices")
+    .option("-C, --directory <dir>", "run in this directory");
 }
 
-/** `none` is another word for `off`, and is not told. Written out, as above. */
+/** The efforts that help lists. `none` is a synonym for `off` and is not listed. Spelled out for the reason above. */
 export const EFFORT_WORDS = (
   ["off", "minimal", "low", "medium", "high", "xhigh", "max"] satisfies readonly Effort[]
 ).join(", ");
 
-/** What an agent is made with, wherever one is made. */
+/** Adds the flags of every command that creates an agent. */
 export function agentOptions(
   command: Command,
   about: { readonly model: string; readonly effort: string },
@@ -143,13 +137,13 @@ export function agentOptions(
   return command
     .option("-m, --model <provider/model[:effort]>", about.model)
     .option("--effort <level>", about.effort)
-    .option("--system <text>", "instructions for the model")
-    .option("--tools <file>", "a JavaScript module that exports tools")
-    .option("--allow-tools <names>", "only these tools, separated by commas")
-    .option("--permissions <mode>", "ask, auto, read-only or deny")
-    .option("--max-steps <n>", "at most n requests in a turn")
-    .option("--max-cost <usd>", "stop a turn that has cost this much; only where the price is known");
+    .option("--system <text>", "give the model these instructions")
+    .option("--tools <file>", "load tools from this JavaScript module")
+    .option("--allow-tools <names>", "allow only these tools, separated by commas")
+    .option("--permissions <mode>", "permission mode: ask, auto, read-only or deny")
+    .option("--max-steps <n>", "make at most n requests in a turn")
+    .option("--max-cost <usd>", "stop a turn once it has cost this much; needs a model with a known price");
 }
 
-/** A flag that may be given again. */
+/** Collects the values of a repeatable flag. */
 export const gather = (value: string, earlier: readonly string[]): readonly string[] => [...earlier, value];

@@ -1,6 +1,4 @@
-/**
- * The session a command is about: by its id, a unique beginning of it, its title, or the last of this directory.
- */
+/** Finds a command's session: by id, a unique prefix of the id, title, or as the last session of this directory. */
 
 import type { Command } from "commander";
 
@@ -13,23 +11,23 @@ export interface LastFlag {
 }
 
 export function takesSession(command: Command): Command {
-  return takesLast(command.argument("[session]", "its id, a unique beginning of it, or its title"));
+  return takesLast(command.argument("[session]", "the session's id, a unique prefix of it, or its title"));
 }
 
 export function takesLast(command: Command): Command {
-  return command.option("--last", "the last session of this directory");
+  return command.option("--last", "use the last session of this directory");
 }
 
 export function sessionStore(): Store {
   return fileStore(sessionsFolder());
 }
 
-/** `orFile`: the command takes files, too, and this is none. */
+/** `orFile` means that the command also takes files, and that the name is not a file. */
 export function sessionNamed(name: string | undefined, flags: LastFlag, orFile = false): Promise<string> {
   return resolveSession(sessionStore(), { name, last: flags.last === true, orFile }, process.cwd());
 }
 
-/** What becomes of a session's log, opened to read. */
+/** Opens a session's log for reading and returns what `read` makes of it. */
 export async function readSession<T>(
   name: string | undefined,
   flags: LastFlag,

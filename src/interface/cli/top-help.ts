@@ -1,19 +1,25 @@
 /**
- * The help of the program itself: what it is, examples, commands by group, where the rest is told. Under 40 lines, so
- * that it fits a screen; the flags of a run are told by `run --help`.
+ * The top-level help: what the program is, examples, commands by group, common flags. Under 40 lines, so that it fits a
+ * screen; `run --help` lists every flag of a run.
  */
 
 import { HELP_LINES } from "./command-table.ts";
 
-const EXAMPLES = `Examples:
-  throughline                              chat (no key: on the built-in emulator)
-  throughline -p "summarise README.md"     one answer on stdout, progress on stderr
-  git diff | throughline -p "review this"  standard input is appended to the prompt
-  throughline -c "and now the tests"       go on with the last session of this directory
-  throughline inspect --last               what was sent, and why`;
+const USAGE = "Usage: throughline [flags] [prompt...], or throughline COMMAND [flags]";
 
-const FLAGS = `Flags: -p one answer, -c last session, -r ID a session, -m provider/model[:effort], --json, -o FILE, -C DIR,
-  --tools FILE, --permissions MODE, --max-steps N, --max-cost USD; all: throughline run --help. -V, -h`;
+const EXAMPLES = `Examples:
+  throughline                              Start a chat (without an API key: on the built-in emulator)
+  throughline -p "summarise README.md"     Print one answer to stdout, progress to stderr
+  git diff | throughline -p "review this"  Append standard input to the prompt
+  throughline -c "and now the tests"       Continue the last session of this directory
+  throughline inspect --last               Show what was sent, and why`;
+
+const FLAGS = `Common flags (throughline run --help lists all of them):
+  -p, --print            answer once and exit           -o, --output FILE  also write the answer to a file
+  -c, --continue         continue the last session      --json             write one JSON event per line
+  -r, --resume SESSION   continue this session          --tools FILE       load tools from a module
+  -m, --model NAME       provider/model[:effort]        --max-steps N      limit the requests of a turn
+  --permissions MODE     ask, auto, read-only or deny   --max-cost USD     limit the cost of a turn`;
 
 const REST = `Environment: OPENAI_API_KEY, ANTHROPIC_API_KEY …, THROUGHLINE_MODEL, THROUGHLINE_HOME, NO_COLOR, FORCE_COLOR
 Exit codes: 0 done, 1 turn failed, 2 usage, 3 permission needed, 4 limit reached, 5 server or history differs,
@@ -27,11 +33,12 @@ export function topHelp(description: string): string {
     return `  ${head.padEnd(12)} ${line.names.join(", ").padEnd(26)} ${line.about}`;
   });
   return [
-    `throughline [flags] [prompt...]: ${description}`,
+    `Throughline: ${description}`,
+    USAGE,
     "",
     EXAMPLES,
     "",
-    "Commands (throughline help COMMAND tells each):",
+    "Commands (throughline help COMMAND shows the details):",
     ...commands,
     "",
     FLAGS,

@@ -1,4 +1,4 @@
-/** `throughline check`: what is wrong with a history, ours or another tool's, before a provider says so. */
+/** `throughline check`: finds what a provider would reject in a history, ours or another tool's. */
 
 import { Command } from "commander";
 
@@ -33,34 +33,40 @@ interface CheckFlags extends LastFlag {
 interface Report {
   readonly checked: string;
   readonly format: string;
-  /** What was looked at, in words. */
+  /** Describes what was checked. */
   readonly what: string;
   readonly findings: readonly Finding[];
-  /** What is worth knowing and not wrong. */
+  /** Remarks that are not problems. */
   readonly notes?: readonly string[] | undefined;
 }
 
 export function checkCommand(terminal: Terminal, finish: (code: number) => void): Command {
   return new Command("check")
-    .description("lint a history: a session, a request, or what another tool stored")
+    .description("Find what a provider would reject in a session, a request, or another tool's history")
     .argument("[session-or-file]", "a session's id, or the path of a file")
-    .option("--last", "the last session of this directory")
+    .option("--last", "use the last session of this directory")
     .option(
       "-m, --model <provider/model[:effort]>",
-      "for a session: as if the next request went to this model",
+      "for a session: check the next request as if it went to this model",
     )
-    .option("--format <name>", `for a file, instead of looking: ${Object.keys(FORMATS).join(", ")}`)
-    .option("--vendor <name>", "for chat messages: whose rules, e.g. deepseek, kimi, mistral, groq")
-    .option("--json", "the findings as JSON")
+    .option(
+      "--format <name>",
+      `for a file: assume this format instead of detecting it: ${Object.keys(FORMATS).join(", ")}`,
+    )
+    .option(
+      "--vendor <name>",
+      "for chat messages: apply this vendor's rules, e.g. deepseek, kimi, mistral, groq",
+    )
+    .option("--json", "print the findings as JSON")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline check request.json        a request body, or its array of items or messages
-  throughline check rollout.jsonl       a Codex rollout, a pi session, a Claude Code transcript …
-  throughline check --last              every request of the last session, and the next one
+  throughline check request.json        check a request body, or an array of items or messages
+  throughline check rollout.jsonl       check a Codex rollout, a pi session, a Claude Code transcript …
+  throughline check --last              check every request of the last session, and the next one
 
-Exit code 5 when something was found.`,
+Exits with code 5 if it finds a problem.`,
     )
     .action(async (name: string | undefined, flags: CheckFlags) => {
       const report = await check(name, flags);
@@ -70,7 +76,7 @@ Exit code 5 when something was found.`,
 }
 
 async function check(name: string | undefined, flags: CheckFlags): Promise<Report> {
-  parseFormat(flags.format); // also where it would not be needed
+  parseFormat(flags.format); // reject a bad value even where the format is not used
   if (name !== undefined && looksLikeFile(name)) {
     const file = historyFile(name);
     if (file.log === undefined || flags.format !== undefined) return checkFile(name, file.read(), flags);
@@ -94,13 +100,13 @@ function checkFile(file: string, content: Uint8Array, flags: CheckFlags): Report
 function checkStored(opening: Promise<Log>, name: string, model: string | undefined): Promise<Report> {
   const told = opening.catch((error: unknown) => {
     const damage = damageOf(error);
-    // The log knows its id; what to type is what the person named it by.
+    // The log knows only its id; the message should repeat the name the user typed.
     throw damage === undefined ? error : damagedLog(damage, name, error);
   });
   return withLog(told, (log) => checkLog(name, log, model));
 }
 
-/** Every request that was made: proven by its hash. And the next one: by the rules. */
+/** Checks every past request against its hash, and the next one against the rules. */
 async function checkLog(name: string, log: Log, model: string | undefined): Promise<Report> {
   const findings: Finding[] = [];
   const { requests, settings } = factsOf(log.events);
@@ -120,10 +126,10 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
     else
       findings.push({
         rule: "hash",
-        title: "A request is rebuilt from the log byte for byte",
+        title: "The log rebuilds every request byte for byte",
         location: `request ${request}`,
-        message: "the log does not give the bytes that were sent",
-        todo: "The log or the program was changed since; report it with the log.",
+        message: "the rebuilt request is not the one that was sent",
+        todo: "The log or the program has changed since then. Report this with the log.",
         evidence: "",
       });
   }
@@ -146,7 +152,7 @@ async function checkLog(name: string, log: Log, model: string | undefined): Prom
   };
 }
 
-/** What was sent held the secret: it cannot be given again, which is what was wanted. */
+/** The requests contained the secret, so they cannot be rebuilt. That is the purpose of erasing. */
 function eraseNotes(erased: number, requests: readonly number[]): readonly string[] {
   return erased === -1 ? [] : [`a secret was erased from this log${cannotRebuild(requests, "")}`];
 }
@@ -157,12 +163,12 @@ function cannotRebuild(requests: readonly number[], where: string): string {
   return `; ${word} ${requests.join(", ")}${where} cannot be rebuilt as sent`;
 }
 
-/** What was sent behind a lost line cannot be proven any more; that is known, and nothing to mend. */
+/** Requests after a lost line cannot be verified any more. That is known and needs no repair. */
 function repairNotes(log: Log, behindLost: readonly number[]): readonly string[] {
   const lost = lostBefore(log.events, Number.POSITIVE_INFINITY);
   if (lost.length === 0) return [];
   const [is, it] = lost.length === 1 ? ["is", "it"] : ["are", "them"];
-  const cannot = cannotRebuild(behindLost, ` behind ${it}`);
+  const cannot = cannotRebuild(behindLost, ` after ${it}`);
   return [`this log was repaired: ${eventNames(lost)} ${is} lost${cannot}`];
 }
 
@@ -172,12 +178,12 @@ function print(report: Report, flags: CheckFlags, terminal: Terminal): void {
   for (const note of notes) terminal.stdout.write(`note: ${note}\n`);
   for (const { rule, title, location, message, todo, evidence } of findings) {
     const source = evidence === "" ? "" : ` (${evidence})`;
-    // Nobody asks an API about the bytes that were sent: that is found by looking at the log.
-    const said = rule === "hash" ? "found" : "the API answers";
+    // Every rule but this one quotes the answer of the API; a wrong hash is found in the log itself.
+    const said = rule === "hash" ? "found" : "the API would answer";
     terminal.stdout.write(
       `${location}: ${rule} ${title}${source}\n  ${said}: ${inertLine(message, 300)}\n  to do: ${todo}\n`,
     );
   }
-  const count = findings.length === 0 ? "nothing wrong" : `${findings.length} found`;
+  const count = findings.length === 0 ? "no problems" : amount(findings.length, "problem");
   terminal.stdout.write(`${inertLine(checked, 200)}: ${what}: ${count}\n`);
 }

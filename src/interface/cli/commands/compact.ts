@@ -1,4 +1,4 @@
-/** `throughline compact`: the front of a session becomes a summary; nothing is removed from its log. */
+/** `throughline compact`: replaces the older turns of a session with a summary; its log keeps them. */
 
 import { Command } from "commander";
 
@@ -22,13 +22,18 @@ interface CompactFlags extends LastFlag, Pick<RunFlags, "model" | "effort"> {
 
 export function compactCommand(terminal: Terminal, finish: Finish): Command {
   return takesSession(
-    new Command("compact").description("summarise the front of a session, so that it fits the model again"),
+    new Command("compact").description(
+      "Summarise the older turns of a session so that it fits the model again",
+    ),
   )
-    .option("--keep-turns <n>", "so many turns stay word for word (default: the last one)")
-    .option("--instructions <text>", "what the summary should pay attention to")
-    .option("-m, --model <provider/model[:effort]>", "who writes it (default: the session's model)")
-    .option("--effort <level>", EFFORT_WORDS)
-    .option("--json", "the event as JSON")
+    .option("--keep-turns <n>", "keep the last n turns word for word (default: 1)")
+    .option("--instructions <text>", "tell the model what the summary should focus on")
+    .option(
+      "-m, --model <provider/model[:effort]>",
+      "the model that writes it (default: the session's model)",
+    )
+    .option("--effort <level>", `reasoning effort: ${EFFORT_WORDS}`)
+    .option("--json", "print the compaction event as JSON")
     .addHelpText(
       "after",
       `

@@ -1,6 +1,4 @@
-/**
- * `throughline config`: the settings in force and where each comes from, and changing the files they stand in.
- */
+/** `throughline config`: shows the settings in force and where each comes from, and changes the settings files. */
 
 import { Command } from "commander";
 
@@ -35,21 +33,22 @@ interface ListFlags {
   readonly json?: boolean;
 }
 
-const KEY = "a setting, or a part of one: providers.mine.baseUrl";
+const KEY = "a setting or a part of one, for example providers.mine.baseUrl";
 
 export function configCommand(terminal: Terminal, finish: Finish): Command {
   const config = new Command("config")
-    .description("the settings in force, where each comes from, and changing them")
+    .description("Show the settings in force and where each comes from, and change them")
+    .helpCommand("help [command]", "Show the help of a command")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline config                                    what holds here, and why
+  throughline config                                    list the settings in force here
   throughline config set model openai/gpt-5.6:high
   throughline config set providers.local '{"dialect":"openai-responses","baseUrl":"http://127.0.0.1:1234/v1"}'
   throughline config unset effort --project
 
-Later layers win: usual values, user file, project file (.throughline/config.json), environment, flags.`,
+Later layers win: defaults, user file, project file (.throughline/config.json), environment, flags.`,
     );
   const done = (work: () => void): void => {
     work();
@@ -58,42 +57,42 @@ Later layers win: usual values, user file, project file (.throughline/config.jso
   const write = (text: string): void => void terminal.stdout.write(`${text}\n`);
   config
     .command("list", { isDefault: true })
-    .description("every setting that holds here, and where it comes from")
-    .option("--json", "as JSON")
+    .description("List the settings in force here, and where each comes from")
+    .option("--json", "print JSON")
     .action((flags: ListFlags) => done(() => list(flags, terminal)));
   config
     .command("get")
-    .description("one setting; exit code 1 when it is not set")
+    .description("Print one setting; exit with code 1 if it is not set")
     .argument("<key>", KEY)
     .action((key: string) => finish(get(key, write, terminal)));
   config
     .command("set")
-    .description("write a setting into the user's file")
+    .description("Change a setting in the user file")
     .argument("<key>", KEY)
     .argument("<value>", "a text, a number, true or false, names separated by commas, or JSON")
-    .option("--project", "into the project's file instead")
+    .option("--project", "change the project file instead")
     .action((key: string, value: string, flags: FileFlags) => done(() => set(key, value, flags, terminal)));
   config
     .command("unset")
-    .description("take a setting out of the user's file")
+    .description("Remove a setting from the user file")
     .argument("<key>", KEY)
-    .option("--project", "out of the project's file instead")
+    .option("--project", "change the project file instead")
     .action((key: string, flags: FileFlags) =>
       done(() => changeConfigFile(fileOf(flags), pathOf(key), undefined)),
     );
   config
     .command("path")
-    .description("where the user's file is")
-    .option("--project", "where the project's file is")
+    .description("Print the path of the user file")
+    .option("--project", "print the path of the project file")
     .action((flags: FileFlags) => done(() => write(fileOf(flags))));
   config
     .command("schema")
-    .description("the JSON Schema of the files, for editors")
+    .description("Print the JSON Schema of the settings files, for editors")
     .action(() => done(() => printJson(terminal.stdout, configSchema())));
   config
     .command("trust")
-    .description("let this project's file set what needs trust: permissions, endpoints, tools, model")
-    .option("--revoke", "take that back")
+    .description("Let the project file change settings that need trust, such as permissions and tools")
+    .option("--revoke", "withdraw your trust")
     .action((flags: { readonly revoke?: boolean }) => done(() => trust(flags, terminal)));
   return config;
 }
@@ -129,7 +128,7 @@ function list(flags: ListFlags, terminal: Terminal): void {
     terminal.stderr.write(`It cannot be trusted as it is: ${inertLine(project.code.problem, 400)}\n`);
 }
 
-/** The hashes, without the contents. */
+/** The hashes of the trusted files, without their contents. */
 function projectView(project: ProjectState): object {
   const { file, sha256, needsTrust, decision, changes, code } = project;
   const { files } = trustSubject(project);
@@ -157,7 +156,7 @@ function set(key: string, text: string, flags: FileFlags, terminal: Terminal): v
   const path = pathOf(key);
   const [name, ...rest] = path;
   const file = fileOf(flags);
-  // A part of an entry has no kind of its own: what reads as JSON is that, anything else a text. The file is checked whole.
+  // A part of an entry has no kind: parse it as JSON if possible, otherwise take it as text. The whole file is checked.
   const value = rest.length === 0 ? valueFromText(name, text, "config set") : (tryParseJson(text) ?? text);
   changeConfigFile(file, path, value);
   terminal.stderr.write(`${inertLine(key, 200)} is set in ${inertLine(file, 300)}\n`);
@@ -169,13 +168,13 @@ function trust(flags: { readonly revoke?: boolean }, terminal: Terminal): void {
   if (project === undefined) {
     throw codedError(
       "project_config_missing",
-      "this project has no .throughline/config.json, so there is nothing to trust",
+      "this project has no .throughline/config.json: there is nothing to trust",
     );
   }
   decide(project, flags.revoke === true ? "refused" : "trusted");
   const file = inertLine(project.file, 300);
   if (flags.revoke === true) {
-    terminal.stderr.write(`${file} is not trusted\n`);
+    terminal.stderr.write(`${file} is no longer trusted\n`);
     return;
   }
   terminal.stderr.write(`${file} is trusted until it changes\n`);
@@ -193,11 +192,11 @@ function pathOf(key: string): readonly [ConfigName, ...string[]] {
   if (isConfigName(name) && !rest.includes("")) return [name, ...rest];
   throw codedError(
     "config_key_unknown",
-    `there is no setting "${inertLine(key, 60)}"; known are ${CONFIG_NAMES.join(", ")}`,
+    `unknown setting "${inertLine(key, 60)}"; use one of ${CONFIG_NAMES.join(", ")}`,
   );
 }
 
-/** Without the values of headers: some hold what nobody should read on a screen. */
+/** Hides the values of headers, which may be secrets. */
 function shown(value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(

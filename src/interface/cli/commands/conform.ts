@@ -1,6 +1,6 @@
 /**
- * `throughline conform BASE_URL`: our requests against any Responses server. The report goes to stdout, progress to
- * stderr. Bad input throws; the composition root prints it and exits with 2.
+ * `throughline conform BASE_URL`: sends our requests to any Responses server. The report goes to stdout, progress to
+ * stderr. Bad input throws; the composition root prints the error and exits with code 2.
  */
 
 import { Command, Option } from "commander";
@@ -25,17 +25,17 @@ interface ConformFlags {
   readonly concurrency: string;
 }
 
-/** Where the command talks; tests give their own. */
+/** The command's input and output; tests pass their own. */
 export interface ConformIo {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Progress may rewrite its line. */
+  /** True if progress may rewrite its line. */
   readonly live: boolean;
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly finish: (code: number) => void;
-  /** Begins to watch for Ctrl-C; the result ends the watch and tells the exit code, if one came. */
+  /** Watches for Ctrl-C. The returned function ends the watch and returns the exit code if a signal arrived. */
   readonly watch: (stop: () => void) => () => number | undefined;
 }
 
@@ -43,18 +43,23 @@ const DEFAULT_KEY = "OPENAI_API_KEY";
 
 export function conformCommand(io: ConformIo): Command {
   return new Command("conform")
-    .description("run our requests against any Responses server and tell which rules and shapes hold")
-    .argument("<base-url>", "as clients take it, with /v1")
-    .option("--model <id>", "model to ask; not needed where the server has only one")
-    .option("--second-model <id>", "another model, to see whether reasoning crosses over (E05)")
-    .option("--api-key-env <name>", `environment variable that holds the key (default: ${DEFAULT_KEY})`)
-    .addOption(
-      new Option("--suite <name>", "which probes").choices(["responses", "reasoning", "all"]).default("all"),
+    .description("Probe a Responses server and report which API rules and formats it follows")
+    .argument("<base-url>", "the base URL that clients use, including /v1")
+    .option("--model <id>", "the model to use; not needed if the server has only one")
+    .option(
+      "--second-model <id>",
+      "another model, to test whether it accepts the first one's reasoning (E05)",
     )
-    .option("--only <ids>", "only these probes or groups, separated by commas")
-    .option("--json", "the report as JSON")
-    .option("--timeout <ms>", "for one request as a whole", "120000")
-    .option("--concurrency <n>", "probes at a time", "1")
+    .option("--api-key-env <name>", `read the key from this environment variable (default: ${DEFAULT_KEY})`)
+    .addOption(
+      new Option("--suite <name>", "the probes to run")
+        .choices(["responses", "reasoning", "all"])
+        .default("all"),
+    )
+    .option("--only <ids>", "run only these probes or groups, separated by commas")
+    .option("--json", "print the report as JSON")
+    .option("--timeout <ms>", "give up on a request after this time", "120000")
+    .option("--concurrency <n>", "run n probes at a time", "1")
     .addHelpText(
       "after",
       `
@@ -62,8 +67,8 @@ Examples:
   throughline conform http://127.0.0.1:1234/v1 --model qwen3
   throughline conform https://api.openai.com/v1 --model gpt-5.6 --suite reasoning --json
 
-Exit codes: 0 everything that counts holds, 5 something differs, 2 usage or no such server.
-Every probe is described in docs/conform.md.`,
+Exit codes: 0 the server conforms, 2 usage or unreachable server, 5 it does not conform.
+docs/conform.md describes every probe.`,
     )
     .action(async (baseUrl: string, flags: ConformFlags) => {
       io.finish(await runConform(baseUrl, flags, io));
@@ -84,7 +89,7 @@ async function runConform(baseUrl: string, flags: ConformFlags, io: ConformIo): 
   selectProbes(flags.suite, only); // before anything is sent
   if (apiKey !== undefined && url.protocol === "http:" && !isLoopback(url.hostname)) {
     io.err(
-      `throughline: ${inertLine(url.host, 200)} is reached without TLS; the key can be read on the way\n`,
+      `throughline: ${inertLine(url.host, 200)} is reached without TLS, so the key is sent unencrypted\n`,
     );
   }
   const stopping = new AbortController();
@@ -123,7 +128,7 @@ function progress({ id, result }: ProbeResult, done: number, all: number, live: 
 
 const safe = (_key: string, value: unknown): unknown => (typeof value === "string" ? inert(value) : value);
 
-/** Every text that may come from a server is made inert here too: JSON is read on terminals. */
+/** Makes every text inert, because it may come from a server and JSON is read on terminals too. */
 function toJson(report: ConformReport): string {
   return `${JSON.stringify({ v: 1, type: "conform", ...report }, safe, 2)}\n`;
 }
@@ -135,7 +140,7 @@ function onlyOf(models: readonly string[]): string {
   throw codedError(
     "model_needed",
     only === undefined
-      ? "the server does not say which models it has: name one with --model"
+      ? "the server does not list its models: name one with --model"
       : `the server has ${models.length} models: name one with --model (${names.join(", ")}${models.length > 20 ? ", …" : ""})`,
   );
 }
@@ -147,13 +152,13 @@ function keyFrom(flags: ConformFlags, io: ConformIo): string | undefined {
     if (/^[\u0021-\u007E]+$/.test(key)) return key;
     throw codedError(
       "api_key_invalid",
-      `the value of ${name} cannot be a key: it holds spaces or other characters`,
+      `the value of ${name} is not a valid key: it contains spaces or other unexpected characters`,
     );
   }
   if (flags.apiKeyEnv !== undefined) {
     throw codedError("api_key_missing", `the environment variable ${inertLine(name, 80)} is not set`);
   }
-  return undefined; // many local servers want none
+  return undefined; // many local servers need no key
 }
 
 function checkedUrl(text: string): URL {
@@ -161,7 +166,7 @@ function checkedUrl(text: string): URL {
   if (problem === undefined) return new URL(text.replace(/\/+$/, ""));
   throw codedError(
     "base_url_invalid",
-    `the base URL ${problem}: it should look like http://127.0.0.1:4320/v1. Put the key into a variable of the environment and name it with --api-key-env`,
+    `the base URL ${problem}: it should look like http://127.0.0.1:4320/v1. Pass a key in an environment variable, named with --api-key-env`,
   );
 }
 

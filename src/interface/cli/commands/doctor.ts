@@ -1,4 +1,4 @@
-/** `throughline doctor`: what could stand in the way, and how to mend it. */
+/** `throughline doctor`: finds problems with the setup and says how to fix them. */
 
 import { Command } from "commander";
 
@@ -20,9 +20,9 @@ interface DoctorFlags {
 
 export function doctorCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("doctor")
-    .description("look for what is wrong: keys, endpoints, folders, sessions, settings")
-    .option("--offline", "ask no endpoint")
-    .option("--json", "as JSON")
+    .description("Check settings, keys, endpoints, folders and sessions for problems")
+    .option("--offline", "do not contact any endpoint")
+    .option("--json", "print JSON")
     .addHelpText(
       "after",
       `
@@ -30,7 +30,7 @@ Examples:
   throughline doctor
   throughline doctor --offline --json | jq '.findings[] | select(.status=="bad")'
 
-Exit code 1 when something is wrong.`,
+Exits with code 1 if something is wrong.`,
     )
     .action(async (flags: DoctorFlags) => finish(await doctor(flags, terminal)));
 }

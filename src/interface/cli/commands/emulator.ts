@@ -1,6 +1,6 @@
 /**
- * `throughline emulator`: the strict stand-in for the three APIs, for any client. Bad input throws; the composition
- * root prints it. The base URL goes to stdout, so that a script can read it; everything else goes to stderr.
+ * `throughline emulator`: runs the strict emulator of the three APIs, for any client. Bad input throws; the composition
+ * root prints the error. The base URL goes to stdout, so that a script can read it; everything else goes to stderr.
  */
 
 import { closeSync, fstatSync, ftruncateSync, writeSync } from "node:fs";
@@ -41,7 +41,7 @@ export interface EmulatorFlags {
   readonly quiet?: boolean;
 }
 
-/** Where the command talks; tests give their own. */
+/** The command's output and its stop signal; tests pass their own. */
 export interface EmulatorIo {
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
@@ -52,29 +52,31 @@ export interface EmulatorIo {
 export function emulatorCommand(io: EmulatorIo = processIo): Command {
   return new Command("emulator")
     .description(
-      "run strict stand-ins for the Responses, Messages and chat APIs on this machine; no key, no network",
+      "Emulate the Responses, Messages and chat APIs strictly on this machine, without a key or a network",
     )
-    .option("--port <number>", "port to listen on, 0 for any free one", "4320")
-    .option("--host <address>", "address to listen on", "127.0.0.1")
-    .addOption(new Option("--strict", "refuse what the real API refuses (default)").conflicts("lenient"))
+    .option("--port <number>", "listen on this port; 0 picks a free one", "4320")
+    .option("--host <address>", "listen on this address", "127.0.0.1")
+    .addOption(new Option("--strict", "reject what the real API rejects (default)").conflicts("lenient"))
     .addOption(
-      new Option("--lenient", "answer where strict refuses, and say so in the report").conflicts("strict"),
+      new Option("--lenient", "answer requests that strict mode rejects, and report them").conflicts(
+        "strict",
+      ),
     )
-    .option("--scenario <file>", "scripted answers, JSON or YAML")
+    .option("--scenario <file>", "read scripted answers from this JSON or YAML file")
     .addOption(
-      new Option("--fault <fault>", "fault for the next request; repeat for the ones after it")
+      new Option("--fault <fault>", "cause this fault in the next request; repeat it for later requests")
         .argParser(gather)
         .default([], "none"),
     )
-    .option("--record <file>", "append every exchange as a line of JSON")
-    .option("--pace <ms>", "milliseconds between deltas", "25")
+    .option("--record <file>", "append every exchange to this file as a line of JSON")
+    .option("--pace <ms>", "wait this many milliseconds between deltas", "25")
     .addOption(
-      new Option("--switch <name=value>", "set a disputed fact; repeatable")
+      new Option("--switch <name=value>", "choose how a disputed API behaviour works; repeatable")
         .argParser(gather)
         .default([], "none"),
     )
-    .option("--expose", "allow a host other than loopback: anyone who can reach it may use it")
-    .option("--quiet", "no line per request")
+    .option("--expose", "allow a host other than loopback; anyone who can reach it can then use it")
+    .option("--quiet", "do not log requests")
     .addHelpText("after", () => `\n${helpTail()}`)
     .action((flags: EmulatorFlags) => runEmulator(flags, io));
 }
@@ -83,7 +85,7 @@ export async function runEmulator(flags: EmulatorFlags, io: EmulatorIo): Promise
   if (!isLoopback(flags.host) && flags.expose !== true) {
     throw codedError(
       "host_not_loopback",
-      `--host ${flags.host} can be reached from other machines. Add --expose if you mean it.`,
+      `--host ${flags.host} can be reached from other machines. Add --expose if you want this.`,
     );
   }
   const scenario = flags.scenario === undefined ? undefined : readScenario(flags.scenario);
@@ -110,11 +112,11 @@ export async function runEmulator(flags: EmulatorFlags, io: EmulatorIo): Promise
 }
 
 function welcome(emulator: Emulator, mode: string): string {
-  return `Throughline emulator, ${mode}. Every key is accepted, except those that begin with sk-wrong. Ctrl-C ends it.
+  return `Throughline emulator, ${mode}. Accepts every key that does not begin with sk-wrong. Press Ctrl-C to stop.
 
   export OPENAI_BASE_URL=${emulator.baseUrl}
   export OPENAI_API_KEY=sk-emulator-any-key
-  model: emu-reasoner (also emu-reasoner-mini, emu-prefix-bound, emu-plain; any other id reasons too)
+  model: emu-reasoner (also emu-reasoner-mini, emu-prefix-bound, emu-plain; any other id is a reasoning model)
   report: ${emulator.url}/__emulator/report
 `;
 }
@@ -166,8 +168,8 @@ function readSwitches(texts: readonly string[]): Partial<Switches> {
 }
 
 /**
- * One line per exchange, written at once: what is in the file survives a crash of this process. A disk that fails ends
- * the record behind its last whole line; the emulator goes on, and says at its end that the record is not complete.
+ * Writes one line per exchange, without buffering, so that the file survives a crash of this process. If the disk fails,
+ * the record ends after its last whole line; the emulator keeps running and reports the incomplete record when it stops.
  */
 function openRecorder(file: string): { write(entry: RecordedExchange): void; close(): void } {
   const unwritable = (cause: unknown): ThroughlineError =>
@@ -212,7 +214,7 @@ function cutBack(descriptor: number, size: number | undefined): void {
   try {
     if (size !== undefined) ftruncateSync(descriptor, size);
   } catch {
-    // The last line stays torn; the end of the run says that the record is not complete.
+    // The last line stays incomplete; the error at the end of the run reports it.
   }
 }
 
@@ -222,7 +224,7 @@ Example: --fault cut=after-item:0 --fault 429=retry-after:2
 
 ${wrapped("Switches", Object.keys(switchValues))}
 
-Everything is described in docs/emulator.md.`;
+docs/emulator.md describes faults, switches and scenarios.`;
 }
 
 function wrapped(title: string, names: readonly string[]): string {

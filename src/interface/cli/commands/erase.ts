@@ -1,6 +1,6 @@
 /**
- * `throughline sessions erase`: a copy of a session without a leaked secret, with a report of what was changed. Logs are
- * only ever added to; this is the one way to get something out of one, and it writes another.
+ * `throughline sessions erase`: copies a session without a leaked secret and reports what changed. Logs are append-only:
+ * this is the only way to remove something, and it works by writing a new log.
  */
 
 import { existsSync, readdirSync } from "node:fs";
@@ -36,16 +36,16 @@ interface EraseFlags extends LastFlag {
 
 export function eraseCommand(terminal: Terminal, finish: Finish): Command {
   return takesSession(
-    new Command("erase").description("a copy of a session without a leaked secret, and a report"),
+    new Command("erase").description("Copy a session without a leaked secret, and report what changed"),
   )
     .option(
       "--secret-file <file>",
-      "a file that holds the secret and nothing else: a command line is seen by others",
+      "read the secret from this file, which holds nothing else (other users can see command lines)",
     )
-    .option("--pattern <regex>", "a regular expression instead")
-    .option("--replace", "put the copy in place of the session, and remove what stood beside it")
-    .option("--id <id>", "the copy's id (default: the session's with -erased)")
-    .option("--json", "the report as JSON")
+    .option("--pattern <regex>", "erase what matches this regular expression instead")
+    .option("--replace", "replace the session with the copy, and remove the session's other files")
+    .option("--id <id>", "give the copy this id (default: the session's id with -erased)")
+    .option("--json", "print the report as JSON")
     .action(async (name: string | undefined, flags: EraseFlags) => {
       finish(await erase(name, flags, terminal));
     });
@@ -58,7 +58,7 @@ async function erase(name: string | undefined, flags: EraseFlags, terminal: Term
   const beside = besideWith(id, replace, new Set(bundle.blobs.keys()));
   const { bundle: clean, report } = eraseFrom(bundle, replace);
   if (report.events.length === 0 && report.blobs.length === 0 && beside.length === 0) {
-    terminal.stderr.write("it is nowhere in this session: nothing was written\n");
+    terminal.stderr.write("not found in this session: nothing was written\n");
     return EXIT.turnFailed;
   }
   const copy = flags.replace === true ? id : (flags.id ?? `${id}-erased`.slice(-64));
@@ -73,7 +73,9 @@ async function erase(name: string | undefined, flags: EraseFlags, terminal: Term
 }
 
 /**
- * What stands beside the log and is not part of a copy: the scratch journal and its like, and blobs that no event names, such as those of a replacement that was killed when the log was in place and its blobs were not yet gone.
+ * Files next to the log that hold the secret and are not part of the copy: the scratch journal and similar files, and
+ * blobs that no event names. Such blobs remain if a replacement is killed after it wrote the log and before it removed
+ * them.
  */
 function besideWith(id: string, replace: Replace, named: ReadonlySet<string>): readonly string[] {
   const folder = sessionsFolder();
@@ -82,7 +84,7 @@ function besideWith(id: string, replace: Replace, named: ReadonlySet<string>): r
   const orphans = namesIn(join(folder, blobs)).filter((name) => !named.has(name));
   return [...beside, ...orphans.map((name) => join(blobs, name))].filter((name) => {
     const bytes = bytesOf(join(folder, name));
-    // As text, and one character per byte, as the blobs of a copy are looked at.
+    // Search as UTF-8 and as one character per byte, like the blobs of a copy.
     return [bytes.toString("utf8"), bytes.toString("latin1")].some((text) => replace(text) !== text);
   });
 }
@@ -91,7 +93,7 @@ function bytesOf(path: string): Buffer {
   try {
     return readRegularFile(path);
   } catch (error) {
-    throw codedError("file_unreadable", `could not look into ${path}: ${fileProblem(error)}`, error);
+    throw codedError("file_unreadable", `cannot search ${path}: ${fileProblem(error)}`, error);
   }
 }
 
@@ -104,7 +106,7 @@ function reportText(facts: {
   readonly copy: string;
   readonly report: EraseReport;
   readonly beside: readonly string[];
-  /** Turns that were promised and went with the session. */
+  /** The number of waiting turns that were removed with the session. */
   readonly waiting: number;
   readonly replaced: boolean;
 }): string {
@@ -116,22 +118,22 @@ function reportText(facts: {
     ...report.blobs.map(
       ({ before, after }) => `changed blob ${before.slice(0, 12)}, now ${after.slice(0, 12)}`,
     ),
-    ...beside.map((name) => `${replaced ? "removed" : "still holds it"}: ${name}`),
-    ...(waiting === 0 ? [] : [`removed: ${amount(waiting, "turn")} that a server had promised`]),
+    ...beside.map((name) => `${replaced ? "removed" : "still contains it"}: ${name}`),
+    ...(waiting === 0 ? [] : [`removed: ${amount(waiting, "waiting turn")} of a server`]),
     ...report.opaque.map(
       ({ seq, type, model }) =>
-        `could not look into [${seq}] ${type} of ${model}: it is sealed, and is no longer sent`,
+        `could not search [${seq}] ${type} of ${model}: it is encrypted, and is no longer sent`,
     ),
     replaced
-      ? `${id} is replaced. Backups and the provider may have it still: change the secret.`
-      : `written as ${copy}; ${id} holds the secret still: look at the copy, then run this again with --replace, or remove ${id}. Change the secret in any case.`,
+      ? `${id} is replaced. Backups and the provider may still have the secret: change it.`
+      : `written as ${copy}; ${id} still contains the secret. Check the copy, then run this again with --replace, or remove ${id}. Change the secret in any case.`,
   ];
   return `${lines.join("\n")}\n`;
 }
 
 function replacerOf({ secretFile, pattern }: EraseFlags): Replace {
   if ((secretFile === undefined) === (pattern === undefined))
-    throw codedError("usage", "what is to be erased? Give --secret-file or --pattern");
+    throw codedError("usage", "nothing to erase: give either --secret-file or --pattern");
   if (pattern !== undefined) {
     try {
       return patternReplacer(pattern);
@@ -154,6 +156,6 @@ function secretIn(file: string): string {
   if (secret.length >= SHORTEST) return secret;
   throw codedError(
     "secret_too_short",
-    `--secret-file ${file}: fewer than ${SHORTEST} characters would hit other words too; use --pattern with what stands around it`,
+    `--secret-file ${file}: a secret of fewer than ${SHORTEST} characters would match other text too; use --pattern with the text around it`,
   );
 }

@@ -1,13 +1,13 @@
 /**
- * `throughline eval PATH…`: scenarios against models, on the same code path as any run. The report is on stdout,
- * progress on stderr.
+ * `throughline eval PATH…`: runs scenarios against models, on the same code path as any run. The report goes to stdout,
+ * progress to stderr.
  */
 
 import { lstatSync, mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
-import { Command } from "commander";
+import { Command, Option } from "commander";
 
 import { replaceFile } from "../../../base/files/index.ts";
 import { messageOf, codedError, isoTime } from "../../../base/support/index.ts";
@@ -45,21 +45,20 @@ interface EvalFlags {
 
 export function evalCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("eval")
-    .description("run scenarios against models and tell what held")
-    .argument("[path...]", "scenario files, or folders of them; quick: the suite that ships")
-    .option(
-      "-m, --model <names>",
-      "models, separated by commas; repeatable (default: the scenario's)",
-      gather,
-      [],
+    .description("Run scenarios against models and report which expectations held")
+    .argument("[path...]", "scenario files or folders of them; quick means the bundled suite")
+    .addOption(
+      new Option("-m, --model <names>", "run with these models, separated by commas; repeatable")
+        .argParser(gather)
+        .default([] as readonly string[], "the scenario's models"),
     )
-    .option("--models <file>", "a file with one model a line")
-    .option("--jobs <n>", "runs at a time", String(Math.min(4, availableParallelism())))
-    .option("--repeat <n>", "runs of each scenario with each model", "1")
-    .option("--min-pass-rate <share>", "what share of its runs a scenario must pass", "1")
-    .option("--out <folder>", "a new folder for logs, transcripts and reports")
-    .option("--json", "the report as JSON")
-    .option("--schema", "print the JSON Schema of scenarios and leave")
+    .option("--models <file>", "read the models from this file, one per line")
+    .option("--jobs <n>", "do n runs at a time", String(Math.min(4, availableParallelism())))
+    .option("--repeat <n>", "run each scenario n times with each model", "1")
+    .option("--min-pass-rate <share>", "the share of its runs that a scenario must pass, from 0 to 1", "1")
+    .option("--out <folder>", "write logs, transcripts and reports to this new folder")
+    .option("--json", "print the report as JSON")
+    .option("--schema", "print the JSON Schema of scenarios and exit")
     .addHelpText(
       "after",
       `
@@ -68,8 +67,8 @@ Examples:
   throughline eval mine.yaml -m openai/gpt-5.6,emulator/emu-reasoner --repeat 5
   throughline eval mine.yaml --out results --json | jq .ok
 
-Exit codes: 0 everything passed, 1 something failed, 2 usage or a scenario that cannot be read, 130 stopped.
-A scenario is code: its commands and tools are run. What it may hold is in docs/eval.md.`,
+Exit codes: 0 everything passed, 1 something failed, 2 usage or unreadable scenario, 130 interrupted.
+A scenario is code: eval runs its commands and tools. docs/eval.md describes the format.`,
     )
     .action(async (paths: readonly string[], flags: EvalFlags) => {
       if (flags.schema === true) {
@@ -83,7 +82,8 @@ async function evaluate(paths: readonly string[], flags: EvalFlags, terminal: Te
   const jobs = wholeNumber("--jobs", flags.jobs, 256);
   const repeats = wholeNumber("--repeat", flags.repeat, 10_000);
   const minPassRate = share(flags.minPassRate);
-  if (paths.length === 0) throw codedError("usage", "which scenarios? Give a file or a folder");
+  if (paths.length === 0)
+    throw codedError("usage", "no scenarios given: name a file or a folder, or quick for the bundled suite");
   const scenarios = loadScenarios(paths);
   const { values } = await settingsWithTrust(process.cwd(), {}, terminal);
   const modelFrom = modelsOf(values);
@@ -164,7 +164,7 @@ async function inParallel(
   return outcomes;
 }
 
-/** As planned, not as they happened to end. */
+/** Sorts outcomes in the order they were planned, not the order they finished. */
 function inOrder(outcomes: readonly RunOutcome[], requests: readonly RunRequest[]): readonly RunOutcome[] {
   return requests.flatMap(({ scenario, model, repeat }) =>
     outcomes.filter((one) => one.scenario === scenario.name && one.model === model && one.repeat === repeat),
@@ -178,7 +178,7 @@ function keep(folder: string, outcome: RunOutcome, redact: (text: string) => str
   writeReport(join(folder, "result.json"), `${result}\n`);
 }
 
-/** Whole or not there: half a report reads like one in which everything passed. */
+/** Writes the whole file or none of it: half a report could read as if everything had passed. */
 function writeReport(path: string, text: string): void {
   try {
     replaceFile(path, text, { makeFolder: true });
@@ -187,24 +187,24 @@ function writeReport(path: string, text: string): void {
   }
 }
 
-/** Empty or not there yet: nothing is overwritten, and two evaluations are never mixed. */
+/** Accepts only an empty or missing folder, so that nothing is overwritten and two evaluations never mix. */
 function newFolder(path: string): string {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     const { uid } = lstatSync(path);
     if (process.getuid !== undefined && uid !== process.getuid())
-      throw new Error("it belongs to another user, who could put links into it");
+      throw new Error("it belongs to another user, who could place links in it");
     if (readdirSync(path).length === 0) return path;
   } catch (error) {
-    throw codedError("file_unwritable", `--out ${path}: cannot be used: ${messageOf(error)}`);
+    throw codedError("file_unwritable", `--out ${path}: cannot use this folder: ${messageOf(error)}`);
   }
   throw codedError(
     "file_exists",
-    `--out ${path}: the folder is not empty, and nothing is overwritten: choose another`,
+    `--out ${path}: the folder is not empty: choose another, because eval overwrites nothing`,
   );
 }
 
-/** On a terminal one line that is rewritten; elsewhere a line for each run that ended. */
+/** Rewrites one line on a terminal; elsewhere writes one line per finished run. */
 function runProgress(all: number, { stderr }: Terminal): { tell(outcome: RunOutcome): void; clear(): void } {
   const live = stderr.isTTY === true;
   let done = 0;

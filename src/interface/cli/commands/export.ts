@@ -1,5 +1,6 @@
 /**
- * `throughline sessions export`: a session as Markdown or a page to read, or as a bundle to carry away byte for byte.
+ * `throughline sessions export`: writes a session as Markdown or HTML for reading, or as a bundle that `sessions import`
+ * restores byte for byte.
  */
 
 import { statSync } from "node:fs";
@@ -31,21 +32,21 @@ export interface ExportFlags extends LastFlag {
   readonly reasoning: boolean;
   readonly redact?: boolean;
   readonly output?: string;
-  /** Over a file that is there. */
+  /** Overwrite an existing file. */
   readonly force?: boolean;
 }
 
 export function exportCommand(terminal: Terminal, finish: Finish): Command {
   return takesSession(
-    new Command("export").description("a session as JSONL (byte for byte, with its blobs), Markdown or HTML"),
+    new Command("export").description(
+      "Export a session as JSONL (byte for byte, with its blobs), Markdown or HTML",
+    ),
   )
-    .addOption(
-      new Option("--format <format>", "jsonl, markdown or html").choices(EXPORT_FORMATS).default("jsonl"),
-    )
-    .option("--no-reasoning", "without the model's thoughts")
-    .option("--redact", "without what looks like a secret, and without this environment's keys")
+    .addOption(new Option("--format <format>", "output format").choices(EXPORT_FORMATS).default("jsonl"))
+    .option("--no-reasoning", "leave out the model's reasoning")
+    .option("--redact", "remove text that looks like a secret, and the API keys set in this environment")
     .option("-o, --output <file>", "write to this new file instead of stdout")
-    .option("--force", "with -o: over a file that is there")
+    .option("--force", "with -o: overwrite an existing file")
     .action(async (name: string | undefined, flags: ExportFlags) => {
       finish(await longWork(terminal, (work) => exportSession(name, flags, terminal, work)));
     });
@@ -59,7 +60,7 @@ async function exportSession(
 ): Promise<void> {
   const id = await sessionNamed(name, flags);
   const whole = await withLog(sessionStore().open(id, { mode: "read" }), readBundle);
-  const words = { name: `-o ${flags.output ?? ""}`, taken: "give another name, or --force" };
+  const words = { name: `-o ${flags.output ?? ""}`, taken: "choose another name, or add --force" };
   await writeBundle(id, whole, flags, terminal, { words, work });
   if (flags.output === undefined) return;
   terminal.stderr.write(
@@ -67,7 +68,7 @@ async function exportSession(
   );
 }
 
-/** `/export` of the chat: wherever the session is, its handle gives everything that is in it. */
+/** Serves the chat's `/export`. Works for local and remote sessions, because it reads through the session's handle. */
 export async function exportHandle(
   handle: SessionHandle,
   flags: ExportFlags,
@@ -80,14 +81,14 @@ export async function exportHandle(
     const bytes = await handle.blob(name);
     if (bytes !== undefined) blobs.set(name, bytes);
   }
-  const words = { name: flags.output ?? "", taken: "give another name behind /export, or remove it" };
+  const words = { name: flags.output ?? "", taken: "choose another name with /export NAME, or remove it" };
   await writeBundle(handle.id, { events, lines: linesFrom(events), blobs }, flags, terminal, { words });
 }
 
-/** The file in the words of where it was named: behind a flag, or in the chat. */
+/** How messages refer to the file: as the value of a flag, or as the argument of a chat command. */
 interface FileWords {
   readonly name: string;
-  /** What to do when there is such a file. */
+  /** What to do if the file exists. */
   readonly taken: string;
 }
 
@@ -112,7 +113,7 @@ async function writeBundle(
   }
   const path = resolve(flags.output);
   if (flags.force !== true && isFile(path)) {
-    throw codedError("file_exists", `${words.name}: it is there already: ${words.taken}`);
+    throw codedError("file_exists", `${words.name}: the file already exists: ${words.taken}`);
   }
   const blobBytes = [...whole.blobs.values()].reduce((sum, { length }) => sum + length, 0);
   const all = whole.lines.length + Math.ceil((blobBytes * 4) / 3);
@@ -126,18 +127,18 @@ async function writeBundle(
     if (codeOf(error) === "stopped") throw error;
     throw codedError(
       "file_unwritable",
-      `${words.name}: cannot be written: ${writeProblem(error, path)}`,
+      `${words.name}: cannot write this file: ${writeProblem(error, path)}`,
       error,
     );
   }
 }
 
-/** A bundle says at its end that it is whole. */
+/** A bundle ends with a line that says it is whole, so a cut-off one is detected on import. */
 function stopped(): ThroughlineError {
-  return codedError("stopped", "stopped: what was written is not whole");
+  return codedError("stopped", "stopped: the export is incomplete");
 }
 
-/** A pipe takes what it can: a large session is not kept in memory twice. */
+/** Waits for the pipe to drain, so that a large session is not held in memory twice. */
 function written(stream: NodeJS.WritableStream, piece: Buffer): Promise<void> {
   return new Promise((done) => {
     if (stream.write(piece)) done();
@@ -151,12 +152,12 @@ function sayRedacted({ events, opaque }: EraseReport, terminal: Terminal): void 
     `redacted ${places} ${places === 1 ? "place" : "places"}${
       opaque.length === 0
         ? ""
-        : `; ${opaque.length} sealed items were made after that and cannot be looked into (--no-reasoning leaves them out)`
+        : `; ${amount(opaque.length, "encrypted item")} written after that cannot be searched (--no-reasoning leaves them out)`
     }\n`,
   );
 }
 
-/** Whatever keeps it from being looked at keeps it from being written too, and is told then. */
+/** Ignores errors: whatever prevents reading the file also prevents writing it, and is reported then. */
 function isFile(path: string): boolean {
   try {
     return statSync(path).isFile();

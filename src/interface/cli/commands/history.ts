@@ -1,6 +1,4 @@
-/**
- * Going back without rewriting: `fork`, `retry`, `edit`, `undo`. Each is an event; what was left stays in the log.
- */
+/** `retry`, `edit` and `undo` go back by appending an event; `fork` copies to a new session. No log loses anything. */
 
 import { Command } from "commander";
 
@@ -24,19 +22,17 @@ interface ForkFlags extends LastFlag {
 }
 
 export function forkCommand(terminal: Terminal, finish: Finish): Command {
-  return takesSession(
-    new Command("fork").description("a new session from a point of another; the original stays"),
-  )
-    .option("--at <seq>", "the last event to take along (default: all of it)")
-    .option("--compacted", "without what the last summary stands for: a smaller log, the same next request")
-    .option("--id <id>", "the new session's id")
+  return takesSession(new Command("fork").description("Copy a session, or a part of it, to a new session"))
+    .option("--at <seq>", "copy up to this event (default: the whole session)")
+    .option("--compacted", "leave out what the last summary replaces: a smaller log, the same next request")
+    .option("--id <id>", "give the new session this id")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline fork --last                  all of it, under a new id
-  throughline fork s_1m7g --at 41          up to event 41
-  throughline fork s_1m7g --compacted      after throughline compact: the summary and what follows it`,
+  throughline fork --last                  copy the whole session
+  throughline fork s_1m7g --at 41          copy up to event 41
+  throughline fork s_1m7g --compacted      after throughline compact: copy the summary and what follows it`,
     )
     .action(async (name: string | undefined, flags: ForkFlags) => {
       const at = flags.at === undefined ? undefined : wholeNumber("--at", flags.at, EVENT_NUMBER);
@@ -50,13 +46,15 @@ Examples:
 }
 
 export function undoCommand(terminal: Terminal, finish: Finish): Command {
-  return takesSession(new Command("undo").description("take back the last message and what came of it"))
+  return takesSession(
+    new Command("undo").description("Take back the last message and everything that followed it"),
+  )
     .addHelpText(
       "after",
       `
 Examples:
   throughline undo --last
-  throughline undo "fix the build"         a session by its title`,
+  throughline undo "fix the build"         in the session with this title`,
     )
     .action(async (name: string | undefined, flags: LastFlag) => {
       await withSession(name, flags, { terminal, offline: true }, async ({ session }) => {
@@ -70,13 +68,13 @@ Examples:
 
 export function retryCommand(terminal: Terminal, finish: Finish): Command {
   const command = takesSession(
-    new Command("retry").description("answer the last message again, on a new branch"),
+    new Command("retry").description("Answer the last message again, on a new branch"),
   )
-    .option("--from-message", "from the message itself, also when the turn had finished steps")
+    .option("--from-message", "start again at the message, even if the turn has finished steps")
     .addHelpText(
       "after",
       `
-A turn that failed or ran into a limit goes on from the steps it had finished: no tool runs twice.
+A turn that failed or reached a limit continues after its last finished step, so no tool runs twice.
 
 Examples:
   throughline retry --last
@@ -95,16 +93,16 @@ Examples:
 export function editCommand(terminal: Terminal, finish: Finish): Command {
   const command = takesLast(
     new Command("edit")
-      .description("say an earlier message differently, on a new branch")
+      .description("Change an earlier message and answer it, on a new branch")
       .usage("[options] <session> <seq> <text...>")
       .argument(
         "<words...>",
-        "the session (not with --last), the number of the message, what to say instead",
+        "the session (omit it with --last), the number of the message, and the new text",
       ),
   ).addHelpText(
     "after",
     `
-The number is the one that sessions show prints behind a message.
+throughline sessions show prints the number of each message after it.
 
 Examples:
   throughline edit s_1m7g 12 "and in Rome?"
@@ -116,7 +114,7 @@ Examples:
       if (seq === undefined || text.length === 0) {
         throw codedError(
           "usage",
-          "edit takes a session (or --last), the number of a message, and what to say instead",
+          "edit takes a session (or --last), the number of a message, and the new text",
         );
       }
       const at = wholeNumber("<seq>", seq, EVENT_NUMBER);

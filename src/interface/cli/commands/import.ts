@@ -1,6 +1,6 @@
 /**
- * `throughline sessions import`: a bundle, or a log with the blobs beside it, becomes a session again, byte for byte;
- * damage is refused by line and byte.
+ * `throughline sessions import`: turns a bundle, or a log with the blobs next to it, back into a session, byte for byte.
+ * Rejects a damaged file and reports the line and byte.
  */
 
 import { statSync } from "node:fs";
@@ -29,9 +29,9 @@ import type { Terminal } from "../terminal.ts";
 
 export function importCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("import")
-    .description("a session from a file that sessions export wrote, or from another's log")
-    .argument("<file>", "the exported JSONL file, or the .jsonl file of a session")
-    .option("--id <id>", "the session's id here (default: its own)")
+    .description("Import a session from an exported JSONL file or a copied log")
+    .argument("<file>", "a JSONL file that sessions export wrote, or the .jsonl log of a session")
+    .option("--id <id>", "give the imported session this id (default: its own)")
     .action(async (file: string, flags: { readonly id?: string }) => {
       finish(await longWork(terminal, (work) => importSession(file, flags, terminal, work)));
     });
@@ -60,7 +60,7 @@ async function importSession(
   terminal.stdout.write(`${id}\n`);
 }
 
-/** Damage is told with what to do about it here: the file is no session yet. */
+/** Adds to a damage report what to do about it before the file has become a session. */
 function sessionIn(file: string, bytes: Buffer): SessionBundle {
   try {
     if (isBundle(bytes)) return parseBundle(bytes);
@@ -72,8 +72,8 @@ function sessionIn(file: string, bytes: Buffer): SessionBundle {
     if (!isThroughlineError(error) || !["bundle_damaged", "log_damaged"].includes(error.code)) throw error;
     const { line, byte, problem } = error.details;
     const remedy = holdsWholeLine(bytes)
-      ? `Export it again, or save what is whole: throughline repair ${file} -o NEW.jsonl, then import that`
-      : "Not one line of it is whole: export it again, or take another copy";
+      ? `Export it again, or save the undamaged part with throughline repair ${file} -o NEW.jsonl and import that`
+      : "No line of it is whole: export it again, or use another copy";
     throw new ThroughlineError({
       code: error.code,
       message: `${file} is not a whole session: line ${String(line)}, byte ${String(byte)}: ${String(problem)}. Nothing was written. ${remedy}`,
@@ -83,27 +83,27 @@ function sessionIn(file: string, bytes: Buffer): SessionBundle {
   }
 }
 
-/** Nothing in a log tells where it should end, and its blobs lie elsewhere: both are said. */
+/** Warns about two limits of a plain log: it does not say where it should end, and its blobs are in other files. */
 function tellPlain({ events, blobs }: SessionBundle, terminal: Terminal): void {
   terminal.stderr.write(
-    `note: this is a log and no export, so that nothing tells whether it lost lines at its end; the last event is of ${events.at(-1)?.at ?? ""}\n`,
+    `note: this is a log, not an exported file, so lines missing at its end go unnoticed; its last event is from ${events.at(-1)?.at ?? ""}\n`,
   );
   const gone = blobsIn(events).length - blobs.size;
   if (gone > 0)
     terminal.stderr.write(
-      `note: ${amount(gone, "blob")} of it ${gone === 1 ? "was" : "were"} not beside it, in ….blobs; requests say that ${gone === 1 ? "it is" : "they are"} gone\n`,
+      `note: ${amount(gone, "blob")} ${gone === 1 ? "was" : "were"} missing from the ….blobs folder next to it; requests will say that ${gone === 1 ? "it is" : "they are"} gone\n`,
     );
 }
 
-/** A file of something else is told from a damaged session: nothing can be restored or repaired there. */
+/** Distinguishes a damaged session from a file of another kind, in which there is nothing to restore. */
 function sessionBytes(file: string): Buffer {
   const bytes = readBounded(file);
   const start = bytes.toString("utf8", 0, 4096);
-  // Empty, or zeros that a crash left: damage.
+  // An empty file, or one of zeros, is a session that a crash damaged.
   if (/^\0*$/.test(start) || looksLikeLog(start)) return bytes;
   throw codedError(
     "input_invalid",
-    `${file}: this is not an exported session or a log: give a file that sessions export wrote as jsonl, or the .jsonl file of a session`,
+    `${file}: not an exported session or a log: use a JSONL file that sessions export wrote, or the .jsonl log of a session`,
   );
 }
 
@@ -113,10 +113,10 @@ function readBounded(file: string): Buffer {
   };
   try {
     const found = statSync(file);
-    if (!found.isFile()) fail("it is not a file");
+    if (!found.isFile()) fail("not a regular file");
     return readWholeFile(file, file);
   } catch (error) {
     if (error instanceof ThroughlineError) throw error;
-    return fail(`it cannot be read: ${readProblem(error)}`);
+    return fail(`cannot read this file: ${readProblem(error)}`);
   }
 }

@@ -60,7 +60,7 @@ test("the timeline tells turns, requests, tools and what was left out", async ()
   expect(turns.map(({ status }) => status)).toEqual(["completed", "completed"]);
 });
 
-test("a request is the body that was sent, and says that it is proven", async () => {
+test("a request is the body that was sent, and is verified by its hash", async () => {
   const bodies = await playSession();
   for (const [index, body] of bodies.entries()) {
     const seen = JSON.parse(await inspect("looked", "--request", String(index + 1), "--format", "json")) as {
@@ -70,7 +70,9 @@ test("a request is the body that was sent, and says that it is proven", async ()
     expect(seen.proof).toBe("same");
     expect(seen.body).toEqual(JSON.parse(body));
   }
-  expect(await inspect("looked-at", "--request", "2")).toContain("proven: the same bytes as were sent");
+  expect(await inspect("looked-at", "--request", "2")).toContain(
+    "verified: these are the bytes that were sent",
+  );
 });
 
 test("a difference names what was added; a preview for another model sends no thought", async () => {

@@ -1,10 +1,10 @@
 /**
- * `throughline inspect`: what a session did, the exact request of any step, and why each item is in it. Reads only, so a
- * session that is running can be looked at too.
+ * `throughline inspect`: shows what a session did, the exact request of any step, and why each item is in it. It only
+ * reads, so it also works on a running session.
  */
 
 import { Command, Option } from "commander";
-// By name, not by import(): bundled CommonJS gives its names to a static import only.
+// A static import, because bundled CommonJS does not offer its named exports to import().
 import { stringify } from "yaml";
 
 import { diffRequests, type RequestDiff } from "../../../base/api/index.ts";
@@ -38,32 +38,34 @@ interface InspectFlags extends LastFlag {
 }
 
 export function inspectCommand(terminal: Terminal, finish: (code: number) => void): Command {
-  return takesSession(new Command("inspect").description("what a session sent, and why each item was in it"))
+  return takesSession(
+    new Command("inspect").description("Show what a session sent, and why each item was in it"),
+  )
     .addOption(
       new Option(
         "--request <n>",
-        "the exact body of request n, rebuilt from the log and compared with its hash",
+        "show the exact body of request n, rebuilt from the log and checked against its hash",
       ).conflicts(["diff", "preview"]),
     )
     .addOption(
-      new Option("--diff <n...>", "what request m has that request n had not: --diff n m").conflicts(
+      new Option("--diff <n...>", "compare two requests: --diff 2 3 shows what request 3 changed").conflicts(
         "preview",
       ),
     )
-    .option("--preview", "the next request, without sending it")
-    .option("-m, --model <provider/model[:effort]>", "with --preview: as if it went to this model")
+    .option("--preview", "show the next request without sending it")
+    .option("-m, --model <provider/model[:effort]>", "with --preview: build the request for this model")
     .addOption(
-      new Option("--format <form>", "text, json or yaml").choices(["text", "json", "yaml"]).default("text"),
+      new Option("--format <form>", "output format").choices(["text", "json", "yaml"]).default("text"),
     )
-    .option("--json", "the same as --format json")
+    .option("--json", "same as --format json")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline inspect --last                  the timeline of the last session of this directory
-  throughline inspect s_1m7g --request 3      the exact third request
-  throughline inspect s_1m7g --diff 2 3       what the third added to the second
-  throughline inspect --last --preview -m openai/gpt-5.6   what a switch would send`,
+  throughline inspect --last                  show the timeline of the last session of this directory
+  throughline inspect s_1m7g --request 3      show the exact body of the third request
+  throughline inspect s_1m7g --diff 2 3       show how the third request differs from the second
+  throughline inspect --last --preview -m openai/gpt-5.6   show what a switch of model would send`,
     )
     .action(async (name: string | undefined, flags: InspectFlags) => {
       await readSession(name, flags, (log) => inspect(log, flags, terminal));
@@ -102,16 +104,16 @@ function requestView(rebuilt: RebuiltRequest): object {
 }
 
 const PROOFS: Readonly<Record<RebuiltRequest["proof"], string>> = {
-  same: "proven: the same bytes as were sent",
-  differs: "NOT proven: the log gives other bytes than were sent",
-  other_renderer: "not comparable: it was rendered by another version",
+  same: "verified: these are the bytes that were sent",
+  differs: "NOT verified: these are not the bytes that were sent",
+  other_renderer: "not verifiable: another version rendered the request",
 };
 
 function requestText(rebuilt: RebuiltRequest, lost: readonly number[]): string {
   const { request, start, proof, body, decisions } = rebuilt;
   const proven =
     proof === "differs" && lost.length > 0
-      ? `not provable: the log was repaired, and ${eventNames(lost)} before it ${lost.length === 1 ? "is" : "are"} lost`
+      ? `not verifiable: the log was repaired, and ${eventNames(lost)} before it ${lost.length === 1 ? "is" : "are"} lost`
       : PROOFS[proof];
   const head = `request ${request} → ${start.origin.provider}/${start.origin.model} · step ${start.step}, attempt ${start.attempt} · ${Buffer.byteLength(body)} bytes · ${proven}`;
   return [head, ...decisionLines(decisions), "", JSON.stringify(tryParseJson(body), undefined, 2)].join("\n");

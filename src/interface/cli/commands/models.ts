@@ -1,6 +1,6 @@
 /**
- * `throughline models`: what can be asked: providers, whether their key is there, how they depart from their dialect,
- * models whose price is known, efforts. A key is never shown.
+ * `throughline models`: lists providers, whether their key is set, their profile, the models with a known price, and
+ * efforts. A key is never shown.
  */
 
 import { Command } from "commander";
@@ -28,7 +28,7 @@ interface ProviderView {
   readonly from: "built-in" | "config";
   readonly dialect: string;
   readonly profile: string;
-  /** Fields of the profile that nobody has confirmed. */
+  /** Profile fields that are assumed, not confirmed. */
   readonly assumed: readonly string[];
   readonly baseUrl: string | null;
   readonly keyVariable: string | null;
@@ -44,18 +44,18 @@ interface ModelView {
 
 export function modelsCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("models")
-    .description("providers, whether their key is there, models, prices, efforts")
-    .argument("[name]", "only this provider, or one model as -m takes it")
-    .option("--json", "as JSON")
+    .description("List providers, whether their keys are set, models, prices and efforts")
+    .argument("[name]", "show only this provider, or this model in the form that -m takes")
+    .option("--json", "print JSON")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline models                      every provider
-  throughline models anthropic            one of them
-  throughline models openai/gpt-5.6       what one model can do and costs
+  throughline models                      list every provider
+  throughline models anthropic            list one provider
+  throughline models openai/gpt-5.6       show what one model can do and what it costs
 
-Any other model of a provider can be asked too: these are the ones whose price is known.`,
+The list holds the models with a known price. You can use any other model of a provider too.`,
     )
     .action((name: string | undefined, flags: { readonly json?: boolean }) => {
       models(name, flags, terminal);
@@ -76,7 +76,7 @@ function models(name: string | undefined, flags: { readonly json?: boolean }, te
     const names = providersOf(values).map(({ provider }) => provider);
     throw codedError(
       "model_invalid",
-      `there is no provider "${name ?? ""}"; there are ${names.join(", ")}. A model is told as provider/model`,
+      `unknown provider "${name ?? ""}"; use one of ${names.join(", ")}. Write a model as provider/model`,
     );
   }
   if (flags.json === true) {
@@ -84,7 +84,7 @@ function models(name: string | undefined, flags: { readonly json?: boolean }, te
     return printJson(terminal.stdout, { providers: views, efforts: EFFORTS, profiles });
   }
   for (const view of views) terminal.stdout.write(`${providerText(view)}\n`);
-  terminal.stdout.write(`efforts: ${EFFORTS.join(", ")} (which of them a model takes is its own business)\n`);
+  terminal.stdout.write(`efforts: ${EFFORTS.join(", ")} (a model may not support all of them)\n`);
 }
 
 function providersOf(config: ConfigValues): readonly ProviderView[] {
@@ -126,7 +126,7 @@ function providersOf(config: ConfigValues): readonly ProviderView[] {
   ];
 }
 
-/** A base URL of the environment may hold what does not belong there; it is refused when it is used. */
+/** A base URL from the environment may contain credentials. They are hidden here; using such a URL is an error. */
 function withoutSecrets(url: string): string {
   return URL.canParse(url) ? publicAddress(url).replace(/\/$/, "") : "(not a URL)";
 }
@@ -138,7 +138,7 @@ function modelView(model: Model): ModelView {
 function providerText(view: ProviderView): string {
   const { provider, key, keyVariable, dialect, profile, baseUrl, models: known, from } = view;
   const keyText = keyVariable === null ? key : `${keyVariable} ${key}`;
-  const head = `${provider} · key: ${keyText} · ${dialect} · profile ${profile}${from === "config" ? " · of your settings" : ""}`;
+  const head = `${provider} · key: ${keyText} · ${dialect} · profile ${profile}${from === "config" ? " · from your settings" : ""}`;
   return [
     inertLine(head, 200),
     ...(baseUrl === null ? [] : [`  ${inertLine(baseUrl, 200)}`]),

@@ -1,6 +1,6 @@
 /**
- * `throughline repair`: a copy of a broken history that is accepted again, and a report of what was changed and lost. The
- * original is never touched.
+ * `throughline repair`: writes a copy of a broken history that providers accept again, and reports what was changed and
+ * lost. It never changes the original, except that corrections are appended to a whole log that breaks a rule.
  */
 
 import { basename, dirname, extname, join, resolve } from "node:path";
@@ -58,40 +58,46 @@ interface RepairFlags extends LastFlag {
 interface Report {
   readonly repaired: string;
   readonly format: string;
-  /** Where the copy is; absent when nothing was written. */
+  /** The path of the copy, if one was written. */
   readonly written?: string;
   readonly changes: readonly Change[];
   readonly remaining: readonly Finding[];
-  /** What is worth knowing and not wrong. */
+  /** Remarks that are not problems. */
   readonly notes?: readonly string[] | undefined;
 }
 
 export function repairCommand(terminal: Terminal, finish: (code: number) => void): Command {
   return new Command("repair")
-    .description("a copy of a broken history that is accepted again, and a report")
+    .description("Repair a broken history so that providers accept it, and report what changed")
     .argument("[session-or-file]", "a session's id, or the path of a file")
-    .option("--last", "the last session of this directory")
+    .option("--last", "use the last session of this directory")
     .option(
       "-o, --output <file>",
-      "where the copy goes (default: beside the original); - is standard output, for files of other tools",
+      "write the copy to this file (default: next to the original); - means stdout, for other tools' files",
     )
-    .option("--dry-run", "say what would be done, write nothing")
-    .option("--error <text>", "the error the API answered with: it sees what the rules cannot")
-    .option("--drop-reasoning", "without what only its maker can read: for another model or account")
-    .option("--format <name>", `for a file, instead of looking: ${Object.keys(FORMATS).join(", ")}`)
-    .option("--vendor <name>", "for chat messages: whose rules, e.g. deepseek, kimi, mistral, groq")
-    .option("--json", "the report as JSON")
+    .option("--dry-run", "show what would change without writing anything")
+    .option("--error <text>", "also repair what caused this error from the API")
+    .option("--drop-reasoning", "leave out encrypted reasoning, to continue with another model or account")
+    .option(
+      "--format <name>",
+      `for a file: assume this format instead of detecting it: ${Object.keys(FORMATS).join(", ")}`,
+    )
+    .option(
+      "--vendor <name>",
+      "for chat messages: apply this vendor's rules, e.g. deepseek, kimi, mistral, groq",
+    )
+    .option("--json", "print the report as JSON")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline repair rollout.jsonl                 writes rollout.repaired.jsonl
+  throughline repair rollout.jsonl                 write rollout.repaired.jsonl
   throughline repair request.json --dry-run
   throughline repair chat.json --error "Item 'fc_1' of type 'function_call' was provided …"
-  throughline repair SESSION                       a damaged log: what can be saved, as a session of its own;
-                                                   a whole one that would be refused: corrections added to it
+  throughline repair SESSION                       save what is left of a damaged log to a new session, or
+                                                   append corrections to a log that a provider would reject
 
-Exit code 5 when something could not be repaired, or, with --dry-run, when something would be.`,
+Exits with code 5 if something could not be repaired or, with --dry-run, if something would be repaired.`,
     )
     .action(async (name: string | undefined, flags: RepairFlags) => {
       const report = await repair(name, flags, terminal);
@@ -112,7 +118,7 @@ async function repair(name: string | undefined, flags: RepairFlags, terminal: Te
   return repairLog({ folder: sessionsFolder(), id: await sessionNamed(name, flags, true) }, flags);
 }
 
-/** Where a log is. */
+/** The folder of a log and its session's id. */
 interface LogFile {
   readonly folder: string;
   readonly id: string;
@@ -151,7 +157,7 @@ async function repairFile(
   return { ...report, written: await writeNew(flags.output ?? beside, text) };
 }
 
-/** Complete or not there, and never over something else. */
+/** Writes the whole file or none of it, and never overwrites another file. */
 async function writeNew(path: string, text: string): Promise<string> {
   try {
     await writeFilePieces(path, [Buffer.from(text)], { how: "new" });
@@ -161,15 +167,15 @@ async function writeNew(path: string, text: string): Promise<string> {
     throw codedError(
       exists ? "file_exists" : "file_unwritable",
       exists
-        ? `${path} is there already: give another name with -o, or remove it`
+        ? `${path} already exists: choose another name with -o, or remove it`
         : `cannot write ${path}: ${writeProblem(error, path)}`,
     );
   }
 }
 
 /**
- * An export says by itself whether it is whole. One that is not is saved as a log beside it, which can be imported; a
- * rule that a whole one breaks is repaired in the session it becomes.
+ * An exported file says whether it is whole. A damaged one is saved as a log next to it, which can be imported. A whole
+ * one that breaks a rule is repaired after it has been imported.
  */
 async function repairExported(name: string, bytes: Buffer, flags: RepairFlags): Promise<Report> {
   let bundle: SessionBundle;
@@ -189,7 +195,7 @@ async function repairExported(name: string, bytes: Buffer, flags: RepairFlags): 
   if (changes.length > 0 && flags.dryRun !== true)
     throw codedError(
       "usage",
-      `an exported file is not added to: throughline sessions import ${name}, then repair the session`,
+      `cannot append corrections to an exported file: run throughline sessions import ${name}, then repair the session`,
     );
   return { repaired: name, format: "throughline", changes, remaining };
 }
@@ -198,7 +204,7 @@ async function repairLog(file: LogFile, flags: RepairFlags): Promise<Report> {
   if ([flags.error, flags.dropReasoning, flags.vendor].some((flag) => flag !== undefined)) {
     throw codedError(
       "usage",
-      "a session heals what a provider refuses by itself: --error, --drop-reasoning and --vendor are for files of other tools",
+      "--error, --drop-reasoning and --vendor are for other tools' files; a session handles rejected requests automatically",
     );
   }
   const bytes = readLog(pathOf(file));
@@ -211,14 +217,14 @@ async function repairLog(file: LogFile, flags: RepairFlags): Promise<Report> {
       remaining: [],
       notes: [emptyText(extent.tail)],
     };
-  // The next writer moves an unfinished end aside by itself; a copy without it is made where one is asked for.
+  // The next writer moves an unfinished tail aside anyway, so a copy without it is written only with -o.
   if (extent?.tail !== undefined && flags.output === undefined)
     return { ...(await repairRules(file, flags)), notes: [tailText(extent.tail)] };
   if (extent !== undefined && extent.tail === undefined) return repairRules(file, flags);
   return salvage({ lines: bytes, blobs: blobsBeside(pathOf(file)) }, file, flags);
 }
 
-/** A copy of what is whole, as a log of its own; `known` is what was found wrong before its lines were looked at. */
+/** Writes the undamaged part to a new log. `known` is the damage that was found before its lines were checked. */
 async function salvage(
   whole: Pick<SessionBundle, "lines" | "blobs">,
   file: LogFile,
@@ -236,15 +242,15 @@ async function salvage(
     await writeSession(target.folder, { lines, blobs: whole.blobs }, { id: target.id });
   } catch (error) {
     if (codeOf(error) !== "session_exists") throw error;
-    const instead = "give another name that ends in .jsonl with -o, or remove it";
-    throw codedError("file_exists", `${written} is there already: ${instead}`, error);
+    const instead = "choose another name that ends in .jsonl with -o, or remove it";
+    throw codedError("file_exists", `${written} already exists: ${instead}`, error);
   }
-  // What is whole again may still break a rule: it was not our program that damaged it.
+  // The saved part may still break a rule, because the damage did not come from this program.
   const rules = await repairRules(target, {});
   return { ...report, changes: [...changes, ...rules.changes], remaining: rules.remaining, written };
 }
 
-/** Undefined: it is damaged. */
+/** The extent of a whole log; undefined if the log is damaged. */
 function wholeExtent(bytes: Buffer): LogExtent | undefined {
   try {
     return extentOf(bytes);
@@ -254,12 +260,12 @@ function wholeExtent(bytes: Buffer): LogExtent | undefined {
   }
 }
 
-/** A whole log whose next request would be refused: corrections are appended, nothing that stands in it is changed. */
+/** Appends corrections to a whole log whose next request would be rejected. Existing events do not change. */
 async function repairRules({ folder, id }: LogFile, flags: RepairFlags): Promise<Report> {
   const mend = (mode: "read" | "write"): Promise<Report> =>
     withLog(fileStore(folder).open(id, { mode }), (log) => mendRules(log, flags));
   const looked = await mend("read");
-  // Nobody is kept from writing, and nothing is touched, where nothing is wrong.
+  // If nothing is wrong, do not lock out other writers or touch the log.
   return flags.dryRun === true || looked.changes.length === 0 ? looked : mend("write");
 }
 
@@ -275,7 +281,7 @@ async function mendRules(log: Log, flags: RepairFlags): Promise<Report> {
   if (flags.output !== undefined)
     throw codedError(
       "usage",
-      "a session whose log is whole is repaired by adding to it: leave -o away, or fork it first",
+      "this session's log is whole, so corrections are appended to it: omit -o, or fork the session first",
     );
   await log.append(drafts, { durable: true });
   return { ...report, written: log.location };
@@ -285,7 +291,7 @@ function mendedChange({ violation, model, correction }: RuleRepair): Change {
   const [finding] = findingsOf([violation]);
   const location = `the next request to ${model}, ${finding?.location ?? ""}`;
   if (correction.type === "compaction")
-    return { rule: violation.rule, location, what: "added a word in place of the message that is missing" };
+    return { rule: violation.rule, location, what: "added a text instead of the missing message" };
   const { what, action } = correction;
   const named = what.kind === "group" ? ` ${what.response}` : what.kind === "call" ? ` ${what.callId}` : "";
   const [said, lost] = MENDED[action];
@@ -293,10 +299,10 @@ function mendedChange({ violation, model, correction }: RuleRepair): Change {
 }
 
 const MENDED: Readonly<Record<OverrideAction, readonly [said: string, lost?: string]>> = {
-  omit_reasoning: ["sends without ids and reasoning the response", "its reasoning, in requests"],
-  omit_ids: ["sends without ids the response"],
-  translate: ["sends as plain text the response"],
-  close_call: ["leaves out the call", "it and its result, in requests"],
+  omit_reasoning: ["sends this response without ids and reasoning:", "its reasoning, in requests"],
+  omit_ids: ["sends this response without ids:"],
+  translate: ["sends this response as plain text:"],
+  close_call: ["leaves out the call", "the call and its result, in requests"],
   strip_field: ["leaves out a field"],
 };
 
@@ -314,7 +320,7 @@ function targetOf({ folder, id }: LogFile, output: string | undefined): LogFile 
   if (!output.endsWith(".jsonl"))
     throw codedError(
       "usage",
-      `the copy of a session is a file with a name that ends in .jsonl, not ${inertLine(output, 100)}: give one with -o, or leave -o away`,
+      `-o ${inertLine(output, 100)}: the copy of a session needs a name that ends in .jsonl: choose one, or omit -o`,
     );
   return logFile(output);
 }
@@ -333,7 +339,7 @@ function loosenedChange(response: string): Change {
   return {
     rule: "R02",
     location: `response ${response}`,
-    what: "it lost a line: it is sent without its ids",
+    what: "it lost a line, so it is sent without its ids",
     lost: "its reasoning, in requests",
   };
 }
@@ -349,7 +355,7 @@ function print(report: Report, flags: RepairFlags, out: Terminal["stdout"]): voi
   for (const { location, rule, title, todo } of remaining)
     out.write(`${inertLine(location, 200)}: ${rule} ${title}: not repaired. To do: ${todo}\n`);
   const head = `${inertLine(repaired, 200)}: ${format}`;
-  if (changes.length === 0 && remaining.length === 0) return void out.write(`${head}: nothing wrong\n`);
+  if (changes.length === 0 && left.length === 0) return void out.write(`${head}: no problems\n`);
   const where = written === undefined ? "nothing written" : `written to ${inertLine(written, 300)}`;
   out.write(`${head}: ${amount(changes.length, "change")}, ${where}\n`);
 }

@@ -1,6 +1,4 @@
-/**
- * `throughline resume`: go on with a session, named or picked from a list, with the model and effort it had.
- */
+/** `throughline resume`: continues a session, named or picked from a list, with the model and effort it last used. */
 
 import { Command } from "commander";
 
@@ -23,18 +21,21 @@ interface ResumeFlags extends RunFlags {
 
 export function resumeCommand(terminal: Terminal, finish: Finish): Command {
   const command = new Command("resume")
-    .description("go on with a session: a chat on a terminal, one answer elsewhere")
-    .argument("[session]", "its id, a unique beginning of it, or its title; none: choose from a list")
-    .argument("[prompt...]", "what to say; without it an interrupted turn is finished")
-    .option("--last", "the last session of this directory; every word is then the prompt")
+    .description("Continue a session: as a chat on a terminal, with one answer elsewhere")
+    .argument(
+      "[session]",
+      "the session's id, a unique prefix of it, or its title; omit it to pick from a list",
+    )
+    .argument("[prompt...]", "the next message; omit it to finish an interrupted turn")
+    .option("--last", "use the last session of this directory; all arguments are then the prompt")
     .option("--all", "list the sessions of every directory")
-    .option("-p, --print", "answer once and leave, also on a terminal")
+    .option("-p, --print", "answer once and exit, even on a terminal")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline resume                         choose from the sessions of this directory
-  throughline resume "fix the build"         by title
+  throughline resume                         pick from the sessions of this directory
+  throughline resume "fix the build"         continue the session with this title
   throughline resume --last -p "and now?" </dev/null`,
     );
   return runOptions(command, { choosesSession: false }).action(
@@ -62,7 +63,7 @@ async function resume(
   if (name === undefined && !terminal.interactive) {
     throw codedError(
       "session_not_chosen",
-      "there is no terminal to choose on: give a session (throughline sessions lists them), or --last",
+      "there is no terminal to pick a session on: name one (throughline sessions lists them) or use --last",
     );
   }
   const id =

@@ -1,4 +1,4 @@
-/** `throughline run` and `throughline start`: one answer, and the first minute. */
+/** `throughline run` answers once; `throughline start` opens a chat or plays a demo. */
 
 import { Command } from "commander";
 
@@ -10,8 +10,8 @@ import type { Terminal } from "../terminal.ts";
 
 export function runOnceCommand(terminal: Terminal, finish: Finish): Command {
   const run = new Command("run")
-    .description("answer once and leave; the answer is on stdout, everything else on stderr")
-    .argument("[prompt...]", "what to ask; none or -: standard input")
+    .description("Answer one prompt and exit: the answer goes to stdout, everything else to stderr")
+    .argument("[prompt...]", "the prompt; without one, or with -, it is read from standard input")
     .addHelpText(
       "after",
       `
@@ -28,8 +28,8 @@ Examples:
 
 export function startCommand(terminal: Terminal, finish: Finish): Command {
   const start = new Command("start")
-    .description("a chat on a terminal, elsewhere a demo on the emulator")
-    .argument("[prompt...]", "what to ask")
+    .description("Start a chat on a terminal, or play a demo on the emulator elsewhere")
+    .argument("[prompt...]", "the first message of the chat")
     .addHelpText(
       "after",
       `

@@ -1,6 +1,6 @@
 /**
- * `throughline serve`: the sessions of this machine in a browser, and over HTTP for programs. The link goes to stdout,
- * so that a script can read it; everything else goes to stderr.
+ * `throughline serve`: serves the sessions of this machine to a browser, and over HTTP to programs. The link goes to
+ * stdout, so that a script can read it; everything else goes to stderr.
  */
 
 import { spawn } from "node:child_process";
@@ -11,10 +11,9 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { setFlagsFromString } from "node:v8";
 
-import { Command } from "commander";
+import { Command, Option } from "commander";
 
 import { type RunningServer, startServer } from "../../../access/server/index.ts";
-import { EFFORTS } from "../../../base/events/index.ts";
 import { codedError } from "../../../base/support/index.ts";
 import { fileStore, type Store } from "../../../runtime/log/index.ts";
 import { EMULATED_MODELS, hasKey, pricedModels, PROVIDERS } from "../../../runtime/models/index.ts";
@@ -24,7 +23,7 @@ import { sessionDownload } from "../export/session-download.ts";
 import { inertLine } from "../inert-text.ts";
 import { isLoopback } from "../loopback.ts";
 import { enterDirectory } from "../open-session.ts";
-import { agentOptions, gather, type RunFlags } from "../run-options.ts";
+import { agentOptions, EFFORT_WORDS, gather, type RunFlags } from "../run-options.ts";
 import { serveAgents } from "../serve-agents.ts";
 import { stopOnSignals } from "../signals.ts";
 import { say, type Terminal } from "../terminal.ts";
@@ -39,33 +38,32 @@ interface ServeFlags extends RunFlags {
 
 export function serveCommand(terminal: Terminal, finish: (code: number) => void): Command {
   const command = new Command("serve")
-    .description("sessions in the browser, and over HTTP for programs")
-    .option("--port <number>", "port to listen on, 0 for any free one", "4319")
-    .option("--host <address>", "address to listen on", "127.0.0.1")
-    .option("--expose", "allow a host other than loopback: whoever has the token can run commands here")
-    .option(
-      "--allow-host <name:port>",
-      "a further name under which browsers reach it; repeatable",
-      gather,
-      [] as readonly string[],
+    .description("Serve sessions to the browser, and over HTTP to programs")
+    .option("--port <number>", "listen on this port; 0 picks a free one", "4319")
+    .option("--host <address>", "listen on this address", "127.0.0.1")
+    .option("--expose", "allow a host other than loopback; anyone with the token can then run commands here")
+    .addOption(
+      new Option("--allow-host <name:port>", "also accept this name in browsers' requests; repeatable")
+        .argParser(gather)
+        .default([] as readonly string[], "none"),
     )
     .option("--open", "open the page in the browser");
   return agentOptions(command, {
-    model: "the model of new sessions, and of all others too",
-    effort: EFFORTS.join(", "),
+    model: "use this model for all sessions, new and existing",
+    effort: `reasoning effort: ${EFFORT_WORDS}`,
   })
     .option("--no-project-instructions", "do not read AGENTS.md")
     .option("--trust", "trust this project's .throughline/config.json as it is now")
-    .option("-C, --directory <dir>", "work in this directory")
+    .option("-C, --directory <dir>", "run in this directory")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline serve --open                 the page, in your browser
-  throughline serve --port 0               on any free port; the link is the only line of stdout
-  THROUGHLINE_TOKEN=… throughline serve    with a token of your own (openssl rand -hex 32)
+  throughline serve --open                 open the page in your browser
+  throughline serve --port 0               use a free port; the link is the only line on stdout
+  THROUGHLINE_TOKEN=… throughline serve    use your own token (openssl rand -hex 32)
 
-Everything is described in docs/http-api.md.`,
+docs/http-api.md describes the API.`,
     )
     .action(async (flags: ServeFlags) => finish(await serve(flags, terminal)));
 }
@@ -74,7 +72,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   if (!isLoopback(flags.host) && flags.expose !== true) {
     throw codedError(
       "host_not_loopback",
-      `--host ${flags.host} can be reached from other machines: whoever gets the token can read every session and run its tools as you, and what is sent can be read on the way. Add --expose if you mean it`,
+      `--host ${flags.host} can be reached from other machines. Anyone who gets the token can read every session and run tools as you, and the traffic is not encrypted. Add --expose if you want this`,
     );
   }
   keepHeapSmall();
@@ -105,7 +103,7 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
   const opened = flags.open === true ? openBrowser(link, terminal) : undefined;
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
   terminal.stderr.write(
-    "stopping: turns under way are cancelled and kept; those that wait begin with the next start\n",
+    "stopping: running turns are cancelled and kept; waiting turns start when the server starts again\n",
   );
   await server.close();
   await store.close();
@@ -115,14 +113,14 @@ async function serve(flags: ServeFlags, terminal: Terminal): Promise<number> {
 }
 
 /**
- * It runs for days beside other work: garbage is collected when there is a third as much of it as there is to keep. Left
- * to itself the heap took three times what it held (166 MB for 45 under bench/load-sse.mjs).
+ * The server runs for days next to other programs, so collect garbage once the heap has grown by 30 percent. By default,
+ * the heap took three times the size of its live data (166 MB for 45 MB under bench/load-sse.mjs).
  */
 function keepHeapSmall(): void {
   setFlagsFromString("--heap-growing-percent=30");
 }
 
-/** Names to offer: the one in use, the emulator, and of every provider whose key is there the models with a known price. */
+/** The models to offer: the default, the emulator's, and the priced models of every provider whose key is set. */
 function modelNames(usual: string): readonly string[] {
   const usable = Object.values(PROVIDERS)
     .filter(hasKey)
@@ -136,7 +134,7 @@ async function assertReadable(store: Store): Promise<void> {
   for await (const _ of store.list({ summaries: false })) return;
 }
 
-/** Beside the bundled command line, or in the repository's build. */
+/** The page's folder: next to the bundled command line, or in the repository's build. */
 function pageFolder(): string | undefined {
   return ["../web", "../../web", "../../../../dist/web"]
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
@@ -152,14 +150,14 @@ function portFrom(text: string): number {
 function welcome({ url }: RunningServer, { host }: ServeFlags, hasPage: boolean): string {
   const open = isLoopback(host)
     ? ""
-    : `\n  ${inertLine(host, 100)} can be reached from other machines, without encryption: use it behind a tunnel or a proxy with TLS.`;
-  const page = hasPage ? "" : "\n  The page is not built (npm run build); the API answers all the same.";
-  return `Throughline serves ${url}. The link above lets one browser in, once. Ctrl-C ends it.${open}${page}\n`;
+    : `\n  ${inertLine(host, 100)} can be reached from other machines, without encryption. Put it behind a tunnel or a proxy with TLS.`;
+  const page = hasPage ? "" : "\n  The page is not built (run npm run build); the API still works.";
+  return `Throughline serves ${url}. The link above logs one browser in, once. Press Ctrl-C to stop.${open}${page}\n`;
 }
 
 /**
- * By a file only this user can read: arguments of a process can be read by every user of the machine, and the link's
- * code lets in whoever is first.
+ * Opens the link through a file that only this user can read. Every user of the machine can read the arguments of a
+ * process, and the link's code logs in the first browser that uses it.
  */
 function openBrowser(link: string, terminal: Terminal): () => void {
   const folder = mkdtempSync(join(tmpdir(), "throughline-"));
@@ -178,7 +176,7 @@ function openBrowser(link: string, terminal: Terminal): () => void {
     stdio: "ignore",
     detached: true,
   });
-  child.on("error", () => say(terminal, `no browser could be opened (${command}): open the link yourself`));
+  child.on("error", () => say(terminal, `could not open a browser with ${command}: open the link yourself`));
   child.unref();
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -1,4 +1,4 @@
-/** `throughline sessions`: find, read, rename and remove what was kept. */
+/** `throughline sessions`: lists, shows, searches, renames and removes stored sessions. */
 
 import { join } from "node:path";
 
@@ -33,13 +33,14 @@ import { importCommand } from "./import.ts";
 
 export function sessionsCommand(terminal: Terminal, finish: (code: number) => void): Command {
   const sessions = new Command("sessions")
-    .description("list, read, search, rename and remove sessions")
+    .description("List, show, search, rename, remove, export, import and erase sessions")
+    .helpCommand("help [command]", "Show the help of a command")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline sessions                       the newest 20
-  throughline sessions show --last           the last one of this directory, as text
+  throughline sessions                       list the 20 most recent sessions
+  throughline sessions show --last           print the last session of this directory
   throughline sessions search "build fails"
   throughline sessions rename --last "fix the build"
   throughline sessions rm s_1m7g --yes`,
@@ -47,48 +48,48 @@ Examples:
   const done = (work: Promise<number | void>): Promise<void> => work.then((code) => finish(code ?? EXIT.ok));
   sessions
     .command("list", { isDefault: true })
-    .description("the newest sessions")
-    .option("-n, --number <n>", "how many", "20")
-    .option("--here", "only those of this directory")
-    .option("--server <url>", "those of a server: its URL, or the link it printed")
-    .option("--json", "as JSON")
+    .description("List the most recent sessions")
+    .option("-n, --number <n>", "list at most n sessions", "20")
+    .option("--here", "list only the sessions of this directory")
+    .option("--server <url>", "list the sessions of a server, given by its URL or the link it printed")
+    .option("--json", "print JSON")
     .action((flags: ListFlags) => done(list(flags, terminal)));
-  takesSession(sessions.command("show").description("a session as text"))
+  takesSession(sessions.command("show").description("Print a session as text"))
     .addOption(
-      new Option("--reasoning <how>", "full, title or none")
+      new Option("--reasoning <how>", "how much reasoning to print")
         .choices(["full", "title", "none"])
         .default("title"),
     )
-    .option("--json", "its blocks as JSON")
+    .option("--json", "print the session's blocks as JSON")
     .action((name: string | undefined, flags: ShowFlags) =>
       done(readSession(name, flags, (log) => show(log, flags, terminal))),
     );
   sessions
     .command("search")
-    .description("sessions whose messages contain a text")
-    .argument("<text>", "what to look for, in any case")
-    .option("--json", "as JSON")
+    .description("Find sessions whose messages contain a text")
+    .argument("<text>", "the text to find, ignoring case")
+    .option("--json", "print JSON")
     .action((text: string, flags: { readonly json?: boolean }) => done(search(text, flags, terminal)));
   sessions
     .command("rename")
-    .description("give a session another title")
+    .description("Change a session's title")
     .usage("[options] <session> <title>")
-    .argument("<session>", "its id, a unique beginning of it, or its title; not with --last")
+    .argument("<session>", "the session's id, a unique prefix of it, or its title; omit it with --last")
     .argument("[title]", "the new title")
-    .option("--last", "the last session of this directory")
+    .option("--last", "use the last session of this directory")
     .action((name: string, title: string | undefined, flags: LastFlag) => done(rename(name, title, flags)));
   sessions
     .command("rm")
-    .description("remove sessions with everything beside them")
-    .argument("[session...]", "ids, unique beginnings of them, or titles")
-    .option("--last", "the last session of this directory")
-    .option("--yes", "do it; without it, it only says what would go")
+    .description("Remove sessions and all their files")
+    .argument("[session...]", "ids, unique prefixes of ids, or titles")
+    .option("--last", "use the last session of this directory")
+    .option("--yes", "remove them; without this flag, only show what would be removed")
     .action((names: readonly string[], flags: LastFlag & { readonly yes?: boolean }) =>
       done(remove(names, flags, terminal)),
     );
-  takesSession(sessions.command("path").description("where a session's log is, or where all are")).action(
-    (name: string | undefined, flags: LastFlag) => done(path(name, flags, terminal)),
-  );
+  takesSession(
+    sessions.command("path").description("Print the path of a session's log, or of the folder of all logs"),
+  ).action((name: string | undefined, flags: LastFlag) => done(path(name, flags, terminal)));
   sessions.addCommand(exportCommand(terminal, finish));
   sessions.addCommand(importCommand(terminal, finish));
   sessions.addCommand(eraseCommand(terminal, finish));
@@ -102,7 +103,7 @@ interface ListFlags {
   readonly json?: boolean;
 }
 
-/** Only summaries of what is shown are read: a folder of ten thousand sessions costs its listing and a screenful. */
+/** Reads summaries only of the sessions it shows, so that listing a folder of ten thousand sessions stays cheap. */
 async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
   const most = wholeNumber("-n", flags.number, ABOVE_ZERO);
   const rows: SessionRow[] = [];
@@ -119,8 +120,8 @@ async function list(flags: ListFlags, terminal: Terminal): Promise<void> {
   if (rows.length === 0)
     terminal.stderr.write(
       flags.here === true
-        ? "There are no sessions of this directory.\n"
-        : "There are no sessions yet: throughline starts one.\n",
+        ? "No sessions in this directory.\n"
+        : "No sessions yet. Run throughline to start one.\n",
     );
   const longest = Math.max(0, ...rows.map(({ id }) => id.length));
   for (const row of rows) terminal.stdout.write(`${row.id.padEnd(longest)}  ${rowText(row)}\n`);
@@ -149,7 +150,7 @@ interface Hit {
 }
 
 async function search(text: string, flags: { readonly json?: boolean }, terminal: Terminal): Promise<number> {
-  if (text.trim() === "") throw codedError("usage", "search for what? Give a word or a sentence");
+  if (text.trim() === "") throw codedError("usage", "the search text is empty: give a word or a sentence");
   const store = sessionStore();
   const wanted = text.toLowerCase();
   let stopped = false;
@@ -199,7 +200,7 @@ async function rename(first: string, second: string | undefined, flags: LastFlag
   if (title === undefined || (flags.last === true && second !== undefined)) {
     throw codedError(
       "usage",
-      "rename takes a session (or --last) and a title; a title of several words needs quotes",
+      "rename takes a session (or --last) and a title; put a title of several words in quotes",
     );
   }
   const clean = inertLine(title, 200);
@@ -215,12 +216,12 @@ async function remove(
   flags: LastFlag & { readonly yes?: boolean },
   terminal: Terminal,
 ): Promise<number> {
-  // All are found before any is removed: a typing error in the last name removes nothing.
+  // Find all sessions before removing any, so that a typing error in the last name removes nothing.
   const ids: string[] = [];
   for (const name of flags.last === true && names.length === 0 ? [undefined] : names) {
     ids.push(await sessionNamed(name, flags));
   }
-  if (ids.length === 0) throw codedError("usage", "which session? Give its id, or --last");
+  if (ids.length === 0) throw codedError("usage", "no session given: name one or more, or use --last");
   if (flags.yes !== true) {
     terminal.stderr.write(`would remove ${ids.join(", ")}; add --yes to do it\n`);
     return EXIT.usage;
@@ -234,7 +235,7 @@ async function remove(
 
 async function path(name: string | undefined, flags: LastFlag, terminal: Terminal): Promise<void> {
   const all = name === undefined && flags.last !== true;
-  // Not opened: whoever asks may want to look at a log that cannot be read.
+  // Do not open the log: the user may want the path of a log that cannot be read.
   const where = all ? [] : [`${await sessionNamed(name, flags)}.jsonl`];
   terminal.stdout.write(`${join(sessionsFolder(), ...where)}\n`);
 }

@@ -1,4 +1,4 @@
-/** `throughline stats`: what the sessions of this machine used, and what was left out of their requests. */
+/** `throughline stats`: shows what the sessions of this machine used, and what was left out of their requests. */
 
 import { setImmediate } from "node:timers/promises";
 
@@ -28,11 +28,11 @@ interface StatsFlags {
 
 export function statsCommand(terminal: Terminal, finish: Finish): Command {
   return new Command("stats")
-    .description("tokens, cost, tools, errors and what was left out of requests, per day and model")
-    .option("--days <n>", "of the last n days", "30")
-    .option("--all", "of all days")
-    .option("--here", "only sessions of this directory")
-    .option("--json", "as JSON")
+    .description("Show tokens, cost, tools, errors and items left out of requests, per day and model")
+    .option("--days <n>", "cover the last n days", "30")
+    .option("--all", "cover all days")
+    .option("--here", "count only the sessions of this directory")
+    .option("--json", "print JSON")
     .addHelpText(
       "after",
       `
@@ -54,7 +54,7 @@ async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
   const store = sessionStore();
   const found: StoredSession[] = [];
   for await (const stored of store.list({ summaries: false })) {
-    // What was not written to since then has nothing to add.
+    // A session not written to since then adds nothing.
     if (days === undefined || stored.modifiedAt >= Date.parse(from)) found.push(stored);
   }
   const costOf = costsWith(settingsHere(terminal).values);
@@ -67,7 +67,7 @@ async function stats(flags: StatsFlags, terminal: Terminal): Promise<number> {
   });
   let read = 0;
   for (const { id } of found) {
-    // Reading is synchronous underneath: without a pause no signal would be heard.
+    // Reading is synchronous underneath: without a pause, signals would not be handled.
     if (read % 16 === 0) await setImmediate();
     if (stopped) break;
     read += 1;

@@ -1,4 +1,4 @@
-/** `throughline tree`: the branches of a session, and the way to another one. */
+/** `throughline tree`: shows the branches of a session and switches between them. */
 
 import { Command } from "commander";
 
@@ -17,15 +17,17 @@ interface TreeFlags extends LastFlag {
 }
 
 export function treeCommand(terminal: Terminal, finish: Finish): Command {
-  return takesSession(new Command("tree").description("the branches of a session; --to goes to another one"))
-    .option("--to <seq>", "go on from the end of the turn with this event")
-    .option("--json", "as JSON")
+  return takesSession(
+    new Command("tree").description("Show the branches of a session, or switch to another one"),
+  )
+    .option("--to <seq>", "switch to the end of the turn that contains this event")
+    .option("--json", "print JSON")
     .addHelpText(
       "after",
       `
 Examples:
-  throughline tree --last                  turns and branches, the active ones marked *
-  throughline tree s_1m7g --to 41          go on from the turn that event 41 belongs to`,
+  throughline tree --last                  show turns and branches, the active ones marked *
+  throughline tree s_1m7g --to 41          continue after the turn that contains event 41`,
     )
     .action(async (name: string | undefined, flags: TreeFlags) => {
       const id = await sessionNamed(name, flags);
@@ -34,13 +36,13 @@ Examples:
         buildTree(events),
       );
       if (flags.json === true) printTree(terminal.stdout, tree);
-      else if (tree.length === 0) terminal.stderr.write("There are no turns yet.\n");
+      else if (tree.length === 0) terminal.stderr.write("The session has no turns yet.\n");
       else printLines(terminal.stdout, linesOf(tree));
       finish(EXIT.ok);
     });
 }
 
-/** Nothing is asked of a model: the built-in one stands in, and is never started. */
+/** An agent needs a model, but this one makes no request, so the emulator is named and never started. */
 async function goTo(id: string, to: number): Promise<void> {
   const session = await createAgent({ model: emulator() }).open({ id, store: sessionStore() });
   try {
@@ -50,17 +52,17 @@ async function goTo(id: string, to: number): Promise<void> {
   }
 }
 
-/** In a long session every turn is the child of the one before it: too deep for JSON.stringify, and for being set in. */
-const DEEPEST_SET_IN = 500;
+/** In a long session every turn is the child of the previous one: too deep for JSON.stringify, and to indent. */
+const DEEPEST_INDENTED = 500;
 
 function printTree(out: Terminal["stdout"], tree: readonly TreeTurn[]): void {
   let level = tree;
-  for (let depth = 0; depth < DEEPEST_SET_IN; depth += 1) level = level.flatMap(({ children }) => children);
+  for (let depth = 0; depth < DEEPEST_INDENTED; depth += 1) level = level.flatMap(({ children }) => children);
   if (level.length === 0) printJson(out, tree);
   else printLines(out, jsonOf(tree));
 }
 
-/** A turn a line. */
+/** JSON with one turn per line. */
 function* jsonOf(tree: readonly TreeTurn[]): Generator<string> {
   const open = [{ turns: tree, next: 0 }];
   yield "[";
@@ -79,8 +81,8 @@ function* jsonOf(tree: readonly TreeTurn[]): Generator<string> {
 }
 
 /**
- * Turns that follow one another stand below each other; only where branches part they are set in. Without recursion: in a
- * long session every turn is the child of the one before it.
+ * Consecutive turns share an indent; only branches are indented further. Not recursive, because in a long session every
+ * turn is the child of the previous one.
  */
 function linesOf(roots: readonly TreeTurn[]): readonly string[] {
   const lines: string[] = [];
@@ -104,15 +106,15 @@ function linesOf(roots: readonly TreeTurn[]): readonly string[] {
 
 interface Row {
   readonly turn: TreeTurn;
-  /** What stands before it, and what before its children. */
+  /** The prefix of this row; `below` is the prefix of its children. */
   readonly lead: string;
   readonly below: string;
 }
 
-/** Branches of branches of branches: from here on they are not set in any further. */
+/** Deeper branches are not indented further. */
 const WIDEST_INDENT = 80;
 
-/** The last one first: the first is taken next. */
+/** In reverse order, because the caller pops from the end. */
 function rowsOf(turns: readonly TreeTurn[], indent: string): Row[] {
   const parts = turns.length > 1 && indent.length < WIDEST_INDENT;
   return turns
