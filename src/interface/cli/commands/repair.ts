@@ -355,7 +355,7 @@ function print(report: Report, flags: RepairFlags, out: Terminal["stdout"]): voi
   for (const { location, rule, title, todo } of remaining)
     out.write(`${inertLine(location, 200)}: ${rule} ${title}: not repaired. To do: ${todo}\n`);
   const head = `${inertLine(repaired, 200)}: ${format}`;
-  if (changes.length === 0 && left.length === 0) return void out.write(`${head}: no problems\n`);
+  if (changes.length === 0 && remaining.length === 0) return void out.write(`${head}: no problems\n`);
   const where = written === undefined ? "nothing written" : `written to ${inertLine(written, 300)}`;
   out.write(`${head}: ${amount(changes.length, "change")}, ${where}\n`);
 }
