@@ -1,6 +1,6 @@
 /**
- * Vitest's global set-up: builds once per test run what the tests start as processes, as it is shipped. No child loads
- * TypeScript: that takes longer than what most of them do.
+ * Vitest's global set-up: builds once per test run the programs that the tests start as processes, as shipped. No child
+ * loads TypeScript, because that takes longer than most of them run.
  */
 
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,19 +13,21 @@ import type { TestProject } from "vitest/node";
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** Holds `package` (the command line and the library, laid out as published), `chunks.json` and `children/*.mjs`. */
+    /**
+     * Holds `package` (the command line and the library, laid out as published), `chunks.json` and `children/*.mjs`.
+     */
     readonly bundle: string;
   }
 }
 
-/** What a chunk of the bundle was made of. */
+/** The source files of a chunk of the bundle. */
 export type ChunkInputs = Readonly<Record<string, readonly string[]>>;
 
 interface Metafile {
   readonly outputs: Readonly<Record<string, { readonly inputs: Readonly<Record<string, unknown>> }>>;
 }
 
-/** Programs of the tests that run in processes of their own. */
+/** Test programs that run in their own processes. */
 const CHILDREN = {
   "append-child": "test/exhaustive/append-child.ts",
   "follow-child": "test/contracts/follow-child.ts",
@@ -55,7 +57,7 @@ async function bundleCommand(): Promise<void> {
   writeFileSync(join(folder, "chunks.json"), JSON.stringify(Object.fromEntries(chunks)));
 }
 
-/** With its dependencies beside it, as npm would install them. */
+/** With its dependencies next to it, as npm would install them. */
 async function bundlePackage(): Promise<void> {
   const { bundleLibrary } = (await script("bundle-library.mjs")) as {
     readonly bundleLibrary: (outdir: string, dependencies: readonly string[]) => Promise<unknown>;
@@ -79,7 +81,7 @@ async function bundleChildren(): Promise<void> {
     format: "esm",
     target: "node20",
     logLevel: "warning",
-    // What the emulator needs of CommonJS, should the corpus bring it along.
+    // CommonJS globals that the emulator needs, in case the corpus includes it.
     banner: {
       js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
     },

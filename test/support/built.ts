@@ -6,7 +6,7 @@ import { inject } from "vitest";
 
 import type { ChildName } from "./build-once.ts";
 
-/** As it is published: a link to it in `node_modules` is all that a program needs. */
+/** As published: a link to it in `node_modules` is all that a program needs. */
 export const PACKAGE = join(inject("bundle"), "package");
 
 export const CLI = join(PACKAGE, "dist", "cli", "main.js");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { afterTest, cleanUpTest } from "./clean-up.ts";
 
-test("everything is undone, last made first, also when some of it fails", async () => {
+test("everything is undone, last made first, even if some of it fails", async () => {
   const undone: string[] = [];
   afterTest(() => undone.push("first"));
   afterTest(async () => Promise.reject(new Error("second")));

@@ -1,7 +1,7 @@
 /**
- * What is to be undone after a test or after a file of tests, last made first. Fixtures add to these lists instead of
- * registering hooks of their own: files of tests share a process and its modules, and a hook that a shared module
- * registers belongs to the first of them alone. The hooks stand in run-clean-ups.ts, which runs for every file.
+ * What is to be undone after a test or after a test file, last made first. Fixtures add to these lists instead of
+ * registering their own hooks: test files share a process and its modules, and a hook that a shared module registers
+ * belongs only to the first of them. The hooks are in run-clean-ups.ts, which runs for every file.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export function afterFile(cleanUp: CleanUp): void {
 export const cleanUpTest = (): Promise<void> => runAll(ofTest);
 export const cleanUpFile = (): Promise<void> => runAll(ofFile);
 
-/** All of them, also when one fails: what one leaves behind would meet the next file. */
+/** Runs all of them even if one fails, because leftovers would affect the next file. */
 async function runAll(list: CleanUp[]): Promise<void> {
   const errors: unknown[] = [];
   for (let next = list.pop(); next !== undefined; next = list.pop()) {

@@ -1,5 +1,5 @@
 /**
- * Random conversations: what a person, a network and a provider may do, as data. `play` plays them.
+ * Random conversations: what a user, a network and a provider may do, as data. `play` plays them.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Fault, FaultPoint } from "../../src/emulator/index.ts";
 import type { ReplayPolicy } from "../../src/index.ts";
 
 /**
- * home and other: two reasoning models. account: the first one under another key. plain: takes no reasoning.
+ * home and other: two reasoning models. account: the first one under another key. plain: accepts no reasoning.
  * bound: drops reasoning whose prefix changed. bare: an endpoint to which no item ids are sent.
  */
 export type ModelName = "home" | "other" | "account" | "plain" | "bound" | "bare";
@@ -20,16 +20,16 @@ export interface Send {
   readonly prompt: string;
   /** One per request, in order. */
   readonly faults: readonly Fault[];
-  /** Cancelled when so many events have been seen. */
+  /** Cancelled after this many events have been seen. */
   readonly cancelAfter?: number;
-  /** Cancelled by a tool that is running. */
+  /** Cancelled by a running tool. */
   readonly cancelInTool?: true;
   /** For this turn only. */
   readonly effort?: string;
   readonly model?: ModelName;
 }
 
-/** `pick` chooses among what there is, from 0 to 1. */
+/** `pick` chooses among the candidates, from 0 to 1. */
 export type Action =
   | Send
   | { readonly type: "model"; readonly to: ModelName; readonly effort?: string }
@@ -57,7 +57,7 @@ export interface Conversation {
   readonly actions: readonly Action[];
 }
 
-/** The emulator's documented prompts (docs/emulator.md), and words it only chats about. */
+/** The emulator's documented prompts (docs/emulator.md), and others to which it only makes conversation. */
 export const PROMPTS = [
   "What is the weather in Paris?",
   "What is the weather in Rome and Oslo and Lima?",
@@ -96,14 +96,14 @@ const point: fc.Arbitrary<FaultPoint> = fc.oneof(
   fc.record({ where: fc.constant("after" as const), unit: fc.constant("byte" as const), index: nat(6000) }),
 );
 
-/** Absent all but once in `times`. */
+/** Present once in `times`, on average. */
 function seldom<T>(arbitrary: fc.Arbitrary<T>, times: number): fc.Arbitrary<T | undefined> {
   return fc.oneof({ arbitrary: fc.constant(undefined), weight: times - 1 }, { arbitrary, weight: 1 });
 }
 
 const eventIndex = fc.integer({ min: -4, max: 24 });
 
-/** Faults of the stream that leave a response which can be read. */
+/** Faults of the stream that leave a readable response. */
 const harmless: fc.Arbitrary<Fault> = fc.oneof(
   fc.constant({ type: "late-ciphertext" as const }),
   fc.constant({ type: "done-only" as const }),
@@ -123,7 +123,7 @@ const harmless: fc.Arbitrary<Fault> = fc.oneof(
   fc.constant({ type: "rotate-ids" as const, length: 40 }),
 );
 
-/** Faults that end a response, or come instead of one. */
+/** Faults that end or replace a response. */
 const harmful: fc.Arbitrary<Fault> = fc.oneof(
   fc.record({ type: fc.constantFrom("end" as const, "cut" as const, "reset" as const), at: point }),
   fc.record({ type: fc.constant("http" as const), status: fc.constantFrom(429, 500, 502, 503, 529) }),
@@ -256,7 +256,7 @@ const replay: fc.Arbitrary<ReplayPolicy> = fc.oneof(
 
 export interface ConversationOptions {
   readonly maxActions: number;
-  /** Nothing that makes the provider refuse what it took before: no key rotation, no model that takes less. */
+  /** Nothing that makes the provider refuse what it accepted before: no key rotation, no model that accepts less. */
   readonly steady?: true;
 }
 

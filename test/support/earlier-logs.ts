@@ -1,6 +1,7 @@
 /**
- * What the logs of earlier versions are asked, when they are made and ever after: scripts/make-log-fixtures.mjs writes the
- * answers down, test/logs/earlier-logs.test.ts compares them. Models and tools here are those the logs were made with.
+ * The questions put to the logs of earlier versions, when they are made and ever after: scripts/make-log-fixtures.mjs
+ * records the answers, test/logs/earlier-logs.test.ts compares them. Models and tools here are those the logs were made
+ * with.
  *
  * @module
  */
@@ -26,7 +27,7 @@ import {
 import { blocksOf } from "../../src/interface/fragments/index.ts";
 import { practiceTools } from "./practice-tools.ts";
 
-/** A name that never resolves: whoever forgets `towards` reaches nothing. */
+/** A name that never resolves, so that a test that forgets `towards` reaches nothing. */
 const ENDPOINT = "http://emulator.invalid";
 export const KEY = "key-of-the-log-fixtures";
 
@@ -38,7 +39,7 @@ interface ModelChoice {
   readonly parameters?: Settings["parameters"];
 }
 
-/** The emulated model of that name on the endpoint of the fixtures, as the profile says. */
+/** The emulated model of that name on the endpoint of the fixtures, according to the profile. */
 export function fixtureModel(name: string, dialect: string, choice: ModelChoice): Model {
   const { providerTools, ...rest } = choice;
   const options = { ...rest, apiKey: KEY, ...(providerTools === undefined ? {} : { providerTools }) };
@@ -48,7 +49,7 @@ export function fixtureModel(name: string, dialect: string, choice: ModelChoice)
   return openai(name, { ...options, baseUrl });
 }
 
-/** The model that a log went to last, as today's program makes it. */
+/** The last model of a log, as today's program makes it. */
 export function modelOf(settings: Settings): Model {
   const { target, profile, effort, hosted, capabilities, parameters } = settings;
   return fixtureModel(target.model, target.dialect, {
@@ -68,7 +69,7 @@ export function towards({ url }: Pick<Emulator, "url">): typeof fetch {
   };
 }
 
-/** One unless more are asked for, because every change of settings writes them into the log. */
+/** One, unless told otherwise, because every change of settings writes them into the log. */
 export function fixtureTools(...names: readonly string[]): readonly Tool[] {
   const used = names.length === 0 ? ["get_weather"] : names;
   return practiceTools({ began: () => undefined }).filter(({ name }) => used.includes(name));
@@ -81,7 +82,7 @@ export interface Known {
   readonly dialects: readonly string[];
 }
 
-/** What there must be a log of. A version's folder keeps its own, because later versions know more. */
+/** What there must be a log of. A version's folder keeps its own list, because later versions know more. */
 export function whatIsKnown(): Known {
   const dialects = new Set(Object.values(PROFILES).map(({ dialect }) => dialect));
   return { types: CANONICAL_TYPES.toSorted(), dialects: [...dialects].toSorted() };
@@ -89,7 +90,7 @@ export function whatIsKnown(): Known {
 
 export interface LogRecord {
   readonly events: number;
-  /** How many of each; one nobody knows as `unknown:<type>`. */
+  /** The count of each type; an unknown one as `unknown:<type>`. */
   readonly types: Readonly<Record<string, number>>;
   /** Each `<proof> <bodyHash> <prefixHash>`. */
   readonly requests: readonly string[];
@@ -121,7 +122,7 @@ export async function recordOf(log: Log): Promise<LogRecord> {
   const requests: string[] = [];
   for (let request = 1; request <= (types["response_start"] ?? 0); request += 1) {
     const { body, start, proof } = await rebuildRequest(log, request);
-    // Of the body that was rebuilt, not the one that the log states: a change shows even where the proof was no "same".
+    // Of the rebuilt body, not the one that the log states: a change shows even if the proof was not "same".
     requests.push(`${proof} ${hashOf(body)} ${start.prefixHash}`);
   }
   const preview = hashOf((await previewFromLog(log)).body);

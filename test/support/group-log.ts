@@ -1,6 +1,7 @@
 /**
- * A log of one user message and one response, from the exact text of the items a provider sent. The items go through the
- * decoder and through a line of the log, as they would in a session.
+ * A log of one user message and one response, from the exact text of the items a provider sent. The items go through
+ * the
+ * decoder and through a line of the log, as in a session.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * A clock on which waiting costs nothing: time goes on by itself, a little with every look, and `sleep` jumps.
+ * A clock on which waiting costs nothing: time advances a little with every reading, and `sleep` jumps.
  *
  * @module
  */

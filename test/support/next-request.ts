@@ -1,5 +1,5 @@
 /**
- * The next request of a log, without a session: fold, render, and ask a strict emulator what it thinks of it.
+ * The next request of a log, without a session: fold, render, and get a strict emulator's verdict.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { ModelName } from "./conversation.ts";
 import { MODELS, practiceModel } from "./practice-models.ts";
 import { practiceTools } from "./practice-tools.ts";
 
-/** Events as a log would stamp them, after those that are there. */
+/** Events as a log would stamp them, after the existing ones. */
 export function stamped(
   after: readonly LoggedEvent[],
   drafts: readonly EventDraft[],
@@ -48,7 +48,7 @@ export function bodyText({ body }: RenderedRequest): string {
   return Buffer.concat(body).toString("utf8");
 }
 
-/** Which of the practice models a target is; its key is needed to ask. */
+/** Which practice model a target is; its key is needed for the request. */
 export function keyOf(settings: Settings): string {
   const names = Object.keys(MODELS) as ModelName[];
   const name = names.find((one) => {
@@ -58,7 +58,7 @@ export function keyOf(settings: Settings): string {
   return MODELS[name ?? "home"].key;
 }
 
-/** Undefined when it was accepted, else what was wrong. */
+/** Undefined if it was accepted, else what was wrong. */
 export async function verdictOf(baseUrl: string, body: string, key: string): Promise<string | undefined> {
   const response = await fetch(`${baseUrl}/responses`, {
     method: "POST",

@@ -1,5 +1,5 @@
 /**
- * What a request had to carry, told from the log by its own plain reading of the laws – not by the code under test.
+ * What a request had to carry, derived from the log by an independent reading of the laws, not by the code under test.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { sliceMember } from "../../src/base/support/index.ts";
 import { idPrefixes } from "../../src/emulator/seal.ts";
 import { onPath } from "./play.ts";
 
-/** The listed rules by which reasoning of a completed response of the target's own may stay behind. */
+/** The listed rules by which reasoning of the target's own completed response may be omitted. */
 export type Exception =
   | "override: the origin has refused it"
   | "replay policy"
@@ -45,13 +45,13 @@ export interface Expected {
   readonly groups: readonly ExpectedGroup[];
 }
 
-/** `events`: the log as it stood before the request's own `response_start`. */
+/** `events`: the log as it was before the request's own `response_start`. */
 export function expectedOf(events: readonly LoggedEvent[]): Expected {
   const path = onPath(events);
   const settings = last(path, "settings")?.settings;
   if (settings === undefined) throw new Error("a request without settings");
   const cut = last(path, "compaction")?.before ?? -1;
-  // What an origin has refused stays true on every branch.
+  // An origin's refusal holds on every branch.
   const overrides = events.filter(
     (event): event is ReplayOverride =>
       event.type === "replay_override" && isSame(event.target, settings.target),
@@ -146,7 +146,7 @@ function exceptionOf(
   if (items.some((item) => item.type === "reasoning" && payloadOf(item) === undefined))
     return "no payload ever arrived";
   if (profile.itemIds === "omit") return undefined;
-  // The ids of what comes later name a thought that cannot be sent: none of the response can.
+  // The ids of later items name a thought that cannot be sent, so none of the response can.
   const lost = items.findIndex((item) => withoutFollower(item, group, profile) !== undefined);
   const named = items
     .slice(lost)
@@ -160,7 +160,7 @@ function exceptionOf(
   return undefined;
 }
 
-/** Of a thought: what followed it cannot be sent, or nothing did. */
+/** For a thought: its follower cannot be sent, or there is none. */
 function withoutFollower(
   item: ItemEvent,
   { items }: GroupFacts,

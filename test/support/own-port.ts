@@ -1,6 +1,7 @@
 /**
- * A port for a server that goes away and comes back on it. Those that the system hands out itself (from 32768 on) may in
- * the meantime be given to anybody who listens or connects anywhere; below them nobody comes by chance.
+ * A port for a server that stops and restarts on it. The system may meanwhile give the ports that it hands out itself
+ * (from
+ * 32768) to any process that listens or connects; below those, a collision is unlikely.
  *
  * @module
  */
@@ -14,7 +15,7 @@ let given = 0;
 
 export async function ownPort(): Promise<number> {
   for (;;) {
-    // Every test file runs in a process of its own, and they must not meet.
+    // Every test file runs in its own process, and their ports must not collide.
     const port = FIRST + ((process.pid * 31 + given) % COUNT);
     given += 1;
     if (await isFree(port)) return port;

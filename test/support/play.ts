@@ -1,6 +1,6 @@
 /**
  * Plays a random conversation on real parts: a session on a memory store, the real provider code, the strict emulator.
- * What comes back is everything that was sent and logged, for properties to look at.
+ * Returns everything that was sent and logged, for properties to check.
  *
  * @module
  */
@@ -27,7 +27,7 @@ import { instantClock } from "./instant-clock.ts";
 import { practiceModel } from "./practice-models.ts";
 import { practiceTools } from "./practice-tools.ts";
 
-/** One request, with the log as it stood when it was made. */
+/** One request, with the log as it was when the request was made. */
 export interface Sent {
   readonly session: string;
   /** Up to and including the request's own `response_start`. */
@@ -36,7 +36,7 @@ export interface Sent {
   readonly body: string;
   /** The bytes of the answer, as they arrived. */
   readonly bytes: Uint8Array[];
-  /** Undefined when it was cancelled before the emulator had it. */
+  /** Undefined if it was cancelled before the emulator had it. */
   readonly exchange: RecordedExchange | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface Played {
   readonly sent: readonly Sent[];
   readonly exchanges: readonly RecordedExchange[];
   readonly turns: readonly TurnResult[];
-  /** The log of every session, forks and those before a crash included, as they were left. */
+  /** The log of every session as it was left, including forks and those before a crash. */
   readonly logs: readonly (readonly LoggedEvent[])[];
 }
 
@@ -145,7 +145,7 @@ class Player {
         if (this.#messages().length > 0) await session.truncate({ keepTurns: action.turns });
         return;
       case "cut_from": {
-        // Not the very first events: a session without its start is another story.
+        // Not the very first events: a session without its start is a different case.
         const event = chosen(await this.#path(), action.pick);
         if (event !== undefined && event.seq > 0) await session.truncate({ from: event.seq });
         return;
@@ -275,7 +275,7 @@ class Player {
     this.#logs.push([...(this.#log?.events ?? [])]);
   }
 
-  /** The log of the session that is open can be looked into, because a request is made while it is. */
+  /** The log of the open session is accessible, because requests are made while it is open. */
   #watched(store: Store): Store {
     return {
       ...store,
@@ -289,8 +289,8 @@ class Player {
 }
 
 /**
- * Which exchange each request was. By the request id where the answer's head arrived; a request that was cancelled
- * before has the first one left with its bytes, or none: it may never have been seen.
+ * Which exchange each request was: by request id if the head of the answer arrived. A request that was cancelled
+ * before gets the first remaining exchange with its bytes, or none, since it may never have been seen.
  */
 function matched(
   pending: readonly Pending[],
@@ -327,11 +327,11 @@ export async function storeWith(id: string, events: readonly LoggedEvent[]): Pro
   return store;
 }
 
-/** The active path, told anew: tests do not ask the code under test. */
+/** The active path, computed independently of the code under test. */
 export function onPath(events: readonly LoggedEvent[]): readonly LoggedEvent[] {
   const pathAt = new Map<number, readonly LoggedEvent[]>();
   let path: readonly LoggedEvent[] = [];
-  // A compaction that never ended is left by the next message: the path is again what it was before.
+  // The next message abandons a compaction that never ended: the path is what it was before.
   let aside: { readonly turn: string; readonly path: readonly LoggedEvent[] } | undefined;
   for (const event of events) {
     const over = event.type === "turn_end" && event.turn === aside?.turn;

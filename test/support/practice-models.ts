@@ -1,5 +1,5 @@
 /**
- * The models of the random conversations: real ones, on an emulator's address.
+ * The models of the random conversations: real ones, at an emulator's address.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { openai, type Model } from "../../src/index.ts";
 import type { ModelName } from "./conversation.ts";
 
-/** What each model is called on the wire, under which key, and how its endpoint departs from the usual. */
+/** The name of each model on the wire, its key, and how its endpoint departs from the usual. */
 export const MODELS: Readonly<
   Record<ModelName, { readonly id: string; readonly key: string; readonly profile?: string }>
 > = {

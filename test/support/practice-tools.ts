@@ -1,5 +1,5 @@
 /**
- * Tools for the emulator's documented prompts, in memory: some succeed, some throw, some can be denied.
+ * In-memory tools for the emulator's documented prompts: some succeed, some throw, some can be denied.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { tool, type Tool, type ToolContext } from "../../src/index.ts";
 import { type JsonValueSchema, text } from "./tool-schema.ts";
 
 export interface ToolHooks {
-  /** Called when a tool begins; may cancel the turn. */
+  /** Called when a tool starts; may cancel the turn. */
   began(name: string, context: ToolContext): void;
 }
 

@@ -1,5 +1,5 @@
 /**
- * A server that says exactly the bytes a test gives it, which no HTTP server would. Closed after the test.
+ * A server that sends exactly the bytes a test gives it, as no HTTP server would. Closed after the test.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface RawServer {
   readonly requests: () => number;
 }
 
-/** `answer` is called with each POST or GET that begins, and how many there have been. */
+/** `answer` is called with each POST or GET that begins, and their count so far. */
 export async function rawServer(answer: (socket: Socket, nth: number) => void): Promise<RawServer> {
   const open = new Set<Socket>();
   let connections = 0;
@@ -45,7 +45,7 @@ export async function rawServer(answer: (socket: Socket, nth: number) => void): 
   };
 }
 
-/** Says it again and again until the connection is closed. */
+/** Sends it again and again until the connection is closed. */
 export function flood(socket: Socket, text: string): void {
   const block = text.repeat(200);
   const more = (): void => {

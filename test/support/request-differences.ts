@@ -1,14 +1,14 @@
 /**
- * What differs in meaning between two request bodies. Ids and payloads are compared by place, not by their text: each
- * client had its own conversation, and the emulator judges them. A text and a list of one text part say the same, and so
- * do `instructions` and a system message at the beginning.
+ * The differences in meaning between two request bodies. Ids and payloads are compared by position, not by text: each
+ * client had its own conversation, and the emulator judges them. A text equals a list of one text part, and
+ * `instructions` equals a system message at the beginning.
  *
  * @module
  */
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** `path: only ours`, `path: only theirs`, `path: ours …, theirs …`; items of a list are named by type or role. */
+/** `path: only ours`, `path: only theirs`, `path: ours …, theirs …`; list items are named by type or role. */
 export function requestDifferences(ours: unknown, theirs: unknown): readonly string[] {
   const found = new Set<string>();
   compare(plain(inFront(ours)), plain(inFront(theirs)), "", found);
@@ -49,7 +49,7 @@ function inFront(body: unknown): unknown {
 
 const opaque = new Set(["encrypted_content", "signature", "data"]);
 
-/** Ids become the count of their first appearance among their kind; null is as good as absent. */
+/** Ids become the count of their first appearance among their kind; null equals absent. */
 function plain(body: unknown): unknown {
   const ids = new Map<string, string>();
   const walk = (value: unknown, key: string): unknown => {
@@ -74,7 +74,7 @@ function countOf(ids: ReadonlyMap<string, string>, kind: string): number {
   return [...ids.keys()].filter((id) => kindOf(id) === kind).length;
 }
 
-/** One text part and the text alone say the same. */
+/** One text part equals the text alone. */
 function inParts(name: string, value: unknown): unknown {
   if ((name !== "content" && name !== "output" && name !== "system") || !Array.isArray(value)) return value;
   const [only] = value as readonly unknown[];

@@ -1,4 +1,4 @@
-/** A set-up file of Vitest's: runs what fixtures left to be undone (clean-up.ts). */
+/** A Vitest set-up file: runs the clean-ups that fixtures registered (clean-up.ts). */
 
 import { afterAll, afterEach } from "vitest";
 

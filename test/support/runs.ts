@@ -17,18 +17,18 @@ const seed = Number(process.env["FC_SEED"] ?? Number.NaN);
 export function runs(quick: number): RunParameters {
   return {
     numRuns: Number.isNaN(asked) ? quick : asked,
-    // Shrinking plays the conversation again and again: worth it for a person at work, too long for a build.
+    // Shrinking replays the conversation again and again: useful for a developer, too slow for a build.
     endOnFailure: process.env["FC_SHRINK"] !== "1",
     ...(Number.isNaN(seed) ? {} : { seed }),
   };
 }
 
-/** For a test of `quick` runs that is given `quickMs`. */
+/** For a test of `quick` runs that takes `quickMs`. */
 export function timeoutFor(quick: number, quickMs = 240_000): number {
   return Number.isNaN(asked) ? quickMs : Math.max(quickMs, (asked / quick) * quickMs);
 }
 
-/** Figures a reader of the test's output wants to see: how much was looked at, and what was let pass. */
+/** Figures for a reader of the test's output: how much was checked, and which exceptions were allowed. */
 export class Tally {
   readonly #counts = new Map<string, number>();
 

@@ -14,7 +14,7 @@ export interface SourceImport {
 const IMPORT =
   /^(?:import|export)( type)?\b[^"';]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
-/** Every source file that is no test, relative to the repository. */
+/** Every source file that is not a test, relative to the repository. */
 export function sourceFiles(): readonly string[] {
   return readdirSync(resolve(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((name) => /(?<!\.test)\.tsx?$/.test(name))

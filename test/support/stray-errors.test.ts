@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 import { expect, test } from "vitest";
 
-/** What Node would end the process with. */
+/** The errors with which Node would end the process. */
 function strayError(socket: Socket): string {
   try {
     socket.emit("error", new Error("read ECONNRESET"));
@@ -13,7 +13,7 @@ function strayError(socket: Socket): string {
   }
 }
 
-test("an error of a connection that nobody listens to says who made the connection; others are left alone", async () => {
+test("an unhandled error of a connection says who made the connection; other errors are left alone", async () => {
   const server = createServer();
   await once(server.listen(0, "127.0.0.1"), "listening");
   const accepted = once(server, "connection") as Promise<[Socket]>;

@@ -1,6 +1,6 @@
 /**
- * A connection that breaks when nobody listens any more ends the whole test run, and Node tells only "read ECONNRESET".
- * Here the error is told whose connection it was.
+ * A connection that breaks without a listener ends the whole test run, and Node reports only "read ECONNRESET". This
+ * module adds to the error whose connection it was.
  *
  * @module
  */
@@ -23,7 +23,7 @@ function watch(message: unknown, what: string): void {
   });
 }
 
-// This runs for every file of tests, and several files share a process.
+// This runs for every test file, and several files share a process.
 const WATCHED = Symbol.for("throughline.test.stray-errors");
 if (!(WATCHED in globalThis)) {
   Object.defineProperty(globalThis, WATCHED, { value: true });

@@ -1,4 +1,4 @@
-/** Names the tests that were green only when they were run once more: each is a defect of the test. */
+/** Names the tests that passed only on a retry: each is a defect of the test. */
 
 import type { Reporter, TestModule } from "vitest/node";
 

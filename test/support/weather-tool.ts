@@ -1,5 +1,5 @@
 /**
- * The tool most conversations with the emulator need: it asks for the weather of a city, and it is always the same.
+ * The tool most conversations with the emulator need: it returns the weather of a city, which is always the same.
  *
  * @module
  */

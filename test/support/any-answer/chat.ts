@@ -1,4 +1,4 @@
-/** Random answers of chat-completions servers: each profile's thoughts, words, calls with odd ids and arguments. */
+/** Random answers of chat-completions servers: each profile's thoughts, text, calls with odd ids and arguments. */
 
 import fc from "fast-check";
 

@@ -207,7 +207,7 @@ export function claudeAnswer(spec: ClaudeSpec, maker: Maker): Built {
   const last = blocks.findLastIndex(({ type }) => SENDABLE.has(String(type)));
   return {
     events: message(blocks, { stop, id, ...(container === undefined ? {} : { container }) }),
-    // A thought that nothing follows stays behind with its answer's others, and so does a refused or broken answer.
+    // A thought without a follower is omitted with its answer's others, and so is a refused or broken answer.
     payloads:
       stop === fit && !String(blocks.at(-1)?.["type"]).endsWith("thinking")
         ? blocks

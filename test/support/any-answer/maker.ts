@@ -3,13 +3,13 @@
 import fc from "fast-check";
 
 export interface AnswerSpec {
-  /** Where the stream breaks off, as a part of its events. */
+  /** Where the stream breaks off, as a share of its events. */
   readonly cut: number | undefined;
-  /** Another answer stands in front, and is never finished. */
+  /** Whether an unfinished other answer comes first. */
   readonly splice: boolean;
 }
 
-/** Most answers arrive whole: what breaks off ends its turn. */
+/** Most answers arrive whole, because one that breaks off ends its turn. */
 export const HOW_IT_ARRIVES = {
   cut: fc.oneof(
     { weight: 5, arbitrary: fc.constant(undefined) },
@@ -20,7 +20,7 @@ export const HOW_IT_ARRIVES = {
 
 export interface Built {
   readonly events: readonly string[];
-  /** What must go home, by the laws, when the answer arrived whole. */
+  /** The payloads that must go home, by the laws, if the answer arrived whole. */
   readonly payloads: readonly string[];
 }
 
@@ -38,7 +38,7 @@ export const TOOL_NAMES = [
   "",
 ];
 
-/** Of one session: ids are its own, and results may be owed from one answer to the next. */
+/** For one session: ids are its own, and results may be owed from one answer to the next. */
 export class Maker {
   #count = 0;
   owed: { readonly id: string; readonly type: string }[] = [];
@@ -49,7 +49,7 @@ export class Maker {
   }
 }
 
-/** The events as they arrive: maybe behind the beginning of another answer, maybe cut. */
+/** The events as they arrive: possibly after the beginning of another answer, possibly cut. */
 export function arriving(
   spec: AnswerSpec,
   build: () => Built,

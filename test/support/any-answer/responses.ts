@@ -72,7 +72,7 @@ export const responsesSpec: fc.Arbitrary<ResponsesSpec> = fc.record({
   ...HOW_IT_ARRIVES,
 });
 
-/** What can always go back with the thought before it. */
+/** Items that can always go back with the thought before them. */
 const SAFE = /^(?:reasoning|message|function_call|web_search_call|file_search_call|code_interpreter_call)$/;
 
 export function responsesAnswer(spec: ResponsesSpec, maker: Maker): Built {

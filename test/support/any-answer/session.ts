@@ -1,4 +1,7 @@
-/** Plays a random session on the strict provider: odd answers, switches, retries, edits, crashes; then asks everybody once more. */
+/**
+ * Plays a random session on the strict provider: odd answers, switches, retries, edits, crashes; then sends one more
+ * message to every model.
+ */
 
 import fc from "fast-check";
 
@@ -86,9 +89,9 @@ export const steps = (maxLength: number): fc.Arbitrary<readonly Step[]> =>
 export interface Outcome {
   readonly refusals: readonly string[];
   readonly violations: readonly string[];
-  /** Of the turns with odd answers. */
+  /** Results of the turns with odd answers. */
   readonly turns: readonly TurnResult[];
-  /** Of the plain turns at the end: asked of every dialect, and of the last speaker before and behind. */
+  /** Results of the plain turns at the end: one per dialect, with the last speaker before and after. */
   readonly afterwards: readonly TurnResult[];
   /** Payloads of the last whole turn that did not go home. */
   readonly lost: readonly string[];

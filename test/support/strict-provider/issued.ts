@@ -1,4 +1,6 @@
-/** What a played answer held: its items or blocks as a client must have read them, told from the events alone. */
+/**
+ * The content of a played answer: its items or blocks as a client must have read them, derived from the events alone.
+ */
 
 import type { Issued, Json } from "./judgement.ts";
 import { list, object, text } from "./judgement.ts";
@@ -11,7 +13,7 @@ export class IssuedRecord implements Issued {
   container: string | undefined;
 
   add(dialect: Dialect, events: readonly string[]): void {
-    if (dialect === "openai-chat") return; // nothing of its answers is sealed
+    if (dialect === "openai-chat") return; // nothing in its answers is encrypted
     const read = events.map((line) => object(JSON.parse(line)));
     if (dialect === "openai-responses") this.answers.push(itemsOf(read));
     if (dialect === "anthropic-messages") {
@@ -29,7 +31,10 @@ export class IssuedRecord implements Issued {
   }
 }
 
-/** As they were finished, and as the last event lists them: its ciphertexts differ and are as good (failures.md E08). */
+/**
+ * As they were finished, and as the last event lists them: its ciphertexts differ and are equally valid (failures.md
+ * E08).
+ */
 function itemsOf(events: readonly Json[]): readonly Json[] {
   return events.flatMap((event) => {
     if (event["type"] === "response.output_item.done") return [object(event["item"])];

@@ -1,4 +1,4 @@
-/** Chat completions: every call answered at once, names, words (failures.md §4, T10, V01, V04). */
+/** Chat completions: every call answered at once, names, text (failures.md §4, T10, V01, V04). */
 
 import {
   first,

@@ -116,7 +116,7 @@ function owed({ role, blocks }: Message, before: Message | undefined, index: num
   );
 }
 
-/** A server call and its result go together. One that is pending stands in the last answer, with nothing but results behind. */
+/** A server call and its result go together. A pending call is in the last answer, followed only by results. */
 function serverTools(messages: readonly Message[]): Refusal | undefined {
   const open = new Map<string, string>();
   for (const [index, { role, blocks }] of messages.entries()) {
@@ -176,7 +176,7 @@ function thoughts(messages: readonly Message[], { answers }: Issued): Refusal | 
   });
 }
 
-/** Code that waits for a client's tool runs in a container, which must be named. Code that only paused waits for nobody. */
+/** Code that waits for a client's tool runs in a container, which must be named. Code that only paused needs none. */
 function pending(body: Json, messages: readonly Message[], { container }: Issued): Refusal | undefined {
   const blocks = messages.flatMap((message) => message.blocks);
   const done = new Set(blocks.map((block) => block["tool_use_id"]));

@@ -80,7 +80,7 @@ function shape(item: Json, index: number): Refusal | undefined {
       code: "missing_required_parameter",
     });
   }
-  // A server that gives readable thoughts takes those back, and without an id there is nothing to look up.
+  // A server that gives readable thoughts accepts those back, and without an id there is nothing to look up.
   const empty = text(item["encrypted_content"]) === "" && list(item["content"]).length === 0;
   if (type === "reasoning" && item["id"] !== undefined && empty) {
     return refuse(
@@ -133,7 +133,7 @@ function follower(item: Json, next: Json | undefined): Refusal | undefined {
       );
 }
 
-/** An item that goes by its id needs the thought it was made with, by its id. */
+/** An item sent by its id needs the thought it was made with, also by its id. */
 function pairedReasoning(input: readonly Json[], { answers }: Issued): Refusal | undefined {
   const sent = new Set(input.map((item) => item["id"]));
   const thoughtOf = new Map<string, string>();
@@ -141,7 +141,7 @@ function pairedReasoning(input: readonly Json[], { answers }: Issued): Refusal |
     let thought = "";
     const seen = new Set<unknown>();
     for (const item of answer) {
-      // From here on the last event lists them again: its first item does not follow the last thought.
+      // From here on the last event lists the items again, and its first item does not follow the last thought.
       if (item["id"] !== undefined && seen.has(item["id"])) break;
       seen.add(item["id"]);
       if (item["type"] === "reasoning") thought = text(item["id"]);
@@ -160,7 +160,7 @@ function pairedReasoning(input: readonly Json[], { answers }: Issued): Refusal |
   });
 }
 
-/** A payload belongs to its id and is taken back as it was. */
+/** A payload belongs to its id and must go back unchanged. */
 function unchanged(input: readonly Json[], { answers }: Issued): Refusal | undefined {
   const payloads = new Map<string, Set<unknown>>();
   for (const item of answers.flat()) {
@@ -187,7 +187,7 @@ function unchanged(input: readonly Json[], { answers }: Issued): Refusal | undef
   });
 }
 
-/** `ranCustom`: xAI runs custom tools of its own, and their calls come back without an output. */
+/** `ranCustom`: xAI runs its own custom tools, and their calls go back without an output. */
 function outputs(input: readonly Json[], ranCustom: boolean): Refusal | undefined {
   const open = new Map<string, string>();
   const answered = new Set<string>();

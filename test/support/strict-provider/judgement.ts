@@ -1,5 +1,5 @@
 /**
- * What a judge of requests says and knows. The judges here are written from the refusals in docs/failures.md alone: they
+ * What a judge of requests says and knows. The judges here are written only from the refusals in docs/failures.md: they
  * share no code with the rules and the emulator, so a mistake in those is not made twice.
  *
  * @module
@@ -14,11 +14,11 @@ export interface Refusal {
   readonly code?: string | undefined;
 }
 
-/** What the provider has issued so far: a judge holds a client to it. */
+/** What the provider has issued so far; a judge compares the client's requests with it. */
 export interface Issued {
   /** The items or blocks of each answer that was played whole, in order. */
   readonly answers: readonly (readonly Json[])[];
-  /** The newest answer paused: the conversation may end with the assistant's words. */
+  /** The newest answer paused, so the conversation may end with the assistant's text. */
   readonly paused: boolean;
   /** It runs code in a container, whose id a client must send back with results. */
   readonly container: string | undefined;

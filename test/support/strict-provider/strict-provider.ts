@@ -1,6 +1,6 @@
 /**
- * A provider of all three dialects on loopback: it plays the answers it is given, event by event, then speaks for itself,
- * and refuses every request that the real one would refuse.
+ * A provider of all three dialects on loopback: it plays the given answers event by event, then answers on its own, and
+ * refuses every request that the real one would refuse.
  *
  * @module
  */
@@ -60,7 +60,7 @@ export class StrictProvider {
     this.requests = [];
   }
 
-  /** The next requests are answered with these and no others; what was issued holds. */
+  /** Answers the next requests with these and no others; earlier issued items stay valid. */
   playNext(...answers: readonly (readonly string[])[]): void {
     this.#answers = [...answers];
   }
