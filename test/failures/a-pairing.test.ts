@@ -1,4 +1,4 @@
-/** Group A: pairing and ordering. Each test drives a session into the situation and looks at the next request. */
+/** Group A: pairing and ordering. Each test drives a session into the situation and checks the next request. */
 
 import { expect, test } from "vitest";
 
@@ -44,11 +44,11 @@ test("P01 a turn cancelled while it thinks leaves no orphan reasoning in the nex
   expect((await turn.result()).status).toBe("cancelled");
   await b.ask("And now?");
   expect(outline(lastInput(b.emulator))).toEqual(["user", "user"]);
-  expect(ofType(await b.log(), "reasoning")).toHaveLength(2); // kept in the log all the same
+  expect(ofType(await b.log(), "reasoning")).toHaveLength(2); // still kept in the log
   expectSound(b.emulator);
 });
 
-test("P02 a call whose reasoning came without a payload goes back without its id and without the reasoning", async () => {
+test("P02 a call whose reasoning arrived without a payload goes back without its id and without the reasoning", async () => {
   const b = await bench({
     steps: [{ output: [bare(), calls("a")] }, { output: [says("Done.")] }],
     tools: [echoTool()],
@@ -58,7 +58,7 @@ test("P02 a call whose reasoning came without a payload goes back without its id
   expectSound(b.emulator);
 });
 
-test("P03 a message whose reasoning came without a payload goes back without its id and without the reasoning", async () => {
+test("P03 a message whose reasoning arrived without a payload goes back without its id and without the reasoning", async () => {
   const b = await bench({ steps: [{ output: [bare(), says("Hello.")] }] });
   await b.ask("Hi.");
   await b.ask("Again.");
@@ -83,7 +83,7 @@ test("P04 hosted items go back in their group with its reasoning and all ids", a
   expectSound(b.emulator);
 });
 
-test("P04 hosted items of a group that goes without ids stay behind, because they need theirs", async () => {
+test("P04 hosted items are omitted from a group that goes without ids, because they need theirs", async () => {
   const b = await bench({
     steps: [{ output: [bare(), { web_search_call: "rivers" }, bare(), says("The Nile.")] }],
   });
@@ -93,11 +93,11 @@ test("P04 hosted items of a group that goes without ids stay behind, because the
   expectNoneRefused(b.emulator);
 });
 
-test("P05 the ids of one response go all together or not at all", async () => {
+test("P05 the ids of one response are sent all together or not at all", async () => {
   const b = await bench({
     steps: [
       { output: [thought(), calls("a")] },
-      { output: [thought(), calls("b"), bare(), calls("c")] }, // one payload is missing: the whole group is touched
+      { output: [thought(), calls("b"), bare(), calls("c")] }, // one payload is missing, so the whole group is affected
       { output: [thought(), says("Done.")] },
     ],
     tools: [echoTool()],
@@ -120,7 +120,7 @@ test("P05 the ids of one response go all together or not at all", async () => {
   expectNoneRefused(b.emulator);
 });
 
-test("P06 no request asks the server to store, not even when a parameter says so", async () => {
+test("P06 no request asks the server to store, even if a parameter says so", async () => {
   const b = await bench({ openai: { parameters: { store: true, metadata: { a: "b" } } } });
   await b.ask("Hello.");
   await b.ask("Hello again.");
@@ -225,7 +225,7 @@ test("P10 a message sent while a tool runs waits until the group and its outputs
   expectSound(b.emulator);
 });
 
-test("P11 reasoning with nothing to read in it goes back all the same", async () => {
+test("P11 reasoning without readable text still goes back", async () => {
   const b = await bench({
     steps: [{ output: [{ reasoning: [] }, calls("a")] }, { output: [says("Done.")] }],
     tools: [echoTool()],
@@ -256,7 +256,7 @@ test("P12 a call that is not run keeps its place: the reasoning stays and the ou
   expectSound(b.emulator);
 });
 
-test("P13 taking the tools away changes nothing about the groups that used them", async () => {
+test("P13 removing the tools does not change the groups that used them", async () => {
   const b = await bench({
     steps: [{ output: [thought(), calls("a")] }, { output: [thought(), says("Done.")] }],
     tools: [echoTool()],
@@ -277,7 +277,7 @@ test("P13 taking the tools away changes nothing about the groups that used them"
   expectSound(b.emulator);
 });
 
-test("P14 a model that takes no reasoning gets none, and no ids", async () => {
+test("P14 a model that accepts no reasoning gets none, and no ids", async () => {
   const b = await bench({
     steps: [{ output: [thought(), calls("a")] }, { output: [thought(), says("Done.")] }],
     tools: [echoTool()],
@@ -308,7 +308,7 @@ test("P15 deleting a message deletes the whole group it belongs to", async () =>
   expectNoneRefused(b.emulator);
 });
 
-test("P15 a refused answer goes back whole: its refusal is what followed the thought", async () => {
+test("P15 a refused answer goes back whole, because the refusal is the thought's follower", async () => {
   const b = await bench({ steps: [{ output: [thought(), { refusal: "I will not." }] }] });
   await b.ask("Do something bad.");
   await b.ask("Why not?");
@@ -318,7 +318,7 @@ test("P15 a refused answer goes back whole: its refusal is what followed the tho
   expectSound(b.emulator);
 });
 
-test("P12 a log that lost a call's result is closed by a constant result, before and after recovery", async () => {
+test("P12 a log that lost a call's result gets a constant result for it, before and after recovery", async () => {
   const b = await bench({
     steps: [{ output: [thought(), calls("a")] }, { output: [says("Done.")] }],
     tools: [echoTool()],

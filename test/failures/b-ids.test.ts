@@ -25,7 +25,7 @@ import {
   thought,
 } from "./harness.ts";
 
-test("I01 reasoning with a null payload is left out, and so are the ids of its group", async () => {
+test("I01 reasoning with a null payload is omitted, and so are the ids of its group", async () => {
   const b = await bench({
     steps: [
       { output: [{ reasoning: { summary: ["**Null**"], ciphertext: null } }, calls("a")] },
@@ -45,7 +45,7 @@ test("I01 reasoning with a null payload is left out, and so are the ids of its g
   expectSound(b.emulator);
 });
 
-test("I02 I10 nothing ever refers to what a server would have to remember, so zero retention changes nothing", async () => {
+test("I02 I10 no request refers to anything a server would have to remember, so zero retention changes nothing", async () => {
   const b = await bench({
     steps: [
       { output: [thought(), calls("a")] },
@@ -65,7 +65,7 @@ test("I02 I10 nothing ever refers to what a server would have to remember, so ze
   expectSound(b.emulator);
 });
 
-test("I03 a gateway that takes the payload off and keeps the id is healed, and the trace shows what was sent", async () => {
+test("I03 a gateway that removes the payload and keeps the id is healed, and the trace shows what was sent", async () => {
   const rs = rsItem();
   const sent: string[] = [];
   const b = await scriptedBench(
@@ -108,7 +108,7 @@ test("I04 an item the stream delivered twice is logged and sent once", async () 
   await b.ask("Look.");
   const [first] = b.emulator.exchanges;
   const doneEvents = first?.events.filter((event) => event["type"] === "response.output_item.done");
-  expect(doneEvents).toHaveLength(3); // the fault did what it was for
+  expect(doneEvents).toHaveLength(3); // the fault did its job
   expect(outline(lastInput(b.emulator))).toEqual([
     "user",
     "reasoning+",
@@ -119,7 +119,7 @@ test("I04 an item the stream delivered twice is logged and sent once", async () 
   expectSound(b.emulator);
 });
 
-test("I04 an item that stands twice in the log is sent once", async () => {
+test("I04 an item that is in the log twice is sent once", async () => {
   const b = await bench({ steps: [{ output: [thought(), says("Hello.")] }] });
   await b.ask("Hi.");
   await appendToLog(b, (events) =>
@@ -131,7 +131,7 @@ test("I04 an item that stands twice in the log is sent once", async () => {
   expectSound(b.emulator);
 });
 
-test("I05 ids that are too long to go back are left off, never shortened", async () => {
+test("I05 ids that are too long to go back are omitted, never shortened", async () => {
   const b = await bench({
     steps: [{ output: [thought(), calls("a")], faults: ["rotate-ids=416"] }, { output: [says("Done.")] }],
     tools: [echoTool()],
@@ -139,11 +139,11 @@ test("I05 ids that are too long to go back are left off, never shortened", async
   await b.ask("Look.");
   expect(issued(b.emulator)[0]?.["id"]).toHaveLength(416);
   expect(outline(lastInput(b.emulator))).toEqual(["user", "function_call", "function_call_output"]);
-  expect(ofType(await b.log(), "replay_override")).toEqual([]); // known before, not learnt from a refusal
+  expect(ofType(await b.log(), "replay_override")).toEqual([]); // known beforehand, not learnt from a refusal
   expectNoneRefused(b.emulator);
 });
 
-test("I06 an id with the prefix of another type is left off with all ids of its group, and no request is wasted", async () => {
+test("I06 an id with the prefix of another type is omitted with all ids of its group, and no request is wasted", async () => {
   const call = {
     type: "function_call",
     id: "call_7",
@@ -175,7 +175,7 @@ test("I07 an empty id is never sent", async () => {
   expect(input.at(-2)?.["content"]).toMatchObject([{ type: "output_text", text: "One." }]);
 });
 
-test("I08 items whose id is another one in every event are held together by their index", async () => {
+test("I08 items whose id differs in every event are matched by their index", async () => {
   const b = await bench({
     steps: [
       { output: [thought("**Rotating**\n\nids"), calls("a"), calls("b")], faults: ["rotate-ids=380"] },
@@ -196,7 +196,7 @@ test("I08 items whose id is another one in every event are held together by thei
     [{ kind: "summary", text: "**Thinking**\n\nIt over." }],
   ]);
   expect(ofType(log, "tool_call").map(({ arguments: text }) => text)).toEqual(['{"q":"a"}', '{"q":"b"}']);
-  // Ids go, thoughts stay: the endpoint takes a payload without its id.
+  // The ids are dropped and the thoughts stay: the endpoint accepts a payload without its id.
   expect(outline(lastInput(b.emulator))).toEqual([
     "user",
     "reasoning",
@@ -211,7 +211,7 @@ test("I08 items whose id is another one in every event are held together by thei
   expectSound(b.emulator);
 });
 
-test("I09 an endpoint that takes reasoning without ids gets none, and every thought", async () => {
+test("I09 an endpoint that accepts reasoning without ids gets no ids and every thought", async () => {
   const b = await bench({
     steps: [{ output: [thought(), calls("a")] }, { output: [thought(), says("Done.")] }],
     tools: [echoTool()],
@@ -225,7 +225,7 @@ test("I09 an endpoint that takes reasoning without ids gets none, and every thou
   expectSound(b.emulator);
 });
 
-test("I09 an endpoint that wants the id beside the payload gets it", async () => {
+test("I09 an endpoint that needs the id next to the payload gets it", async () => {
   const b = await bench({
     steps: [{ output: [thought(), calls("a")] }, { output: [thought(), says("Done.")] }],
     tools: [echoTool()],
@@ -252,7 +252,7 @@ test("I13 two items of one response with the same id are told apart by their ind
   expect(outline(inputOf(b.server.bodies[1]))).toEqual(["user", "assistant", "user"]);
 });
 
-test("I13 an id that another response had already is not sent twice", async () => {
+test("I13 an id that another response already used is not sent twice", async () => {
   const same = { id: "rs_same" };
   const b = await scriptedBench((_, request) => completed([rsItem(same), msgItem(`${request}.`)]));
   await b.ask("One?");

@@ -1,4 +1,7 @@
-/** Endpoints that are not what they should be, in every dialect: one coded error that says what to change, and a log that goes on. */
+/**
+ * Endpoints that are not what they should be, in every dialect: one coded error that says what to change, and a usable
+ * log.
+ */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -44,7 +47,7 @@ interface Asked {
   readonly status: string;
   readonly code: string | undefined;
   readonly message: string;
-  /** The types of what the log holds beside the failed turn. */
+  /** The types of the events in the log besides the failed turn. */
   readonly log: readonly string[];
 }
 
@@ -60,7 +63,7 @@ async function ask(model: Model): Promise<Asked> {
 
 type Make = (baseUrl: string, apiKey?: string) => Model;
 
-/** The last of each: a model that this endpoint does not have. */
+/** The last of each list: a model that this endpoint does not have. */
 const DIALECTS: readonly (readonly [string, Make, string, (url: string) => Model])[] = [
   [
     "openai",
@@ -101,7 +104,7 @@ describe.each(DIALECTS)("%s", (_name, make, keyName, elsewhere) => {
     ["garbage in the stream", 200, "text/event-stream", "data: {{{\n\n", /./],
     ["an empty stream", 200, "text/event-stream", "", /ended before/],
   ])(
-    "%s fails the turn with a code, and nothing else is in the log",
+    "%s fails the turn with a code, and adds nothing else to the log",
     async (_what, status, type, body, said) => {
       const url = await serve((_request, response) => {
         response.writeHead(status, { "content-type": type, location: "http://elsewhere.test/" });
@@ -115,7 +118,7 @@ describe.each(DIALECTS)("%s", (_name, make, keyName, elsewhere) => {
     },
   );
 
-  test("nobody listens, or the name does not exist: said with what to check", async () => {
+  test("an address that does not answer or resolve is reported with what to check", async () => {
     expect(await ask(make("http://127.0.0.1:9"))).toMatchObject({
       status: "failed",
       code: "connect_refused",
@@ -131,7 +134,7 @@ describe.each(DIALECTS)("%s", (_name, make, keyName, elsewhere) => {
     expect(missing.message).toContain(keyName);
   });
 
-  test("a wrong key and an unknown model are refused in the API's words", async () => {
+  test("a wrong key and an unknown model are refused in the API's own text", async () => {
     const emulator = await startEmulator({ accounts: { right: "org_1" } });
     closers.push(() => emulator.close());
     const url = emulator.baseUrl.replace(/\/v1$/, "");
@@ -176,7 +179,7 @@ test.each([
   "http://127.0.0.1:4319/#secret",
   "http://me:secret@127.0.0.1:4319/login?code=1",
   "secret",
-])("the address of a server %s is refused, and not repeated", async (address) => {
+])("the server address %s is refused, and not repeated", async (address) => {
   await expect(connect(address)).rejects.toMatchObject({
     code: "server_url_invalid",
     message: expect.not.stringContaining("secret"),

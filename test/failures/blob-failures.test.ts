@@ -1,4 +1,4 @@
-/** A blob that cannot be written or read reaches whoever asked with a code of ours: as an event, over HTTP, on the command line. */
+/** A blob that cannot be written or read is reported with our own code: as an event, over HTTP, on the command line. */
 
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ async function eventsOf(turn: AsyncIterable<SessionEvent>): Promise<readonly Ses
   return events;
 }
 
-test("a tool's output that cannot be kept whole is kept in part, with a notice, and the turn goes on", async () => {
+test("a tool output that cannot be stored whole is stored in part, with a notice, and the turn continues", async () => {
   const folder = temporaryFolder();
   const { agent } = await scriptedAgent({
     script: [
@@ -51,7 +51,7 @@ test("a tool's output that cannot be kept whole is kept in part, with a notice, 
   await session.close();
 });
 
-test("a picture that cannot be kept is told with its code, and the next message goes on", async () => {
+test("a picture that cannot be stored is reported with its code, and the next message works", async () => {
   const folder = temporaryFolder();
   const { agent } = await scriptedAgent({ script: [{ output: [{ message: "Hello." }] }] });
   const session = await agent.open({ store: fileStore(folder), id: "s" });
@@ -91,7 +91,7 @@ test.for(["pipe", "link"] as const)(
   },
 );
 
-test("over HTTP it is a failure of the server, with the code and without a path", async () => {
+test("over HTTP it is a server error, with the code and without a path", async () => {
   const folder = temporaryFolder();
   const { remote, server } = await served({
     store: fileStore(folder),

@@ -1,4 +1,4 @@
-/** Group C: whether encrypted content is valid. What heals is looked at closely in healing.test.ts. */
+/** Group C: whether encrypted content is valid. healing.test.ts covers healing in detail. */
 
 import { expect, test } from "vitest";
 
@@ -39,7 +39,7 @@ const looked = (): Parameters<typeof bench>[0] => ({
   tools: [echoTool()],
 });
 
-test("E01 when the server's key has changed the session goes on without the old thoughts", async () => {
+test("E01 when the server's key has changed, the session continues without the old thoughts", async () => {
   const b = await bench(looked());
   await b.ask("Look.");
   b.emulator.rotateKey();
@@ -51,7 +51,7 @@ test("E01 when the server's key has changed the session goes on without the old 
   expect(b.emulator.report().requests.flatMap((one) => one.rule ?? [])).toEqual(["E01"]);
 });
 
-test("E02 what another vendor or a bug left in the payload field is refused once and left out from then on", async () => {
+test("E02 a payload left by another vendor or a bug is refused once and then always omitted", async () => {
   const b = await bench({ steps: [{ output: [thought(), says("Hello.")] }] });
   await b.ask("Hi.");
   await spoil(b, (item) => ({ ...item, encrypted_content: "Work it out." }));
@@ -64,7 +64,7 @@ test("E02 what another vendor or a bug left in the payload field is refused once
   ]);
 });
 
-/** The log is written anew with the first thought changed, as a defect or a hand could have left it. */
+/** Rewrites the log with the first thought changed, as a defect or a manual edit could have left it. */
 async function spoil(b: Awaited<ReturnType<typeof bench>>, change: (item: Json) => Json): Promise<void> {
   const events = await b.log();
   await b.session.close();
@@ -83,7 +83,7 @@ async function spoil(b: Awaited<ReturnType<typeof bench>>, change: (item: Json) 
 const pairs = (items: readonly Json[]): readonly unknown[] =>
   items.flatMap((item) => (item["type"] === "reasoning" ? [[item["id"], item["encrypted_content"]]] : []));
 
-test("E03 id and payload go back as the pair they came as", async () => {
+test("E03 id and payload go back as the pair they arrived as", async () => {
   const b = await bench(looked());
   await b.ask("Look.");
   await b.ask("Thanks.");
@@ -91,7 +91,7 @@ test("E03 id and payload go back as the pair they came as", async () => {
   expectSound(b.emulator);
 });
 
-test("E04 another key is another account: nothing opaque crosses, and on the way back everything does", async () => {
+test("E04 another key is another account: nothing opaque crosses, and everything does on the way back", async () => {
   const b = await bench(looked());
   await b.ask("Look.");
   await b.session.setModel(b.model("emu-reasoner", { apiKey: "sk-somebody-else" }));
@@ -104,7 +104,7 @@ test("E04 another key is another account: nothing opaque crosses, and on the way
   expect(b.emulator.report().totals.recall).toBe(1);
 });
 
-test("E05 another model gets the words and not the payloads", async () => {
+test("E05 another model gets the text and not the payloads", async () => {
   const b = await bench(looked());
   await b.ask("Look.");
   await b.session.setModel(b.model("emu-reasoner-mini"));
@@ -114,7 +114,7 @@ test("E05 another model gets the words and not the payloads", async () => {
   expect(await b.session.previewSwitch(b.model())).toMatchObject({ kept: 2, dropped: 1 });
 });
 
-test("E06 another endpoint is another origin, whatever the model is called there", async () => {
+test("E06 another endpoint is another origin, whatever the model's name there", async () => {
   const b = await bench(looked());
   await b.ask("Look.");
   const elsewhere = closeLater(await startEmulator({ secret: "another region" }));
@@ -126,7 +126,7 @@ test("E06 another endpoint is another origin, whatever the model is called there
 
 const payload = (item: unknown): unknown => (item as Json | undefined)?.["encrypted_content"];
 
-test("E07 the shorter payload of `added` is never kept: without its `done` the thought is gone", async () => {
+test("E07 the shorter payload of `added` is never kept: without its `done` the thought is lost", async () => {
   const b = await bench({
     steps: [{ output: [thought(), says("never heard")], faults: ["cut=after-event:4"] }],
     agent: { limits: { maxRetries: 0 } },
@@ -142,7 +142,7 @@ test("E07 the shorter payload of `added` is never kept: without its `done` the t
   expectSound(b.emulator);
 });
 
-test("E08 of the three ciphertexts of one item the one of `done` goes back", async () => {
+test("E08 of the three ciphertexts of one item, the one of `done` goes back", async () => {
   const b = await bench({ steps: [{ output: [thought(), says("Hello.")] }] });
   await b.ask("Hi.");
   await b.ask("Again.");
@@ -168,7 +168,7 @@ test("E08 an item whose `done` was lost is taken from the terminal event", async
   expectSound(b.emulator);
 });
 
-test("E08 a payload that only the terminal event carries is laid over the finished item", async () => {
+test("E08 a payload that only the terminal event carries is merged into the finished item", async () => {
   const b = await bench({ ...looked(), faults: ["late-ciphertext", "late-ciphertext"] });
   await b.ask("Look.");
   await b.ask("Thanks.");
@@ -188,7 +188,7 @@ test("E09 a thought of several parts is one item with one payload", async () => 
   expectSound(b.emulator);
 });
 
-test("E10 every field that goes back has the exact text it came with", async () => {
+test("E10 every field that goes back has its exact original text", async () => {
   const b = await bench(looked());
   await b.ask("Look.");
   await b.ask("Thanks.");
@@ -203,7 +203,7 @@ test("E10 every field that goes back has the exact text it came with", async () 
 });
 
 test("E11 a model that does not know encrypted content is not asked for it a second time", async () => {
-  // One whose name does not tell: of those that are known it is not asked a first time either.
+  // A model whose name does not reveal it; a known one is not asked even once.
   const b = await bench({
     model: "some-plain",
     emulator: { models: { "some-plain": { reasoning: false, encryptedContent: false, sampling: true } } },
@@ -219,7 +219,7 @@ test("E12 a refusal inside the stream is healed like one in the head", async () 
   const b = await bench({ ...looked(), faults: ["none", "none", "invalid-encrypted-content"] });
   await b.ask("Look.");
   await b.ask("Thanks.");
-  // It named the first thought, and only the group of that one goes without.
+  // The error named the first thought, and only its group goes without.
   expect(outline(lastInput(b.emulator))).toEqual([
     "user",
     "function_call",
@@ -233,7 +233,7 @@ test("E12 a refusal inside the stream is healed like one in the head", async () 
   ]);
 });
 
-test("E13 a refused payload is no outage: no waiting, no retry event, one more request", async () => {
+test("E13 a refused payload is not an outage: no waiting, no retry event, one more request", async () => {
   const b = await bench(looked());
   await b.ask("Look.");
   b.emulator.rotateKey();

@@ -1,6 +1,6 @@
 /**
- * A provider whose answer changes between two attempts of one step. Only the attempt that came whole counts: no tool runs
- * for the other, the next request is accepted, and the turn ends once.
+ * A provider whose answer changes between two attempts of one step. Only the attempt that arrived whole counts: no tool
+ * runs for the other, the next request is accepted, and the turn ends once.
  */
 
 import { describe, expect, test } from "vitest";
@@ -48,7 +48,7 @@ const BREAKS = [
 
 interface Second {
   readonly answer: Step;
-  /** What is looked up in all: the calls of the attempt that counts. */
+  /** The tool runs of the whole turn: the calls of the attempt that counts. */
   readonly runs: readonly string[];
   readonly status: string;
 }
@@ -108,7 +108,8 @@ describe.each(DIALECTS)("%s", (name, make) => {
     test.each(Object.entries(SECONDS))("and %s at the second", async (_what, { answer, runs, status }) => {
       const first = { output: [thought(), says("Now."), a(), b()], faults: [fault] };
       const { emulator, look, session } = await started([first, answer, { output: [says("Done.")] }], make);
-      // Claude ends such an answer with a stop reason of its own, which fails the turn. Elsewhere a refusal is an answer.
+      // Claude ends such an answer with its own stop reason, which fails the turn. In other dialects a refusal is an
+      // answer.
       const refused = name === "anthropic" ? "failed" : "completed";
       const { status: ended, error } = await session.send("Look.").result();
       expect(ended, error?.message).toBe(status === "refused" ? refused : status);
@@ -155,7 +156,7 @@ const message = (text: string): Json => ({
 
 test.each([
   ["another model, in a stream", true],
-  ["another model, in one piece of JSON", false],
+  ["another model, in one JSON body", false],
 ])("a first attempt that is cut, then the same item and call ids from %s", async (_what, streams) => {
   const look = echoTool();
   const server = await scriptedServer((_body, request) => {

@@ -7,7 +7,7 @@ import { bench, KEY, ofType } from "./harness.ts";
 
 const MODELS = ["emu-deepseek", "emu-kimi", "emu-mistral", "emu-groq", "emu-router"];
 
-/** Three turns with a tool, every answer of which has this fault. */
+/** Three turns with a tool; every answer has this fault. */
 async function played(model: string, fault: string): Promise<object> {
   const faults = Array.from({ length: 8 }, () => fault);
   const spliced = await bench({ faults, tools: [weatherTool] });
@@ -23,9 +23,9 @@ async function played(model: string, fault: string): Promise<object> {
   return { requests, refused, recall, ends: [...new Set(ends)].toSorted() };
 }
 
-describe("another answer begins in the middle of the first (R13)", () => {
+describe("when another answer begins in the middle of the first (R13)", () => {
   test.for(MODELS.flatMap((model) => [2, 3, 5, 9].map((count) => [model, count] as const)))(
-    "%s, after %i chunks: it is the answer, one request each, and every thought is kept",
+    "%s, after %i chunks: the second is the answer, with one request each, and every thought is kept",
     async ([model, count]) => {
       expect(await played(model, `spliced-start=${count}`)).toEqual({
         requests: 4,
@@ -36,7 +36,7 @@ describe("another answer begins in the middle of the first (R13)", () => {
     },
   );
 
-  test.for(MODELS)("%s: ids that change with every chunk are no other answer", async (model) => {
+  test.for(MODELS)("%s: ids that change with every chunk do not make another answer", async (model) => {
     expect(await played(model, "rotate-ids")).toEqual({
       requests: 4,
       refused: 0,

@@ -1,4 +1,4 @@
-/** White space as a block of its own, as Claude writes it between searches (LibreChat-AI/agents#124). */
+/** White space in its own block, as Claude writes it between searches (LibreChat-AI/agents#124). */
 
 import { describe, expect, test } from "vitest";
 
@@ -86,7 +86,7 @@ describe("an answer with a block of white space", () => {
       judged((request) => claudeSays(request === 1 ? [thinking("hm"), text(" ")] : [text("Yes.")])),
     );
     await ask("Look it up.");
-    // It is asked once more, as after an answer without any text.
+    // It is requested once more, as after an answer without any text.
     expect(messagesOf(server.bodies.at(-1))).toEqual(["user: text", "user: text"]);
   });
 
@@ -97,7 +97,7 @@ describe("an answer with a block of white space", () => {
       "openai-chat",
       openaiChat("deepseek-chat", { profile: "deepseek", apiKey: KEY, baseUrl: "http://127.0.0.1:9" }),
     ],
-  ])("goes abroad without it, to %s", async (_, model) => {
+  ])("goes abroad to %s without that block", async (_, model) => {
     const { ask, session } = await claudeBench(() =>
       claudeSays([text("\n\n"), text("Found it."), text(" ")]),
     );
@@ -117,7 +117,7 @@ describe("an answer with a block of white space", () => {
   });
 });
 
-test("a person's white space is taken beside words, and left out beside a picture", async () => {
+test("a user's white space is sent next to text, and omitted next to a picture", async () => {
   const { session, server, log } = await claudeBench(judged(() => claudeSays([text("Yes?")])));
   const image = { type: "image", mediaType: "image/png", data: "AAAA" } as const;
   await session.send([image, { type: "text", text: " " }]).result();
@@ -137,7 +137,7 @@ test("a person's white space is taken beside words, and left out beside a pictur
   expect(ofType(await log(), "response_end").map(({ status }) => status)).toEqual(["completed", "completed"]);
 });
 
-test("instructions of white space are none", async () => {
+test("instructions of white space count as none", async () => {
   const { ask, server } = await claudeBench(() => claudeSays([text("Yes?")]), { agent: { system: " \n" } });
   await ask("Hello.");
   expect(server.bodies[0]).not.toHaveProperty("system");

@@ -1,4 +1,4 @@
-/** Blocks, deltas and beginnings of messages that Claude sends beside text, thoughts and calls. */
+/** Blocks, deltas and message starts that Claude sends besides text, thoughts and calls. */
 
 import { describe, expect, test } from "vitest";
 
@@ -34,7 +34,7 @@ function decoded(events: readonly Json[]): { readonly items: readonly ItemDraft[
 const itemsOf = (events: readonly Json[]): readonly unknown[] =>
   decoded(events).items.map(({ item }) => JSON.parse(item) as unknown);
 
-/** A message whose one block gets these deltas. */
+/** A message whose only block gets these deltas. */
 function streamed(block: Json, ...deltas: readonly Json[]): readonly Json[] {
   const [start, ...rest] = messageEvents([block]);
   const [begin, ...end] = rest;
@@ -70,7 +70,7 @@ const OTHERS: Readonly<Record<string, Json>> = {
 
 describe("blocks that the provider makes", () => {
   test.each(Object.entries(OTHERS))(
-    "%s goes back in its place, with the fields that the input takes",
+    "%s goes back in its place, with the fields that the input accepts",
     (_, block) => {
       const log = new ClaudeLog()
         .user()
@@ -95,7 +95,7 @@ describe("blocks that the provider makes", () => {
     expect(answer?.content).toEqual([...pair, text("Yes.")]);
   });
 
-  test("a type nobody knows is kept, not sent, and costs no thought", () => {
+  test("a block of an unknown type is kept, not sent, and costs no thought", () => {
     const log = new ClaudeLog()
       .user()
       .answer([thinking("a"), { type: "tomorrow_block", secret: "s" }, text("Hello.")])
@@ -128,14 +128,14 @@ describe("deltas", () => {
       serverResult("srvtoolu_1", "web_search_tool_result"),
       { type: "input_json_delta", partial_json: "{" },
     ],
-    ["a block nobody knows", { type: "tomorrow_block" }, { type: "text_delta", text: "words" }],
-  ])("%s keeps a delta it has no place for, for people alone", (_, block, delta) => {
+    ["a block of an unknown type", { type: "tomorrow_block" }, { type: "text_delta", text: "words" }],
+  ])("%s keeps a delta that does not belong to it, for people only", (_, block, delta) => {
     const events = streamed(block, delta, delta);
     expect(itemsOf(events)).toEqual([{ ...block, deltas: [delta, delta] }]);
     expect(decoded(events).end.unknown).toMatchObject({ [`delta ${delta.type}`]: 2 });
   });
 
-  test("what was kept of a delta is never sent", async () => {
+  test("such a kept delta is never sent", async () => {
     const { ask, server } = await claudeBench(() => ({
       events: streamed(text("Hi."), { type: "tomorrow_delta", tomorrow: "secret" }),
     }));
@@ -144,14 +144,14 @@ describe("deltas", () => {
     expect(JSON.stringify(server.bodies)).not.toContain("secret");
   });
 
-  test("citations come into a text that began without any", () => {
+  test("citations are added to a text that began without any", () => {
     const citation = { type: "char_location", cited_text: "x" };
     expect(itemsOf(streamed(text("Hi."), { type: "citations_delta", citation }))).toEqual([
       { ...text("Hi."), citations: [citation] },
     ]);
   });
 
-  test("a call that began without an input has one", () => {
+  test("a call that began without an input gets one", () => {
     const bare = { type: "tool_use", id: "toolu_1", name: "look_up" };
     expect(itemsOf(streamed(bare))).toEqual([{ ...bare, input: {} }]);
     expect(itemsOf(streamed(bare, { type: "input_json_delta", partial_json: '{"q":1}' }))).toEqual([
@@ -172,11 +172,11 @@ const block = (index: number, content_block: Json): readonly Json[] => [
 describe("a message that begins with blocks", () => {
   const ran = serverResult("srvtoolu_c", "code_execution_tool_result");
   const call = toolUse("toolu_1", "x");
-  test("has them, without a word more", () => {
+  test("has exactly those blocks", () => {
     expect(itemsOf(beginning([ran, call]))).toEqual([ran, call]);
   });
 
-  test("has them, and its end, where nothing but message_stop follows", () => {
+  test("has them, and an end, even if only message_stop follows", () => {
     const [start] = messageEvents([]) as readonly [Json];
     const container = { id: "container_1", expires_at: "2099-01-01T00:00:00Z" };
     const message = {
@@ -190,11 +190,11 @@ describe("a message that begins with blocks", () => {
     expect(end).toMatchObject({ status: "completed", container: { id: "container_1" } });
   });
 
-  test("and goes on behind them", () => {
+  test("continues after them", () => {
     expect(itemsOf(beginning([ran], ...block(1, text("Done."))))).toEqual([ran, text("Done.")]);
   });
 
-  test("and counts anew behind them", () => {
+  test("may restart its block count after them", () => {
     expect(itemsOf(beginning([ran, call], ...block(0, text("Done.")), ...block(1, thinking("hm"))))).toEqual([
       ran,
       call,
@@ -203,14 +203,14 @@ describe("a message that begins with blocks", () => {
     ]);
   });
 
-  test("and streams them all the same", () => {
+  test("may stream the same blocks again, which then count once", () => {
     expect(
       itemsOf(beginning([ran, call], ...block(0, ran), ...block(1, call), ...block(2, text("Done.")))),
     ).toEqual([ran, call, text("Done.")]);
     expect(itemsOf(beginning([text("")], ...block(0, text("Hello."))))).toEqual([text("Hello.")]);
   });
 
-  test("runs what it calls", async () => {
+  test("runs the tools it calls", async () => {
     const look = echoTool();
     const { ask } = await claudeBench(
       (_, request) =>
@@ -222,7 +222,7 @@ describe("a message that begins with blocks", () => {
   });
 });
 
-test("a pause after a summary goes on by itself", async () => {
+test("a pause after a summary continues automatically", async () => {
   const { ask, server, log } = await claudeBench((_, request) =>
     request === 1
       ? claudeSays([OTHERS["compaction"] as Json], { stop: "compaction" })
@@ -233,7 +233,7 @@ test("a pause after a summary goes on by itself", async () => {
   expect(ofType(await log(), "response_end")[0]).toMatchObject({ status: "completed", reason: "compaction" });
 });
 
-test("where another model went on, what the first one called is void, and its thoughts stay", async () => {
+test("when another model takes over, the first model's calls are void and its thoughts stay", async () => {
   const look = echoTool();
   const { ask, server, log } = await claudeBench(
     (_, request) =>
@@ -261,7 +261,7 @@ test("where another model went on, what the first one called is void, and its th
   expect(ofType(await log(), "response_end")[0]?.servedModel).toBe("claude-opus-4-8");
 });
 
-test("what the provider cleared of the request is told", async () => {
+test("a notice reports what the provider cleared from the request", async () => {
   const { ask, log } = await claudeBench(() => {
     const events = messageEvents([text("Hi.")]).map((event) =>
       event["type"] === "message_delta"
@@ -290,7 +290,7 @@ test("what the provider cleared of the request is told", async () => {
   ]);
 });
 
-test("thoughts that the model which served the answer did not read are told at its end", () => {
+test("the end of an answer reports thoughts that the serving model did not read", () => {
   const events = messageEvents([text("Hi.")]).map((event) =>
     event["type"] === "message_delta"
       ? {

@@ -20,7 +20,7 @@ const byCode = { caller: { type: "code_execution_20260120", tool_id: "srvtoolu_c
 const call = toolUse("toolu_1", "x", byCode);
 const container = { id: "container_1", expires_at: "2099-01-01T00:00:00Z" };
 
-/** Refuses what the API refuses: code that waits, in a request that names no container. */
+/** Refuses what the API refuses: waiting code in a request that names no container. */
 function judged(first: Answer): (body: Json, request: number) => Answer {
   return (body, request) => {
     if (request === 1) return first;
@@ -34,11 +34,11 @@ function judged(first: Answer): (body: Json, request: number) => Answer {
   };
 }
 
-describe("code that waits for a tool of ours", () => {
+describe("code that waits for one of our tools", () => {
   test.each([
     ["at the beginning", { message: { container } }],
     ["at the end", { delta: { container } }],
-  ])("goes on in the container that was named %s", async (_, named) => {
+  ])("continues in the container that was named %s", async (_, named) => {
     const { ask, server, log } = await claudeBench(
       judged(claudeSays([code, call], { stop: "tool_use", ...named })),
       { tools: [echoTool()] },
@@ -52,7 +52,7 @@ describe("code that waits for a tool of ours", () => {
     });
   });
 
-  test("is left out where no answer named one, and a notice says so", async () => {
+  test("is omitted if no answer named a container, and a notice says so", async () => {
     const { ask, server, log } = await claudeBench(judged(claudeSays([code, call], { stop: "tool_use" })), {
       tools: [echoTool()],
     });
@@ -63,13 +63,13 @@ describe("code that waits for a tool of ours", () => {
     expect(ofType(await log(), "notice").map(({ code: one }) => one)).toEqual(["code_lost"]);
   });
 
-  test("stays where it only paused, with or without one", () => {
+  test("stays if it only paused, with or without a container", () => {
     const log = new ClaudeLog().user().answer([text("Running."), code], { stop: "pause_turn" });
     expect(log.render().violations).toEqual([]);
     expect(messagesOf(log.body())).toEqual(["user: text", "assistant: text server_tool_use"]);
   });
 
-  test("goes on in a container that the user names", async () => {
+  test("continues in a container that the user names", async () => {
     const { ask, server } = await claudeBench(judged(claudeSays([code, call], { stop: "tool_use" })), {
       tools: [echoTool()],
       anthropic: { parameters: { container: "container_mine" } },
@@ -95,7 +95,7 @@ describe("the container of a request", () => {
     expect(used().broken().user().body()["container"]).toBe("container_1");
   });
 
-  test("in a loop, that of the last answer which named one", () => {
+  test("in a loop is that of the last answer that named one", () => {
     const log = new ClaudeLog()
       .user()
       .answer([code, call], { stop: "tool_use", delta: { container } })
@@ -104,13 +104,13 @@ describe("the container of a request", () => {
     expect(log.render().violations).toEqual([]);
   });
 
-  test("is none that had expired when the newest event came", () => {
+  test("is omitted if it had expired by the newest event", () => {
     const short = { delta: { container: { ...container, expires_at: "2026-01-01T00:05:00+00:00" } } };
     expect(used(short).user("Go on.", "2026-01-01T00:04:59.999Z").body()["container"]).toBe("container_1");
     expect(used(short).user("Go on.", "2026-01-01T00:05:00.000Z").body()).not.toHaveProperty("container");
   });
 
-  test("keeps what a user says of it, and goes to nobody else", () => {
+  test("is merged with the user's own container settings, and sent to no other account", () => {
     const log = used().user();
     const skills = [{ type: "anthropic", skill_id: "pptx" }];
     const theirs = { ...CLAUDE, parameters: { container: { skills } } };

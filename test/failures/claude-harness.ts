@@ -95,7 +95,7 @@ export const serverResult = (tool_use_id: string, type: string, more: Json = {})
   ...more,
 });
 
-/** Role and types of blocks of each message: short enough to compare a whole request at once. */
+/** The role and block types of each message: short enough to compare a whole request at once. */
 export function messagesOf(body: Json | undefined): readonly string[] {
   return ((body?.["messages"] ?? []) as readonly Json[]).map(({ role, content }) => {
     const blocks = content as readonly Json[];

@@ -1,4 +1,4 @@
-/** Logs of Claude answers by their blocks, without a session: each goes through the decoder, as it would in one. */
+/** Logs of Claude answers by their blocks, without a session: each goes through the decoder, as in a session. */
 
 import type { EventDraft, LoggedEvent, Settings } from "../../src/base/events/index.ts";
 import { type Plan, planOf } from "../../src/runtime/fold/index.ts";
@@ -34,7 +34,7 @@ export class ClaudeLog {
     );
   }
 
-  /** An answer with these blocks; calls of our tools are answered. */
+  /** Adds an answer with these blocks; calls to our tools get results. */
   answer(blocks: readonly Json[], answer: ClaudeAnswer & { readonly attempt?: number } = {}): this {
     const decoder = new MessagesDecoder();
     const frames = messageEvents(blocks, answer).map((event) => ({ event: "", data: JSON.stringify(event) }));
@@ -65,7 +65,7 @@ export class ClaudeLog {
     return this;
   }
 
-  /** A response that never ended well. */
+  /** Adds a response that never ended well. */
   broken(): this {
     const base = { turn: "tn", response: `rsp_${(this.#responses += 1)}` };
     const origin = this.settings.target;

@@ -19,11 +19,11 @@ const dead = messageEvents(
 );
 const live = messageEvents([thinking("live thought"), text("I am alive.")], { id: "msg_live" });
 
-/** Cut after each of its events, the last one left out: a message that stopped was whole. */
+/** Cut after each of its events except the last: a message that stopped was whole. */
 const cuts = dead.slice(1, -1).map((_, index) => index + 1);
 
 test.each(cuts)(
-  "R13 after %i events another message begins: it is the answer, and one request was sent",
+  "R13 another message begins after %i events: it is the answer, and one request was sent",
   async (count) => {
     const { session, server, ask, log } = await claudeBench((_, request) =>
       request === 1 ? { events: [...dead.slice(0, count), ...live] } : claudeSays([text("Good.")]),
@@ -42,7 +42,7 @@ test.each(cuts)(
   },
 );
 
-test("a call of the dead message never runs, and the live one's runs once", async () => {
+test("a call of the abandoned message never runs, and the live message's call runs once", async () => {
   const look = echoTool();
   const { server, ask, log } = await claudeBench(
     (_, request) =>

@@ -51,12 +51,12 @@ describe("a model that is told not to think", () => {
 });
 
 describe("a way of thinking that was refused", () => {
-  test("disabled: the lowest effort instead", () => {
+  test("disabled is replaced by the lowest effort", () => {
     const log = new ClaudeLog({ ...CLAUDE, ...OFF }).user().add(lower("thinking.type.disabled"));
     expect(log.body()).toMatchObject({ thinking: { type: "adaptive" }, output_config: { effort: "low" } });
   });
 
-  test("enabled: adaptive instead, and the reverse", () => {
+  test("enabled is replaced by adaptive, and vice versa", () => {
     const budget = { ...CLAUDE, capabilities: { ...CLAUDE.capabilities, thinking: "budget" as const } };
     const log = new ClaudeLog(budget).user();
     expect(log.body()["thinking"]).toMatchObject({ type: "enabled" });
@@ -67,7 +67,7 @@ describe("a way of thinking that was refused", () => {
   });
 });
 
-test("sampling and forced tools go to the models that take them, and a notice says what was not forced", () => {
+test("sampling and forced tools are sent to the models that accept them, and a notice says what was not forced", () => {
   const asked = { parameters: { temperature: 0.2, tool_choice: { type: "any" } } };
   const log = new ClaudeLog().user();
   const opus45 = of("claude-opus-4-5", { ...asked, ...OFF });
@@ -98,7 +98,7 @@ describe("thoughts of another model", () => {
     ["claude-opus-4-8", "claude-sonnet-5-5", true],
     ["claude-opus-5", "claude-sonnet-5-5", false],
     ["claude-opus-5", "claude-opus-5-5", false],
-  ])("of %s go to %s: %s", (from, to, kept) => {
+  ])("by %s go to %s: %s", (from, to, kept) => {
     const log = made(from);
     expect(messagesOf(log.body(of(to)))[1]).toBe(kept ? "assistant: thinking text" : "assistant: text");
     expect(log.render(of(to)).violations).toEqual([]);
@@ -150,7 +150,7 @@ describe("on the emulator", () => {
   });
 });
 
-test("a switch to a model that always thinks, inside a loop that another one began, stays adaptive", async () => {
+test("a switch to a model that always thinks, inside a loop that another model began, stays adaptive", async () => {
   const switched: Json[] = [];
   const look = echoTool();
   const started = await claudeBench(

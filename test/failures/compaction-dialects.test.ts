@@ -56,7 +56,7 @@ async function started(contextTokens?: number): Promise<Emulator> {
 }
 
 describe.each(Object.entries(MODELS))("%s", (name, create) => {
-  test("goes on after a compaction in a tool loop, an undo across it and a second one", async () => {
+  test("continues after a compaction in a tool loop, an undo across it and a second one", async () => {
     const emulator = await started();
     const session = await createAgent({ model: create(name, emulator), tools: [weather] }).open();
     for (const prompt of ["What is the weather in Paris?", "What is the weather in Rome and Oslo?"])
@@ -78,7 +78,7 @@ describe.each(Object.entries(MODELS))("%s", (name, create) => {
     await session.close();
   });
 
-  test("compacts by itself when a request is too long, and answers", async () => {
+  test("compacts automatically when a request is too long, and answers", async () => {
     const emulator = await started(1500);
     const session = await createAgent({ model: create(name, emulator), tools: [weather] }).open();
     for (let index = 0; index < 5; index += 1) {

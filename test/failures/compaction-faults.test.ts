@@ -1,6 +1,7 @@
 /**
- * What can go wrong with the request for a summary, in every dialect: the compaction ends with a digest or with a code, and
- * the session goes on from there, also from every point at which the process may have died over it.
+ * What can go wrong with the request for a summary, in every dialect: the compaction ends with a digest or with a code,
+ * and
+ * the session continues from there, even from every point at which the process may have died during it.
  */
 
 import type { Socket } from "node:net";
@@ -109,7 +110,7 @@ const SERVERS: readonly (readonly [string, (socket: Socket) => void])[] = [
 ];
 
 describe.each(DIALECTS)("%s", (_name, make) => {
-  test.each(FAULTS)("%s: a digest stands in, and says why", async (fault, times) => {
+  test.each(FAULTS)("%s: a digest replaces the summary, and says why", async (fault, times) => {
     const one = await started(make);
     for (let count = 0; count < times; count += 1) one.emulator.addFaults(...parseFaults(fault));
     await one.session.compact();
@@ -122,7 +123,7 @@ describe.each(DIALECTS)("%s", (_name, make) => {
     await expectGoesOn(one);
   });
 
-  test("an outage that passes: the model writes the summary after all", async () => {
+  test("a passing outage: the model still writes the summary", async () => {
     for (const fault of ["500", "429=retry-after:2", "cut=after-event:2"]) {
       const one = await started(make);
       one.emulator.addFaults(...parseFaults(fault));
@@ -132,7 +133,7 @@ describe.each(DIALECTS)("%s", (_name, make) => {
     }
   });
 
-  test.each(SERVERS)("a server that %s: a digest stands in", async (_what, answer) => {
+  test.each(SERVERS)("a server that %s: a digest replaces the summary", async (_what, answer) => {
     const server = await rawServer(answer);
     const limits = { maxRetries: 0, firstByteTimeoutMs: 150, idleTimeoutMs: 150, turnTimeoutMs: 1500 };
     const one = await started(make);
@@ -167,7 +168,7 @@ describe.each(DIALECTS)("%s", (_name, make) => {
     }
   });
 
-  test("a kill at any event of a compaction that fails leaves a session that goes on", async () => {
+  test("a kill at any event of a failing compaction leaves a session that can continue", async () => {
     const one = await started(make);
     one.emulator.addFaults(
       ...["cut=after-item:0", "500", "429", "500"].flatMap((fault) => parseFaults(fault)),

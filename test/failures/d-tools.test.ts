@@ -54,7 +54,7 @@ test("T01 a call whose turn was cancelled has an output in the next request", as
   expectSound(b.emulator);
 });
 
-test("T01 a tool that throws or runs out of time has an output the model can read", async () => {
+test("T01 a tool that throws or times out has an output the model can read", async () => {
   const b = await bench({
     steps: [{ output: [thought(), calls("throw"), calls("hang")] }, { output: [says("I see.")] }],
     tools: [
@@ -89,7 +89,7 @@ test("T02 cutting history never leaves an output without its call", async () => 
   });
   await b.ask("First.");
   await b.ask("Second.");
-  // Asked to cut from a result on: the whole group it belongs to goes.
+  // A cut requested from a result on removes the whole group of that result.
   await b.session.truncate({ from: ofType(await b.log(), "tool_result").at(-1)?.seq ?? -1 });
   await b.ask("Third.");
   expect(outline(lastInput(b.emulator))).toEqual([
@@ -108,7 +108,7 @@ test("T02 cutting history never leaves an output without its call", async () => 
   expectNoneRefused(b.emulator);
 });
 
-test("T03 T04 of a parallel batch all calls stand first, then all outputs in call order", async () => {
+test("T03 T04 in a parallel batch all calls come first, then all outputs in call order", async () => {
   const ends = new Map<string, () => void>();
   const allRunning = gate();
   const b = await bench({
@@ -166,7 +166,7 @@ test("T05 a call id that is too long is mapped for call and output alike, the sa
   expect(b.emulator.report().totals.prefixBreaks).toBe(0);
 });
 
-test("T05 a call id that only another provider takes is mapped when the call goes abroad", async () => {
+test("T05 a call id that only its own provider accepts is mapped when the call goes abroad", async () => {
   const b = await bench({
     steps: [{ output: [thought(), calls("a", { call_id: long })] }, { output: [says("Done.")] }],
     tools: [echoTool()],
@@ -180,7 +180,7 @@ test("T05 a call id that only another provider takes is mapped when the call goe
   expectNoneRefused(b.emulator);
 });
 
-test("T06 a call without a call id gets one, and its output the same", async () => {
+test("T06 a call without a call id gets one, and its output gets the same", async () => {
   const call = { type: "function_call", call_id: "", name: "look_up", arguments: '{"q":"a"}' };
   const b = await bench({
     steps: [{ output: [thought(), { item: call }] }, { output: [says("Done.")] }],
@@ -224,7 +224,7 @@ test("T07 two calls of one response with the same call id are both run and both 
   expectNoneRefused(b.emulator);
 });
 
-test("T08 of a batch in which one call waits for approval every call has its own result", async () => {
+test("T08 in a batch in which one call waits for approval, every call has its own result", async () => {
   const free = echoTool();
   const gated = toolOf(() => "written", { name: "write_down", access: "write" });
   const b = await bench({
@@ -260,7 +260,7 @@ test.each([
   expectSound(b.emulator);
 });
 
-test("T10 a second result for a call is not sent: the first one may have been", async () => {
+test("T10 a second result for a call is not sent, because the first one may have been", async () => {
   const b = await bench({
     steps: [{ output: [thought(), calls("a")] }, { output: [says("Done.")] }],
     tools: [echoTool()],
@@ -330,7 +330,7 @@ test("T12 a denied call is reported as not executed, with the reason", async () 
   expectSound(b.emulator);
 });
 
-test("T12 arguments that are no JSON or do not fit are told to the model, and the call goes back as it was", async () => {
+test("T12 arguments that are not JSON or do not match are reported to the model, and the call goes back unchanged", async () => {
   const look = echoTool();
   const b = await bench({
     steps: [
@@ -385,7 +385,7 @@ test("T13 a call that wraps several is run as several and answered as one", asyn
   expectSound(b.emulator);
 });
 
-test("T14 an item that cannot go back without server state stays behind, with the ids of its group", async () => {
+test("T14 an item that cannot go back without server state is omitted, with the ids of its group", async () => {
   const image = { type: "image_generation_call", status: "completed", result: "aGVsbG8=" };
   const b = await bench({ steps: [{ output: [thought(), { item: image }, says("Drawn.")] }] });
   await b.ask("Draw.");
@@ -408,7 +408,7 @@ test("T14 fields that only an output has are not sent back", async () => {
   expectNoneRefused(b.emulator);
 });
 
-test("T14 an output too long to send is shown in part, and the whole of it is kept", async () => {
+test("T14 an output too long to send is sent in part, and kept whole", async () => {
   const b = await bench({
     steps: [{ output: [thought(), calls("a")] }, { output: [says("Long.")] }],
     tools: [toolOf(() => "x".repeat(3_000_000))],

@@ -26,7 +26,7 @@ import {
   thought,
 } from "./harness.ts";
 
-/** A conversation of one thought and one answer, whose thought then has another shape in the log. */
+/** A conversation of one thought and one answer, whose thought is then given another shape in the log. */
 async function withThought(change: (item: Json) => Json): Promise<Awaited<ReturnType<typeof bench>>> {
   const b = await bench({ steps: [{ output: [{ reasoning: [] }, says("Hello.")] }] });
   await b.ask("Hi.");
@@ -112,7 +112,7 @@ test("S06 an empty answer is never sent, and neither is the thought before it", 
   expectNoneRefused(b.emulator);
 });
 
-test("S06 a refusal goes back as it came at home, and as words abroad", async () => {
+test("S06 a refusal goes back unchanged at home, and as text abroad", async () => {
   const b = await bench({ steps: [{ output: [thought(), { refusal: "I will not." }] }] });
   await b.ask("Do it.");
   await b.ask("Please.");
@@ -132,14 +132,14 @@ test('S07 a summary of "none" is not sent as a value', async () => {
   expectSound(b.emulator);
 });
 
-test("S08 a parameter the model does not take is not sent where that is known", async () => {
+test("S08 a parameter the model is known not to accept is not sent", async () => {
   const b = await bench({ model: "gpt-5.6", openai: { parameters: { temperature: 0.2, top_p: 0.9 } } });
   await b.ask("Hi.");
   expect(Object.keys(bodies(b.emulator)[0] ?? {})).not.toEqual(expect.arrayContaining(["temperature"]));
   expectSound(b.emulator);
 });
 
-test("S08 where it is not known, one refusal teaches it", async () => {
+test("S08 if that is not known, one refusal teaches it", async () => {
   const b = await bench({ openai: { parameters: { temperature: 0.2 } } });
   await b.ask("Hi.");
   await b.ask("Again.");
@@ -170,7 +170,7 @@ test("S09 the phase of every answer goes back, at home and abroad, and none is i
   expectNoneRefused(b.emulator);
 });
 
-test("S09 an answer that came without a phase goes back without one", async () => {
+test("S09 an answer that arrived without a phase goes back without one", async () => {
   const b = await bench({
     steps: [{ output: [thought(), says("Hello.")] }],
     emulator: { switches: { phase: false } },
@@ -196,7 +196,7 @@ test("S11 an error whose code is a number is judged by its HTTP class and not re
   expect(b.server.bodies).toHaveLength(2);
 });
 
-test("S12 too many tools are refused in the API's own words, and no thought is given up for it", async () => {
+test("S12 too many tools are refused in the API's own text, and no thought is given up for it", async () => {
   const many = Array.from({ length: 142 }, (_, n) =>
     tool({ name: `tool_${n}`, description: "One of many", input: { type: "object" }, run: () => "" }),
   );
@@ -213,7 +213,7 @@ test("S12 too many tools are refused in the API's own words, and no thought is g
   expect(outline(lastInput(b.emulator))).toEqual(["user", "reasoning+", "assistant+", "user", "user"]);
 });
 
-test("S13 tools stand at the top level, with name, parameters and strict", async () => {
+test("S13 tools are at the top level, with name, parameters and strict", async () => {
   const b = await bench({ tools: [echoTool()] });
   await b.ask("Hi.");
   expect(bodies(b.emulator)[0]?.["tools"]).toEqual([
@@ -233,7 +233,7 @@ test("S13 tools stand at the top level, with name, parameters and strict", async
   expectSound(b.emulator);
 });
 
-test("S14 calls and results are items of their own, at home and abroad", async () => {
+test("S14 calls and results are separate items, at home and abroad", async () => {
   const b = await bench({
     steps: [{ output: [says("Let me see."), calls("a")] }, { output: [says("There.")] }],
     tools: [echoTool()],
@@ -260,7 +260,7 @@ test("S14 calls and results are items of their own, at home and abroad", async (
   expectNoneRefused(b.emulator);
 });
 
-test("S14 a custom tool's call goes back as it came, with an output of its own type; abroad as an ordinary call", async () => {
+test("S14 a custom tool's call goes back unchanged, with an output of its own type, and abroad as an ordinary call", async () => {
   const shell = tool({
     name: "shell",
     description: "Runs a line",
@@ -290,7 +290,7 @@ test("S14 a custom tool's call goes back as it came, with an output of its own t
   expectNoneRefused(b.emulator);
 });
 
-test("S05 a server that refuses a field of translated answers is obeyed there as well", async () => {
+test("S05 a field that a server refuses is also omitted from translated answers", async () => {
   const home = await bench({
     steps: [{ output: [thought(), { message: { text: "Hello.", phase: "final_answer" } }] }],
   });

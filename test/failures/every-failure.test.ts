@@ -11,7 +11,7 @@ const EVERY = Object.entries(GROUPS).flatMap(([letter, count]) =>
   Array.from({ length: count }, (_, n) => `${letter}${String(n + 1).padStart(2, "0")}`),
 );
 
-/** The ids at the beginning of the names of tests. */
+/** The ids at the beginning of test names. */
 function tested(): ReadonlySet<string> {
   const ids = new Set<string>();
   for (const file of readdirSync(import.meta.dirname).filter((name) => name.endsWith(".test.ts"))) {

@@ -1,6 +1,6 @@
 /**
- * Every refusal the emulator knows has a class: what is said of the history leads to a correction, and what is said of the
- * request alone is told. The texts are those of docs/emulator.md, so a new entry has to be decided here too.
+ * Every refusal the emulator knows has a class: a refusal about the history leads to a correction, one about the request
+ * alone is reported. The texts are those of docs/emulator.md, so a new entry has to be decided here too.
  */
 
 import { readFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { describe, expect, test } from "vitest";
 
 import { httpError } from "../../src/runtime/providers/index.ts";
 
-/** About the request, the account or the address: no history is to blame, and none is changed for it. */
+/** About the request, the account or the address: the history is not to blame and is not changed. */
 const TOLD: ReadonlySet<string> = new Set([
   "X-budget",
   "X-cache",
@@ -46,12 +46,12 @@ function refusalsOf(document: string): readonly Refusal[] {
 const REFUSALS = refusalsOf(readFileSync("docs/emulator.md", "utf8"));
 
 describe("every refusal has a class", () => {
-  test("the document is read", () => {
+  test("and the document is parsed", () => {
     expect(REFUSALS.length).toBeGreaterThan(80);
   });
 
   test.each(REFUSALS.filter(({ rule }) => !TOLD.has(rule)))("$rule: $text", ({ text }) => {
-    // By its words alone: a gateway may lose the code and the parameter.
+    // By its text alone: a gateway may lose the code and the parameter.
     const body = JSON.stringify({ error: { message: text, type: "invalid_request_error", code: null } });
     expect(httpError(400, body, {}).class).not.toBe("OTHER");
   });

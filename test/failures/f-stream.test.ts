@@ -26,7 +26,7 @@ import {
 
 const answer = [{ output: [thought(), says("Hello.")] }];
 
-test("R01 a stream that ends without its terminal event is discarded and asked for again", async () => {
+test("R01 a stream that ends without its terminal event is discarded and requested again", async () => {
   const b = await bench({ steps: [...answer, ...answer], faults: ["no-terminal"] });
   await b.ask("Hi.");
   await b.ask("Again.");
@@ -48,12 +48,12 @@ test.each([
   await b.ask("Hi.");
   await b.ask("Again.");
   expect(outline(lastInput(b.emulator))).toEqual(["user", "reasoning+", "assistant+", "user"]);
-  // Whether the server thinks that it delivered the lost attempt is a race; what it was sent is not.
+  // Whether the server believes that it delivered the lost attempt is a race; what it received is not.
   expectNoneRefused(b.emulator);
   expect(b.emulator.report().totals.prefixBreaks).toBe(0);
 });
 
-test("R01 retries are bounded: then the turn fails, and the next one goes on", async () => {
+test("R01 retries are bounded: then the turn fails, and the next one works", async () => {
   const b = await bench({ faults: Array.from({ length: 4 }, () => "no-terminal") });
   expect(await b.say("Hi.")).toMatchObject({
     status: "failed",
@@ -79,7 +79,7 @@ test("R02 an incomplete response is not taken for a complete one, and its though
   expectSound(b.emulator);
 });
 
-test("R02 what an incomplete response had finished saying goes on as plain text", async () => {
+test("R02 the finished messages of an incomplete response are sent as plain text", async () => {
   const b = await bench({
     steps: [
       {
@@ -96,7 +96,7 @@ test("R02 what an incomplete response had finished saying goes on as plain text"
   expectSound(b.emulator);
 });
 
-test("R03 a limit smaller than the thinking ends the turn honestly, and the session goes on", async () => {
+test("R03 a limit smaller than the thinking ends the turn as incomplete, and the session continues", async () => {
   const b = await scriptedBench((_, request) =>
     request === 1
       ? {
@@ -147,7 +147,7 @@ test.each(["empty-output", "missing-output"])(
   },
 );
 
-test("R05 what came only in `done` is shown all the same, once", async () => {
+test("R05 content that arrived only in `done` is still shown, once", async () => {
   const b = await bench({
     steps: [{ output: [thought("**Title**\n\nbody"), says("Hello there.")], faults: ["done-only"] }],
   });
@@ -229,7 +229,7 @@ test("R08 half a thought is for people: kept as a partial, never sent", async ()
   expectSound(b.emulator);
 });
 
-test("R09 a response that only thought is asked once more, with a request that differs", async () => {
+test("R09 a response with only thoughts is requested once more, with a different request", async () => {
   const b = await bench({ steps: [{ output: [thought()] }, { output: [thought(), says("Here.")] }] });
   await b.ask("Think.");
   const [first, second] = bodies(b.emulator);
@@ -288,7 +288,7 @@ test("R10 a context that is too long ends the turn as incomplete", async () => {
     error: { class: "LIMIT" },
   });
   await b.ask("Again.");
-  // What did not fit is left behind by a compaction, and only that event breaks the prefix.
+  // A compaction removes what did not fit, and only that event breaks the prefix.
   expect(b.emulator.report().totals).toMatchObject({ refused: 0, recall: 1, prefixBreaks: 1 });
   expect(outline(lastInput(b.emulator)).at(-1)).toBe("user");
 });
@@ -305,7 +305,7 @@ test("R11 a failure after a good stream does not loop", async () => {
   expectSound(b.emulator);
 });
 
-test("R12 the limit of a plan is final until it is lifted", async () => {
+test("R12 a plan's limit is final until it is lifted", async () => {
   const b = await scriptedBench((_, request) =>
     request === 1
       ? {

@@ -1,4 +1,4 @@
-/** Sessions against the strict emulator, and a server that refuses as told. Nothing of the product is replaced. */
+/** Sessions against the strict emulator, and a server that refuses as scripted. Nothing of the product is replaced. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -33,7 +33,7 @@ import { afterTest } from "../support/clean-up.ts";
 
 export type Json = Record<string, unknown>;
 
-/** Requests our own rules held back. The fold must not need them: being healed by them would hide what is wrong with it. */
+/** Requests that our own rules held back. The fold must not rely on the rules: that would hide its defects. */
 async function ownRefusals(store: Store): Promise<readonly string[]> {
   const log = await store.open("bench", { mode: "read" });
   return ofType(log.events, "response_end").flatMap(({ error }) =>
@@ -47,7 +47,7 @@ export function closeLater<T extends { close(): Promise<void> }>(one: T): T {
   return one;
 }
 
-/** Waits cost nothing and are written down. */
+/** Waits cost no time and are recorded. */
 export function impatientClock(): Clock & { readonly slept: number[] } {
   const slept: number[] = [];
   return {
@@ -70,7 +70,7 @@ export interface Step {
 }
 
 export interface Options {
-  /** Scripted answers; after them the built-in model speaks. */
+  /** Scripted answers; after them the built-in model answers. */
   readonly steps?: readonly Step[];
   /** One per request, in the emulator's text form; "none" skips one. */
   readonly faults?: readonly string[];
@@ -88,9 +88,9 @@ export interface Bench {
   readonly clock: ReturnType<typeof impatientClock>;
   /** The same endpoint with other options: another model or key. */
   model(name?: string, options?: OpenAiOptions): Model;
-  /** Sends, waits, and says how it ended. */
+  /** Sends, waits, and returns how the turn ended. */
   say(text: string): Promise<TurnResult>;
-  /** As `say`, and the turn must have completed. */
+  /** Like `say`, but the turn must have completed. */
   ask(text: string): Promise<string>;
   log(): Promise<readonly LoggedEvent[]>;
   /** Closes the session and opens it again from its log, by another agent if options are given. */
@@ -122,7 +122,7 @@ function faultOf(text: string): Fault {
   return faults.length === 1 && first !== undefined ? first : { type: "all", faults };
 }
 
-/** A session on whatever the model talks to. */
+/** A session on the model's own endpoint. */
 export async function sessionOn(
   model: (name?: string, more?: OpenAiOptions) => Model,
   options: Pick<Options, "agent" | "tools">,
@@ -167,7 +167,7 @@ export async function all<T>(events: AsyncIterable<T>): Promise<readonly T[]> {
   return list;
 }
 
-/** Reads a turn's events until one fits, then hands it over; the turn goes on. */
+/** Reads a turn's events until one matches and returns that one; the turn continues. */
 export async function until(
   events: AsyncIterable<SessionEvent>,
   fits: (event: SessionEvent) => boolean,
@@ -176,7 +176,7 @@ export async function until(
   throw new Error("the turn ended before the event came");
 }
 
-/** A promise and the way to keep it. */
+/** A promise and the function that resolves it. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   const waiting: (() => void)[] = [];
   const promise = new Promise<void>((resolve) => {
@@ -224,7 +224,7 @@ export function issued(emulator: Emulator): readonly Json[] {
   );
 }
 
-/** Nothing was refused, everything that could come back did, and no request changed what an earlier one had said. */
+/** Nothing was refused, everything that could go back did, and no request changed what an earlier one had sent. */
 export function expectSound(emulator: Emulator): void {
   const { requests, totals } = emulator.report();
   expect(requests.filter((one) => one.verdict === "refused")).toEqual([]);
@@ -235,7 +235,7 @@ export function expectNoneRefused(emulator: Emulator): void {
   expect(emulator.report().requests.filter((one) => one.verdict === "refused")).toEqual([]);
 }
 
-/** A reading tool that says what it was asked, and counts how often. */
+/** A read-only tool that returns its input, and counts its runs. */
 export function echoTool(name = "look_up"): Tool & { readonly runs: string[] } {
   const runs: string[] = [];
   const made = tool({
@@ -293,7 +293,7 @@ export interface ScriptedServer {
   close(): Promise<void>;
 }
 
-/** Answers each request as told: the way to refusals that our own requests never provoke. */
+/** Answers each request as scripted, to get refusals that our own requests never provoke. */
 export async function scriptedServer(
   answer: (body: Json, request: number) => Answer,
 ): Promise<ScriptedServer> {

@@ -13,7 +13,7 @@ beforeEach(async () => {
   session = await agent.open({ id: "healed", store: memoryStore() });
   await session.send("Think of a number.").result();
   emulator.rotateKey();
-  // Refused once, and healed: the thoughts of before are left out from now on.
+  // Refused once and healed: the earlier thoughts are omitted from now on.
   await session.send("Hello").result();
 });
 
@@ -25,14 +25,14 @@ afterEach(async () => {
 const refused = (): number =>
   emulator.report().requests.filter(({ verdict }) => verdict === "refused").length;
 
-test("what an origin refused holds on a branch that leaves the refusal behind: no second 400", async () => {
+test("an origin's refusal also holds on a branch without the refusal: no second 400", async () => {
   expect(refused()).toBe(1);
   expect((await session.retry().result()).status).toBe("completed");
   expect((await session.retry().result()).status).toBe("completed");
   expect(refused()).toBe(1);
 });
 
-test("it holds in a fork, also in one from before the refusal's branch, and a fork goes on with the same model", async () => {
+test("it holds in a fork, even one from before the refusal's branch, and a fork continues with the same model", async () => {
   await session.retry().result();
   const child = await session.fork({ id: "child" });
   expect(child.model).toBe(session.model);

@@ -1,4 +1,7 @@
-/** A refusal in another dialect is healed once and for good: named in its own words, corrected by an event, never met again. */
+/**
+ * A refusal in another dialect is healed once and permanently: classified by its own text, corrected by an event, never
+ * met again.
+ */
 
 import { describe, expect, test } from "vitest";
 
@@ -45,7 +48,7 @@ const claudeAt = ({ baseUrl }: Emulator, name = "emu-claude", apiKey = "key-one"
   anthropic(name, { baseUrl: baseUrl.replace(/\/v1$/, ""), apiKey });
 
 describe("Claude", () => {
-  test("signatures that no longer hold (C03) are left out after one refusal, and later ones go back again", async () => {
+  test("signatures that are no longer valid (C03) are omitted after one refusal, and later ones go back again", async () => {
     await withEmulator(async (emulator) => {
       const session = await open(claudeAt(emulator));
       await session.send("What is the weather in Paris?").text();
@@ -53,7 +56,7 @@ describe("Claude", () => {
       expect((await session.send("Hello").result()).status).toBe("completed");
       expect((await session.send("What is the weather in Rome?").result()).status).toBe("completed");
       const refused = emulator.exchanges.filter(({ report }) => report?.verdict === "refused");
-      // One for each of the two answers the error names, one after the other.
+      // One for each of the two answers the error names, in turn.
       expect(refused.map(({ report }) => report?.rule)).toEqual(["C03", "C03"]);
       const events = await eventsOf(session);
       expect(events.filter((event) => event.type === "replay_override").length).toBeGreaterThan(0);
@@ -64,7 +67,7 @@ describe("Claude", () => {
     });
   });
 
-  test("thoughts bound to what stood before them (C04) are left out after one refusal, however many there are", async () => {
+  test("thoughts bound to their prefix (C04) are omitted after one refusal, however many there are", async () => {
     const emulator = await startEmulator({
       clock: instantClock(),
       models: { "claude-sonnet-4": { prefixBound: true } },
@@ -86,7 +89,7 @@ describe("Claude", () => {
       await ask("Be long.", ["Four?", "Five?"]);
       const refused = emulator.exchanges.filter(({ report }) => report?.verdict === "refused");
       expect(refused.map(({ report }) => report?.rule)).toEqual(["C04"]);
-      // What came after the change is bound to what stands before it now, and goes back.
+      // Thoughts after the change are bound to the current prefix, and go back.
       expect(emulator.exchanges.at(-1)?.report?.sent).toHaveLength(1);
     } finally {
       await emulator.close();
@@ -96,7 +99,7 @@ describe("Claude", () => {
   test.each([
     "messages.1.content.1: `web_search` tool use with id `srvtoolu_0` was found without a corresponding `web_search_tool_result` block",
     "messages.1.content.1: unexpected `tool_use_id` found in `web_search_tool_result` blocks: srvtoolu_0. Each `web_search_tool_result` block must have a corresponding `server_tool_use` block before it.",
-  ])("a server tool's pair that is refused goes out whole, for good: %s", async (message) => {
+  ])("a server tool's pair that is refused is permanently omitted as a whole: %s", async (message) => {
     await withEmulator(async (emulator) => {
       const model = anthropic("emu-claude", {
         baseUrl: emulator.baseUrl.replace(/\/v1$/, ""),
@@ -111,13 +114,13 @@ describe("Claude", () => {
       const asked = emulator.exchanges.map(({ requestText }) => requestText.includes('"server_tool_use"'));
       expect(asked.slice(0, 2)).toEqual([false, true]);
       expect(asked.slice(2)).not.toContain(true);
-      // The answer's thoughts may have to follow it (C01); nothing is refused in the next turn.
+      // The answer's thoughts may have to go with it (C01); nothing is refused in the next turn.
       expect(asked.length).toBeLessThanOrEqual(5);
       await session.close();
     });
   });
 
-  test("a call whose name is refused stays out, and the conversation goes on", async () => {
+  test("a call whose name is refused is omitted, and the conversation continues", async () => {
     await withEmulator(async (emulator) => {
       const session = await open(claudeAt(emulator));
       await session.send("What is the weather in Paris?").text();
@@ -130,7 +133,7 @@ describe("Claude", () => {
     });
   });
 
-  test("an endpoint that refuses a parameter (SCHEMA) is not sent it again", async () => {
+  test("a parameter that an endpoint refuses (SCHEMA) is not sent to it again", async () => {
     await withEmulator(async (emulator) => {
       const message = "output_config: Extra inputs are not permitted";
       emulator.addFaults({ type: "http", status: 400, message });
@@ -155,9 +158,9 @@ describe("Claude", () => {
 const thinks = (body: string): unknown => (JSON.parse(body) as { thinking: { type: string } }).thinking.type;
 
 describe("chat completions", () => {
-  test("a vendor that refuses the field its reasoning came in is not sent it again (V03)", async () => {
+  test("the field that a vendor's reasoning arrived in, if refused, is not sent to it again (V03)", async () => {
     await withEmulator(async (emulator) => {
-      // Told to be a server that takes reasoning_content back, while it is one that does not.
+      // Configured as a server that accepts reasoning_content, while it is one that does not.
       const wrong = openaiChat("emu-deepseek-old", {
         baseUrl: emulator.baseUrl,
         apiKey: "k",
@@ -177,7 +180,7 @@ describe("chat completions", () => {
     });
   });
 
-  test("a vendor that asks for thoughts the history lacks (V02) gets an answer with thinking off", async () => {
+  test("a vendor that asks for thoughts the history lacks (V02) gets a request with thinking off", async () => {
     await withEmulator(async (emulator) => {
       // The profile does not know that this endpoint demands its reasoning back.
       const session = await open(
@@ -223,7 +226,7 @@ describe("chat completions", () => {
       "Unsupported parameter: 'reasoning_effort' is not supported.",
       "reasoning_effort",
     ],
-  ])("%s on %s: a parameter that is refused stays out (%s)", async (model, profile, message, field) => {
+  ])("%s on %s: a refused parameter is omitted (%s)", async (model, profile, message, field) => {
     await withEmulator(async (emulator) => {
       const session = await open(
         openaiChat(model, { baseUrl: emulator.baseUrl, apiKey: "k", profile, effort: "high" }),
@@ -237,7 +240,7 @@ describe("chat completions", () => {
     });
   });
 
-  test("the thoughts that are there stay where thinking is switched off for those that are not (V01)", async () => {
+  test("existing thoughts are kept when thinking is switched off because others are missing (V01)", async () => {
     await withEmulator(async (emulator) => {
       const session = await open(
         openaiChat("emu-kimi", { baseUrl: emulator.baseUrl, apiKey: "k", profile: "moonshot" }),
@@ -255,12 +258,12 @@ describe("chat completions", () => {
     });
   });
 
-  test("an order of messages that an endpoint does not take is mended with a word between", async () => {
+  test("a message order that an endpoint refuses is healed with an assistant message in between", async () => {
     await withEmulator(async (emulator) => {
       const session = await open(
         openaiChat("emu-mistral", { baseUrl: emulator.baseUrl, apiKey: "k", profile: "generic-chat" }),
       );
-      // A turn that ends behind a tool's result: the next message of a person follows it.
+      // A turn that ends after a tool's result, so that the user's next message follows it.
       emulator.addFaults({ type: "none" }, { type: "http", status: 401 });
       expect((await session.send("What is the weather in Paris?").result()).status).toBe("failed");
       for (const prompt of ["Hello", "Hello again"])

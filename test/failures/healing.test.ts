@@ -1,7 +1,7 @@
 /**
  * Healing: a refusal is classified, recorded as a `replay_override`, and the next request is accepted. Later requests
  * stay clean, keep their prefix, and other origins are unaffected. Our own fold provokes none of these refusals, so a
- * server refuses as told.
+ * server refuses as scripted.
  */
 
 import { describe, expect, test } from "vitest";
@@ -26,7 +26,10 @@ import {
   thought,
 } from "./harness.ts";
 
-/** The first answer thinks, calls and is answered; from then on requests are refused while `refuses` finds a reason. */
+/**
+ * The first answer thinks and calls, and the call is answered; later requests are refused while `refuses` finds a
+ * reason.
+ */
 function refusing(refuses: (input: readonly Json[], body: Json) => Answer | undefined): {
   readonly items: readonly Json[];
   answer(body: Json, request: number): Answer;
@@ -78,7 +81,7 @@ async function healed(
   await b.ask("Thanks.");
   await b.ask("Bye.");
   const sent = b.server.bodies;
-  // Asked again after the correction, and never refused again: one request more than turns and steps.
+  // Sent again after the correction, and never refused again: one request more than turns and steps.
   expect(sent).toHaveLength(5);
   expect(inputOf(sent[4]).slice(0, inputOf(sent[3]).length)).toEqual(inputOf(sent[3]));
   const log = await b.log();
@@ -92,7 +95,7 @@ async function healed(
   };
 }
 
-describe("one refusal is healed by what it names", () => {
+describe("one refusal is healed by omitting what it names", () => {
   test("encrypted content, in the head of the answer", async () => {
     const result = await healed(
       (items) => (input) =>
@@ -129,7 +132,7 @@ describe("one refusal is healed by what it names", () => {
     expect(result.overrides).toEqual([{ what: "group", action: "omit_reasoning", class: "CRYPT" }]);
   });
 
-  test("encrypted content that no id is given for: everything opaque goes", async () => {
+  test("encrypted content without an id: everything opaque is omitted", async () => {
     const result = await healed(
       (items) => (input) =>
         has(input, items[0]?.["id"]) || has(input, items[2]?.["id"])
@@ -143,7 +146,7 @@ describe("one refusal is healed by what it names", () => {
     expect(result.overrides).toEqual([{ what: "all", action: "omit_reasoning", class: "CRYPT" }]);
   });
 
-  test("a thought bound to another conversation goes with all that came after it, and what came before stays", async () => {
+  test("a thought bound to another conversation: it and all later ones are omitted, earlier ones stay", async () => {
     const result = await healed(
       (items) => (input) =>
         has(input, items[2]?.["id"])
@@ -160,7 +163,7 @@ describe("one refusal is healed by what it names", () => {
     expect(result.overrides).toEqual([{ what: "group", action: "omit_reasoning", class: "PREFIX" }]);
   });
 
-  test("calls without the signature of their maker", async () => {
+  test("calls without the signature of their model", async () => {
     const result = await healed(
       () => (input) =>
         input.some((item) => item["type"] === "function_call")
@@ -177,19 +180,14 @@ describe("one refusal is healed by what it names", () => {
   test.each([
     "No tool output found for shell call ID.",
     "No tool call found for shell call output with call_id ID.",
-  ])(
-    "a call that the provider knows by an id of its own: its answer goes as plain meaning: %s",
-    async (words) => {
-      const result = await healed((items) => (input) => {
-        const id = String(items[1]?.["id"]);
-        return has(input, id)
-          ? refusal(400, { message: words.replace("ID", id), param: "input" })
-          : undefined;
-      });
-      expect(result.outlines).toEqual([WHOLE, FIRST_GROUP_PLAIN]);
-      expect(result.overrides).toEqual([{ what: "group", action: "translate", class: "TOOLPAIR" }]);
-    },
-  );
+  ])("a call that the provider knows by its own id: its answer goes as plain meaning: %s", async (words) => {
+    const result = await healed((items) => (input) => {
+      const id = String(items[1]?.["id"]);
+      return has(input, id) ? refusal(400, { message: words.replace("ID", id), param: "input" }) : undefined;
+    });
+    expect(result.outlines).toEqual([WHOLE, FIRST_GROUP_PLAIN]);
+    expect(result.overrides).toEqual([{ what: "group", action: "translate", class: "TOOLPAIR" }]);
+  });
 
   test("pairing", async () => {
     const result = await healed(
@@ -205,7 +203,7 @@ describe("one refusal is healed by what it names", () => {
     expect(result.overrides).toEqual([{ what: "group", action: "omit_reasoning", class: "PAIR" }]);
   });
 
-  test("an item that is gone", async () => {
+  test("an item that no longer exists", async () => {
     const result = await healed(
       (items) => (input) =>
         has(input, items[0]?.["id"])
@@ -218,7 +216,7 @@ describe("one refusal is healed by what it names", () => {
     expect(result.overrides).toEqual([{ what: "group", action: "omit_reasoning", class: "GONE" }]);
   });
 
-  test("an id that is named by its place", async () => {
+  test("an id that is named by its position", async () => {
     const result = await healed(
       (items) => (input) =>
         has(input, items[1]?.["id"])
@@ -233,7 +231,7 @@ describe("one refusal is healed by what it names", () => {
     expect(result.overrides).toEqual([{ what: "group", action: "omit_reasoning", class: "ID" }]);
   });
 
-  test("an id that is said to be there twice", async () => {
+  test("an id that is reported as a duplicate", async () => {
     const result = await healed(
       (items) => (input) =>
         has(input, items[0]?.["id"])
@@ -257,7 +255,7 @@ describe("one refusal is healed by what it names", () => {
             code: "unknown_parameter",
           });
     });
-    expect(result.outlines).toEqual([WHOLE, WHOLE]); // nothing but the field goes
+    expect(result.outlines).toEqual([WHOLE, WHOLE]); // only the field is omitted
     expect(result.overrides).toEqual([{ what: "field", action: "strip_field", class: "SCHEMA" }]);
   });
 
@@ -290,7 +288,7 @@ describe("one refusal is healed by what it names", () => {
     expect(result.overrides).toEqual([{ what: "call", action: "close_call", class: "TOOLPAIR" }]);
   });
 
-  test("a model that takes no reasoning", async () => {
+  test("a model that accepts no reasoning", async () => {
     let plain = true;
     const result = await healed(() => (input) => {
       if (plain && input.some((item) => item["type"] === "reasoning")) {
@@ -307,7 +305,7 @@ describe("one refusal is healed by what it names", () => {
   });
 });
 
-test("a call whose arguments are no JSON stays out of a request that is refused for them", async () => {
+test("a call whose arguments are not JSON is omitted from a request that is refused for them", async () => {
   const broken = { ...fcItem("a"), arguments: '{"q": ' };
   const b = await scriptedBench(
     (body, request) => {
@@ -331,7 +329,7 @@ test("a call whose arguments are no JSON stays out of a request that is refused 
 const crypt = (message: string): Answer => refusal(400, { message, code: "invalid_encrypted_content" });
 
 describe("the ladder", () => {
-  test("ends with the original error when nothing helps", async () => {
+  test("ends with the original error if nothing helps", async () => {
     const server = refusing(() => undefined);
     const [first, , second] = server.items.map((item) => String(item["id"]));
     const b = await scriptedBench(
@@ -358,7 +356,7 @@ describe("the ladder", () => {
     expect(b.clock.slept).toEqual([]);
   });
 
-  test("goes from what is named to everything", async () => {
+  test("escalates from the named item to everything", async () => {
     const server = refusing(() => undefined);
     const named = String(server.items[0]?.["id"]);
     const b = await scriptedBench(
@@ -381,7 +379,7 @@ describe("the ladder", () => {
     "Invalid 'tools[0].name': string does not match pattern. Expected a string that matches '^[a-zA-Z0-9_-]+$'.",
     "Missing required parameter: 'tools[0].name'.",
     "Invalid 'input[0].content[0].image_url'. Expected a base64-encoded data URL.",
-  ])("is not climbed for what is no fault of the thoughts: %s", async (message) => {
+  ])("is not climbed if the thoughts are not at fault: %s", async (message) => {
     const server = refusing(() => refusal(400, { message }));
     const b = await scriptedBench((body, request) => server.answer(body, request), { tools: [echoTool()] });
     await b.ask("Look.");
@@ -390,7 +388,7 @@ describe("the ladder", () => {
     expect(b.server.bodies).toHaveLength(3);
   });
 
-  test("is not climbed for an outage, and an outage after it is shown as one", async () => {
+  test("is not climbed for an outage, and an outage after it is reported as one", async () => {
     const server = refusing(() => undefined);
     const b = await scriptedBench(
       (body, request) => {
@@ -413,7 +411,7 @@ describe("the ladder", () => {
     ["a wrong key", 401, "invalid_api_key"],
     ["a spent quota", 429, "insufficient_quota"],
     ["an unknown model", 404, "model_not_found"],
-    ["something unheard of", 400, "brand_new_code"],
+    ["an unknown error", 400, "brand_new_code"],
   ])("is not climbed for %s: nothing is corrected, nothing is retried", async (_, status, code) => {
     const server = refusing(() => undefined);
     const b = await scriptedBench(
@@ -428,7 +426,7 @@ describe("the ladder", () => {
   });
 });
 
-describe("a correction is for the origin that refused", () => {
+describe("a correction applies to the origin that refused", () => {
   test("another model keeps its thoughts, and so does this one under another key", async () => {
     const b = await bench({
       steps: [{ output: [thought(), says("One.")] }, { output: [thought(), says("Two.")] }],
@@ -439,7 +437,7 @@ describe("a correction is for the origin that refused", () => {
     await b.ask("Second.");
     await b.session.setModel(b.model());
     b.emulator.addFaults({ type: "invalid-encrypted-content" });
-    await b.ask("Third."); // refused, healed: the first thought stays behind from here on
+    await b.ask("Third."); // refused and healed: the first thought is omitted from here on
     expect(outline(lastInput(b.emulator)).slice(0, 4)).toEqual(["user", "assistant", "user", "assistant"]);
     await b.session.setModel(other);
     await b.ask("Fourth.");
@@ -453,7 +451,7 @@ describe("a correction is for the origin that refused", () => {
     expect(b.emulator.report().requests.filter((one) => one.verdict === "refused")).toEqual([]);
   });
 
-  test("even when it left everything out", async () => {
+  test("even if it omitted everything", async () => {
     const b = await scriptedBench((body, request) => {
       const carries = inputOf(body).some((item) => item["type"] === "reasoning");
       return body["model"] === "first" && carries && request > 2
@@ -481,7 +479,7 @@ describe("a correction is for the origin that refused", () => {
     ]);
   });
 
-  test("it holds after a restart: the log remembers it", async () => {
+  test("and holds after a restart, because it is in the log", async () => {
     const b = await bench({ steps: [{ output: [thought(), says("One.")] }] });
     await b.ask("First.");
     b.emulator.rotateKey();
@@ -490,7 +488,7 @@ describe("a correction is for the origin that refused", () => {
     await b.ask("Third.");
     const { requests } = b.emulator.report();
     expect(requests.map((one) => one.verdict)).toEqual(["accepted", "refused", "accepted", "accepted"]);
-    // What was healed does not move again: the last request begins with the one before it.
+    // A healed prefix does not change again: the last request begins with the one before it.
     const [, , before = {}, after = {}] = bodies(b.emulator);
     expect(inputOf(after).slice(0, inputOf(before).length)).toEqual(inputOf(before));
   });

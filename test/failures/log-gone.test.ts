@@ -39,7 +39,7 @@ test.each(attacks)("%s between two turns: every later turn fails and says what t
   attack(join(folder, "s.jsonl"));
   const requests = emulator.exchanges.length;
   for (let turn = 0; turn < 3; turn += 1) await expectLost(session);
-  expect(emulator.exchanges).toHaveLength(requests); // nothing is asked of the provider that the log does not hold
+  expect(emulator.exchanges).toHaveLength(requests); // no request is sent that the log does not hold
   await session.close();
 });
 
@@ -53,7 +53,7 @@ test.each(attacks)("%s while a tool runs: the turn fails", async (_, attack) => 
   await session.close();
 });
 
-test("the file is put back: opened again, the session goes on where its log ends", async () => {
+test("once the file is put back and reopened, the session continues where its log ends", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "s.jsonl");
   const { agent } = await scriptedAgent({});

@@ -4,7 +4,7 @@ import { startEmulator } from "../../src/emulator/index.ts";
 import { createAgent, memoryStore } from "../../src/index.ts";
 import { practiceModel } from "../support/practice-models.ts";
 
-test("thoughts of another branch or fork are not missed; a thought that is left out is", async () => {
+test("thoughts of another branch or fork are not missed, but an omitted thought is", async () => {
   const emulator = await startEmulator();
   const agent = createAgent({ model: practiceModel("home", emulator.baseUrl) });
   const session = await agent.open({ id: "s", store: memoryStore() });
@@ -15,7 +15,7 @@ test("thoughts of another branch or fork are not missed; a thought that is left 
   expect(await session.send("Good morning").text()).not.toMatch(lost);
   await session.retry().text();
   expect(await session.send("Good evening").text()).not.toMatch(lost);
-  // The same emulator does say so when reasoning really stays behind.
+  // The same emulator does report it when reasoning is really omitted.
   await session.setModel(practiceModel("other", emulator.baseUrl));
   expect(await session.send("Good night").text()).toMatch(lost);
   await child.close();

@@ -1,4 +1,4 @@
-/** Answers with items of OpenAI's own tools, in a session: nothing is stuck, and the thoughts come home. */
+/** Answers with items of OpenAI's own tools, in a session: nothing gets stuck, and the thoughts go home. */
 
 import fastCheck from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -18,7 +18,7 @@ import {
 
 const item = (one: Json): Json => ({ item: one });
 
-describe("calls to tools that this program does not have are answered, and the model goes on", () => {
+describe("calls to tools that this program does not have are answered, and the model continues", () => {
   const action = { commands: ["ls"], max_output_length: null, timeout_ms: null };
   test.each<[string, Json, string]>([
     [
@@ -89,7 +89,7 @@ const callOfProgram = (n: number): Json => ({
   caller: { type: "program", caller_id: "call_p" },
 });
 
-test("a program calls a tool of ours over two responses, and all thoughts come home", async () => {
+test("a program calls one of our tools over two responses, and all thoughts go home", async () => {
   const look = echoTool();
   const program = { type: "program", call_id: "call_p", code: "await look_up()", fingerprint: "gAAA==" };
   const b = await bench({
@@ -112,7 +112,7 @@ test("a program calls a tool of ours over two responses, and all thoughts come h
   expectSound(b.emulator);
 });
 
-test("what the server ran itself goes home in pairs, and is not answered", async () => {
+test("items that the server ran itself go home in pairs, and are not answered", async () => {
   const environment = { type: "container_reference", container_id: "cntr_1" };
   const b = await bench({
     steps: [
@@ -228,7 +228,7 @@ describe("any items in any order", () => {
     status: fastCheck.constantFrom("completed" as const, "completed" as const, "incomplete" as const),
   });
 
-  test("are never refused when they come back, and no turn fails", async () => {
+  test("are never refused when they go back, and no turn fails", async () => {
     await fastCheck.assert(
       fastCheck.asyncProperty(fastCheck.array(step, { minLength: 1, maxLength: 3 }), async (steps) => {
         const b = await bench({ steps, tools: [echoTool()], agent: { limits: { maxSteps: 6 } } });

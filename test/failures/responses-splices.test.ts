@@ -18,12 +18,12 @@ import {
 const eventsOf = (items: readonly Json[], id: string): readonly Json[] =>
   completed(items, { id }).events ?? [];
 
-describe("R13 another response begins in the middle of the first", () => {
+describe("R13 when another response begins in the middle of the first", () => {
   const dead = eventsOf([rsItem({ id: "rs_dead" }), fcItem("dead", { call_id: "call_dead" })], "resp_dead");
 
-  /** Cut after each of its events, the last one left out: a response that ended was whole. */
+  /** Cut after each of its events except the last: a response that ended was whole. */
   test.each(dead.slice(0, -1).map((_, index) => index + 1))(
-    "after %i events: it is the answer, one request was sent, and thoughts stay with what they led to",
+    "after %i events, it is the answer, one request was sent, and thoughts stay with what they led to",
     async (count) => {
       const look = echoTool();
       const live = [rsItem({ id: "rs_live" }), fcItem("live", { call_id: "call_live" })];
@@ -48,7 +48,7 @@ describe("R13 another response begins in the middle of the first", () => {
     },
   );
 
-  test("the same one again changes nothing", async () => {
+  test("the same response again changes nothing", async () => {
     const [start, ...rest] = eventsOf([rsItem(), msgItem("I am alive.")], "resp_1") as readonly [
       Json,
       ...Json[],
@@ -65,7 +65,7 @@ describe("R13 another response begins in the middle of the first", () => {
     });
   });
 
-  test.each([2, 3, 6, 9])("an endpoint whose every answer is spliced after %i events", async (count) => {
+  test.each([2, 3, 6, 9])("an endpoint that splices every answer after %i events works", async (count) => {
     const faults = Array.from({ length: 8 }, () => `spliced-start=${count}`);
     const spliced = await bench({ faults });
     for (const words of ["think of a number", "hello", "which number was it?"]) await spliced.ask(words);

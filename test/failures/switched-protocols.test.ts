@@ -1,4 +1,7 @@
-/** Endpoints that answer a request by switching protocols, or by nothing but 1xx: every turn ends, and the session goes on. */
+/**
+ * Endpoints that answer a request by switching protocols, or with nothing but 1xx: every turn ends, and the session
+ * continues.
+ */
 
 import type { Socket } from "node:net";
 
@@ -81,7 +84,7 @@ describe.each(DIALECTS)("%s", (_name, make) => {
   });
 
   test.each(HANGS)(
-    "a server that %s runs into the limit for the first byte, and into that of the turn",
+    "a server that %s reaches the time limit for the first byte, and that of the turn",
     async (_what, answer) => {
       const server = await rawServer(answer);
       const byFirstByte = await opened(make(server.origin), { firstByteTimeoutMs: 40, maxRetries: 0 });

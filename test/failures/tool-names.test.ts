@@ -1,4 +1,4 @@
-/** T15: a call to a name that no API takes back leaves no session stuck, on no dialect, at home or abroad. */
+/** T15: a call to a name that no API accepts back blocks no session, in any dialect, at home or abroad. */
 
 import { expect, test } from "vitest";
 
@@ -35,7 +35,7 @@ async function eventsOf(session: Session): Promise<readonly LoggedEvent[]> {
   return events;
 }
 
-/** Every name that stands in a call of a request, whatever its dialect. */
+/** Every name in a call of a request, in any dialect. */
 function namesIn(text: string): readonly string[] {
   const found: string[] = [];
   const { input, messages } = JSON.parse(text) as Record<string, unknown>;
@@ -58,7 +58,7 @@ async function scriptedEmulator(name: string): Promise<Emulator> {
 }
 
 test.each(MODELS.flatMap((model) => NAMES.map((name) => [model, name] as const)))(
-  "T15 on %s a call to %j is not run, is told so, and every later request is taken, there and elsewhere",
+  "T15 on %s a call to %j is not run, the model learns so, and every later request is accepted, there and elsewhere",
   async (model, name) => {
     const emulator = await scriptedEmulator(name);
     const look = echoTool();
@@ -93,7 +93,7 @@ test.each(MODELS.flatMap((model) => NAMES.map((name) => [model, name] as const))
   },
 );
 
-test("T15 a tool that is declared later never takes the place of a name that was mapped", async () => {
+test("T15 a tool that is declared later never takes over a name that was mapped", async () => {
   const name = "functions.look_up";
   const emulator = await scriptedEmulator(name);
   const sent = sendableToolName(name, () => false);

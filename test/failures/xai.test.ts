@@ -1,4 +1,4 @@
-/** What is particular to xAI's Responses endpoint: its own searches, its ids, and the time it takes. */
+/** What is specific to xAI's Responses endpoint: its own searches, its ids, and its long response times. */
 
 import { expect, test } from "vitest";
 
@@ -27,7 +27,7 @@ const custom = (name: string, more: Json = {}): Json => ({
   ...more,
 });
 
-test("a custom call to none of our tools was run by the server: it goes home as it came, and is not answered", async () => {
+test("a custom call to none of our tools was run by the server: it goes home unchanged, and is not answered", async () => {
   const said = [rsItem(), custom("x_keyword_search"), rsItem(), msgItem("They post a lot.")];
   const b = await scriptedBench(
     (_, request) => (request === 1 ? completed(said) : completed([msgItem("Yes.")])),
@@ -46,7 +46,7 @@ test("a custom call to none of our tools was run by the server: it goes home as 
   expect(inputOf(b.server.bodies[1]).slice(1, -1)).toEqual(said);
 });
 
-test("one to a tool of ours is ours, and so is one on any other endpoint", async () => {
+test("a custom call to one of our tools is ours, and so is one on any other endpoint", async () => {
   for (const [profile, name] of [
     ["xai", "look_up"],
     ["openai", "x_keyword_search"],
@@ -63,7 +63,7 @@ test("one to a tool of ours is ours, and so is one on any other endpoint", async
   }
 });
 
-test("ids that repeat inside a response go back as they came, with the reasoning", async () => {
+test("ids that repeat inside a response go back unchanged, with the reasoning", async () => {
   const id = "rs_b7b464ea";
   const said = [rsItem({ id }), custom("x_keyword_search"), rsItem({ id }), msgItem("Done.")];
   const b = await scriptedBench(() => completed(said), { openai: { profile: "xai" } });
@@ -73,9 +73,9 @@ test("ids that repeat inside a response go back as they came, with the reasoning
 });
 
 test.each<[string, string, AgentOptions["limits"], Json]>([
-  ["xai is given fifteen minutes", "xai", undefined, { firstByteMs: 900_000, idleMs: 900_000 }],
-  ["others five", "openai", undefined, { firstByteMs: 300_000, idleMs: 300_000 }],
-  ["what the user says wins", "xai", { idleTimeoutMs: 60_000 }, { firstByteMs: 900_000, idleMs: 60_000 }],
+  ["xai gets fifteen minutes", "xai", undefined, { firstByteMs: 900_000, idleMs: 900_000 }],
+  ["others get five", "openai", undefined, { firstByteMs: 300_000, idleMs: 300_000 }],
+  ["the user's setting wins", "xai", { idleTimeoutMs: 60_000 }, { firstByteMs: 900_000, idleMs: 60_000 }],
 ])("%s", async (_, profile, limits, expected) => {
   const timeouts: object[] = [];
   const b = await scriptedBench(() => completed([msgItem("Hello.")]), { openai: { profile } });
@@ -92,7 +92,7 @@ test.each<[string, string, AgentOptions["limits"], Json]>([
   expect(timeouts).toEqual([expect.objectContaining(expected)]);
 });
 
-test("xai is asked with one cache key per conversation", async () => {
+test("a request to xai carries one cache key per conversation", async () => {
   const b = await scriptedBench(() => completed([msgItem("Hello.")]), { openai: { profile: "xai" } });
   await b.ask("Hi.");
   await b.ask("Hi again.");
