@@ -1,7 +1,6 @@
 /**
  * A project's files come from other people, so a broken one must never stop a command or make it wait: it is ignored,
- * and one
- * warning names it and says what is wrong.
+ * and one warning names it and says what is wrong.
  */
 
 import { execFileSync } from "node:child_process";

@@ -1,7 +1,6 @@
 /**
  * A log of 3 GiB, which no version of Node reads at once: every command says so and leaves it alone, and it can be
- * found
- * and removed. The file is sparse: it takes no disk space.
+ * found and removed. The file is sparse: it takes no disk space.
  */
 
 import { mkdirSync, statSync, truncateSync, writeFileSync } from "node:fs";

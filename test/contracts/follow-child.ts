@@ -1,7 +1,6 @@
 /**
  * Creates a session, follows it as a reader and prints `following`. When a file `leave` appears it stops following,
- * prints
- * `left`, and has nothing more to do. Arguments: folder, id.
+ * prints `left`, and has nothing more to do. Arguments: folder, id.
  */
 
 import { existsSync, watch } from "node:fs";

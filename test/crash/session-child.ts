@@ -1,7 +1,6 @@
 /**
- * A session in its own process, to be killed. It reports each acknowledgement on one line before it continues:
- * `event {json}`, `tool CITY`, `effect CITY`, `result {json}`. Lines are written synchronously, so what it reported was
- * done.
+ * A session in its own process, to be killed. It reports each acknowledgement on one line before it continues: `event
+ * {json}`, `tool CITY`, `effect CITY`, `result {json}`. Lines are written synchronously, so what it reported was done.
  */
 
 import { writeSync } from "node:fs";

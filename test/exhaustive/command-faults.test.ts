@@ -1,8 +1,7 @@
 /**
  * A system call with which a command touches a file fails: the disk has an error, is full or read-only, too many files
- * are
- * open. The command succeeds anyway, or reports the problem with a code. Earlier files are intact, a result is whole or
- * missing, and the command succeeds when run again.
+ * are open. The command succeeds anyway, or reports the problem with a code. Earlier files are intact, a result is
+ * whole or missing, and the command succeeds when run again.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,7 +1,6 @@
 /**
  * Logs of real sessions for the exhaustive suites: conversations with tools over every dialect, against the emulator,
- * with
- * model switches before a turn and in the middle of a tool loop, a cancelled turn, a cut stream, a branch, a
+ * with model switches before a turn and in the middle of a tool loop, a cancelled turn, a cut stream, a branch, a
  * compaction.
  *
  * @module

@@ -1,6 +1,6 @@
 /**
- * A session in its own process, to be killed at any system call. It reports synchronously before it continues:
- * `event {json}` for everything acknowledged, `write {json}` for each write of the log, `end` if nothing killed it.
+ * A session in its own process, to be killed at any system call. It reports synchronously before it continues: `event
+ * {json}` for everything acknowledged, `write {json}` for each write of the log, `end` if nothing killed it.
  */
 
 import { appendFileSync, writeSync } from "node:fs";

@@ -1,7 +1,6 @@
 /**
  * Every way in which the bytes of a log can be short, zeroed or changed, each opened by a writer: it recovers exactly
- * the
- * intact part, or refuses with line and byte. It is never silently wrong, and the session can always continue.
+ * the intact part, or refuses with line and byte. It is never silently wrong, and the session can always continue.
  */
 
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";

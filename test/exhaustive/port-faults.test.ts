@@ -1,7 +1,6 @@
 /**
  * A session whose disk fails, or whose turn is cancelled, at every single call of its ports: log, wire, tool. The turn
- * ends
- * once and says why, no acknowledged event is lost, nothing runs twice, and the session continues.
+ * ends once and says why, no acknowledged event is lost, nothing runs twice, and the session continues.
  */
 
 import { rmSync } from "node:fs";

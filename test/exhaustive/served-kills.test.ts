@@ -1,8 +1,7 @@
 /**
  * `serve` is killed and stopped again and again under senders that repeat their requests until they are answered. Every
  * answer holds: a created session (201) exists, an accepted turn (202) is in the log exactly once, and a turn whose
- * cancel
- * was answered (200) ended as cancelled.
+ * cancel was answered (200) ended as cancelled.
  */
 
 import { afterAll, expect, test } from "vitest";

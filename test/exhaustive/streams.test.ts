@@ -1,7 +1,6 @@
 /**
  * Every stream, in every dialect, cut after any byte, split at any byte, and with any event omitted, doubled, swapped
- * or
- * corrupted: the same events, or an end that says that something is missing. Always exactly one end, and never an
+ * or corrupted: the same events, or an end that says that something is missing. Always exactly one end, and never an
  * exception.
  */
 

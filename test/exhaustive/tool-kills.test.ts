@@ -1,7 +1,6 @@
 /**
  * SIGKILL around the start and the finish of tools: in every write related to a call, after any share of its bytes,
- * before
- * and after every sync, before and after the effect itself. No tool runs twice, and the session continues.
+ * before and after every sync, before and after the effect itself. No tool runs twice, and the session continues.
  */
 
 import { join } from "node:path";

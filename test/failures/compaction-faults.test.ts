@@ -1,7 +1,6 @@
 /**
  * What can go wrong with the request for a summary, in every dialect: the compaction ends with a digest or with a code,
- * and
- * the session continues from there, even from every point at which the process may have died during it.
+ * and the session continues from there, even from every point at which the process may have died during it.
  */
 
 import type { Socket } from "node:net";

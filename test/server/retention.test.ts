@@ -1,7 +1,6 @@
 /**
  * What a server still holds after it is no longer needed, counted: deltas of turns, and clients that have left. Under
- * load
- * it used to hold the last 64 turns of every session with all their deltas.
+ * load it used to hold the last 64 turns of every session with all their deltas.
  */
 
 import { setImmediate as nextRound } from "node:timers/promises";

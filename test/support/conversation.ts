@@ -10,8 +10,8 @@ import type { Fault, FaultPoint } from "../../src/emulator/index.ts";
 import type { ReplayPolicy } from "../../src/index.ts";
 
 /**
- * home and other: two reasoning models. account: the first one under another key. plain: accepts no reasoning.
- * bound: drops reasoning whose prefix changed. bare: an endpoint to which no item ids are sent.
+ * home and other: two reasoning models. account: the first one under another key. plain: accepts no reasoning. bound:
+ * drops reasoning whose prefix changed. bare: an endpoint to which no item ids are sent.
  */
 export type ModelName = "home" | "other" | "account" | "plain" | "bound" | "bare";
 

@@ -1,7 +1,6 @@
 /**
  * `npm test` is repeatable: property tests start from one seed. FC_SEED chooses another; FC_SEED=random, or a long run
- * by
- * THROUGHLINE_RUNS, takes a new one each time and prints it when something fails.
+ * by THROUGHLINE_RUNS, takes a new one each time and prints it when something fails.
  *
  * @module
  */

@@ -1,7 +1,6 @@
 /**
  * A log of one user message and one response, from the exact text of the items a provider sent. The items go through
- * the
- * decoder and through a line of the log, as in a session.
+ * the decoder and through a line of the log, as in a session.
  *
  * @module
  */

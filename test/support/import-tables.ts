@@ -1,7 +1,6 @@
 /**
  * Which wing imports which. A wing imports only wings above it in this table, so there is no cycle. If it needs one
- * folder
- * of a wing, the row names the folder and grants no more.
+ * folder of a wing, the row names the folder and grants no more.
  */
 export const WINGS: Readonly<Record<string, readonly string[]>> = {
   base: [],

@@ -1,7 +1,6 @@
 /**
  * A port for a server that stops and restarts on it. The system may meanwhile give the ports that it hands out itself
- * (from
- * 32768) to any process that listens or connects; below those, a collision is unlikely.
+ * (from 32768) to any process that listens or connects; below those, a collision is unlikely.
  *
  * @module
  */

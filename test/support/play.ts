@@ -289,8 +289,8 @@ class Player {
 }
 
 /**
- * Which exchange each request was: by request id if the head of the answer arrived. A request that was cancelled
- * before gets the first remaining exchange with its bytes, or none, since it may never have been seen.
+ * Which exchange each request was: by request id if the head of the answer arrived. A request that was cancelled before
+ * gets the first remaining exchange with its bytes, or none, since it may never have been seen.
  */
 function matched(
   pending: readonly Pending[],

@@ -1,6 +1,6 @@
 /**
- * How much a property test does: a quick form with every `npm test`, a long one with THROUGHLINE_RUNS=n.
- * FC_SEED repeats a run (see fixed-seed.ts); fast-check prints the seed of a failure.
+ * How much a property test does: a quick form with every `npm test`, a long one with THROUGHLINE_RUNS=n. FC_SEED
+ * repeats a run (see fixed-seed.ts); fast-check prints the seed of a failure.
  *
  * @module
  */

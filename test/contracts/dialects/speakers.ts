@@ -1,7 +1,6 @@
 /**
  * The same answers in every dialect: the frames a provider sends for each. Written by hand from the wire facts, not
- * with
- * the emulator, so that the decoders are tested against an independent reading.
+ * with the emulator, so that the decoders are tested against an independent reading.
  *
  * @module
  */
