@@ -59,7 +59,7 @@ describe.each(DIALECTS)("%s", (_name, make) => {
     const session = await opened(make(server.origin));
     const { status, error } = await session.send("Hello").result();
     expect([status, error?.code, error?.class]).toEqual(["failed", "bad_response", "OTHER"]);
-    expect(error?.message).toMatch(/answered 101 .*check the base URL/);
+    expect(error?.message).toMatch(/switched to another protocol .*check the base URL/);
     expect(server.requests()).toBe(1);
     expect(await endsOf(session)).toEqual([["failed", "bad_response"]]);
     const emulator = await startEmulator();

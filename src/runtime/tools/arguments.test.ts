@@ -14,7 +14,7 @@ function nested(levels: number): string {
 }
 
 describe("parseArguments", () => {
-  test("returns every JSON object as it is", () => {
+  test("returns every JSON object unchanged", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const text = JSON.stringify(value);
@@ -32,7 +32,7 @@ describe("parseArguments", () => {
     );
   });
 
-  test("refuses every cut-off object: nothing is completed", () => {
+  test("refuses every cut-off object and completes none", () => {
     const text = JSON.stringify({ path: "a/b.txt", content: 'x"\\\n', list: [1, { deep: null }] });
     for (let end = 0; end < text.length; end += 1) expect(parseArguments(text.slice(0, end)).ok).toBe(false);
   });
@@ -45,17 +45,17 @@ describe("parseArguments", () => {
     ['"text"', /is a string/],
     ["{'a': 1}", /"\{'a': 1\}" is not valid JSON/],
     ['{"a":1}{"a":1}', /is not valid JSON/],
-  ])("quotes what was wrong with %j", (text, expected) => {
+  ])("quotes the problem with %j", (text, expected) => {
     expect(messageFor(text)).toMatch(expected);
   });
 
-  test("quotes head and tail of long text only", () => {
+  test("quotes only the head and tail of long text", () => {
     const message = messageFor(`{"a":"${"x".repeat(100_000)}END`);
     expect(message).toMatch(/END/);
     expect(message.length).toBeLessThan(1000);
   });
 
-  test("bounds size in bytes and depth, exactly", () => {
+  test("limits size in bytes and depth, exactly", () => {
     expect(parseArguments('{"a":"é"}', 10).ok).toBe(true);
     expect(messageFor('{"a":"é"}', 9)).toMatch(/10 bytes; at most 9/);
     expect(parseArguments(nested(128)).ok).toBe(true);

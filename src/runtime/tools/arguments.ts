@@ -1,7 +1,7 @@
 /**
- * The arguments of a call, from the text the model produced. Only a JSON object passes. Anything else is
- * refused with a message that quotes it: arguments are never guessed and never become `{}`, because a tool
- * that runs with invented input does something nobody asked for.
+ * Parses the arguments of a call from the model's text. Only a JSON object is accepted. Anything else is refused with a
+ * message that quotes it: arguments are never guessed and never default to `{}`, because a tool that runs on invented
+ * input does something no one requested.
  */
 
 import { isObject, jsonDepth, type JsonObject, messageOf } from "../../base/support/index.ts";
@@ -26,7 +26,8 @@ export function parseArguments(text: string, maxBytes = MAX_BYTES): ParsedArgume
   }
   if (!isObject(value)) return refused(`${quote(text)} is ${kindOf(value)}, not a JSON object`);
   const depth = jsonDepth(text);
-  if (depth > MAX_DEPTH) return refused(`they nest ${depth} levels deep; at most ${MAX_DEPTH} are allowed`);
+  if (depth > MAX_DEPTH)
+    return refused(`they are nested ${depth} levels deep; at most ${MAX_DEPTH} are allowed`);
   return { ok: true, value };
 }
 
@@ -34,7 +35,7 @@ function refused(problem: string): ParsedArguments {
   return { ok: false, message: `The arguments were not accepted: ${problem}.` };
 }
 
-/** Head and tail: text cut off in the middle is recognised by its end. */
+/** Quotes the head and the tail: text that was cut off is recognisable by its end. */
 function quote(text: string): string {
   if (text.length <= 2 * QUOTED_CHARACTERS) return JSON.stringify(text);
   return `${JSON.stringify(text.slice(0, QUOTED_CHARACTERS))} … ${JSON.stringify(text.slice(-QUOTED_CHARACTERS))}`;

@@ -1,6 +1,6 @@
 /**
- * Tools: what they are, what they accept, what their results look like, and the built-in ones.
- * Running calls (permission flow, parallel execution, logging) is the turn loop's business.
+ * Tools: their definition, their input, the form of their results, and the built-in ones. The turn loop runs the calls
+ * (permissions, parallel execution, logging).
  */
 
 export { parseArguments } from "./arguments.ts";

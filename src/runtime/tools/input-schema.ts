@@ -1,6 +1,6 @@
 /**
- * What a tool accepts, in the two forms the runtime needs: the JSON Schema a provider is sent and the check
- * a call must pass. Both come from the one schema the author wrote, so they cannot drift apart.
+ * A tool's input in the two forms the runtime needs: the JSON Schema for the provider, and the check that a call must
+ * pass. Both come from the author's one schema, so they cannot diverge.
  */
 
 import { isObject, type JsonObject, messageOf, ThroughlineError } from "../../base/support/index.ts";
@@ -52,7 +52,7 @@ function convert(toolName: string, schema: StandardSchema): JsonObject {
     const vendor = String(standard["vendor"]);
     throw toolInvalid(
       toolName,
-      `its ${vendor} schema cannot describe itself as JSON Schema. ` +
+      `its ${vendor} schema cannot be converted to JSON Schema. ` +
         (vendor === "valibot"
           ? "Wrap it with toStandardJsonSchema() from @valibot/to-json-schema"
           : "Use a library with Standard JSON Schema support (zod 4.2 or later, arktype) or pass a JSON Schema"),
@@ -64,7 +64,7 @@ function convert(toolName: string, schema: StandardSchema): JsonObject {
   return converted;
 }
 
-/** Keywords both OpenAI and Anthropic refuse beside `type: "object"` at the top of a tool's schema. */
+/** Keywords that both OpenAI and Anthropic refuse next to `type: "object"` at the top of a tool's schema. */
 const REFUSED_AT_TOP = ["anyOf", "oneOf", "allOf", "not", "enum"];
 
 function toParameters(toolName: string, schema: JsonObject): JsonObject {
@@ -77,7 +77,7 @@ function toParameters(toolName: string, schema: JsonObject): JsonObject {
         "Put the value into a property of an object",
     );
   }
-  // Providers refuse an object schema without `properties`; an empty one accepts exactly the same values.
+  // Providers refuse an object schema without `properties`; an empty `properties` accepts exactly the same values.
   return freeze({ ...parameters, properties: parameters["properties"] ?? {} });
 }
 
@@ -87,7 +87,7 @@ async function validateStandard(schema: StandardSchema, input: unknown): Promise
     if (result.issues === undefined) return { ok: true, value: result.value };
     return { ok: false, message: issuesToMessage(result.issues.map(toIssue)) };
   } catch (error) {
-    // A refinement that throws is a fault of the tool, but the model still needs an answer to its call.
+    // A refinement that throws is a bug in the tool, but the model still needs an answer to its call.
     return { ok: false, message: `(input): the check itself failed: ${messageOf(error)}` };
   }
 }
@@ -97,7 +97,7 @@ function toIssue(issue: StandardIssue): Issue {
   return { path, problem: issue.message };
 }
 
-/** Runs `read` and names the tool in whatever is wrong with its schema. */
+/** Runs `read` and adds the tool's name to any error about its schema. */
 function jsonSchemaOf<Result>(toolName: string, read: () => Result): Result {
   try {
     return read();
@@ -106,7 +106,7 @@ function jsonSchemaOf<Result>(toolName: string, read: () => Result): Result {
   }
 }
 
-/** A tool's schema is hashed and sent many times: a later change by its author must not go unnoticed. */
+/** A tool's schema is hashed and sent many times, so its author must not be able to change it later. */
 function freeze<Value>(value: Value): Value {
   if (typeof value === "object" && value !== null) {
     for (const member of Object.values(value)) freeze(member);

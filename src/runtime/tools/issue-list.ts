@@ -1,6 +1,6 @@
 /**
- * How a refused value is reported: one line per issue, path first, bounded in number and in length.
- * The reader is a model that must correct its own call, so every line says where and what.
+ * Formats the issues of a refused value: one line per issue, path first, bounded in number and length. The reader is a
+ * model that must correct its call, so every line says where and what.
  */
 
 export interface Issue {

@@ -1,7 +1,7 @@
 /**
- * Validation against a JSON Schema (draft 2020-12), for tool input and for structured output.
- * What is wrong with the schema itself throws when the validator is made; what is wrong with a value is
- * reported, and checking a value never throws, because values come from a model.
+ * Validates against a JSON Schema (draft 2020-12), for tool input and structured output. A problem in the schema throws
+ * when the validator is created. A problem in a value is reported; checking a value never throws, because values come
+ * from a model.
  */
 
 import { dereference, type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
@@ -18,7 +18,7 @@ import { type Issue, issuesToMessage } from "./issue-list.ts";
 export type SchemaVerdict = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
 export function jsonSchemaValidator(schema: JsonObject): (value: unknown) => SchemaVerdict {
-  const own = cloneJson(schema); // the library hangs properties of its own onto the schema
+  const own = cloneJson(schema); // the library adds its own properties to the schema
   assertUsable(own);
   const quick = new Validator(own, "2020-12", true);
   const thorough = new Validator(own, "2020-12", false);
@@ -28,13 +28,15 @@ export function jsonSchemaValidator(schema: JsonObject): (value: unknown) => Sch
       if (first.valid) return { ok: true };
       return { ok: false, message: issuesToMessage(toIssues(allErrors(thorough, value) ?? first.errors)) };
     } catch (error) {
-      // Values that are not JSON (undefined, bigint) and values too deep to walk end here.
+      // Values that are not JSON (undefined, bigint) or too deep to walk end here.
       return { ok: false, message: `(input): cannot be checked against the schema: ${messageOf(error)}` };
     }
   };
 }
 
-/** A copy as JSON sees it; throws the coded error for cycles, bigints and other things no provider could be sent. */
+/**
+ * Returns a copy as JSON. Throws a coded error for cycles, bigints and anything else that cannot be sent to a provider.
+ */
 export function cloneJson(schema: JsonObject): JsonObject {
   try {
     const copy = JSON.parse(JSON.stringify(schema)) as unknown;
@@ -49,7 +51,7 @@ function schemaInvalid(problem: string, cause?: unknown): ThroughlineError {
   return codedError("schema_invalid", `The JSON Schema ${problem}.`, cause);
 }
 
-/** `undefined` when there are so many errors that the library itself overflows the stack collecting them. */
+/** Returns `undefined` if there are so many errors that the library overflows the stack while collecting them. */
 function allErrors(validator: Validator, value: unknown): readonly OutputUnit[] | undefined {
   try {
     return validator.validate(value).errors;
@@ -59,8 +61,8 @@ function allErrors(validator: Validator, value: unknown): readonly OutputUnit[] 
 }
 
 /**
- * The library finds a dangling `$ref` or a malformed `pattern` only when a value reaches it, and ignores
- * `$dynamicRef`. Each would let a wrong schema look right until a model hits it, so all are found here.
+ * The library notices a dangling `$ref` or a malformed `pattern` only when a value reaches it, and ignores
+ * `$dynamicRef`. A wrong schema would look right until a model hits it, so this checks for all three.
  */
 function assertUsable(schema: JsonObject): void {
   let subschemas: Record<string, Schema | boolean>;
@@ -90,7 +92,7 @@ function assertPattern(pattern: unknown): void {
   throw schemaInvalid("has a pattern that is not a string");
 }
 
-/** Keywords that only repeat that something below them failed; the lines below say what. */
+/** Keywords that only report that something below them failed; the errors below say what. */
 const WRAPPERS: ReadonlySet<string> = new Set(
   (
     "$ref additionalItems additionalProperties allOf dependentSchemas if items patternProperties prefixItems " +

@@ -12,7 +12,7 @@ function textOf(value: unknown): string {
   return rendered.text;
 }
 
-describe("renderToolOutput, the text of a value", () => {
+describe("renderToolOutput on a value", () => {
   const cycle: Record<string, unknown> = { name: "loop" };
   cycle["self"] = cycle;
   const shared = { n: 1 };
@@ -37,12 +37,12 @@ describe("renderToolOutput, the text of a value", () => {
       '{"a":[1,null,true,null],"c":{"d":"é"}}',
     ],
     [
-      "what JSON lacks",
+      "values that JSON lacks",
       { n: Number.NaN, b: 10n, s: Symbol("s"), e: new Error("x") },
       '{"n":"NaN","b":10,"s":"Symbol(s)","e":"x"}',
     ],
     ["a cycle", cycle, '{"name":"loop","self":"[circular]"}'],
-    ["a shared node, which is no cycle", [shared, shared], '[{"n":1},{"n":1}]'],
+    ["a shared node, which is not a cycle", [shared, shared], '[{"n":1},{"n":1}]'],
     [
       "a Map",
       new Map<unknown, unknown>([
@@ -54,7 +54,7 @@ describe("renderToolOutput, the text of a value", () => {
     ["a Set", new Set([1, "a"]), '[1,"a"]'],
     ["a Date", { at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"}'],
     ["a Buffer of text", Buffer.from("grüß"), "grüß"],
-    ["bytes that are no text", new Uint8Array([0xff, 0xfe, 0]), "[binary data, 3 bytes]"],
+    ["bytes that are not text", new Uint8Array([0xff, 0xfe, 0]), "[binary data, 3 bytes]"],
     [
       "bytes inside",
       { b: Buffer.from("x"), c: new Uint8Array([0xff]) },
@@ -65,11 +65,11 @@ describe("renderToolOutput, the text of a value", () => {
     ["boxed primitives", [Object("s"), Object(1), Object(true)], '["s",1,true]'],
     ["a lone surrogate", "a\ud800b", "a\ufffdb"],
     ["a lone surrogate inside", { "\udc00": "\ud83d\ude00\ud800" }, '{"\ufffd":"😀\ufffd"}'],
-  ])("%s", (_, value, expected) => {
+  ])("renders %s", (_, value, expected) => {
     expect(textOf(value)).toBe(expected);
   });
 
-  test("a getter that throws hides only itself", () => {
+  test("hides only the getter that throws, not its neighbours", () => {
     const value = {
       a: 1,
       get b(): never {
@@ -80,7 +80,7 @@ describe("renderToolOutput, the text of a value", () => {
     expect(JSON.parse(textOf(value))).toEqual({ a: 1, b: "[unreadable: no]", c: 3 });
   });
 
-  test("toJSON that throws, revoked proxies and hostile errors become text", () => {
+  test("renders a throwing toJSON, revoked proxies and hostile errors as text", () => {
     const revoked = Proxy.revocable({}, {});
     revoked.revoke();
     const hostile = Object.defineProperty(new Error("x"), "message", {
@@ -101,7 +101,7 @@ describe("renderToolOutput, the text of a value", () => {
     expect(textOf([hostile])).toBe('["[unreadable]"]');
   });
 
-  test("a million levels deep ends with a note", () => {
+  test("ends a value a million levels deep with a note", () => {
     let deep: unknown = "core";
     for (let level = 0; level < 1_000_000; level += 1) deep = level % 2 === 0 ? [deep] : { deep };
     const text = textOf(deep);
@@ -109,7 +109,7 @@ describe("renderToolOutput, the text of a value", () => {
     expect(() => JSON.parse(text) as unknown).not.toThrow();
   });
 
-  test("a graph that would unfold to 2^60 nodes ends, as valid JSON", () => {
+  test("terminates on a graph that would expand to 2^60 nodes, with valid JSON", () => {
     let node: unknown = "leaf".repeat(1000);
     for (let level = 0; level < 60; level += 1) node = [node, node];
     const { full = "", truncated } = renderToolOutput(node);
@@ -127,7 +127,7 @@ describe("renderToolOutput, the text of a value", () => {
     );
   });
 
-  test("is well-formed text for anything", () => {
+  test("returns well-formed text for any value", () => {
     const anything = fc.anything({
       withBigInt: true,
       withMap: true,
@@ -148,7 +148,7 @@ describe("renderToolOutput, the text of a value", () => {
 });
 
 describe("renderToolOutput, truncation", () => {
-  test("text at the limit is whole, one byte more is not", () => {
+  test("keeps text at the limit whole, but not one byte more", () => {
     expect(renderToolOutput("x".repeat(64 * 1024))).toEqual({
       text: "x".repeat(64 * 1024),
       truncated: false,
@@ -156,7 +156,7 @@ describe("renderToolOutput, truncation", () => {
     expect(renderToolOutput("x".repeat(64 * 1024 + 1)).truncated).toBe(true);
   });
 
-  test("50 MB keep head, tail and the full text", () => {
+  test("keeps the head, the tail and the full text of 50 MB", () => {
     const value = `HEAD${"x".repeat(50 * 1024 * 1024)}TAIL`;
     const { text, truncated, full } = renderToolOutput(value);
     expect(truncated).toBe(true);
@@ -166,7 +166,7 @@ describe("renderToolOutput, truncation", () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(64 * 1024);
   });
 
-  test("any text, any limit: bounded, on character boundaries, and the marker counts exactly", () => {
+  test("of any text at any limit is bounded, on character boundaries, with an exact count in the marker", () => {
     const input = fc.string({ unit: "binary", maxLength: 400, size: "max" });
     fc.assert(
       fc.property(input, fc.integer({ min: 60, max: 400 }), (value, maxModelBytes) => {
@@ -191,7 +191,7 @@ describe("renderToolOutput, truncation", () => {
     );
   });
 
-  test("a limit smaller than the marker leaves the marker", () => {
+  test("leaves only the marker if the limit is smaller than that", () => {
     expect(renderToolOutput("x".repeat(100), 1).text.trim()).toBe("[… 100 of 100 bytes left out here …]");
   });
 });

@@ -1,7 +1,7 @@
 /**
- * A tool's result as the model reads it: text of bounded size. Head and tail are kept, because the end of a
- * log says how it went, and the marker between them says how much is missing. The full text is handed back
- * only when something was left out, for the caller to keep beside the log.
+ * A tool's result as the model reads it: text of bounded size. The head and the tail are kept, because the end of a log
+ * shows how it went; the marker between them says how much is missing. The full text is returned only if something was
+ * left out, for the caller to store as a blob.
  */
 
 import { valueToText } from "./value-to-text.ts";
@@ -14,17 +14,17 @@ export interface RenderedOutput {
 
 const MAX_MODEL_BYTES = 64 * 1024;
 
-/** Never throws, whatever the tool returned or threw. `maxBytes` of UTF-8, marker included. */
+/** Never throws, whatever the tool returned or threw. `maxBytes` counts UTF-8 bytes, including the marker. */
 export function renderToolOutput(value: unknown, maxBytes = MAX_MODEL_BYTES): RenderedOutput {
   const full = valueToText(value);
-  // UTF-8 needs at most three bytes per UTF-16 unit, so short text needs no counting.
+  // UTF-8 needs at most three bytes per UTF-16 code unit, so short text need not be measured.
   if (full.length * 3 <= maxBytes || Buffer.byteLength(full) <= maxBytes) {
     return { text: full, truncated: false };
   }
   return { text: keepHeadAndTail(Buffer.from(full), maxBytes), truncated: true, full };
 }
 
-/** Below the size of the marker itself only the marker is left. */
+/** If `maxBytes` is smaller than the marker, only the marker is returned. */
 function keepHeadAndTail(bytes: Buffer, maxBytes: number): string {
   const total = bytes.byteLength;
   const room = Math.max(0, maxBytes - Buffer.byteLength(marker(total, total)));

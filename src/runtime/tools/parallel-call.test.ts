@@ -8,13 +8,16 @@ const uses = [
   { recipient_name: "functions.now" },
 ];
 
-test.each(["parallel", "multi_tool_use.parallel"])("%s is expanded in order, inputs untouched", (name) => {
-  expect(expandParallelCall(name, { tool_uses: uses })).toEqual([
-    { name: "read_file", input: { path: "a" } },
-    { name: "list_files", input: {} },
-    { name: "now", input: undefined },
-  ]);
-});
+test.each(["parallel", "multi_tool_use.parallel"])(
+  "%s is expanded in order, with unchanged inputs",
+  (name) => {
+    expect(expandParallelCall(name, { tool_uses: uses })).toEqual([
+      { name: "read_file", input: { path: "a" } },
+      { name: "list_files", input: {} },
+      { name: "now", input: undefined },
+    ]);
+  },
+);
 
 test.each<[string, unknown]>([
   ["read_file", { tool_uses: uses }],

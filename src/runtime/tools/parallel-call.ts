@@ -1,7 +1,6 @@
 /**
- * The `parallel` wrapper: OpenAI models at times emit one call to a function nobody offered, which holds
- * several real calls. It is expanded for execution only; the original call is replayed as it was and gets
- * one output.
+ * The `parallel` wrapper: OpenAI models sometimes call a function that was never offered and that wraps several real
+ * calls. It is expanded only for execution; the original call is replayed unchanged and gets one output.
  */
 
 import { isObject } from "../../base/support/index.ts";
@@ -15,8 +14,8 @@ const WRAPPER_NAMES: ReadonlySet<string> = new Set(["parallel", "multi_tool_use.
 const RECIPIENT_PREFIX = "functions.";
 
 /**
- * `undefined` when this is no such call, or one that is not wholly understood: half of it is never run.
- * A tool that is really registered under the name comes first; the caller looks there before.
+ * Returns `undefined` if this is not such a call or is not fully understood: it is never run in part. A tool registered
+ * under this name takes precedence; the caller checks for one first.
  */
 export function expandParallelCall(name: string, args: unknown): readonly ExpandedCall[] | undefined {
   if (!WRAPPER_NAMES.has(name) || !isObject(args)) return undefined;

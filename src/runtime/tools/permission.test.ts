@@ -12,6 +12,6 @@ test.each<[PermissionMode, ...("allow" | "deny" | "ask")[]]>([
   expect(accesses.map((access) => permissionFor(mode, access))).toEqual(expected);
 });
 
-test("an unknown mode is refused loudly, not allowed", () => {
+test("an unknown mode throws and is not allowed", () => {
   expect(() => permissionFor("anything" as PermissionMode, "read")).toThrow(/permission mode/);
 });

@@ -1,6 +1,6 @@
 /**
- * The permission modes, as a table of what a call may do. Pure: who is asked, and how the answer is recorded,
- * is the loop's business.
+ * The permission modes, as a table of what a call may do. Pure: the turn loop decides whom to ask and records the
+ * answer.
  */
 
 import type { PermissionMode } from "../../base/events/index.ts";

@@ -1,7 +1,7 @@
 /**
- * The part of Standard Schema (v1, with its JSON Schema extension) that a tool needs, as types only.
- * Copied structurally, as the specification allows, so that the published declarations need no package
- * that a user of this library may not have. A test assigns real zod and valibot schemas to it.
+ * The part of Standard Schema (v1, with its JSON Schema extension) that a tool needs, as types only. Copied, as the
+ * specification allows, so that the published declarations do not depend on a package that users may not have. A test
+ * assigns real zod and valibot schemas to it.
  */
 
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -22,10 +22,10 @@ export interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What a validated value is: what the schema's own parser returns, after defaults and transformations. */
+/** The type of a validated value: what the schema's parser returns, after defaults and transformations. */
 export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["output"];
 
-/** A type of arktype is a function, so being callable does not exclude a schema. */
+/** An arktype type is a function, so a callable value may be a schema too. */
 export function isStandardSchema(value: unknown): value is StandardSchema {
   if ((typeof value !== "object" && typeof value !== "function") || value === null) return false;
   if (!("~standard" in value)) return false;

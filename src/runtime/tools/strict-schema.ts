@@ -1,9 +1,8 @@
 /**
- * Whether a schema already satisfies OpenAI's strict mode as it stands.
- * A `true` that is wrong makes every request fail, a `false` that is wrong only costs the guarantee, so
- * anything not known to be accepted is `false`. Nothing is rewritten to get there: making an optional
- * property nullable would change what the tool receives.
- * Source: OpenAI "Structured Outputs, supported schemas"; the older, smaller size limits, which compatible hosts keep.
+ * Whether a schema already satisfies OpenAI's strict mode. A wrong `true` makes every request fail; a wrong `false`
+ * only loses the guarantee. So anything not known to be accepted is `false`. Schemas are never rewritten: making an
+ * optional property nullable would change what the tool receives. Source: OpenAI "Structured Outputs, supported
+ * schemas", with the older, smaller size limits that compatible hosts still use.
  */
 
 import { arrayOf, isObject, type JsonObject, stringOf } from "../../base/support/index.ts";
@@ -72,7 +71,7 @@ function hasOnlySupportedKeywords(schema: JsonObject, types: readonly unknown[])
   }
   if (!Object.keys(schema).every((key) => allowed.has(key))) return false;
   if ("format" in schema && !FORMATS.has(stringOf(schema["format"]) ?? "")) return false;
-  // Look-around and back-references are refused by the grammar compiler.
+  // The grammar compiler refuses look-around and back-references.
   return !("pattern" in schema) || !/\(\?[=!<]|\\[1-9k]/.test(stringOf(schema["pattern"]) ?? "");
 }
 

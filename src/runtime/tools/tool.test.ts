@@ -45,13 +45,13 @@ describe("a tool with a zod schema", () => {
     expect(weather.timeoutMs).toBeUndefined();
   });
 
-  test("hands run what the schema made of the input", async () => {
+  test("passes the parsed input to run", async () => {
     const verdict = await weather.validate({ city: "Rome" });
     expect(verdict).toEqual({ ok: true, value: { city: "Rome", days: 1 } });
     expect(verdict.ok && weather.run(verdict.value, context)).toBe("Rome for 1");
   });
 
-  test("lists path and problem of every issue", async () => {
+  test("lists the path and problem of every issue", async () => {
     const verdict = await weather.validate({ days: 1.5 });
     expect(verdict.ok ? [] : verdict.message.split("\n").map((line) => line.split(":")[0])).toEqual([
       "city",
@@ -59,12 +59,12 @@ describe("a tool with a zod schema", () => {
     ]);
   });
 
-  test("is strict only when its schema is so already", () => {
+  test("is strict only if its schema already is", () => {
     const input = z.strictObject({ city: z.string(), unit: z.enum(["C", "F"]).nullable() });
     expect(tool({ name: "a", description: "b", input, run: () => "" }).strict).toBe(true);
   });
 
-  test("answers when a refinement throws", async () => {
+  test("still answers if a refinement throws", async () => {
     const input = z.object({}).refine(() => {
       throw new Error("broken check");
     });
@@ -74,14 +74,14 @@ describe("a tool with a zod schema", () => {
 });
 
 describe("a tool with another Standard Schema", () => {
-  test("valibot alone cannot describe itself: the error says what to install", () => {
+  test("cannot use plain valibot: the error says what to install", () => {
     const input = v.object({ city: v.string() });
     const make = (): Tool => tool({ name: "a", description: "b", input, run: () => "" });
     expect(codeOfThrown(make)).toBe("tool_invalid");
     expect(make).toThrow(/@valibot\/to-json-schema/);
   });
 
-  test("valibot with a converter works and is typed", async () => {
+  test("works with valibot and a converter, and is typed", async () => {
     const schema = v.object({ city: v.string() });
     const input = {
       "~standard": { ...schema["~standard"], jsonSchema: { input: () => ({ type: "object" }) } },
@@ -99,7 +99,7 @@ describe("a tool with another Standard Schema", () => {
     expect(await made.validate({ city: "Rome" })).toEqual({ ok: true, value: { city: "Rome" } });
   });
 
-  test("a callable schema, as arktype has, is recognised", () => {
+  test("accepts a callable schema, such as arktype's", () => {
     const callable = Object.assign(() => {}, {
       "~standard": {
         version: 1 as const,
@@ -112,11 +112,11 @@ describe("a tool with another Standard Schema", () => {
     expect(made.parameters).toEqual({ type: "object", properties: { a: { type: "string" } } });
   });
 
-  test("our copy of the interface accepts what the specification's accepts", () => {
+  test("accepts whatever the specification's interface accepts", () => {
     expectTypeOf<StandardSchemaV1<string, number>>().toExtend<StandardSchema<string, number>>();
   });
 
-  test("a schema that JSON Schema cannot express is refused when the tool is made", () => {
+  test("is refused on creation if JSON Schema cannot express the schema", () => {
     const input = z.object({ at: z.date() });
     expect(codeOfThrown(() => tool({ name: "a", description: "b", input, run: () => "" }))).toBe(
       "tool_invalid",
@@ -149,7 +149,7 @@ describe("a tool with a JSON Schema", () => {
     expect(made.parameters).toEqual({ ...schema, $schema: undefined });
   });
 
-  test("validates, naming every problem by its path", async () => {
+  test("validates and names every problem by its path", async () => {
     expect(await made.validate({ path: "a" })).toEqual({ ok: true, value: { path: "a" } });
     const verdict = await made.validate({ tags: ["x", 1], extra: true });
     expect(verdict.ok ? [] : verdict.message.split("\n")).toEqual([
@@ -159,7 +159,7 @@ describe("a tool with a JSON Schema", () => {
     ]);
   });
 
-  test("is not changed by later changes to the author's object, nor changes it", () => {
+  test("is independent of later changes to the author's object, and never changes it", () => {
     const mutable = {
       type: "object",
       properties: { a: { $ref: "#/$defs/s" } },
@@ -173,7 +173,7 @@ describe("a tool with a JSON Schema", () => {
     expect(Object.isFrozen(frozen.parameters["$defs"])).toBe(true);
   });
 
-  test("gets the empty properties that providers insist on", () => {
+  test("gets the empty properties that providers require", () => {
     expect(plain("a").parameters).toEqual({ type: "object", properties: {} });
   });
 
@@ -185,19 +185,19 @@ describe("a tool with a JSON Schema", () => {
     ["a malformed pattern", { type: "object", properties: { a: { type: "string", pattern: "(" } } }],
     ["a dynamic reference", { type: "object", properties: { a: { $dynamicRef: "#x" } } }],
     ["something JSON lacks", { type: "object", default: 1n }],
-  ])("is refused when its schema has %s", (_, input) => {
+  ])("is refused if its schema has %s", (_, input) => {
     expect(codeOfThrown(() => tool({ name: "a", description: "b", input, run: () => "" }))).toBe(
       "tool_invalid",
     );
   });
 });
 
-describe("what a tool must have", () => {
-  test.each(["", "a b", "a.b", "ä", "x".repeat(65), "a\n"])("a good name: %j is none", (name) => {
+describe("a tool must have", () => {
+  test.each(["", "a b", "a.b", "ä", "x".repeat(65), "a\n"])("a valid name, not %j", (name) => {
     expect(codeOfThrown(() => plain(name))).toBe("tool_invalid");
   });
 
-  test("the longest good name is accepted", () => {
+  test("a valid name: the longest is accepted", () => {
     expect(plain(`${"x".repeat(62)}_-`).name).toHaveLength(64);
   });
 
@@ -210,7 +210,7 @@ describe("what a tool must have", () => {
     { timeoutMs: Number.NaN },
     { input: undefined },
     { input: [] },
-  ])("sound options, also from untyped code: %j", (wrong) => {
+  ])("valid options, even from untyped code: not %j", (wrong) => {
     const options = { name: "a", description: "b", input: { type: "object" }, run: () => "", ...wrong };
     expect(codeOfThrown(() => tool(options as Parameters<typeof tool>[0]))).toBe("tool_invalid");
   });
@@ -225,7 +225,7 @@ describe("the registry", () => {
     expect(registry.get("toString")).toBeUndefined();
   });
 
-  test("refuses two tools of one name", () => {
+  test("refuses two tools with one name", () => {
     expect(codeOfThrown(() => createRegistry([plain("a"), plain("a")]))).toBe("tool_invalid");
   });
 });

@@ -1,7 +1,7 @@
 /**
- * What a tool is: a name, a schema and a function, checked when it is made.
- * `tool()` is typed for its author; `Tool` is what the runtime sees, with the types erased, so that tools of
- * any schema library sit in one list. A tool that exists can be sent to every provider.
+ * Defines a tool: a name, a schema and a function, validated on creation. `tool()` is typed for its author; `Tool` is
+ * the runtime's view with the types erased, so that tools from any schema library fit into one list. Every existing
+ * tool can be sent to every provider.
  */
 
 import { isSendableToolName, type JsonObject } from "../../base/support/index.ts";
@@ -9,16 +9,16 @@ import { type InputVerdict, toInputSchema, toolInvalid } from "./input-schema.ts
 import type { OutputOf, StandardSchema } from "./standard-schema.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 
-/** What a call may do to the world; the permission policy looks at nothing else. */
+/** What a call may do to the world; the permission policy considers nothing else. */
 export type ToolAccess = "read" | "write" | "execute";
 
 export interface ToolContext {
-  /** Aborted when the turn is cancelled or the tool's time is up. */
+  /** Aborted when the turn is cancelled or the tool times out. */
   readonly signal: AbortSignal;
   readonly callId: string;
-  /** The same for every run of one call: hand it to services that can refuse a repetition. */
+  /** The same for every run of one call. Pass it to services that can reject duplicates. */
   readonly idempotencyKey: string;
-  /** Live text for a person; never logged and never sent to the model. */
+  /** Shows live text to a person; never logged and never sent to the model. */
   readonly progress: (text: string) => void;
 }
 
@@ -26,20 +26,20 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly access: ToolAccess;
-  /** May be run again after a crash that left its outcome unknown. */
+  /** Whether it may run again after a crash that left its outcome unknown. */
   readonly idempotent: boolean;
   readonly timeoutMs?: number | undefined;
   /** The JSON Schema of the input, as sent to a provider. */
   readonly parameters: JsonObject;
-  /** The schema satisfies OpenAI's strict mode as it is. */
+  /** Whether the schema already satisfies OpenAI's strict mode. */
   readonly strict: boolean;
-  /** Never rejects. The message names path and problem per issue, for the model to read. */
+  /** Never rejects. The message gives the path and problem of each issue, for the model. */
   validate(input: unknown): Promise<InputVerdict>;
-  /** Takes what `validate` returned. May return anything or a promise of it, may throw anything. */
+  /** Takes the value `validate` returned. May return any value or a promise, and may throw anything. */
   run(input: unknown, context: ToolContext): unknown;
 }
 
-/** What `run` receives: the output type of a Standard Schema, a record of unknowns for a JSON Schema. */
+/** The input `run` receives: the output type of a Standard Schema, or an untyped object for a JSON Schema. */
 export type ToolInput<Schema> = Schema extends StandardSchema ? OutputOf<Schema> : JsonObject;
 
 export interface ToolOptions<Schema extends StandardSchema | JsonObject> {
@@ -55,10 +55,10 @@ export interface ToolOptions<Schema extends StandardSchema | JsonObject> {
 const ACCESSES: readonly unknown[] = ["read", "write", "execute"] satisfies readonly ToolAccess[];
 
 export function tool<Schema extends StandardSchema | JsonObject>(options: ToolOptions<Schema>): Tool {
-  // Options may come from JavaScript (a tools file), where no type was checked.
+  // Options may come from JavaScript (a tools file), where no types were checked.
   const { name, description, timeoutMs, access = "execute" } = options;
   if (typeof name !== "string" || !isSendableToolName(name)) {
-    throw toolInvalid(name, "a name has 1 to 64 letters, digits, underscores or hyphens");
+    throw toolInvalid(name, "a name must have 1 to 64 letters, digits, underscores or hyphens");
   }
   if (typeof description !== "string" || description.trim() === "") {
     throw toolInvalid(name, "a description is required: it is all the model knows about the tool");

@@ -1,15 +1,15 @@
 /**
- * Text for any JavaScript value a tool may return or throw. Never throws, always ends, never produces a lone
- * surrogate: tools are other people's code, and every call must get a result (law 7).
- * JSON.stringify cannot do this: it throws on bigints, cycles, throwing getters and deep nesting, turns a
- * Map into `{}` and a Buffer into a list of numbers, and needs exponential time for a graph of shared nodes.
+ * Text for any JavaScript value that a tool may return or throw. Never throws, always terminates and never produces a
+ * lone surrogate: tools are third-party code, and every call must get a result (law 7). JSON.stringify cannot do this:
+ * it throws on bigints, cycles, throwing getters and deep nesting, turns a Map into `{}` and a Buffer into a list of
+ * numbers, and takes exponential time on a graph of shared nodes.
  */
 
 import { types } from "node:util";
 
-/** Recursion stays far from the stack's limit; deeper data is of no use to a model. */
+/** Keeps recursion far from the stack limit; deeper data is useless to a model. */
 const MAX_DEPTH = 200;
-/** Bounds time and memory for values that unfold without end, such as shared nodes or generated getters. */
+/** Bounds time and memory for values that expand endlessly, such as shared nodes or generated getters. */
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
 export function valueToText(value: unknown): string {
@@ -37,7 +37,7 @@ class JsonWriter {
     return this.#chunks.join("");
   }
 
-  /** Writes one JSON value. What cannot be read becomes a string that says so, in its place. */
+  /** Writes one JSON value. An unreadable value is replaced by a string that says so. */
   write(value: unknown, depth: number): void {
     const start = this.#chunks.length;
     try {
@@ -101,14 +101,17 @@ function leafText(value: Leaf): string {
   return typeof value === "function" ? `[function ${value.name || "(anonymous)"}]` : String(value);
 }
 
-/** Numbers that JSON lacks are quoted; a bigint is a JSON number of any length. */
+/** Numbers that JSON lacks are quoted; a bigint becomes a JSON number of any length. */
 function leafJson(value: Leaf): string {
   const isJson =
     value === null || typeof value === "boolean" || typeof value === "bigint" || Number.isFinite(value);
   return isJson ? String(value) : quote(leafText(value));
 }
 
-/** What JSON.stringify looks at instead of the object itself: `toJSON` (dates, URLs) and boxed primitives. */
+/**
+ * Returns what JSON.stringify would serialise instead of the object: the result of `toJSON` (dates, URLs) or a boxed
+ * primitive.
+ */
 function unwrap(value: unknown): unknown {
   if (typeof value !== "object" || value === null || bytesOf(value) !== undefined) return value;
   if (types.isBoxedPrimitive(value)) return value.valueOf();
@@ -116,7 +119,7 @@ function unwrap(value: unknown): unknown {
   return value;
 }
 
-/** What stands before a value (a name and a colon, nothing in a list), and the value. */
+/** The text before a value (a name and a colon; empty in a list) and the value. */
 type Member = readonly [label: string, value: unknown];
 
 function* items(list: ArrayLike<unknown> & object): Iterable<Member> {
@@ -130,14 +133,14 @@ function* ownMembers(value: object): Iterable<Member> {
   for (const key of Object.keys(value)) yield [`${quote(key)}:`, readMember(value, key)];
 }
 
-/** Keys of a Map may be anything; each is shown as the text it has. */
+/** Map keys may be any value; each is shown as text. */
 function* mapMembers(map: ReadonlyMap<unknown, unknown>): Iterable<Member> {
   for (const [key, value] of Map.prototype.entries.call(map)) {
     yield [`${quote(attempt(() => topLevelText(key)))}:`, value === undefined ? null : value];
   }
 }
 
-/** One getter that throws must not hide its neighbours. */
+/** A getter that throws must not hide its neighbours. */
 function readMember(holder: object, key: PropertyKey): unknown {
   try {
     return Reflect.get(holder, key) as unknown;
@@ -162,7 +165,7 @@ function bytesText(bytes: Uint8Array): string {
 
 const MAX_CAUSES = 3;
 
-/** The message is what a model can act on; the name only where it says more than "an error". */
+/** The message is what a model can act on; the name is included only if it says more than "Error". */
 function errorText(error: Error): string {
   const parts: string[] = [];
   let current: unknown = error;
@@ -177,10 +180,10 @@ function errorText(error: Error): string {
     else parts.push(isPlain ? message : `${name}: ${message}`);
     current = cause;
   }
-  return parts.join("\ncaused by: "); // join takes a name or message that is no string
+  return parts.join("\ncaused by: "); // join accepts a name or message that is not a string
 }
 
-/** An error that cannot even be asked for its message still leaves a sentence. */
+/** Even an error whose message cannot be read yields a text. */
 function unreadable(error: unknown): string {
   try {
     return `[unreadable: ${error instanceof Error ? error.message : typeof error}]`;

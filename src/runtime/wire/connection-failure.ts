@@ -1,4 +1,4 @@
-/** What went wrong with a connection, as one coded error that says what to check. */
+/** Turns a connection problem into one coded error that says what to check. */
 
 import { codedError, codeOf, messageOf, ThroughlineError } from "../../base/support/index.ts";
 

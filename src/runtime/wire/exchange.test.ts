@@ -1,6 +1,6 @@
 /**
- * The owner of an exchange against every event that Node's ClientRequest can emit, in every order, with a stop and with
- * every time limit at every place: one settlement, and nothing left behind.
+ * The exchange against every event that Node's ClientRequest can emit, in every order, with an abort and every time
+ * limit at every position: it settles once and leaves nothing behind.
  */
 
 import { EventEmitter } from "node:events";
@@ -24,7 +24,7 @@ beforeEach(() => {
   afterTest(() => void vi.useRealTimers());
 });
 
-/** A socket as far as anything here looks at it. */
+/** The parts of a socket that this code uses. */
 class StandInSocket extends EventEmitter {
   connecting = true;
   destroyed = false;
@@ -34,14 +34,14 @@ class StandInSocket extends EventEmitter {
   }
 }
 
-/** As Node's IncomingMessage does it: an error is emitted only where somebody listens. */
+/** Like Node's IncomingMessage: emits an error only if there is a listener. */
 class StandInResponse extends PassThrough {
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     done(this.listenerCount("error") === 0 ? null : error);
   }
 }
 
-/** Node's ClientRequest, silent: it emits what the test says and nothing by itself, not even when it is destroyed. */
+/** A silent ClientRequest: it emits only what the test says, not even an event when it is destroyed. */
 class StandInRequest extends EventEmitter {
   reusedSocket = false;
   writableFinished = true;
@@ -72,7 +72,7 @@ class StandInRequest extends EventEmitter {
 
 const reset = (): Error => Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" });
 
-/** Every event that Node documents for http.ClientRequest, and what comes with it. */
+/** Every event that Node documents for http.ClientRequest, and its arguments. */
 const EVENTS: Readonly<Record<string, (request: StandInRequest) => void>> = {
   abort: (request) => void request.emit("abort"),
   close: (request) => void request.emit("close"),
@@ -93,7 +93,7 @@ const EVENTS: Readonly<Record<string, (request: StandInRequest) => void>> = {
     void request.emit("response", request.response(200, { "content-encoding": "gzip" })),
   socket: (request) => void request.emit("socket", request.socket()),
   connected: (request) => request.sockets.forEach((socket) => socket.emit("connect")),
-  // Node takes its own listeners away when it gives a connection back or away: the next error must not end the process.
+  // Node removes its own listeners when it returns or hands over a connection: the next error must not end the process.
   "the socket fails": (request) => request.sockets.forEach((socket) => socket.emit("error", reset())),
   timeout: (request) => void request.emit("timeout"),
   upgrade: (request) =>
@@ -104,13 +104,13 @@ const EVENTS: Readonly<Record<string, (request: StandInRequest) => void>> = {
   "the body fails": (request) => request.bodies.forEach((body) => body.destroy(reset())),
 };
 const NAMES = Object.keys(EVENTS);
-/** Costs more than all others together. */
+/** Costs more than all the others together. */
 const COMPRESSED = "a compressed response";
 /** These say nothing about how a request ends. */
 const MILD = new Set(["abort", "continue", "drain", "finish", "pipe", "unpipe", "timeout"]);
 const CODES = /^(?:connection_lost|bad_response|timeout_connect|timeout_first_byte|timeout_idle)$/;
 
-/** What may happen at any place between two events: the caller stops, or this much time passes. */
+/** What may happen between two events: the caller aborts, or this much time passes. */
 const PASSES = {
   connect: LIMITS.connectMs,
   "first byte": LIMITS.firstByteMs,
@@ -124,9 +124,9 @@ interface Together {
   readonly stop: Stop;
   /** Before the event with this index. */
   readonly at: number;
-  /** The request goes over a connection that was kept. */
+  /** The request uses a kept-alive connection. */
   readonly reused: boolean;
-  /** Everything else gets a turn between two events, or they come in one go. */
+  /** Whether everything else gets a turn between two events. */
   readonly pauses: boolean;
 }
 
@@ -149,7 +149,7 @@ class Play {
       add(...args);
     };
     signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-      this.listening = 0; // the exchange has one listener, and may take it away more than once
+      this.listening = 0; // the exchange has one listener and may remove it more than once
       remove(...args);
     };
     const request: HttpRequest = {
@@ -186,18 +186,18 @@ class Play {
     }
   }
 
-  /** The event happens to the request that is under way. */
+  /** Emits the event on the current request. */
   emit(name: string | undefined): void {
     const request = this.requests.at(-1);
     if (request !== undefined && name !== undefined) EVENTS[name]?.(request);
   }
 
-  /** What is wrong when time has ended whatever was under way: it must have settled once and left nothing behind. */
+  /** Returns what is wrong after time has ended everything: it must have settled once and left nothing behind. */
   async faults(): Promise<readonly string[]> {
     await this.#settled;
     const whole = this.bodyEnds[0] === "ended";
     const code = (this.failure as { readonly code?: string } | undefined)?.code ?? "";
-    // A whole answer leaves its connection to Node, which keeps it. Everything else is ended.
+    // A whole response leaves its connection to Node, which keeps it. Everything else is ended.
     const left = this.requests.filter(({ destroyed }) => !destroyed).length;
     const wrong: Readonly<Record<string, boolean>> = {
       "settled more or less than once": this.settlements.length !== 1,
@@ -216,12 +216,12 @@ class Play {
   }
 }
 
-/** Streams and promises have had their say. */
+/** Lets streams and promises settle. */
 async function ticks(): Promise<void> {
   for (let count = 0; count < 3; count += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Each with its own caller and requests, all by one clock. */
+/** Each with its own caller and requests, all on one clock. */
 async function playTogether(
   sequences: readonly (readonly string[])[],
   { stop, at, reused, pauses }: Together,
@@ -242,7 +242,7 @@ async function playTogether(
   );
 }
 
-/** Nothing but time is needed to end what is still under way. What comes afterwards changes nothing. */
+/** Only time is needed to end what is still running. Nothing that happens afterwards changes anything. */
 async function end(plays: readonly Play[], told: (index: number) => string): Promise<void> {
   await ticks();
   vi.advanceTimersByTime(LIMITS.firstByteMs);
@@ -269,13 +269,13 @@ function sequencesOf(length: number, names: readonly string[]): readonly (readon
   return sequencesOf(length - 1, names).flatMap((rest) => names.map((name) => [...rest, name]));
 }
 
-describe("whatever Node emits", () => {
+describe("whatever Node emits, an exchange settles once", () => {
   test.each([
     [0, STOPS],
     [1, STOPS],
     [2, STOPS],
     [3, ["nothing" as const]],
-  ])("every sequence of %i events, with every stop at every place", async (length, stops) => {
+  ])("for every sequence of %i events, with every stop at every position", async (length, stops) => {
     const all = sequencesOf(length, length < 3 ? NAMES : NAMES.filter((name) => !MILD.has(name)));
     for (const stop of stops)
       for (let at = 0; at <= (stop === "nothing" ? 0 : length); at += 1)
@@ -284,7 +284,7 @@ describe("whatever Node emits", () => {
             await playTogether(all.slice(first, first + 1000), { stop, at, reused, pauses: false });
   });
 
-  test("long sequences, in one go and with pauses", async () => {
+  test("for long sequences, at once and with pauses", async () => {
     const events = fc.array(fc.constantFrom(...NAMES), { minLength: 3, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(
@@ -311,7 +311,7 @@ async function codeAfter(...names: readonly string[]): Promise<unknown> {
   return code;
 }
 
-describe("the error says what happened", () => {
+describe("a failed exchange", () => {
   test.each([
     ["close", "connection_lost"],
     ["error", "connection_lost"],
@@ -319,20 +319,20 @@ describe("the error says what happened", () => {
     ["connect", "bad_response"],
     ["a 101 as a response", "bad_response"],
     ["an odd encoding", "bad_response"],
-  ])("%s alone ends it at once with %s", async (name, code) => {
+  ])("on %s alone ends immediately with %s", async (name, code) => {
     expect(await codeAfter(name)).toBe(code);
     expect(await codeAfter("socket", "connected", "information", name, "close")).toBe(code);
   });
 
   test.each(["the body closes", "the body is aborted", "the body fails", "close"])(
-    "an answer that breaks off because %s is a lost connection",
+    "reports a lost connection if a response breaks off because %s",
     async (name) => {
       expect(await codeAfter("response", name)).toBe("connection_lost");
       expect(await codeAfter("a compressed response", name)).toBe("connection_lost");
     },
   );
 
-  test("the sockets that Node gives away are closed", async () => {
+  test("closes the sockets that Node hands over", async () => {
     for (const name of ["upgrade", "connect"]) {
       const play = new Play(false);
       play.emit(name);
@@ -342,7 +342,7 @@ describe("the error says what happened", () => {
   });
 });
 
-describe("a kept connection that is reset", () => {
+describe("a kept-alive connection that is reset", () => {
   test("is replaced once, and late events of the old request change nothing", async () => {
     const play = new Play(true);
     const [first] = play.requests;
@@ -357,7 +357,7 @@ describe("a kept connection that is reset", () => {
     await end([play], () => "replaced");
   });
 
-  test("is not replaced when the server has been heard: it knows the request", async () => {
+  test("is not replaced if the server has responded: it knows the request", async () => {
     for (const name of ["information", "response", "upgrade"]) {
       const play = new Play(true);
       play.emit(name);
@@ -368,7 +368,7 @@ describe("a kept connection that is reset", () => {
   });
 });
 
-test("time for the first byte runs on through any number of 1xx", async () => {
+test("the first-byte timeout keeps running through any number of 1xx responses", async () => {
   const play = new Play(false);
   for (let count = 0; count < 9; count += 1) {
     vi.advanceTimersByTime(LIMITS.firstByteMs / 10);

@@ -1,8 +1,8 @@
 /**
- * The lifetime of one HTTP exchange, and its only owner: the caller's abort, the time limits, the limit of bytes, and the
- * end of whatever carries the request. It settles exactly once with a response or an error, and the body it hands out ends
- * exactly once, whatever the carrier (Node's client or a `fetch`) does, repeats or never does. Limits and aborts settle it
- * directly. They never wait for the carrier to say that it has stopped.
+ * The lifetime of one HTTP exchange and its only owner: it handles the caller's abort, the time limits, the byte limit,
+ * and the end of the carrier. It settles exactly once, with a response or an error, and the body it returns ends
+ * exactly once, whatever the carrier (Node's client or a `fetch`) does, repeats or never does. Limits and aborts settle
+ * it directly; they never wait for the carrier to confirm that it has stopped.
  */
 
 import type { Readable } from "node:stream";
@@ -12,7 +12,7 @@ import { connectionFailure, hostOf } from "./connection-failure.ts";
 import type { HttpRequest, HttpResponse } from "./http.ts";
 import { type ChunkWatch, readChunks, type StoppableChunks } from "./read-chunks.ts";
 
-/** A host that is there answers within seconds, from the other side of the world too. */
+/** A reachable host connects within seconds, even from the other side of the world. */
 const CONNECT_MS = 30_000;
 
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
@@ -27,7 +27,7 @@ export class Exchange implements ChunkWatch {
   #state: "asking" | "reading" | "over" = "asking";
   #body: StoppableChunks | undefined;
   #endCarrier: ((reason: unknown) => void) | undefined;
-  /** Why the exchange was stopped: what every reader is told, whatever the stream says afterwards. */
+  /** Why the exchange was stopped. Every reader gets this, whatever the stream reports afterwards. */
   #stopped: { readonly why: unknown } | undefined;
   #received = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -47,12 +47,12 @@ export class Exchange implements ChunkWatch {
     else this.#expect("timeout_first_byte");
   }
 
-  /** No answer has come yet, and one is still wanted. */
+  /** Whether an answer is still awaited. */
   get asking(): boolean {
     return this.#state === "asking";
   }
 
-  /** How to end what carries the request. Called at once when nobody wants an answer any more. */
+  /** Sets the function that ends the carrier, and calls it immediately if the exchange is already over. */
   carriedBy(end: (reason: unknown) => void): void {
     this.#endCarrier = end;
     if (this.#state === "over") end(this.#stopped?.why);
@@ -67,13 +67,13 @@ export class Exchange implements ChunkWatch {
     if (this.asking && this.#limit === "timeout_connect") this.#expect("timeout_first_byte");
   }
 
-  /** The head of an answer. Only the first one counts, and none that comes too late. */
+  /** Takes the head of an answer. Only the first counts, and a late one is discarded. */
   answered(status: number, headers: Readonly<Record<string, string>>, stream: Readable): void {
     if (!this.asking) {
       stream.on("error", ignore).destroy();
       return;
     }
-    // Node keeps to itself what is not final, except a 101 that does not say to which protocol it switches.
+    // Node hides informational responses, except a 101 that does not name the new protocol.
     if (status >= 100 && status < 200) {
       stream.on("error", ignore).destroy();
       this.switchedProtocols(status);
@@ -85,14 +85,14 @@ export class Exchange implements ChunkWatch {
     this.#resolve({ status, headers, body: this.#body });
   }
 
-  /** Not retried (class OTHER): the same request would get the same answer from a wrong address or a broken proxy. */
+  /** Not retried (class OTHER): a wrong address or a broken proxy would answer the same request in the same way. */
   switchedProtocols(status = 101): void {
-    const what = status === 101 ? "answered 101 and switched to another protocol" : `answered only ${status}`;
-    const message = `${hostOf(this.#request.url)} ${what}, which the request did not ask for: check the base URL and any proxy`;
+    const what = status === 101 ? "switched to another protocol (status 101)" : `sent only status ${status}`;
+    const message = `${hostOf(this.#request.url)} ${what} instead of responding: check the base URL and any proxy`;
     this.fail(codedError("bad_response", message));
   }
 
-  /** No answer will come. Once there is one, its body tells how it ends. */
+  /** Reports that no answer will arrive. Once there is one, its body reports how it ends. */
   fail(error: unknown): void {
     if (this.asking) this.#stop(connectionFailure(error, this.#request.url));
   }
@@ -106,7 +106,7 @@ export class Exchange implements ChunkWatch {
     this.#received += bytes;
     const most = this.#request.maxResponseBytes ?? MAX_RESPONSE_BYTES;
     if (this.#received <= most) return undefined;
-    return codedError("stream_limit", `the answer is longer than ${most} bytes`);
+    return codedError("stream_limit", `the response is longer than ${most} bytes`);
   }
 
   ended(): void {
@@ -133,7 +133,7 @@ export class Exchange implements ChunkWatch {
     this.#body?.stop(why);
   }
 
-  /** With every piece that arrives: winding up a timer that is there already costs less than making a new one. */
+  /** Called for every chunk that arrives: refreshing an existing timer is cheaper than creating one. */
   #expect(limit: Limit): void {
     this.#paused = false;
     if (this.#limit === limit) {
@@ -143,7 +143,7 @@ export class Exchange implements ChunkWatch {
     clearTimeout(this.#timer);
     this.#limit = limit;
     this.#timer = setTimeout(() => {
-      // While it is paused the reader is waited for, not the server.
+      // While paused, the exchange waits for the reader, not for the server.
       if (!this.#paused) this.#stop(this.#overdue(limit));
     }, this.#msOf(limit));
   }

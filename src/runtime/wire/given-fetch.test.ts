@@ -1,4 +1,4 @@
-/** A `fetch` of the user's that breaks every promise: each request ends, with a code or with the caller's reason. */
+/** A user's `fetch` that breaks every promise: each request still ends, with a code or with the caller's reason. */
 
 import { expect, test } from "vitest";
 
@@ -11,7 +11,7 @@ interface GivenBody {
   readonly return?: () => unknown;
 }
 
-/** As much of a Response as is read, and no more honest than the test wants. */
+/** The parts of a Response that are read, as dishonest as the test needs. */
 function answer(body: GivenBody | null, status = 200): () => Promise<Response> {
   const iterable = body === null ? null : { [Symbol.asyncIterator]: () => body };
   return async () => ({ status, headers: new Headers(), body: iterable }) as unknown as Response;
@@ -58,12 +58,12 @@ test.each<readonly [string, unknown, string]>([
   ["has a body that gives an undefined piece", answer({ next: async () => ({}) }), "connection_lost"],
   ["has a body that throws", answer({ next: throwing }), "connection_lost"],
   [
-    "has a body that throws, and throws again when left",
+    "has a body that throws, and throws again when abandoned",
     answer({ next: throwing, return: throwing }),
     "connection_lost",
   ],
   [
-    "has a body that cannot be read",
+    "has an unreadable body",
     async () => ({ status: 200, headers: new Headers(), body: {} }),
     "connection_lost",
   ],
@@ -82,7 +82,7 @@ test.each(ENDLESS)("a fetch that %s runs into a time limit", async (_what, fetch
   expect(await outcome(fetcher, { timeouts })).toMatch(/^timeout_(?:first_byte|idle)$/);
 });
 
-test.each([...ENDLESS, ["always gives a byte", answer({ next: piece("x") })] as const])(
+test.each([...ENDLESS, ["always returns a byte", answer({ next: piece("x") })] as const])(
   "a fetch that %s is stopped by its caller",
   async (_what, fetcher) => {
     const controller = new AbortController();
@@ -92,11 +92,11 @@ test.each([...ENDLESS, ["always gives a byte", answer({ next: piece("x") })] as 
   },
 );
 
-test("a fetch that always gives a byte ends at the limit of bytes", async () => {
+test("a fetch that always returns a byte ends at the byte limit", async () => {
   expect(await outcome(answer({ next: piece("x") }), { maxResponseBytes: 100_000 })).toBe("stream_limit");
 });
 
-test("an answer that comes after the stop is left, and its error is not one of the process", async () => {
+test("a response that arrives after the abort is abandoned, and its error does not reach the process", async () => {
   const controller = new AbortController();
   let answerLate: ((response: unknown) => void) | undefined;
   const late = new Promise((resolve) => {

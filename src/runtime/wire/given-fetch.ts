@@ -1,6 +1,6 @@
 /**
- * An exchange over a `fetch` that was handed in. That is code of the user: it may ignore its signal, never answer, or give
- * a body without end. The exchange settles all the same; here its answer is only passed on, or left.
+ * An exchange over a `fetch` that the user supplied. It may ignore its signal, never answer, or return an endless body.
+ * The exchange settles anyway; this module only passes the answer on or abandons it.
  */
 
 import { Readable } from "node:stream";
@@ -31,10 +31,10 @@ export async function sendByFetch(
   }
 }
 
-/** A source that always has a piece at hand would keep every timer and every stop waiting: now and then they get a turn. */
+/** A source that always has a chunk ready would starve timers and aborts, so they get a turn every so many chunks. */
 const PIECES_AT_A_TIME = 64;
 
-/** Not Readable.from, whose end waits for a source that may never answer again. */
+/** Not Readable.from: its end waits for a source that may never respond. */
 function streamOf(pieces: AsyncIterable<Uint8Array>): Readable {
   const source = pieces[Symbol.asyncIterator]();
   let taken = 0;
@@ -57,7 +57,7 @@ async function passOn(source: AsyncIterator<unknown>, to: Readable): Promise<voi
   try {
     const { done, value } = await source.next();
     if (done !== true && !ArrayBuffer.isView(value))
-      throw new TypeError("the body gave a piece that is not bytes");
+      throw new TypeError("the body contained a chunk that is not bytes");
     to.push(done === true ? null : value);
   } catch (error) {
     to.destroy(error instanceof Error ? error : new Error(String(error)));
@@ -68,7 +68,7 @@ async function leave(source: AsyncIterator<Uint8Array>): Promise<void> {
   try {
     await source.return?.();
   } catch {
-    // Its reader has left, so its failure concerns nobody.
+    // The reader has left, so a failure here no longer matters.
   }
 }
 

@@ -39,7 +39,7 @@ const request = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => (
   ...more,
 });
 
-/** Reads one piece of an answer that never ends, leaves, and waits until the server has seen it. */
+/** Reads one chunk of an endless response, leaves, and waits until the server has noticed. */
 async function leaveEarly(
   way: Partial<HttpRequest>,
   answer: (response: ServerResponse) => void,
@@ -61,7 +61,7 @@ async function* twoPiecesThenTrouble(): AsyncGenerator<Uint8Array> {
   throw new Error("read too far");
 }
 
-/** Both ways out: Node's own client, and a fetch that was handed in. */
+/** Both carriers: Node's own client, and a supplied fetch. */
 const WAYS: readonly (readonly [string, Partial<HttpRequest>])[] = [
   ["node:http", {}],
   ["a given fetch", { fetch: globalThis.fetch }],
@@ -79,7 +79,7 @@ async function failure(
 }
 
 describe.each(WAYS)("by %s", (_, way) => {
-  test("posts the body in one piece and gives status, headers and bytes", async () => {
+  test("posts the body at once and returns status, headers and bytes", async () => {
     let seen = {};
     const url = await serve((incoming, response) => {
       const pieces: Buffer[] = [];
@@ -97,7 +97,7 @@ describe.each(WAYS)("by %s", (_, way) => {
     expect(seen).toEqual({ method: "POST", path: "/v1/responses", body: '{"a":1}' });
   });
 
-  test("follows no redirect: the key goes nowhere else", async () => {
+  test("follows no redirect, so the key goes nowhere else", async () => {
     let visits = 0;
     const url = await serve((incoming, response) => {
       visits += 1;
@@ -111,7 +111,7 @@ describe.each(WAYS)("by %s", (_, way) => {
     expect(visits).toBe(1);
   });
 
-  test("a server that is not there is a refused connection", async () => {
+  test("reports a refused connection if there is no server", async () => {
     const url = await serve(() => undefined);
     const [server] = servers.splice(0);
     await new Promise<void>((resolve) => server?.close(() => resolve()));
@@ -121,7 +121,7 @@ describe.each(WAYS)("by %s", (_, way) => {
     });
   });
 
-  test("a head that does not come in time is a time-out", async () => {
+  test("reports a timeout if the head does not arrive in time", async () => {
     const url = await serve((incoming) => incoming.resume());
     const late = postStream(request(url, { ...way, timeouts: { firstByteMs: 30, idleMs: 10_000 } }));
     expect(await failure(late)).toMatchObject({
@@ -132,8 +132,8 @@ describe.each(WAYS)("by %s", (_, way) => {
 
   test.each([
     ["never begins", ""],
-    ["falls silent", ":\n"],
-  ])("a body that %s is a time-out", async (_what, begins) => {
+    ["goes silent", ":\n"],
+  ])("reports a timeout if the body %s", async (_what, begins) => {
     const url = await serve((incoming, response) => {
       incoming.resume();
       response.writeHead(200);
@@ -146,7 +146,7 @@ describe.each(WAYS)("by %s", (_, way) => {
     expect(await failure(readText(body, 1000))).toMatchObject({ code: "timeout_idle" });
   });
 
-  test("an abort before, during the wait and during the body ends it with the caller's reason", async () => {
+  test("ends with the caller's reason on an abort before, while waiting and during the body", async () => {
     const reason = new Error("the user pressed a key");
     await expect(
       postStream(request("http://127.0.0.1:1/", { ...way, signal: AbortSignal.abort(reason) })),
@@ -173,7 +173,7 @@ describe.each(WAYS)("by %s", (_, way) => {
     ).rejects.toBe(reason);
   });
 
-  test("a connection that breaks in the middle is lost, not ended", async () => {
+  test("reports a connection that breaks midway as lost, not as ended", async () => {
     const url = await serve((incoming, response) => {
       incoming.resume();
       response.writeHead(200, { "content-length": "100" });
@@ -185,7 +185,7 @@ describe.each(WAYS)("by %s", (_, way) => {
     expect(await failure(broken)).toMatchObject({ code: "connection_lost" });
   });
 
-  test("an answer longer than the limit is stopped", async () => {
+  test("stops a response longer than the limit", async () => {
     const url = await serve((incoming, response) => {
       incoming.resume();
       response.end(Buffer.alloc(5000, "x"));
@@ -193,11 +193,11 @@ describe.each(WAYS)("by %s", (_, way) => {
     const { body } = await postStream(request(url, { ...way, maxResponseBytes: 1000 }));
     expect(await failure(readText(body, 10_000))).toMatchObject({
       code: "stream_limit",
-      message: "the answer is longer than 1000 bytes",
+      message: "the response is longer than 1000 bytes",
     });
   });
 
-  test("a caller that stops reading frees the connection", async () => {
+  test("frees the connection if the caller stops reading", async () => {
     await leaveEarly(way, (response) => {
       response.writeHead(200);
       response.write("one");
@@ -205,10 +205,10 @@ describe.each(WAYS)("by %s", (_, way) => {
   });
 });
 
-describe("a given fetch that does not heed its signal", () => {
+describe("a supplied fetch that ignores its signal", () => {
   const never = new Promise<never>(() => undefined);
   const reason = new Error("the user pressed a key");
-  /** The first piece, and then nothing for ever. */
+  /** The first chunk, and then nothing. */
   const stuck = async (): Promise<Response> =>
     new Response(
       new ReadableStream({
@@ -218,9 +218,9 @@ describe("a given fetch that does not heed its signal", () => {
     );
 
   test.each([
-    ["that never answers", (): Promise<Response> => never],
-    ["whose body never goes on", stuck],
-  ])("%s is ended by an abort all the same, with its reason", async (_what, fetcher) => {
+    ["and never answers", (): Promise<Response> => never],
+    ["and whose body never continues", stuck],
+  ])("%s is still ended by an abort, with its reason", async (_what, fetcher) => {
     const controller = new AbortController();
     const reading = (async () => {
       const { body } = await postStream(
@@ -232,7 +232,7 @@ describe("a given fetch that does not heed its signal", () => {
     await expect(reading).rejects.toBe(reason);
   });
 
-  test("that never answers is a time-out, and one whose body never goes on is another", async () => {
+  test("and never answers times out, and so does one whose body never continues", async () => {
     const timeouts = { firstByteMs: 30, idleMs: 30 };
     expect(
       await failure(postStream(request("http://127.0.0.1:1/", { fetch: () => never, timeouts }))),
@@ -242,7 +242,7 @@ describe("a given fetch that does not heed its signal", () => {
   });
 });
 
-test("an answer whose end comes behind what matters leaves its connection for the next request", async () => {
+test("a response whose end follows the data that matters leaves its connection for the next request", async () => {
   const sockets = new Set<Socket>();
   let requests = 0;
   let answer: ServerResponse | undefined;
@@ -253,7 +253,7 @@ test("an answer whose end comes behind what matters leaves its connection for th
     response.write("all that matters");
     answer = response;
   });
-  // When the end has come through is nobody's business: sooner or later a request finds the connection free.
+  // It does not matter when the end arrives: sooner or later a request finds the connection free.
   const reused = async (): Promise<boolean> => {
     requests += 1;
     const { body } = await postStream(request(url));
@@ -265,7 +265,7 @@ test("an answer whose end comes behind what matters leaves its connection for th
   await expect.poll(reused).toBe(true);
 });
 
-test("a kept connection that the server closes when it is used again costs nobody the answer", async () => {
+test("a kept-alive connection that the server closes on reuse does not lose the response", async () => {
   const used = new Set<Socket>();
   let resets = 0;
   const url = await serve((incoming, response) => {
@@ -288,7 +288,7 @@ test("a kept connection that the server closes when it is used again costs nobod
   expect(answers).toEqual(new Set(["an answer"]));
 });
 
-test("a server that resets every connection is asked no more than once again", async () => {
+test("a server that resets every connection gets the request once more at most", async () => {
   let asked = 0;
   let answers = true;
   const url = await serve((incoming, response) => {
@@ -303,13 +303,13 @@ test("a server that resets every connection is asked no more than once again", a
   expect(asked).toBeLessThanOrEqual(3);
 });
 
-describe("encodings", () => {
+describe("the encoding", () => {
   test.each([
     ["gzip", gzipSync("hello")],
     ["br", brotliCompressSync("hello")],
     ["deflate", deflateSync("hello")],
     ["identity", Buffer.from("hello")],
-  ])("%s is read though it was not asked for", async (encoding, bytes) => {
+  ])("%s is decoded although it was not requested", async (encoding, bytes) => {
     const url = await serve((incoming, response) => {
       incoming.resume();
       response.writeHead(200, { "content-encoding": encoding });
@@ -319,7 +319,7 @@ describe("encodings", () => {
     expect(await readText(body, 100)).toBe("hello");
   });
 
-  test("one that nobody knows is a coded error", async () => {
+  test("is reported with a coded error if it is unknown", async () => {
     const url = await serve((incoming, response) => {
       incoming.resume();
       response.writeHead(200, { "content-encoding": "zstd" });
@@ -331,7 +331,7 @@ describe("encodings", () => {
     });
   });
 
-  test("compressed bytes that are none are a lost connection, not a crash", async () => {
+  test("is reported as a lost connection if the bytes are invalid, and does not crash", async () => {
     const url = await serve((incoming, response) => {
       incoming.resume();
       response.writeHead(200, { "content-encoding": "gzip" });
@@ -341,7 +341,7 @@ describe("encodings", () => {
     expect(await failure(readText(body, 100))).toMatchObject({ code: "connection_lost" });
   });
 
-  test("a compressed answer that nobody reads to its end frees the connection too", async () => {
+  test("frees the connection even if a compressed response is not read to its end", async () => {
     await leaveEarly({}, (response) => {
       response.writeHead(200, { "content-encoding": "gzip" });
       const gzip = createGzip();
@@ -352,7 +352,7 @@ describe("encodings", () => {
   });
 });
 
-/** Takes the connection and says nothing: TLS is never agreed on. */
+/** Accepts the connection and says nothing, so TLS is never negotiated. */
 async function muteServer(): Promise<string> {
   const server = createSocketServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -365,8 +365,8 @@ async function muteServer(): Promise<string> {
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}/v1/responses`;
 }
 
-describe("a connection that does not come about", () => {
-  test("is a time-out of its own, long before that of the first byte", async () => {
+describe("a connection that is not established", () => {
+  test("has its own timeout, long before that of the first byte", async () => {
     const url = await muteServer();
     const timeouts = { connectMs: 30, firstByteMs: 3_600_000, idleMs: 3_600_000 };
     expect(await failure(postStream(request(url, { timeouts })))).toMatchObject({
@@ -375,7 +375,7 @@ describe("a connection that does not come about", () => {
     });
   });
 
-  test("is ended by the first byte's time where that is shorter", async () => {
+  test("ends at the first-byte timeout if that is shorter", async () => {
     const url = await muteServer();
     const timeouts = { connectMs: 3_600_000, firstByteMs: 30, idleMs: 3_600_000 };
     expect(await failure(postStream(request(url, { timeouts })))).toMatchObject({
@@ -383,8 +383,8 @@ describe("a connection that does not come about", () => {
     });
   });
 
-  test("does not shorten the wait for an answer once it is there", async () => {
-    // The time for connecting is over when the request has arrived, however slow the machine is.
+  test("does not shorten the wait for a response once it is established", async () => {
+    // The connect timeout no longer applies when the request has arrived, however slow the machine is.
     const connectMs = 765_432;
     let timer: NodeJS.Timeout | undefined;
     let timeIsOver: (() => void) | undefined;
@@ -410,12 +410,12 @@ describe("a connection that does not come about", () => {
   });
 });
 
-test("readText takes no more than it was allowed", async () => {
+test("readText reads no more than its limit", async () => {
   expect(await readText(twoPiecesThenTrouble(), 8)).toBe("hello wo");
 });
 
-describe("what cannot be reached is named", () => {
-  test("a server that speaks no TLS", async () => {
+describe("an unreachable server is named", () => {
+  test("if it does not speak TLS", async () => {
     const url = await serve((incoming) => incoming.resume());
     expect(await failure(postStream(request(url.replace("http:", "https:"))))).toMatchObject({
       code: "tls_failed",
@@ -429,7 +429,7 @@ describe("what cannot be reached is named", () => {
     ["ERR_TLS_CERT_ALTNAME_INVALID", "tls_failed", "no secure connection to example.test: no"],
     ["DEPTH_ZERO_SELF_SIGNED_CERT", "tls_failed", "no secure connection to example.test: no"],
     ["ECONNRESET", "connection_lost", "the connection to example.test was lost: no"],
-  ])("%s, inside the error of a fetch", async (errno, code, message) => {
+  ])("for %s inside the error of a fetch", async (errno, code, message) => {
     const cause = Object.assign(new Error("no"), { code: errno });
     const failing = async (): Promise<Response> => {
       throw new TypeError("fetch failed", { cause });
@@ -441,7 +441,7 @@ describe("what cannot be reached is named", () => {
   });
 });
 
-test("an answer before the request was read, then a reset, ends the answer and not the process", async () => {
+test("a response before the request was read, then a reset, ends the exchange and not the process", async () => {
   const server = createSocketServer((socket) => {
     socket.on("error", () => undefined);
     socket.once("data", () => {

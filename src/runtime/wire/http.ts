@@ -1,6 +1,7 @@
 /**
- * One POST and its streamed answer. node:http, because global fetch costs 2.45 times as much on streams; a `fetch` can be
- * given instead. No retries here (the turn decides), no redirects (a POST with a key follows nobody).
+ * One POST and its streamed response. Uses node:http, because global fetch costs 2.45 times as much on streams; a
+ * `fetch` can be supplied instead. No retries (the turn decides) and no redirects (a POST with a key must not go
+ * elsewhere).
  */
 
 import { Exchange } from "./exchange.ts";
@@ -9,9 +10,9 @@ import type { BodyChunks } from "./read-chunks.ts";
 import { sendByNode } from "./via-node.ts";
 
 export interface HttpTimeouts {
-  /** Until there is a connection, TLS included. Where a `fetch` was handed in, only the first byte can be waited for. */
+  /** Until there is a connection, including TLS. With a supplied `fetch`, only the first-byte limit applies. */
   readonly connectMs?: number;
-  /** Until the first byte of the answer's head. */
+  /** Until the first byte of the response head. */
   readonly firstByteMs: number;
   /** Between any two bytes after that. */
   readonly idleMs: number;
@@ -31,7 +32,7 @@ export interface HttpResponse {
   readonly status: number;
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Fails with a coded error when the connection does, or with the signal's reason. */
+  /** Fails with a coded error if the connection fails, or with the signal's reason. */
   readonly body: BodyChunks;
 }
 
@@ -46,7 +47,7 @@ export function postStream(request: HttpRequest): Promise<HttpResponse> {
   return exchange.answer;
 }
 
-/** Reads at most `maxBytes` of a body as text; the rest is left unread. */
+/** Reads at most `maxBytes` of a body as text; the rest stays unread. */
 export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const pieces: Uint8Array[] = [];
   let size = 0;

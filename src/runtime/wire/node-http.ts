@@ -1,11 +1,11 @@
 /**
- * Node's HTTP, not imported but asked for: an import makes Node 24 look at every export, and one of them loads the whole of
- * its `fetch`, which costs ten times what HTTP does and is not used here.
+ * Node's HTTP module, obtained without an import: an import makes Node 24 evaluate every export, and one of them loads
+ * its whole `fetch`, which costs ten times as much as HTTP and is not used here.
  */
 
 import type * as https from "node:https";
 
 export const nodeHttp = process.getBuiltinModule("node:http");
 
-/** Loaded by the first request that needs it: TLS takes longer to load than all of the wire. */
+/** Loaded by the first request that needs it: TLS takes longer to load than the rest of the wire code. */
 export const nodeHttps = (): typeof https => process.getBuiltinModule("node:https");

@@ -1,6 +1,6 @@
 /**
- * Answers that no HTTP API should give, over real sockets: protocols that are switched, floods of 1xx, heads that break off
- * or make no sense. Each request ends with a status or with a code, and leaves no connection behind.
+ * Responses that no HTTP API should send, over real sockets: switched protocols, floods of 1xx, heads that break off or
+ * make no sense. Each request ends with a status or a code, and leaves no connection behind.
  */
 
 import type { Socket } from "node:net";
@@ -31,7 +31,7 @@ async function outcome(url: string, more: Partial<HttpRequest> = {}): Promise<st
 
 const FINE = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfine";
 
-/** One byte at a time, each in a write of its own. */
+/** Sends one byte at a time, each in its own write. */
 function drip(socket: Socket, text: string): void {
   socket.setNoDelay(true);
   const next = (at: number): void => {
@@ -41,11 +41,11 @@ function drip(socket: Socket, text: string): void {
   next(0);
 }
 
-describe("an answer that switches protocols", () => {
+describe("a response that switches protocols", () => {
   test.each([
-    ["with nothing behind it", (socket: Socket) => socket.write(SWITCH)],
+    ["with nothing after it", (socket: Socket) => socket.write(SWITCH)],
     [
-      "with bytes of the other protocol behind it",
+      "with bytes of the other protocol after it",
       (socket: Socket) => socket.write(`${SWITCH}\u0001\u0002frames`),
     ],
     ["with an answer behind it", (socket: Socket) => socket.write(`${SWITCH}${FINE}`)],
@@ -57,11 +57,11 @@ describe("an answer that switches protocols", () => {
     ],
     ["without saying to what", (socket: Socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\n\r\n")],
     [
-      "with a Connection header alone",
+      "with only a Connection header",
       (socket: Socket) => socket.write("HTTP/1.1 101 X\r\nConnection: Upgrade\r\n\r\n"),
     ],
     [
-      "with an Upgrade header alone",
+      "with only an Upgrade header",
       (socket: Socket) => socket.write("HTTP/1.1 101 X\r\nUpgrade: h2c\r\n\r\n"),
     ],
     [
@@ -74,17 +74,17 @@ describe("an answer that switches protocols", () => {
     await expect.poll(() => server.open.size).toBe(0);
   });
 
-  test("says what happened and what to look at", async () => {
+  test("reports what happened and what to check", async () => {
     const { origin: url } = await rawServer((socket) => void socket.write(SWITCH));
     await expect(
       postStream({ url, headers: {}, body: [], signal: new AbortController().signal, timeouts: LONG }),
     ).rejects.toMatchObject({
       code: "bad_response",
-      message: expect.stringMatching(/^127\.0\.0\.1:\d+ answered 101 .* base URL/),
+      message: expect.stringMatching(/^127\.0\.0\.1:\d+ switched to another protocol .* base URL/),
     });
   });
 
-  test("over and over is refused each time, on a connection that was kept too", async () => {
+  test("is refused every time, even on a kept-alive connection", async () => {
     const server = await rawServer((socket, nth) => void socket.write(nth % 2 === 1 ? FINE : SWITCH));
     for (let round = 0; round < 20; round += 1) {
       expect(await outcome(server.origin)).toBe("200 fine");
@@ -93,7 +93,7 @@ describe("an answer that switches protocols", () => {
     await expect.poll(() => server.open.size).toBe(0);
   });
 
-  test("only counts with the status that does it: a 200 that names a protocol is an answer", async () => {
+  test("counts only with status 101: a 200 that names a protocol is a normal response", async () => {
     const head = "HTTP/1.1 200 OK\r\nConnection: Upgrade\r\nUpgrade: h2c\r\ncontent-length: 4\r\n\r\nfine";
     const server = await rawServer((socket) => void socket.write(head));
     expect(await outcome(server.origin)).toBe("200 fine");
@@ -105,7 +105,7 @@ describe("a flood of 1xx", () => {
     ["100", "HTTP/1.1 100 Continue\r\n\r\n"],
     ["102", "HTTP/1.1 102 Processing\r\n\r\n"],
     ["103", HINT],
-  ])("of %s does not put off the time for the first byte, nor a stop", async (_status, head) => {
+  ])("of %s delays neither the first-byte timeout nor an abort", async (_status, head) => {
     const server = await rawServer((socket) => flood(socket, head));
     expect(await outcome(server.origin, { timeouts: { firstByteMs: 60, idleMs: 3_600_000 } })).toBe(
       "timeout_first_byte",
@@ -119,7 +119,7 @@ describe("a flood of 1xx", () => {
     await expect.poll(() => server.open.size).toBe(0);
   });
 
-  test("that ends is followed by the answer", async () => {
+  test("that ends is followed by the response", async () => {
     const server = await rawServer(
       (socket) => void socket.write(`${"HTTP/1.1 103 Hints\r\n\r\n".repeat(500)}${FINE}`),
     );
@@ -129,11 +129,11 @@ describe("a flood of 1xx", () => {
 
 const WHOLE = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\n\r\nfine";
 
-describe("a connection that ends inside the answer", () => {
+describe("a connection that ends inside the response", () => {
   test.each([
     ["closed", (socket: Socket, text: string) => socket.end(text)],
     ["reset", (socket: Socket, text: string) => socket.write(text, () => socket.resetAndDestroy())],
-  ])("%s after each of its bytes is a lost connection, and after the last an answer", async (how, end) => {
+  ])("%s after any byte is a lost connection, and after the last byte a response", async (how, end) => {
     for (let length = 0; length <= WHOLE.length; length += 1) {
       const server = await rawServer((socket) => void end(socket, WHOLE.slice(0, length)));
       const whole = length === WHOLE.length;
@@ -150,7 +150,7 @@ describe("a connection that ends inside the answer", () => {
 
 describe("a head that makes no sense", () => {
   test.each([
-    ["is no HTTP", "SSH-2.0-OpenSSH_9.6\r\n"],
+    ["is not HTTP", "SSH-2.0-OpenSSH_9.6\r\n"],
     ["is binary", "\u0000\u0001\u0002\u00ff\u00fe\r\n\r\n"],
     ["is TLS", "\u0015\u0003\u0003\u0000\u0002\u0002\u0028"],
     ["has a status of letters", "HTTP/1.1 OK\r\n\r\n"],
@@ -160,11 +160,11 @@ describe("a head that makes no sense", () => {
     ["has a length of letters", "HTTP/1.1 200 OK\r\ncontent-length: four\r\n\r\nfine"],
     ["has a negative length", "HTTP/1.1 200 OK\r\ncontent-length: -4\r\n\r\nfine"],
     [
-      "has a length and chunks",
+      "has both a length and chunks",
       "HTTP/1.1 200 OK\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n4\r\nfine\r\n0\r\n\r\n",
     ],
     [
-      "has a chunk of no length",
+      "has a chunk without a valid length",
       "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\nfine\r\n0\r\n\r\n",
     ],
     ["has a chunk that never ends", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nffff\r\nfine"],
@@ -186,21 +186,21 @@ describe("a head that makes no sense", () => {
   });
 });
 
-describe("an answer before the request was read", () => {
+describe("a response before the request was read", () => {
   const LARGE = { body: [Buffer.alloc(16 * 1024 * 1024)] };
 
   test.each([
     ["an error", "HTTP/1.1 413 Too Large\r\ncontent-length: 2\r\n\r\nno", "413 no"],
     ["a switch of protocols", SWITCH, "bad_response"],
   ])(
-    "that is %s ends the exchange and lets the connection go, though the server never reads on",
+    "that is %s ends the exchange and frees the connection, although the server never reads on",
     async (_what, text, ended) => {
       const server = await rawServer((socket) => {
         socket.pause();
         socket.write(text);
       });
       expect(await outcome(server.origin, LARGE)).toBe(ended);
-      // A paused server sees the end of the connection only when it reads.
+      // A paused server notices the end of the connection only when it reads.
       await expect
         .poll(() => {
           for (const socket of server.open) socket.resume();

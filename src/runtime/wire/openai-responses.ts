@@ -1,9 +1,9 @@
 /**
- * The words of the OpenAI Responses protocol. Types follow the official ones (openai 7.53 responses.d.ts); parsing is
- * tolerant: what is not listed here is kept and counted, never thrown on.
+ * The event and item types of the OpenAI Responses protocol, from the official types (openai 7.53 responses.d.ts).
+ * Parsing is tolerant: unlisted types are kept and counted and never throw.
  */
 
-/** Every stream event of the official types; those that carry nothing we show are known all the same. */
+/** Every stream event of the official types, including those that carry nothing we show. */
 export const RESPONSES_EVENTS: ReadonlySet<string> = new Set([
   "error",
   "keepalive",
@@ -72,7 +72,7 @@ export const RESPONSES_EVENTS: ReadonlySet<string> = new Set([
   "response.web_search_call.searching",
 ]);
 
-/** Item types a provider runs itself. The outputs among them are those of calls that it ran, so the client does not. */
+/** Item types that the provider runs. Outputs among them belong to calls it ran, so the client does not run those. */
 export const HOSTED_ITEMS: ReadonlySet<string> = new Set([
   "additional_tools",
   "apply_patch_call_output",
@@ -90,9 +90,9 @@ export const HOSTED_ITEMS: ReadonlySet<string> = new Set([
   "mcp_list_tools",
   "program",
   "program_output",
-  "shell_call", // in a container; any other is a call of the client's
+  "shell_call", // in a container; otherwise the client runs it
   "shell_call_output",
-  "tool_search_call", // by the server; any other is a call of the client's
+  "tool_search_call", // run by the server; otherwise the client runs it
   "tool_search_output",
   "web_search_call",
 ]);

@@ -11,13 +11,13 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** A stream that is fed by hand. */
+/** A stream that the test feeds. */
 function open(): Readable {
   return new Readable({ read: () => undefined });
 }
 
 describe("readChunks", () => {
-  test("gives every piece in order, those that came before anybody asked and those after", async () => {
+  test("returns every chunk in order, whether it arrived before or after the read", async () => {
     const stream = open();
     const chunks = readChunks(stream);
     for (const text of ["a", "b", "c"]) stream.push(text);
@@ -28,7 +28,7 @@ describe("readChunks", () => {
     expect(await chunks.next()).toEqual({ value: undefined, done: true });
   });
 
-  test("several who ask at once each get a piece of their own", async () => {
+  test("gives concurrent reads a chunk each", async () => {
     const stream = open();
     const chunks = readChunks(stream);
     const asked = [chunks.next(), chunks.next(), chunks.next()];
@@ -39,7 +39,7 @@ describe("readChunks", () => {
     expect(answers.map(({ value }) => value?.toString())).toEqual(["a", "b", undefined]);
   });
 
-  test("an error comes after what arrived before it, once", async () => {
+  test("reports an error once, after the chunks that arrived before it", async () => {
     const stream = open();
     const chunks = readChunks(stream);
     stream.push("a");
@@ -49,7 +49,7 @@ describe("readChunks", () => {
     expect(await chunks.next()).toEqual({ value: undefined, done: true });
   });
 
-  test("a stream that closes without an end is an error: what came is not the whole", async () => {
+  test("reports a stream that closes without an end as an error: it is incomplete", async () => {
     const stream = open();
     const chunks = readChunks(stream);
     stream.push("a");
@@ -58,7 +58,7 @@ describe("readChunks", () => {
     await expect(read).rejects.toThrow("closed before its end");
   });
 
-  test("leaving early ends the stream and the wait of whoever asked", async () => {
+  test("ends the stream and pending reads when the reader leaves early", async () => {
     const stream = open();
     const chunks = readChunks(stream);
     const waiting = chunks.next();
@@ -67,7 +67,7 @@ describe("readChunks", () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  test("released, it lets the stream end by itself and gives nothing more", async () => {
+  test("lets a released stream end on its own and returns nothing more", async () => {
     const stream = open();
     const chunks = readChunks(stream);
     stream.push("all that matters");
@@ -79,7 +79,7 @@ describe("readChunks", () => {
     await once(stream, "end");
   });
 
-  test("released, it ends a stream that does not end by itself", async () => {
+  test("ends a released stream that does not end on its own", async () => {
     const stream = open();
     const chunks = readChunks(stream);
     chunks.release();
@@ -88,7 +88,7 @@ describe("readChunks", () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  test("who watches is told of every piece, may refuse one, and says what the reader is told", async () => {
+  test("informs the watch of every chunk, lets it refuse one and choose the reader's error", async () => {
     const stream = open();
     const told: string[] = [];
     const chunks = readChunks(stream, {
@@ -111,7 +111,7 @@ describe("readChunks", () => {
   });
 
   test.each(["release", "return"] as const)(
-    "who watches is told that it is over when the reader leaves by %s, before the end and after it",
+    "informs the watch once when the reader leaves by %s, before or after the end",
     async (leave) => {
       const over = [];
       for (const ended of [false, true]) {
@@ -137,7 +137,7 @@ describe("readChunks", () => {
     },
   );
 
-  test("a reader that does not read holds the stream back, and all of it is there in the end", async () => {
+  test("holds the stream back while the reader does not read, and loses nothing", async () => {
     const piece = Buffer.alloc(256 * 1024, "x");
     let given = 0;
     const stream = new Readable({

@@ -1,24 +1,24 @@
 /**
- * The pieces of a stream as they arrive. Node's own iterator over a stream costs more per piece than reading it does; this
- * one takes `data` as it comes, hands it to whoever waits without a detour, and holds the stream back when nobody reads.
+ * The chunks of a stream as they arrive. Node's own stream iterator costs more per chunk than reading it; this one
+ * takes each `data` event, hands it directly to a waiting reader, and applies backpressure when no one reads.
  */
 
 import type { Readable } from "node:stream";
 
-/** Beyond this the stream is paused until it was read. */
+/** Above this, the stream is paused until the reader catches up. */
 const HELD_BYTES = 1024 * 1024;
 
-/** Told of everything that happens to a reader, so that watching it costs no second one around it. */
+/** Observes a reader, so that watching it does not need a second reader around it. */
 export interface ChunkWatch {
-  /** Somebody waits for a piece that has not come. */
+  /** The reader waits for a chunk that has not arrived. */
   waiting(): void;
-  /** A piece is given to the reader; an error instead ends the reading. */
+  /** A chunk goes to the reader. Returning an error ends the reading. */
   given(bytes: number): unknown;
-  /** There is nothing more to watch: the stream has ended, or all that matters was read. */
+  /** Nothing is left to watch: the stream has ended, or everything that matters was read. */
   ended(): void;
-  /** What the reader is told of an error. */
+  /** Returns the error that the reader gets. */
   failed(error: unknown): unknown;
-  /** The reader has left before the end. */
+  /** The reader left before the end. */
   left(): void;
 }
 
@@ -35,21 +35,21 @@ export interface BodyChunks extends AsyncIterableIterator<Uint8Array> {
   /** Leaves early: the rest is not wanted. */
   return(): Promise<Result>;
   /**
-   * All that matters was read. The stream has a moment to end by itself, because then its connection can be used again:
-   * the last bytes of an answer often come by themselves, and a new connection costs a handshake.
+   * Called when everything that matters was read. The stream gets a moment to end on its own, so that its connection
+   * can be reused: the last bytes of a response often follow right away, and a new connection costs a handshake.
    */
   release(): void;
 }
 
 /** For the owner of the stream, who may have a reason to end it that the stream does not know. */
 export interface StoppableChunks extends BodyChunks {
-  /** Whoever waits is told at once, whoever asks next is told then. What was not read yet is dropped. */
+  /** Rejects a waiting reader now, or the next read later. Unread chunks are dropped. */
   stop(why: unknown): void;
 }
 
 type Result = IteratorResult<Uint8Array, undefined>;
 
-/** An end that comes at all comes at once. */
+/** If the end arrives at all, it arrives promptly. */
 const RELEASED_MS = 500;
 
 export function readChunks(stream: Readable, watch: ChunkWatch = UNWATCHED): StoppableChunks {
@@ -67,9 +67,9 @@ class ChunkReader implements StoppableChunks {
   #queue: Uint8Array[] = [];
   #at = 0;
   #held = 0;
-  /** Nothing more comes from the stream. */
+  /** The stream will deliver nothing more. */
   #over = false;
-  /** The reader was told so, or has left. */
+  /** The reader has learned that, or has left. */
   #closed = false;
   #error: unknown;
   #waiting: Waiter[] = [];
@@ -80,13 +80,13 @@ class ChunkReader implements StoppableChunks {
     stream.on("data", (chunk: Uint8Array) => this.#take(chunk));
     stream.on("end", () => this.#end(undefined));
     stream.on("error", (error) => this.#end(error ?? new Error("the stream failed")));
-    // Without an end or an error before it: what was sent is not whole.
+    // A close without an end or an error: the data is incomplete.
     const close = (): void => {
       if (!this.#over) this.#end(new Error("the stream was closed before its end"));
     };
     stream.on("aborted", close);
     stream.on("close", close);
-    // A stream that was over before anybody read it says so no more.
+    // A stream that was over before it was read emits nothing more.
     if (stream.readableEnded) this.#end(undefined);
     else if (stream.destroyed) close();
   }
@@ -139,7 +139,7 @@ class ChunkReader implements StoppableChunks {
   }
 
   #take(chunk: Uint8Array): void {
-    // A piece without bytes is no sign of life: it neither reaches the reader nor winds up a timer.
+    // An empty chunk is not a sign of life: it neither reaches the reader nor refreshes a timer.
     if (this.#closed || this.#over || chunk.length === 0) return;
     const waiter = this.#waiting.shift();
     if (waiter === undefined) {
@@ -176,7 +176,7 @@ class ChunkReader implements StoppableChunks {
     }
   }
 
-  /** What is told of the end, once: whoever asks again finds it over. */
+  /** Reports the end or the error once; later reads just find the stream over. */
   #finish(): unknown {
     if (this.#error !== undefined) return this.#fail(this.#error);
     this.#closed = true;

@@ -26,51 +26,51 @@ describe("framing", () => {
     ["a byte order mark", "\uFEFFevent: a\ndata: 1\n\ndata: 2\n\n"],
     ["comments and unknown fields", ": hi\nid: 7\nretry: 10\nevent: a\nnothing\ndata: 1\n\n:\n\ndata: 2\n\n"],
     ["empty lines between events", "\n\nevent: a\ndata: 1\n\n\n\ndata: 2\n\n"],
-  ])("takes %s", (_, text) => {
+  ])("accepts %s", (_, text) => {
     expect(decode(text)).toEqual([
       { event: "a", data: "1" },
       { event: "", data: "2" },
     ]);
   });
 
-  test("takes off one space and no more", () => {
+  test("removes one space and no more", () => {
     expect(decode("data:  x \n\n")).toEqual([{ event: "", data: " x " }]);
   });
 
-  test("joins several data lines, an empty one included", () => {
+  test("joins several data lines, including an empty one", () => {
     expect(decode("data: a\ndata\ndata:\ndata: b\n\n")).toEqual([{ event: "", data: "a\n\n\nb" }]);
   });
 
-  test("an event without data is none, and its name does not stick to the next", () => {
+  test("skips an event without data, and does not keep its name for the next", () => {
     expect(decode("event: ghost\n\ndata: 1\n\n")).toEqual([{ event: "", data: "1" }]);
   });
 
-  test("the last name counts", () => {
+  test("uses the last of several names", () => {
     expect(decode("event: a\nevent: b\ndata: 1\n\n")).toEqual([{ event: "b", data: "1" }]);
   });
 
-  test("what is not ended by an empty line is not an event", () => {
+  test("ignores an event that is not ended by an empty line", () => {
     expect(decode("data: 1\n\ndata: 2\n")).toEqual([{ event: "", data: "1" }]);
     expect(decode("data: 1")).toEqual([]);
   });
 
-  test("a byte order mark counts only at the very start", () => {
+  test("ignores a byte order mark only at the very start", () => {
     expect(decode("data: 1\n\n\uFEFFdata: 2\n\n")).toEqual([{ event: "", data: "1" }]);
   });
 
-  test("line separators of Unicode are no line ends", () => {
+  test("does not treat Unicode line separators as line ends", () => {
     expect(decode("data: a\u2028b\u2029c\u0085d\n\n")).toEqual([
       { event: "", data: "a\u2028b\u2029c\u0085d" },
     ]);
   });
 
-  test("a frame is given as soon as its empty line is complete, also after CR", () => {
+  test("returns a frame as soon as its empty line is complete, even after CR", () => {
     const decoder = new SseDecoder();
     expect(decoder.feed(Buffer.from("data: 1\r\n\r"))).toEqual([{ event: "", data: "1" }]);
     expect(decoder.feed(Buffer.from("\ndata: 2\r\n\r\n"))).toEqual([{ event: "", data: "2" }]);
   });
 
-  test("an empty chunk between CR and LF changes nothing", () => {
+  test("is unaffected by an empty chunk between CR and LF", () => {
     const decoder = new SseDecoder();
     const chunks = ["data: 1\r", "", "\ndata: 2\r\n\r\n"];
     expect(chunks.flatMap((chunk) => decoder.feed(Buffer.from(chunk)))).toEqual([
@@ -100,16 +100,16 @@ describe("any split of the bytes", () => {
     );
   });
 
-  test("inside a character and inside the byte order mark too", () => {
+  test("works inside a character and inside the byte order mark too", () => {
     const text = "\uFEFFevent: ü\r\ndata: 🧠é\r\n\r\n";
     expect(decode(text, [1])).toEqual([{ event: "ü", data: "🧠é" }]);
   });
 
-  test("agrees with a parser of other authors", async () => {
+  test("agrees with an independent parser", async () => {
     await fc.assert(
       fc.asyncProperty(stream, async (text) => {
         const parsed: SseFrame[] = [];
-        // That parser waits for what follows a CR at the end, so both get one more line.
+        // That parser waits for what follows a final CR, so both get one more line.
         const whole = `${text}\n`;
         const reader = new Blob([whole])
           .stream()
@@ -137,7 +137,7 @@ describe("limits", () => {
     );
   });
 
-  test("count a line over its chunks", () => {
+  test("count a line across its chunks", () => {
     const decoder = new SseDecoder({ maxLineBytes: 100 });
     decoder.feed(Buffer.from("x".repeat(60)));
     expect(() => decoder.feed(Buffer.from("x".repeat(60)))).toThrow("longer than 100 bytes");
@@ -147,45 +147,45 @@ describe("limits", () => {
   const wide = `data: ${"ü".repeat(45)}${"x".repeat(45)}`;
 
   test.each([
-    ["a line that ends", "\n", 1 << 20],
-    ["a line that does not end", "", 1 << 20],
-    ["a line in chunks that cut characters in two", "\n", 7],
+    ["a finished line", "\n", 1 << 20],
+    ["an unfinished line", "", 1 << 20],
+    ["a line in chunks that split characters", "\n", 7],
     ["a line in chunks of one byte that does not end", "", 1],
     ["a line behind another", "", 149],
-  ])("count bytes and not characters: %s", (what, ending, size) => {
+  ])("count bytes, not characters, in %s", (what, ending, size) => {
     const bytes = Buffer.from(`${what.includes("behind") ? "data: x\n" : ""}${wide}${ending}`);
     const feed = (maxLineBytes: number): void => {
       const decoder = new SseDecoder({ maxLineBytes });
       for (let at = 0; at < bytes.length; at += size) decoder.feed(bytes.subarray(at, at + size));
     };
-    expect(() => feed(140)).toThrow("a line of it is longer than 140 bytes");
+    expect(() => feed(140)).toThrow("it contains a line longer than 140 bytes");
     feed(141);
   });
 
   test("count the bytes of an event, not its characters", () => {
     const bytes = Buffer.from(`${wide}\n`.repeat(2)); // twice 90 characters of data, twice 135 bytes
     expect(() => new SseDecoder({ maxEventBytes: 269 }).feed(bytes)).toThrow(
-      "an event of it is longer than 269 bytes",
+      "it contains an event longer than 269 bytes",
     );
     new SseDecoder({ maxEventBytes: 270 }).feed(bytes);
   });
 
-  test("stop an event of too many bytes or too many lines", () => {
+  test("stop an event with too many bytes or too many lines", () => {
     const many = Buffer.from("data: xxxxxxxxxx\n".repeat(20));
     expect(() => new SseDecoder({ maxEventBytes: 100 }).feed(many)).toThrow(
-      "an event of it is longer than 100 bytes",
+      "it contains an event longer than 100 bytes",
     );
     expect(() => new SseDecoder({ maxEventLines: 10 }).feed(many)).toThrow(
-      "an event of it is longer than 10 lines",
+      "it contains an event longer than 10 lines",
     );
   });
 
-  test("start anew with each event", () => {
+  test("start over with each event", () => {
     const decoder = new SseDecoder({ maxEventBytes: 20, maxEventLines: 2 });
     expect(decoder.feed(Buffer.from("data: 0123456789\ndata: x\n\n".repeat(50)))).toHaveLength(50);
   });
 
-  test("a line of a megabyte in small pieces is put together once", () => {
+  test("do not make a line of a megabyte in small chunks slow: it is joined once", () => {
     const text = `data: ${"x".repeat(1 << 20)}\n\n`;
     const [frame] = decode(text, [64]);
     expect(frame?.data).toHaveLength(1 << 20);

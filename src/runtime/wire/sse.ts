@@ -1,9 +1,9 @@
 /**
- * Server-sent events from bytes, as WHATWG says and a little more tolerant: LF, CRLF or CR, a byte order mark, comments,
- * no space after the colon, any split of the bytes. Bounded: a line, an event and its number of lines have limits.
+ * Decodes server-sent events from bytes, as WHATWG specifies but a little more tolerant: LF, CRLF or CR, a byte order
+ * mark, comments, no space after the colon, any split of the bytes. Lines, events and lines per event are bounded.
  *
- * Written here and not taken from a package because the payloads are kept as exact text, the limits are part of our
- * promises, and it is measurably cheaper (docs/adr/0003).
+ * Not taken from a package, because payloads are kept as exact text, the limits are part of our promises, and this is
+ * measurably cheaper (docs/adr/0003).
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
@@ -29,7 +29,7 @@ const DEFAULT_LIMITS: SseLimits = {
   maxEventLines: 100_000,
 };
 
-/** UTF-8 needs at most this many bytes for what is one unit of a string: what is short enough so need not be counted. */
+/** UTF-8 needs at most this many bytes per UTF-16 code unit, so text that is short enough need not be measured. */
 const MOST_BYTES = 3;
 
 const COLON = 0x3a;
@@ -37,9 +37,9 @@ const SPACE = 0x20;
 
 export class SseDecoder {
   readonly #limits: SseLimits;
-  /** Decoded once per chunk and cut as text: a call into native code for each of three lines per event costs more. */
+  /** Decodes once per chunk and slices the text: a native call for each of an event's three lines would cost more. */
   readonly #decoder = new StringDecoder("utf8");
-  /** Pieces of the line that is not finished. A list: joining per chunk would be quadratic in the line's length. */
+  /** Parts of the unfinished line. A list, because joining per chunk would be quadratic in the line's length. */
   #pieces: string[] = [];
   #pieceBytes = 0;
   /** The last chunk ended with CR: an LF at the start of the next one belongs to it. */
@@ -47,9 +47,9 @@ export class SseDecoder {
   #atStart = true;
   #event = "";
   #data: string | undefined;
-  /** Further lines of data of one event; hardly ever there. */
+  /** Further data lines of one event; rare. */
   #moreData: string[] = [];
-  /** The most they can be, until that could be too many; then they are counted. */
+  /** An upper bound until that could exceed the limit; from then on the exact count. */
   #eventBytes = 0;
   #counted = false;
   #eventLines = 0;
@@ -58,7 +58,7 @@ export class SseDecoder {
     this.#limits = withDefaults(DEFAULT_LIMITS, limits);
   }
 
-  /** The frames that this chunk completes. */
+  /** Returns the frames that this chunk completes. */
   feed(chunk: Uint8Array): readonly SseFrame[] {
     const frames: SseFrame[] = [];
     const text = this.#decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
@@ -73,7 +73,7 @@ export class SseDecoder {
     while (at < text.length) {
       const end = earlier(nextLf, nextCr);
       if (end === -1) {
-        // No line ends in the rest, so the last end of a line in the bytes is the one before it.
+        // No line ends in the rest, so the last line end in the bytes is the one before it.
         const before = at === 0 ? -1 : chunk.lastIndexOf(text.charCodeAt(at - 1));
         this.#keep(text.slice(at), chunk.byteLength - before - 1);
         break;
@@ -160,19 +160,22 @@ function earlier(a: number, b: number): number {
   return b === -1 ? a : Math.min(a, b);
 }
 
-/** The name ends with a colon or with the line. */
+/** The name ends at a colon or at the end of the line. */
 function isField(name: string, text: string, start: number, end: number): boolean {
   const nameEnd = start + name.length;
   if (!text.startsWith(name, start) || nameEnd > end) return false;
   return nameEnd === end || text.charCodeAt(nameEnd) === COLON;
 }
 
-/** Behind the colon, and behind one space if there is one. */
+/** The position after the colon, and after one space if there is one. */
 function valueAt(nameEnd: number, text: string, end: number): number {
   const value = Math.min(end, nameEnd + 1);
   return value < end && text.charCodeAt(value) === SPACE ? value + 1 : value;
 }
 
 function tooLong(what: string, limit: number, unit = "bytes"): ThroughlineError {
-  return codedError("stream_limit", `the stream was stopped: ${what} of it is longer than ${limit} ${unit}`);
+  return codedError(
+    "stream_limit",
+    `the stream was stopped: it contains ${what} longer than ${limit} ${unit}`,
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * An exchange over Node's own client. Every event that ends a request is passed on to the exchange, which decides what
- * counts. A connection that was kept and turns out to be closed is replaced once by a new one.
+ * An exchange over Node's own client. Every event that ends a request goes to the exchange, which decides what counts.
+ * A kept-alive connection that turns out to be closed is replaced once by a new one.
  */
 
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
@@ -15,7 +15,7 @@ import type { Exchange } from "./exchange.ts";
 import type { HttpRequest } from "./http.ts";
 import { nodeHttp, nodeHttps } from "./node-http.ts";
 
-/** What Node's `request` does. Given by tests that play its events. */
+/** Node's `request`, or a test double that plays its events. */
 export type Ask = (options: RequestOptions, connection: "any" | "new") => ClientRequest;
 
 export function sendByNode(
@@ -33,11 +33,11 @@ export function sendByNode(
   let heard = false;
   let replaced = false;
 
-  // A listener for errors stays as long as the request does: without one, a late error would end the process.
+  // The error listener stays as long as the request: without one, a late error would end the process.
   outgoing.on("error", (error) => {
     if (replaced) return;
-    // The server may close a kept connection in the very moment it is used again. No answer is lost by asking once more
-    // on a new one, and no person has to wait for that or read about it.
+    // A server may close a kept-alive connection at the very moment it is reused. Sending once more on a new connection
+    // loses no answer, and the user need not wait for a retry or hear about it.
     replaced = connection === "any" && outgoing.reusedSocket && !heard && exchange.asking && isReset(error);
     if (!replaced) exchange.fail(error);
     else {
@@ -48,7 +48,7 @@ export function sendByNode(
   outgoing.on("close", () => {
     if (replaced) return;
     exchange.fail(new Error("it was closed before an answer came"));
-    // Node marks an answer that has come whole. Nothing more comes of any other.
+    // Node marks a response that arrived whole. Any other will deliver nothing more.
     if (incoming?.complete === false) incoming.destroy();
   });
   outgoing.on("information", () => (heard = true));
@@ -58,7 +58,7 @@ export function sendByNode(
     if (replaced) response.destroy();
     else take(exchange, outgoing, response);
   });
-  // Node gives the connection away with these two and then counts the request as done.
+  // On these two events Node hands the connection over and considers the request done.
   const switched = (_response: IncomingMessage, socket: Socket): void => {
     heard = true;
     keepQuiet(socket);
@@ -75,7 +75,7 @@ export function sendByNode(
       if (!replaced) exchange.connected();
     });
   });
-  // Not the `signal` option of Node, which destroys the socket with an error even when the answer has arrived whole.
+  // Not Node's `signal` option: it destroys the socket with an error even if the response has arrived whole.
   exchange.carriedBy(() => void outgoing.destroy());
   for (const part of request.body) outgoing.write(part);
   outgoing.end();
@@ -96,11 +96,11 @@ function take(exchange: Exchange, outgoing: ClientRequest, incoming: IncomingMes
   const body = decompressed(incoming, headers["content-encoding"]);
   if (body === undefined) {
     incoming.destroy();
-    const message = `the answer is encoded as "${headers["content-encoding"]}", which was not asked for`;
+    const message = `the response uses the unsupported encoding "${headers["content-encoding"]}"`;
     exchange.fail(codedError("bad_response", message));
     return;
   }
-  // The server answered before it had read the request. One that never reads on would hold the connection for ever.
+  // The server answered before reading the request. If it never reads the rest, the connection would stay open forever.
   incoming.once("end", () => {
     if (!outgoing.writableFinished) outgoing.destroy();
   });
@@ -125,7 +125,7 @@ function isReset(error: unknown): boolean {
 const addresses = new Map<string, RequestOptions>();
 const MAX_ADDRESSES = 64;
 
-/** Taken apart once: a session sends to one address. */
+/** Parsed once per URL: a session sends to one address. */
 function addressOf(url: string): RequestOptions {
   let known = addresses.get(url);
   if (known === undefined) {
@@ -136,8 +136,8 @@ function addressOf(url: string): RequestOptions {
 }
 
 /**
- * An endpoint may answer before it has read the request and then reset the connection. Node hands the socket back to its
- * pool with the answer's end, and the write that fails afterwards has no listener: it would end the process.
+ * An endpoint may answer before it has read the request and then reset the connection. Node returns the socket to its
+ * pool when the response ends, so the write that fails afterwards has no listener and would end the process.
  */
 function keepQuiet(socket: Socket): void {
   if (!socket.listeners("error").includes(ignoreError)) socket.on("error", ignoreError);
@@ -145,7 +145,7 @@ function keepQuiet(socket: Socket): void {
 
 const ignoreError = (): void => undefined;
 
-/** Undefined for an encoding that was not asked for and is not known. */
+/** Returns undefined for an unknown encoding. */
 function decompressed(incoming: IncomingMessage, encoding: string | undefined): Readable | undefined {
   switch (encoding) {
     case undefined:
@@ -163,7 +163,7 @@ function decompressed(incoming: IncomingMessage, encoding: string | undefined): 
   }
 }
 
-/** Each ends with the other, however it ends: a reader that leaves early must not leave the connection open. */
+/** Each stream ends with the other: a reader that leaves early must not leave the connection open. */
 function decoded(incoming: Readable, decoder: Readable & NodeJS.WritableStream): Readable {
   pipeline(incoming, decoder, ignoreError);
   incoming.once("aborted", () => decoder.destroy(new Error("aborted")));

@@ -1,16 +1,16 @@
 /**
- * The environment a command runs with: an allow-list. Names that carry secrets cannot be listed completely,
- * names that a shell needs can, so a key is never inherited whatever it is called. Names known to hold keys
- * are left out even if they are on the list, and so is any variable that repeats such a key's value.
+ * The environment of a command, as an allow-list. Names that carry secrets cannot be listed completely, but names a
+ * shell needs can, so a key is never inherited, whatever its name. Names known to hold keys are left out even if they
+ * are on the list, and so is any variable that repeats such a key's value.
  */
 
 const ALLOWED: ReadonlySet<string> = new Set(
   [
-    // who and where
+    // user and location
     "PATH HOME USER LOGNAME SHELL TMPDIR TMP TEMP TZ",
     // terminal
     "TERM COLORTERM NO_COLOR FORCE_COLOR COLUMNS LINES",
-    // language; spelled out, because LC_ANYTHING could be anything
+    // language; listed one by one, because an arbitrary LC_ name could hold anything
     "LANG LANGUAGE LC_ALL LC_ADDRESS LC_COLLATE LC_CTYPE LC_IDENTIFICATION LC_MEASUREMENT LC_MESSAGES",
     "LC_MONETARY LC_NAME LC_NUMERIC LC_PAPER LC_TELEPHONE LC_TIME",
     // where tools keep their files
@@ -19,7 +19,7 @@ const ALLOWED: ReadonlySet<string> = new Set(
   ].flatMap((names) => names.split(" ")),
 );
 
-/** Shorter values occur by chance in a PATH. */
+/** Shorter values can occur in a PATH by chance. */
 const MIN_SECRET_LENGTH = 8;
 
 export function childEnvironment(

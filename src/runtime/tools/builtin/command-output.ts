@@ -1,6 +1,6 @@
 /**
- * Collects what a command prints in bounded memory: the first and the last part are kept, what lies between
- * is counted. A command that prints without end costs no more than one that prints a megabyte.
+ * Collects a command's output in bounded memory: the first and the last part are kept, the rest is counted. A command
+ * that prints endlessly costs no more than one that prints a megabyte.
  */
 
 const MAX_HEAD_BYTES = 512 * 1024;
@@ -31,7 +31,7 @@ export class CommandOutput {
     const rest = chunk.subarray(Math.max(0, room));
     this.#tail.push(rest);
     this.#tailBytes += rest.byteLength;
-    // Whole chunks go, so the tail is at most one chunk longer than asked until it is read.
+    // Only whole chunks are dropped, so until it is read the tail may exceed its limit by one chunk.
     for (let first = this.#tail[0]; first !== undefined; first = this.#tail[0]) {
       if (this.#tailBytes - first.byteLength < this.#maxTail) break;
       this.#tail.shift();
@@ -44,7 +44,7 @@ export class CommandOutput {
     const tail = Buffer.concat(this.#tail);
     const surplus = Math.max(0, tail.byteLength - this.#maxTail);
     const leftOut = this.#leftOut + surplus;
-    // Joined before decoding: a character may lie across the border.
+    // Joined before decoding: a character may span head and tail.
     if (leftOut === 0) return Buffer.concat([...this.#head, tail]).toString("utf8");
     const head = Buffer.concat(this.#head).toString("utf8");
     return `${head}\n[… ${leftOut} bytes of output left out …]\n${tail.subarray(surplus).toString("utf8")}`;

@@ -1,6 +1,6 @@
 /**
- * edit_file: replaces exact text. The text must occur exactly once unless all occurrences are meant, so that
- * a model cannot change a place it did not look at; the error says how often it does occur.
+ * edit_file: replaces exact text. The text must occur exactly once unless `all` is set, so that a model cannot change a
+ * spot it has not seen; the error says how often the text occurs.
  */
 
 import { stringOf, ThroughlineError } from "../../../base/support/index.ts";
@@ -51,7 +51,7 @@ async function readWhole(cwd: string, path: string, signal: AbortSignal): Promis
   const read = await closing(openFile(await locate(cwd, path)), ({ handle }) =>
     readText(handle, { maxBytes: MAX_BYTES, signal }),
   );
-  // Writing back text that was decoded with replacements would destroy the bytes behind them.
+  // Writing back text decoded with replacement characters would destroy the original bytes.
   if (read.type === "binary" || read.damaged)
     throw editFailed(path, "is not UTF-8 text. Change it with run_command");
   if (read.cut) throw editFailed(path, `is larger than ${MAX_BYTES} bytes. Change it with run_command`);
@@ -84,7 +84,7 @@ function applyEdit(
   return { text: before.slice(0, at) + replace + before.slice(at + find.length), count };
 }
 
-/** Overlapping ones count: "aa" in "aaa" could mean either place. */
+/** Overlapping occurrences count: "aa" in "aaa" could mean either one. */
 function occurrences(text: string, find: string): number {
   let count = 0;
   for (let at = text.indexOf(find); at !== -1; at = text.indexOf(find, at + 1)) count += 1;

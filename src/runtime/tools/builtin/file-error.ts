@@ -1,6 +1,7 @@
 /**
- * What built-in tools say when a path cannot be used: coded, and worded for a model that must try something
- * else. Paths appear as the model wrote them or relative to the working directory, never as the system's own.
+ * The errors of the built-in tools for a path that cannot be used: coded, and worded for a model that must try
+ * something else. Paths appear as the model wrote them or relative to the working directory, never as absolute system
+ * paths.
  */
 
 import { codeOf, isThroughlineError, ThroughlineError } from "../../../base/support/index.ts";
@@ -27,14 +28,14 @@ const EXPLANATIONS: Readonly<Record<string, readonly [code: string, problem: str
   EACCES: ["path_denied", "may not be accessed: permission denied"],
   EPERM: ["path_denied", "may not be accessed: operation not permitted"],
   EROFS: ["path_denied", "is on a read-only file system"],
-  // With O_NOFOLLOW this is a link that was not there when the path was resolved.
+  // With O_NOFOLLOW, this is a link that did not exist when the path was resolved.
   ELOOP: ["path_outside", "is, or has become, a symbolic link that is not followed"],
   ENAMETOOLONG: ["path_invalid", "has a name that is too long"],
   ENOSPC: ["disk_full", "could not be written: no space is left on the device"],
   EDQUOT: ["disk_full", "could not be written: the disk quota is used up"],
 };
 
-/** Passes our own errors on; gives the system's a code and a sentence. */
+/** Returns our own errors unchanged, and gives system errors a code and a sentence. */
 export function fileError(error: unknown, path: string): ThroughlineError {
   if (isThroughlineError(error)) return error;
   const systemCode = codeOf(error) ?? "";

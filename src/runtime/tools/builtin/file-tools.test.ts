@@ -60,7 +60,7 @@ function get(path: string): string {
   return readFileSync(join(work, path), "utf8");
 }
 
-test("names and access classes are the documented ones", () => {
+test("names and access classes are as documented", () => {
   expect(builtinTools({ cwd: work }).map((each) => [each.name, each.access])).toEqual([
     ["list_files", "read"],
     ["read_file", "read"],
@@ -88,7 +88,7 @@ describe("list_files", () => {
     expect(await codeOfFailure(call("list_files", { path: "f" }))).toBe("not_a_directory");
   });
 
-  test("is bounded and says how many entries are left out", async () => {
+  test("is bounded and says how many entries were left out", async () => {
     for (let index = 0; index < 1005; index += 1) put(`f${String(index).padStart(4, "0")}`, "");
     const lines = (await call("list_files", {})).split("\n");
     expect(lines).toHaveLength(1001);
@@ -105,7 +105,7 @@ describe("read_file", () => {
     expect(await call("read_file", { path: "empty" })).toBe("");
   });
 
-  test("any range of lines of any text is the same as slicing its lines", async () => {
+  test("returns any range of lines exactly as slicing the lines would", async () => {
     const lines = fc.array(fc.string({ unit: fc.constantFrom("a", "é", "😀", "\r") }), {
       minLength: 1,
       maxLength: 8,
@@ -138,7 +138,7 @@ describe("read_file", () => {
     });
   });
 
-  test("stops at 1 MiB, on a character boundary, and says where to read on", async () => {
+  test("stops at 1 MiB, on a character boundary, and says where to continue", async () => {
     put("big.txt", `x${"é".repeat(1024 * 1024)}`);
     const text = await call("read_file", { path: "big.txt" });
     expect(
@@ -172,7 +172,7 @@ describe("read_file", () => {
     expect(await codeOfFailure(call("read_file", input))).toBe(code);
   });
 
-  test("does not show the system's own paths in errors", async () => {
+  test("does not reveal absolute paths in errors", async () => {
     await expect(call("read_file", { path: "none" })).rejects.toThrow(
       '"none" does not exist. See what is there with list_files.',
     );
@@ -187,7 +187,7 @@ describe("read_file", () => {
 });
 
 describe("search_files", () => {
-  test("gives file, line and text, in a stable order, skipping what is no source", async () => {
+  test("returns file, line and text in a stable order, and skips files that are not source", async () => {
     put("b.txt", "x\r\nneedle two\r\n");
     put("a/c.txt", "needle one");
     put("a/.git/config", "needle");
@@ -203,7 +203,7 @@ describe("search_files", () => {
     expect(await call("search_files", { pattern: "two", path: "b.txt" })).toBe("b.txt:2: needle two");
   });
 
-  test("says when nothing matches, and takes a leading (?i)", async () => {
+  test("says when nothing matches, and accepts a leading (?i)", async () => {
     put("a", "Needle");
     expect(await call("search_files", { pattern: "needle" })).toBe("no matches in 1 files");
     expect(await call("search_files", { pattern: "(?i)needle" })).toBe("a:1: Needle");
@@ -219,11 +219,11 @@ describe("search_files", () => {
     expect((await call("search_files", { pattern: "y", path: "c" })).length).toBeLessThan(400);
   });
 
-  test("a malformed pattern is explained", async () => {
+  test("explains a malformed pattern", async () => {
     expect(await codeOfFailure(call("search_files", { pattern: "(" }))).toBe("pattern_invalid");
   });
 
-  test("a pattern that backtracks for ever is given up, file by file and then as a whole", async () => {
+  test("gives up on a pattern that backtracks forever, file by file and then entirely", async () => {
     put("a", `${"a".repeat(50)}b`);
     put("z", "aaa");
     expect(await call("search_files", { pattern: "^(a+)+$" })).toBe(
@@ -235,14 +235,14 @@ describe("search_files", () => {
 });
 
 describe("write_file", () => {
-  test("creates with parents, replaces, and leaves no temporary file", async () => {
+  test("creates missing parents, replaces files, and leaves no temporary file", async () => {
     expect(await call("write_file", { path: "a/b/c.txt", content: "é" })).toBe("created a/b/c.txt (2 bytes)");
     expect(await call("write_file", { path: "a/b/c.txt", content: "" })).toBe("replaced a/b/c.txt (0 bytes)");
     expect(get("a/b/c.txt")).toBe("");
     expect(readdirSync(join(work, "a/b"))).toEqual(["c.txt"]);
   });
 
-  test("keeps the mode of an existing file and leaves a new one to the umask", async () => {
+  test("keeps the mode of an existing file and applies the umask to a new one", async () => {
     put("run.sh", "old");
     chmodSync(join(work, "run.sh"), 0o750);
     await call("write_file", { path: "run.sh", content: "new" });
@@ -252,7 +252,7 @@ describe("write_file", () => {
     expect(statSync(join(work, "new.txt")).mode).toBe(statSync(join(work, "reference.txt")).mode);
   });
 
-  test("a reader never sees a part", async () => {
+  test("never shows a reader partial content", async () => {
     const [old, fresh] = ["a".repeat(300_000), "b".repeat(300_000)];
     put("f", old);
     const writing = call("write_file", { path: "f", content: fresh });
@@ -275,7 +275,7 @@ describe("write_file", () => {
     expect(readdirSync(work).toSorted()).toEqual(["dir", "f"]);
   });
 
-  test("a write cancelled before its last step leaves the old content and no temporary file", async () => {
+  test("keeps the old content and leaves no temporary file if cancelled before the last step", async () => {
     put("f", "old");
     const abort = new AbortController();
     let checks = 0;
@@ -299,7 +299,7 @@ describe("write_file", () => {
 });
 
 describe("edit_file", () => {
-  test("replaces exact text, without reading patterns into either side", async () => {
+  test("replaces exact text and treats neither side as a pattern", async () => {
     put("f", "a.b $& (x)\n");
     chmodSync(join(work, "f"), 0o640);
     expect(await call("edit_file", { path: "f", find: ".b $& (", replace: "$1$&$$" })).toBe(
@@ -314,7 +314,7 @@ describe("edit_file", () => {
     ["not unique", "a", "occurs 3 times"],
     ["overlapping with itself", "bb", "occurs 2 times"],
     ["the replacement itself", "x", "the same"],
-  ])("text that is %s changes nothing and says why", async (_, find, reason) => {
+  ])("changes nothing if the text is %s, and says why", async (_, find, reason) => {
     put("f", "aaa bbb");
     const failure = call("edit_file", { path: "f", find, replace: "x" });
     await expect(failure).rejects.toMatchObject({
@@ -324,7 +324,7 @@ describe("edit_file", () => {
     expect(get("f")).toBe("aaa bbb");
   });
 
-  test("all replaces every occurrence", async () => {
+  test("replaces every occurrence with all", async () => {
     put("f", "a-a-a");
     expect(await call("edit_file", { path: "f", find: "a", replace: "aa", all: true })).toBe(
       "replaced 3 occurrences in f",
@@ -332,14 +332,14 @@ describe("edit_file", () => {
     expect(get("f")).toBe("aa-aa-aa");
   });
 
-  test("names other line endings as the reason", async () => {
+  test("gives different line endings as the reason", async () => {
     put("f", "one\r\ntwo\r\n");
     await expect(call("edit_file", { path: "f", find: "one\ntwo", replace: "x" })).rejects.toThrow(
       /other line endings/,
     );
   });
 
-  test("does not touch what is no text", async () => {
+  test("does not touch a file that is not text", async () => {
     const bytes = new Uint8Array([0x61, 0xff, 0x62]);
     put("f", bytes);
     expect(await codeOfFailure(call("edit_file", { path: "f", find: "a", replace: "c" }))).toBe(
@@ -351,7 +351,7 @@ describe("edit_file", () => {
     );
   });
 
-  test("parallel edits of one file do not undo each other, and keep the order of the calls", async () => {
+  test("applies parallel edits of one file in the order of the calls, without undoing each other", async () => {
     const names = Array.from({ length: 20 }, (_, index) => `<${index}>`);
     await Promise.all([
       call("write_file", { path: "f", content: names.join("") }),

@@ -1,4 +1,4 @@
-/** The built-in tools: look at, change and run things in one working directory. */
+/** The built-in tools: view, change and run things in one working directory. */
 
 import { resolve } from "node:path";
 
@@ -11,7 +11,7 @@ import { searchFiles } from "./search-files.ts";
 import { writeFile } from "./write-file.ts";
 
 export function builtinTools(options: Omit<RunCommandOptions, "graceMs">): readonly Tool[] {
-  const cwd = resolve(options.cwd); // a later chdir of the process must not move the fence
+  const cwd = resolve(options.cwd); // a later chdir must not move the boundary
   return [
     listFiles(cwd),
     readFile(cwd),

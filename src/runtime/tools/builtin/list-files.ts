@@ -1,6 +1,6 @@
 /**
- * list_files: the entries of one directory, sorted, directories marked by a slash and links by an at sign.
- * One level only: a tree of unknown size is for search_files.
+ * list_files: the sorted entries of one directory; directories end in a slash, links in an at sign. One level only:
+ * search_files is for whole trees.
  */
 
 import type { Dirent } from "node:fs";
@@ -11,7 +11,7 @@ import { tool, type Tool } from "../tool.ts";
 import { closing, locate, openDirectory } from "./workspace.ts";
 
 const MAX_SHOWN = 1000;
-/** Sorting needs all names in memory; beyond this the listing says that it is not complete. */
+/** Sorting needs all names in memory; beyond this limit the listing says that it is incomplete. */
 const MAX_READ = 100_000;
 
 export function listFiles(cwd: string): Tool {
@@ -50,7 +50,7 @@ async function listing(path: string, signal: AbortSignal): Promise<string> {
   return shown.join("\n");
 }
 
-/** A name with a line break in it would read as two entries. */
+/** A name with a line break would read as two entries. */
 function label(entry: Dirent): string {
   const name = /\p{Cc}/u.test(entry.name) ? JSON.stringify(entry.name) : entry.name;
   if (entry.isDirectory()) return `${name}/`;

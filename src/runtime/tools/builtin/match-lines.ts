@@ -1,7 +1,7 @@
 /**
- * Matches a model's regular expression against lines without letting it stop the process: JavaScript's engine
- * backtracks, and `(a+)+$` on forty characters runs for hours. The match runs under V8's own watchdog, which
- * ends it after a bounded time (measured: 0.14 ms overhead per file, exact to a millisecond).
+ * Matches a model's regular expression against lines without blocking the process: JavaScript's engine backtracks, and
+ * `(a+)+$` on forty characters runs for hours. The match runs under V8's own watchdog, which stops it after a bounded
+ * time (measured: 0.14 ms overhead per file, accurate to a millisecond).
  */
 
 import { type Context, createContext, Script } from "node:vm";
@@ -16,7 +16,7 @@ export interface LineMatch {
 const MAX_MATCH_MS = 200;
 
 export function compilePattern(pattern: string): RegExp {
-  const ignoreCase = pattern.startsWith("(?i)"); // models write it, JavaScript of Node 20 does not know it
+  const ignoreCase = pattern.startsWith("(?i)"); // models write it, but Node 20's JavaScript does not support it
   try {
     return new RegExp(ignoreCase ? pattern.slice(4) : pattern, ignoreCase ? "i" : "");
   } catch (error) {
@@ -28,7 +28,7 @@ export function compilePattern(pattern: string): RegExp {
   }
 }
 
-/** `undefined` when the pattern takes too long on this text. */
+/** Returns `undefined` if the pattern takes too long on this text. */
 export function matchLines(
   text: string,
   pattern: RegExp,
@@ -55,7 +55,10 @@ function findLines(text: string, pattern: RegExp, maxMatches: number): readonly 
   return matches;
 }
 
-/** The script is constant; the context only carries the function to be timed. Making one costs a millisecond. */
+/**
+ * The script is constant; the context only carries the function to run. Creating a context takes a millisecond, so it
+ * is shared.
+ */
 const call = new Script("action()");
 let shared: Context | undefined;
 

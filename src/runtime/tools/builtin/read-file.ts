@@ -1,6 +1,6 @@
 /**
- * read_file: the text of a file, whole or a range of lines, exactly as it is so that edit_file finds it again.
- * Notes about what is missing stand in brackets on a line of their own, after the text.
+ * read_file: the text of a file, whole or a range of lines, unchanged so that edit_file finds it again. Notes about
+ * missing parts follow the text, in brackets on their own lines.
  */
 
 import { codedError, numberOf, stringOf } from "../../../base/support/index.ts";

@@ -1,6 +1,6 @@
 /**
- * Reads text from an open file within bounds: a range of lines, a number of bytes. A file of any size costs at
- * most the bytes that are returned; what is left out is said by the caller from the facts given here.
+ * Reads text from an open file within bounds: a range of lines and a number of bytes. Whatever the file's size, this
+ * costs at most the bytes returned. The result tells the caller what was left out.
  */
 
 import type { FileHandle } from "node:fs/promises";
@@ -17,12 +17,12 @@ export type ReadText =
   | {
       readonly type: "text";
       readonly text: string;
-      /** Some bytes were not UTF-8 and are shown as U+FFFD. */
+      /** Some bytes were not UTF-8 and appear as U+FFFD. */
       readonly damaged: boolean;
-      /** The last line of which something is shown; with `cut` it may be shown in part. */
+      /** The last line that is shown; with `cut`, possibly only in part. */
       readonly lastLine: number;
       readonly cut: boolean;
-      /** Lines of the file, known when its end was reached. */
+      /** The number of lines in the file, known if its end was reached. */
       readonly totalLines?: number;
     };
 
@@ -47,7 +47,7 @@ export async function readText(handle: FileHandle, options: ReadTextOptions): Pr
     if (bytesRead === 0)
       return { ...decode(kept, false), lastLine: line, totalLines: lineHasBytes ? line : line - 1 };
     const chunk = buffer.subarray(0, bytesRead);
-    // Git's rule: text has no NUL near its start.
+    // Git's heuristic: text has no NUL near its start.
     if (position === 0 && chunk.subarray(0, SNIFFED_BYTES).includes(0)) return { type: "binary" };
     position += bytesRead;
     for (let at = 0; at < bytesRead;) {
@@ -82,11 +82,11 @@ function decode(
   }
 }
 
-/** A character that the cut went through is left off; it is not damage of the file. */
+/** Removes a character that the cut split; that is not damage in the file. */
 function withoutBrokenEnd(bytes: Buffer): Buffer {
   for (let back = 1; back <= Math.min(4, bytes.byteLength); back += 1) {
     const byte = bytes[bytes.byteLength - back] ?? 0;
-    if ((byte & 0xc0) === 0x80) continue; // a continuation: its first byte is further back
+    if ((byte & 0xc0) === 0x80) continue; // a continuation byte: the first byte is further back
     const length = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
     return length > back ? bytes.subarray(0, bytes.byteLength - back) : bytes;
   }

@@ -35,7 +35,7 @@ async function run(input: JsonObject, options: Run = {}): Promise<string> {
   return (await made.run(input, { signal, progress, callId: "c", idempotencyKey: "k" })) as string;
 }
 
-/** The pid a script wrote, once it has: the file is the event to wait for. */
+/** Resolves to the pid that a script wrote into a file, once it is there. */
 async function pidFrom(name: string): Promise<number> {
   const path = join(work, name);
   return eventually(() => {
@@ -52,7 +52,7 @@ async function eventually<Value>(read: () => Value | undefined): Promise<Value> 
   }
 }
 
-/** A process that nobody has reaped yet still has a number, but no longer runs. */
+/** A zombie still has a pid, but no longer runs. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -62,19 +62,19 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** A process that was killed gives back its output before it is counted as dead. */
+/** A killed process may close its output before it counts as dead. */
 async function isGone(pid: number): Promise<void> {
   await eventually(() => (isRunning(pid) ? undefined : "gone"));
 }
 
-describe("a command that ends by itself", () => {
-  test("reports output of both streams and the exit code, in the working directory", async () => {
+describe("a command that ends on its own", () => {
+  test("reports both output streams and the exit code, in the working directory", async () => {
     expect(await run({ command: "pwd; exit 3" })).toBe(`${work}\n[exit code 3]`);
     expect(await run({ command: "echo problem >&2" })).toBe("problem\n[exit code 0]");
     expect(await run({ command: "true" })).toBe("[exit code 0]");
   });
 
-  test("is bash, has no input, and reports a signal", async () => {
+  test("runs in bash, has no input, and reports a signal", async () => {
     expect(await run({ command: "[[ a == a ]] && cat; echo ${BASH_VERSION:+bash}" })).toBe(
       "bash\n[exit code 0]",
     );
@@ -94,12 +94,12 @@ describe("a command that ends by itself", () => {
     await expect(run(input)).rejects.toMatchObject({ code });
   });
 
-  test("no bash is said so", async () => {
+  test("reports a missing bash", async () => {
     const failure = run({ command: "true" }, { env: { PATH: work } });
     await expect(failure).rejects.toMatchObject({ code: "command_failed" });
   });
 
-  test("a missing working directory is said so", async () => {
+  test("reports a missing working directory", async () => {
     const made = runCommand({ cwd: join(work, "gone") });
     const call = made.run(
       { command: "true" },
@@ -109,10 +109,10 @@ describe("a command that ends by itself", () => {
   });
 });
 
-describe("a command that must be ended", () => {
-  test("on timeout the grandchildren go too", async () => {
+describe("a command that must be stopped", () => {
+  test("is stopped on timeout together with its grandchildren", async () => {
     const command = "bash -c 'sleep 600 & echo $! > grandchild; wait' & echo $! > child; wait";
-    // The time is over when both have begun, however slow the machine is.
+    // The timeout fires once both have started, however slow the machine is.
     const timeoutMs = 345_678;
     let timeIsOver: (() => void) | undefined;
     const real = globalThis.setTimeout;
@@ -130,7 +130,7 @@ describe("a command that must be ended", () => {
     await Promise.all(pids.map(isGone));
   });
 
-  test("on abort it is ended at once, with what it had printed", async () => {
+  test("is stopped on abort immediately and returns its output so far", async () => {
     const abort = new AbortController();
     const result = run(
       { command: "echo begun; sleep 600 & echo $! > child; wait" },
@@ -143,13 +143,13 @@ describe("a command that must be ended", () => {
     await isGone(child);
   });
 
-  test("an aborted call does not start", async () => {
+  test("does not start if the call is already aborted", async () => {
     const text = await run({ command: "touch started" }, { signal: AbortSignal.abort() });
     expect(text).toBe("[not started: the call was cancelled]");
     expect(existsSync(join(work, "started"))).toBe(false);
   });
 
-  test("a chance to clean up is given first", async () => {
+  test("gets a chance to clean up first", async () => {
     const command = "trap 'echo cleaned; exit 0' TERM; echo $$ > self; while :; do sleep 0.05; done";
     const abort = new AbortController();
     const result = run({ command }, { signal: abort.signal, graceMs: 60_000 });
@@ -158,7 +158,7 @@ describe("a command that must be ended", () => {
     expect(await result).toMatch(/cleaned\n\[cancelled/);
   });
 
-  test("SIGTERM may be ignored, SIGKILL not, also by grandchildren", async () => {
+  test("may ignore SIGTERM but not SIGKILL, and neither may its grandchildren", async () => {
     const command = `trap '' TERM; bash -c 'trap "" TERM; echo $$ > grandchild; while :; do sleep 0.05; done' & wait`;
     const abort = new AbortController();
     const result = run({ command }, { signal: abort.signal, graceMs: 200 });
@@ -168,14 +168,14 @@ describe("a command that must be ended", () => {
     await isGone(grandchild);
   });
 
-  test("a background process that holds the output open is ended with the command", async () => {
+  test("is stopped together with a background process that holds its output open", async () => {
     const text = await run({ command: "sleep 600 & echo $! > child; echo done", timeoutMs: 30_000 });
     expect(text).toBe("done\n[processes left in the background were ended]\n[exit code 0]");
     await isGone(await pidFrom("child"));
   });
 
-  test("a process that left the group cannot hold the result back", async () => {
-    // It writes its number when it has left: before that it would be ended with the others.
+  test("is not held up by a process that left the group", async () => {
+    // It writes its pid after leaving the group; before that it would be stopped with the others.
     const command =
       "setsid bash -c 'echo $$ > child; exec sleep 6000' & until [ -s child ]; do :; done; echo done";
     const text = await run({ command });
@@ -198,7 +198,7 @@ describe("a command that must be ended", () => {
       const context = { signal: new AbortController().signal, callId: "c", idempotencyKey: "k", progress: () => {} };
       const runCommand = builtinTools({ cwd: ${JSON.stringify(work)} }).find(({ name }) => name === "run_command");
       void runCommand.run({ command: "sleep 600 & echo $! > child; wait" }, context);
-      // The shell opens the file before it writes the number into it.
+      // The shell creates the file before it writes the pid.
       const written = () => statSync(${JSON.stringify(join(work, "child"))}, { throwIfNoEntry: false })?.size > 1;
       setInterval(() => written() && process.exit(7), 5);
     `;
@@ -211,8 +211,8 @@ describe("a command that must be ended", () => {
   });
 });
 
-describe("output in bounded memory", () => {
-  test("a flood keeps head and tail and counts the rest", async () => {
+describe("the output", () => {
+  test("keeps head and tail of a flood and counts the rest", async () => {
     const text = await run({ command: "echo HEAD; head -c 200000000 /dev/zero; echo TAIL" });
     expect(text.startsWith("HEAD\n")).toBe(true);
     expect(text.endsWith("TAIL\n[exit code 0]")).toBe(true);
@@ -221,7 +221,7 @@ describe("output in bounded memory", () => {
     expect(leftOut).toBe(200_000_000 + 10 - 1024 * 1024);
   });
 
-  test("any chunks give the same text as the whole, and nothing is lost uncounted", () => {
+  test("is the same for any chunks, and nothing is lost uncounted", () => {
     const bytes = fc.uint8Array({ maxLength: 60, min: 97, max: 122 });
     fc.assert(
       fc.property(bytes, fc.array(fc.nat(60), { maxLength: 6 }), (all, cuts) => {
@@ -243,7 +243,7 @@ describe("output in bounded memory", () => {
     );
   });
 
-  test("a character across the border of head and tail stays whole", () => {
+  test("keeps a character whole that spans head and tail", () => {
     const output = new CommandOutput({ maxHeadBytes: 1, maxTailBytes: 10 });
     output.add(Buffer.from("é"));
     expect(output.text()).toBe("é");
@@ -265,7 +265,7 @@ describe("the child's environment", () => {
     NODE_OPTIONS: "--import=/evil.js",
   };
 
-  test("is what the allow-list takes, less known secrets under any name", () => {
+  test("contains what the allow-list permits, except known secrets under any name", () => {
     expect(childEnvironment(env, ["OPENAI_API_KEY"])).toEqual({
       PATH: env.PATH,
       HOME: "/home/someone",
@@ -284,7 +284,7 @@ describe("the child's environment", () => {
     expect(text).toMatch(/HOME=\/home\/someone/);
   });
 
-  test("no name outside the list passes, whatever it is", () => {
+  test("contains no name outside the list, whatever it is", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), (name) => {
         const passed = childEnvironment({ [`X${name}`]: "value" });

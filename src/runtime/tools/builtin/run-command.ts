@@ -1,9 +1,9 @@
 /**
- * run_command: a shell command in a process group of its own. The call ends, by its deadline, in a text that says
- * what was printed and how it ended; nothing of the group outlives the call, so a session leaves no process behind.
+ * run_command: a shell command in its own process group. By its deadline the call ends with a text that shows the
+ * output and how the command ended. No process of the group outlives the call, so a session leaves none behind.
  *
- * The states: running → (exited | timed out | cancelled) → group ended → output closed. A command that has
- * exited may have left children that hold its output open; they get a moment, then they are ended with it.
+ * States: running → (exited | timed out | cancelled) → group ended → output closed. A command that has exited may have
+ * left children that hold its output open; they get a moment, then they are ended too.
  */
 
 import { type ChildProcessByStdio, spawn } from "node:child_process";
@@ -32,13 +32,13 @@ const PROGRESS_INTERVAL_MS = 100;
 const PROGRESS_BYTES = 2048;
 
 export interface RunCommandOptions {
-  /** All paths are confined to it, by real path. */
+  /** All paths are confined to this directory, by real path. */
   readonly cwd: string;
-  /** What an allow-list is taken from for commands; this process's own by default. */
+  /** The environment from which the allow-list picks variables for commands. Default: this process's own. */
   readonly env?: Readonly<NodeJS.ProcessEnv>;
   /** Variables that hold provider keys: never passed on, even if the allow-list has the name. */
   readonly secretEnvNames?: readonly string[];
-  /** Between SIGTERM and SIGKILL. */
+  /** The time between SIGTERM and SIGKILL. */
   readonly graceMs?: number;
 }
 
@@ -56,7 +56,7 @@ export function runCommand(options: RunCommandOptions): Tool {
       "Runs a bash command in the working directory and returns its output (stdout and stderr together) and exit code. " +
       "There is no input and no terminal. Background processes are ended when the command ends.",
     access: "execute",
-    // The limit of the call itself must not come before the longest one a model may ask for.
+    // The call's own limit must not expire before the longest timeout a model may request.
     timeoutMs: MAX_TIMEOUT_MS + graceMs + 10_000,
     input: {
       type: "object",
@@ -93,7 +93,7 @@ function start(command: string, cwd: string, env: Record<string, string>): Child
   try {
     return spawn("bash", ["-c", command], { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
   } catch (error) {
-    throw notStarted(error); // some failures are thrown, others come as an event
+    throw notStarted(error); // some failures are thrown, others arrive as an event
   }
 }
 
@@ -104,7 +104,7 @@ async function follow(
 ): Promise<string> {
   const ending = endingOf(child, context.signal, limits.timeoutMs);
   const { pid } = child;
-  // Without file descriptors or processes left there is no child and no stdout either.
+  // If the system is out of file descriptors or processes, there is no child and no stdout.
   if (pid === undefined) return describe(await ending, new CommandOutput(), false);
   const output = collect(child, context.progress);
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
@@ -114,7 +114,7 @@ async function follow(
     if (how.type === "exited") await within(DRAIN_MS, closed);
     const leftBehind = await isGroupAlive(pid);
     if (leftBehind) await endGroup(pid, limits.graceMs);
-    // Only a process that left the group can still hold the output now, and it is not waited for.
+    // Only a process that left the group can still hold the output now; do not wait for it.
     await within(DRAIN_MS, closed);
     return describe(how, output, leftBehind);
   } finally {
@@ -124,7 +124,7 @@ async function follow(
   }
 }
 
-/** The first of: exit, failure to start, deadline, abort. Leaves no timer and no listener behind. */
+/** Resolves with the first of: exit, failure to start, deadline, abort. Leaves no timer or listener behind. */
 function endingOf(child: Child, signal: AbortSignal, timeoutMs: number): Promise<Ending> {
   return new Promise((resolve) => {
     const end = (ending: Ending): void => {
@@ -140,7 +140,7 @@ function endingOf(child: Child, signal: AbortSignal, timeoutMs: number): Promise
   });
 }
 
-/** stdout and stderr in the order they arrive; live text for a person at most ten times a second. */
+/** Collects stdout and stderr in order of arrival; shows live text at most ten times a second. */
 function collect(child: Child, progress: ToolContext["progress"]): CommandOutput {
   const output = new CommandOutput();
   let shownAt = Number.NEGATIVE_INFINITY;

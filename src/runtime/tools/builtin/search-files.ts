@@ -1,6 +1,6 @@
 /**
- * search_files: a regular expression over the text files below a directory, bounded in matches, files and time.
- * Links are not followed and no file is read that is not verified to be inside the working directory.
+ * search_files: a regular expression over the text files below a directory, bounded in matches, files and time. Links
+ * are not followed, and only files verified to be inside the working directory are read.
  */
 
 import { readdir } from "node:fs/promises";
@@ -94,7 +94,9 @@ async function searchFile(file: Located, pattern: RegExp, tally: Tally, signal: 
   }
 }
 
-/** `undefined` for what is not searched. A file that vanished or may not be read is no reason to fail the others. */
+/**
+ * Returns `undefined` for a file that is not searched. One that vanished or cannot be read must not fail the others.
+ */
 async function textOf(file: Located, signal: AbortSignal): Promise<string | undefined> {
   try {
     return await closing(openFile(file), async ({ handle, stats }) => {
@@ -108,7 +110,7 @@ async function textOf(file: Located, signal: AbortSignal): Promise<string | unde
   }
 }
 
-/** Depth first, by name, so that the same tree gives the same answer. */
+/** Depth first and sorted by name, so that the same tree gives the same result. */
 async function* filesBelow(start: Located, signal: AbortSignal): AsyncGenerator<Located> {
   const { root } = start;
   const pending = [start.real];
@@ -117,7 +119,7 @@ async function* filesBelow(start: Located, signal: AbortSignal): AsyncGenerator<
     const located = { root, real: current, shown: relative(root, current) || "." };
     const entries = await readdir(current, { withFileTypes: true }).catch(() => undefined);
     if (entries === undefined) {
-      yield located; // a file, or a directory that cannot be read: opening it tells
+      yield located; // a file, or an unreadable directory: opening it will show which
       continue;
     }
     const wanted = entries.filter((entry) =>

@@ -22,7 +22,7 @@ import { codeOf, type JsonObject } from "../../../base/support/index.ts";
 import type { Tool } from "../tool.ts";
 import type * as Builtin from "./index.ts";
 
-/** `<base>/work` is the working directory, `<base>/outside` what must never be touched. */
+/** `<base>/work` is the working directory; `<base>/outside` must never be touched. */
 let base: string;
 let work: string;
 let outside: string;
@@ -61,7 +61,7 @@ function outsideState(): unknown {
   return readdirSync(outside).map((name) => [name, readFileSync(join(outside, name), "utf8")]);
 }
 
-/** Without /proc the checks go another way; both must hold. */
+/** The checks differ without /proc; both ways must hold. */
 describe.each(["linux", "darwin"])("confinement to the working directory as on %s", (platform) => {
   let builtin: typeof Builtin;
   const realPlatform = process.platform;
@@ -111,12 +111,12 @@ describe.each(["linux", "darwin"])("confinement to the working directory as on %
     expect(readFileSync(`${work}-sibling`, "utf8")).toBe("secret");
   });
 
-  test("what lies outside is refused alike whether it exists or not", async () => {
+  test("paths outside are refused alike whether they exist or not", async () => {
     expect(await codeOfFailure(call("read_file", { path: "../nothing" }))).toBe("path_outside");
     expect(await codeOfFailure(call("read_file", { path: "/etc/shadow/x" }))).toBe("path_outside");
   });
 
-  test("a dangling link is not written through, as file or as directory", async () => {
+  test("a dangling link is not written through, neither as a file nor as a directory", async () => {
     symlinkSync(join(outside, "new.txt"), join(work, "dangling"));
     symlinkSync(join(outside, "new-directory"), join(work, "dangling-directory"));
     symlinkSync(join(work, "missing.txt"), join(work, "dangling-inside"));
@@ -130,7 +130,7 @@ describe.each(["linux", "darwin"])("confinement to the working directory as on %
     expect(existsSync(join(work, "missing.txt"))).toBe(false);
   });
 
-  test("links that stay inside are followed, and written through", async () => {
+  test("links that stay inside are followed and written through", async () => {
     symlinkSync("dir", join(work, "alias"));
     symlinkSync("dir/inner.txt", join(work, "alias.txt"));
     expect(await call("read_file", { path: "alias/inner.txt" })).toBe("inner needle\n");
@@ -140,7 +140,7 @@ describe.each(["linux", "darwin"])("confinement to the working directory as on %
     expect(readFileSync(join(work, "dir/deep/er/file.txt"), "utf8")).toBe("deep");
   });
 
-  test("a working directory named through a link accepts both spellings", async () => {
+  test("a working directory given through a link accepts both spellings", async () => {
     symlinkSync(work, join(base, "work-link"));
     const cwd = join(base, "work-link");
     expect(await call("read_file", { path: join(cwd, "dir/inner.txt") }, cwd)).toBe("inner needle\n");
@@ -171,7 +171,7 @@ describe.each(["linux", "darwin"])("confinement to the working directory as on %
     expect(await codeOfFailure(call("read_file", { path: "zero" }))).toBe("path_outside");
   });
 
-  test("no written path ever lands outside", async () => {
+  test("no write ever lands outside", async () => {
     symlinkSync(outside, join(work, "link"));
     const part = fc.constantFrom("..", ".", "dir", "link", "new", "outside", "work", "inner.txt", "");
     await fc.assert(
@@ -187,9 +187,9 @@ describe.each(["linux", "darwin"])("confinement to the working directory as on %
     );
   });
 
-  // Elsewhere Node offers no openat: the check is repeated there, not atomic, and such a race can be lost.
+  // Elsewhere Node has no openat: the check is repeated but not atomic, and such a race can be lost.
   test.runIf(platform === "linux")(
-    "a directory that turns into a link while tools run leads nowhere",
+    "a directory that becomes a link while tools run leads nowhere",
     async () => {
       const real = join(work, "swap");
       mkdirSync(real);
@@ -199,7 +199,7 @@ describe.each(["linux", "darwin"])("confinement to the working directory as on %
         while (!stop.signal.aborted) {
           renameSync(real, join(work, "aside"));
           while (!linked(outside, real)) rmSync(real, { recursive: true, force: true });
-          await readdir(work); // lets the tools get in between
+          await readdir(work); // gives the tools a turn
           rmSync(real);
           renameSync(join(work, "aside"), real);
           await readdir(work);
@@ -221,7 +221,7 @@ describe.each(["linux", "darwin"])("confinement to the working directory as on %
   );
 });
 
-/** False: a tool that writes has just made the directory anew. */
+/** Returns false if a writing tool has just recreated the directory. */
 function linked(to: string, path: string): boolean {
   try {
     symlinkSync(to, path);

@@ -1,10 +1,10 @@
 /**
- * The working directory that built-in file tools are confined to, by real path.
- * A path is checked by its text before anything is touched (so that nothing can be learned about the world
- * outside), resolved through every link, checked again, opened without following a last link, and the place
- * of the open handle is checked a third time: a directory swapped for a link between two of these steps is
- * noticed. Writes go relative to a verified open directory, never by a path that could have changed meanwhile.
- * This holds against races on Linux; elsewhere Node offers no openat(2) and the last two steps are best effort.
+ * The working directory that confines the built-in file tools, by real path. A path is checked textually before
+ * anything is touched (so that nothing can be learned about the outside), resolved through every link, checked again,
+ * and opened without following a final link; then the location of the open handle is checked a third time. A directory
+ * swapped for a link between two of these steps is noticed. Writes are relative to a verified open directory, never by
+ * a path that could have changed meanwhile. This is safe against races on Linux; elsewhere Node has no openat(2), and
+ * the last two steps are best effort.
  */
 
 import { constants, existsSync, type Stats } from "node:fs";
@@ -16,14 +16,14 @@ import { fileError, pathError } from "./file-error.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Where the kernel shows the place of an open handle; a container may be without it. */
+/** Where the kernel shows the path of an open handle; containers may lack it. */
 const DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd") ? "/proc/self/fd" : undefined;
 
-/** A path that exists, with every link resolved, inside the real working directory. */
+/** An existing path inside the real working directory, with every link resolved. */
 export interface Located {
   readonly root: string;
   readonly real: string;
-  /** Relative to the working directory: what the model is shown. */
+  /** Relative to the working directory, as shown to the model. */
   readonly shown: string;
 }
 
@@ -34,14 +34,14 @@ export interface OpenFile extends Located {
 
 export interface OpenDirectory {
   readonly handle: FileHandle;
-  /** A path to `name` inside this very directory, wherever it has been moved to. `""` is the directory itself. */
+  /** Returns a path to `name` inside this very directory, even if it has been moved. `""` is the directory itself. */
   readonly at: (name: string) => string;
 }
 
 export interface WriteTarget extends OpenDirectory {
   readonly name: string;
   readonly shown: string;
-  /** Permission bits of the file that is there already. */
+  /** The permission bits of the existing file, if any. */
   readonly mode?: number;
 }
 
@@ -56,12 +56,12 @@ export async function locate(cwd: string, path: string): Promise<Located> {
   }
 }
 
-/** Opens a regular file for reading. Devices and pipes are refused: reading them may block for ever. */
+/** Opens a regular file for reading. Devices and pipes are refused: reading them may block forever. */
 export async function openFile(located: Located): Promise<OpenFile> {
   const { root, real, shown } = located;
-  // Looked at before it is opened, because opening a device can itself have an effect.
+  // Checked before opening, because opening a device can have an effect of its own.
   if (!(await look(real, shown)).isFile()) throw pathError("not_a_file", shown);
-  // O_NONBLOCK: should it have become a pipe meanwhile, opening it does not wait for a writer.
+  // O_NONBLOCK: if it has become a pipe meanwhile, opening it does not wait for a writer.
   const handle = await openVerified(root, real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, shown);
   const stats = await handle.stat();
   if (stats.isFile()) return { ...located, handle, stats };
@@ -76,7 +76,7 @@ export async function openDirectory(located: Located): Promise<OpenDirectory> {
   return { handle, at: pathsInside(handle, real) };
 }
 
-/** Works with what was opened, and closes it however that ends. */
+/** Runs `work` on what was opened, and closes it in every case. */
 export async function closing<Opened extends Pick<OpenDirectory, "handle">, Result>(
   opening: Promise<Opened>,
   work: (opened: Opened) => Promise<Result>,
@@ -90,9 +90,9 @@ export async function closing<Opened extends Pick<OpenDirectory, "handle">, Resu
 }
 
 /**
- * The open parent directory and the name of a file to be written. A link to an existing file inside is written
- * through; missing parents are made one by one. A link to nothing is refused, wherever it points: creating
- * its target would be a write at a place that was never checked.
+ * Opens the parent directory of a file to be written. A link to an existing file inside is written through; missing
+ * parents are created one by one. A dangling link is refused, wherever it points: creating its target would write to a
+ * location that was never checked.
  */
 export async function openWriteTarget(cwd: string, path: string): Promise<WriteTarget> {
   const { root, absolute } = await enter(cwd, path);
@@ -115,14 +115,14 @@ export async function openWriteTarget(cwd: string, path: string): Promise<WriteT
   return { ...directory, name, shown };
 }
 
-/** The real working directory and the absolute form of a path that, by its text, is inside it. */
+/** Returns the real working directory, and the absolute form of a path that is textually inside it. */
 async function enter(cwd: string, path: string): Promise<{ root: string; absolute: string }> {
   if (path === "" || path.includes("\0")) throw pathError("path_invalid", path);
   const root = await realpath(cwd).catch((error: unknown) => {
     throw fileError(error, cwd);
   });
   const absolute = resolve(cwd, path);
-  // The working directory may itself have been named through a link; both spellings are inside.
+  // The working directory may itself be given through a link; both spellings count as inside.
   if (!isInside(cwd, absolute) && !isInside(root, absolute)) throw pathError("path_outside", path);
   return { root, absolute };
 }
@@ -155,8 +155,8 @@ async function openVerified(root: string, real: string, flags: number, shown: st
 }
 
 /**
- * Where an open handle really is. Linux tells exactly. Elsewhere the path is resolved again and compared, which
- * finds a link that stays but can miss one that is swapped in and out within these few calls.
+ * Returns the real path of an open handle. Linux reports it exactly. Elsewhere the path is resolved again and compared,
+ * which detects a link that stays but may miss one that is swapped in and out within these few calls.
  */
 async function pathOfHandle(handle: FileHandle, real: string): Promise<string> {
   if (DESCRIPTORS !== undefined) return readlink(`${DESCRIPTORS}/${handle.fd}`);
@@ -166,7 +166,7 @@ async function pathOfHandle(handle: FileHandle, real: string): Promise<string> {
   return again;
 }
 
-/** On Linux a path through the handle reaches the directory that was verified, as openat(2) would. */
+/** On Linux, a path through the handle reaches the verified directory, as openat(2) would. */
 function pathsInside(handle: FileHandle, real: string): (name: string) => string {
   const base = DESCRIPTORS === undefined ? real : `${DESCRIPTORS}/${handle.fd}`;
   return (name) => `${base}/${name}`;
@@ -200,7 +200,7 @@ async function makeDirectory(
 ): Promise<OpenDirectory> {
   try {
     await mkdir(parent.at(name)).catch((error: unknown) => {
-      if (codeOf(error) !== "EEXIST") throw error; // another call may have made it just now
+      if (codeOf(error) !== "EEXIST") throw error; // another call may have created it just now
     });
     const handle = await open(parent.at(name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     return { handle, at: pathsInside(handle, real) };

@@ -1,8 +1,8 @@
 /**
- * Replaces a file as a whole: temporary file in the same directory, synced, renamed over the name.
- * A reader sees the old content or the new, never a part; a crash leaves one of the two. The mode of an
- * existing file is kept. Changes under one working directory happen one after the other, because calls run
- * in parallel and two edits of one file must not undo each other.
+ * Replaces a file as a whole: a temporary file in the same directory, synced, then renamed. A reader sees the old
+ * content or the new, never a mixture; a crash leaves one of the two. An existing file's mode is kept. Changes under
+ * one working directory run one after another, because calls run in parallel and two edits of one file must not undo
+ * each other.
  */
 
 import { randomUUID } from "node:crypto";
@@ -14,7 +14,7 @@ import { closing, openWriteTarget, type WriteTarget } from "./workspace.ts";
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
-/** Resolves to what was written over; without a `mode` it is a new file. */
+/** Resolves to the target; without a `mode`, the file is new. */
 export async function writeAtomically(
   cwd: string,
   path: string,
@@ -34,9 +34,9 @@ async function replace(
 ): Promise<void> {
   const temporary = at(`.throughline-${randomUUID()}.tmp`);
   try {
-    // A rename would replace a read-only file without a question.
+    // A rename would silently replace a read-only file.
     if (mode !== undefined) await access(at(name), constants.W_OK);
-    // Narrow until the content is complete; for a new file the user's umask decides.
+    // Owner-only until the content is complete; for a new file the user's umask applies.
     const handle = await open(temporary, NEW_FILE, mode === undefined ? 0o666 : 0o600);
     try {
       await handle.writeFile(content);
@@ -48,16 +48,16 @@ async function replace(
     signal.throwIfAborted();
     await rename(temporary, at(name));
   } catch (error) {
-    await unlink(temporary).catch(() => {}); // it may never have been made; the first error is the one to report
+    await unlink(temporary).catch(() => {}); // it may never have been created; report the first error
     throw signal.aborted ? error : fileError(error, shown);
   }
 }
 
 const tails = new Map<string, Promise<unknown>>();
 
-/** Runs `action` after all changes under this working directory that were asked for before. */
+/** Runs `action` after all changes under this working directory that were requested earlier. */
 export async function inTurn<Result>(cwd: string, action: () => Promise<Result>): Promise<Result> {
-  const key = realKey(cwd); // without waiting: the order of the calls is the order of the changes
+  const key = realKey(cwd); // synchronous: changes run in the order of the calls
   const mine = (tails.get(key) ?? Promise.resolve()).then(action);
   const settled = mine.catch(() => {});
   tails.set(key, settled);
@@ -68,11 +68,11 @@ export async function inTurn<Result>(cwd: string, action: () => Promise<Result>)
   }
 }
 
-/** One queue for a directory, by whatever path its users know it. */
+/** One queue per directory, whichever path its users know it by. */
 function realKey(cwd: string): string {
   try {
     return realpathSync.native(cwd);
   } catch {
-    return cwd; // it does not exist: the action will say so
+    return cwd; // it does not exist: the action will report that
   }
 }
