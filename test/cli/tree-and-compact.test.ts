@@ -94,7 +94,7 @@ describe("compact", () => {
     expect(ran.out.trim()).toBe(made?.summary.trim());
     const twice = await run(place, ["compact", id]);
     expectProblem(twice, 2, "nothing_to_compact");
-    expect(twice.err).toContain("nothing was said that is not in a summary already");
+    expect(twice.err).toContain("every message is already in a summary");
     expect(await run(place, ["-r", id, "-p", "Thanks"])).toMatchObject({ code: 0 });
     const json = await run(place, ["compact", "--last", "--json", "--instructions", "briefly"]);
     expect(JSON.parse(json.out)).toMatchObject({ type: "compaction" });

@@ -42,7 +42,7 @@ test("a tool output that cannot be stored whole is stored in part, with a notice
     expect.objectContaining({
       type: "notice",
       code: "blob_write_failed",
-      message: expect.stringMatching(/^only the shortened output of "big" .*Move away what stands there/),
+      message: expect.stringMatching(/^only the shortened output of "big" .*Move it away/),
     }),
   );
   const [result] = events.filter((event) => event.type === "tool_result");
@@ -123,7 +123,7 @@ test("on the command line it is one line with the code", async () => {
   symlinkSync("/etc/hostname", join(place.sessions, "s.blobs", name));
   const ran = await run(place, ["sessions", "export", "s"]);
   expectProblem(ran, 2, "blob_unreadable");
-  expect(ran.err).toContain("a symbolic link stands in its place. Move away");
+  expect(ran.err).toContain("a symbolic link is in its place. Move it away");
   expect(
     await run(place, ["sessions", "import", join(place.sessions, "s.jsonl"), "--id", "t"]),
   ).toMatchObject({

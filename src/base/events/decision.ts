@@ -1,6 +1,4 @@
-/**
- * What becomes of an event in a request, and why. The fold decides; `response_start.leftOut` names the reasons.
- */
+/** What happens to an event in a request, and why. The fold decides; `response_start.leftOut` records the reasons. */
 
 /** replay: the provider's own text. translate: plain meaning. omit: not sent. */
 export type Action = "replay" | "translate" | "omit";
@@ -36,6 +34,6 @@ export interface Decision {
   readonly type: string;
   readonly action: Action;
   readonly reason: Reason;
-  /** In words, for people. */
+  /** A readable explanation, for people. */
   readonly why: string;
 }

@@ -1,6 +1,4 @@
-/**
- * The ephemeral events: live only, never logged. What they showed is in the log as an item or a `partial`.
- */
+/** The ephemeral events: live only, never logged. The log has what they showed as an item or a `partial`. */
 
 import type { LoggedEvent, Usage } from "./canonical.ts";
 import type { ErrorInfo } from "./error-info.ts";
@@ -49,15 +47,15 @@ export type EphemeralEvent =
       readonly usage: Usage;
       readonly context?: ContextUse | undefined;
     }
-  /** What was shown before is void: the log has fewer events than the viewer has seen. The whole log follows. */
+  /** Everything shown before is void: the log has fewer events than the viewer has seen. The whole log follows. */
   | { readonly type: "reset" };
 
-/** How full the model's context is, by what its last response counted. */
+/** How full the model's context is, according to its last response. */
 export interface ContextUse {
   readonly usedTokens: number;
-  /** Absent: nobody has said how much the model takes. */
+  /** Absent if the model's context size is not known. */
   readonly contextTokens?: number | undefined;
-  /** `usedTokens / contextTokens`; above 1 when the model was changed for a smaller one. */
+  /** `usedTokens / contextTokens`. Above 1 after a switch to a model with a smaller context. */
   readonly fraction?: number | undefined;
 }
 

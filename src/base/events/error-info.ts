@@ -1,8 +1,8 @@
-/** What went wrong, as events and results tell it. */
+/** Errors as events and results carry them. */
 
 import { codeOf, messageOf } from "../support/index.ts";
 
-/** What a failure's kind means for the next request: failures.md §5. */
+/** What kind of failure it is, which decides about the next request: failures.md §5. */
 export type ErrorClass =
   | "PAIR"
   | "ID"
@@ -32,7 +32,7 @@ export interface ErrorInfo {
   readonly retryAfterMs?: number | undefined;
 }
 
-/** What was thrown, as events and results tell it. Only our own ground throws: what others do wrong is told as it came. */
+/** Converts a thrown value. Only our own code throws; errors of providers and tools are recorded as received. */
 export function errorInfoOf(error: unknown): ErrorInfo {
   return { code: codeOf(error) ?? "internal", message: messageOf(error) };
 }

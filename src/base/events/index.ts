@@ -1,4 +1,4 @@
-/** The vocabulary: pure, runs anywhere. */
+/** The vocabulary of events. Pure, runs anywhere. */
 
 export * from "./canonical.ts";
 export type { Action, Decision, Reason } from "./decision.ts";

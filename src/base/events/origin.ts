@@ -1,11 +1,11 @@
-/** Who made an item, and to whom a request goes. Opaque payloads go back only to an equal origin (law 1). */
+/** Who made an item, and to whom a request is sent. Opaque payloads go back only to an equal origin (law 1). */
 
 export type Dialect = "openai-responses" | "openai-chat" | "anthropic-messages";
 
 export interface Origin {
   readonly provider: string;
   readonly dialect: Dialect;
-  /** The model that was asked for. The served snapshot is recorded beside it but not guarded on. */
+  /** The requested model. The served snapshot is recorded too, but the guard ignores it. */
   readonly model: string;
   readonly endpoint: string;
   /** A fingerprint, never the key: ciphertext is bound to the account (failures.md E04). */
@@ -22,7 +22,7 @@ export function sameOrigin(a: Origin, b: Origin): boolean {
   );
 }
 
-/** Names the first thing in which two origins differ, for reasons a person can read. */
+/** Names the first difference between two origins, as a reason for people. */
 export function originDifference(a: Origin, b: Origin): string {
   if (a.provider !== b.provider) return `made by ${a.provider}`;
   if (a.dialect !== b.dialect) return `made on ${a.dialect}`;

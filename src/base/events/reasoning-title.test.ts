@@ -30,16 +30,16 @@ describe("the title of a part", () => {
     },
   );
 
-  test("that never closes is given up after a while", () => {
+  test("is given up after a while if it never closes", () => {
     expect(readPartTitle(`**${"x".repeat(200)}`, false)).toEqual(none);
   });
 
-  test("is cut at 80 characters and moves no cursor", () => {
+  test("is cut at 80 characters and contains no control characters", () => {
     expect(readPartTitle(`**${"x".repeat(100)}**`, true)).toEqual(title("x".repeat(80)));
     expect(readPartTitle("**a\u001b[2Jb\u202ec**", true)).toEqual(title("a[2Jbc"));
   });
 
-  test("once known does not change as text is added", () => {
+  test("does not change once known, as text is added", () => {
     const whole = "**Reading the file**\n\nThe file is long, and **bold** in places.";
     const states = Array.from({ length: whole.length + 1 }, (_, n) =>
       readPartTitle(whole.slice(0, n), false),

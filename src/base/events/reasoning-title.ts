@@ -9,7 +9,7 @@ export type PartTitle =
 
 const MAX_TITLE = 80;
 
-/** Reads the title from the text so far. `complete` says that no more text will come. */
+/** Reads the title from the text so far. `complete` says that no more text will follow. */
 export function readPartTitle(text: string, complete: boolean): PartTitle {
   const body = text.trimStart();
   if (body === "" || body === "*") return complete ? { state: "none" } : { state: "pending" };

@@ -1,9 +1,6 @@
-/**
- * What can be chosen for a model and its tools. Each list stands here alone: checks, flags, schemas and pages take it
- * from here.
- */
+/** The choices for a model and its tools. Checks, flags, schemas and pages all take these lists from here. */
 
-/** How hard a model can be asked to think, from least to most; `none` is what some providers call `off`. */
+/** How hard a model should think, from least to most. `none` is what some providers call `off`. */
 export const EFFORTS = ["off", "none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type Effort = (typeof EFFORTS)[number];
 
@@ -11,11 +8,11 @@ export function isEffort(text: string): text is Effort {
   return EFFORTS.some((one) => one === text);
 }
 
-/** How thoughts are shown; `auto` is what suits the surface. */
+/** How thoughts are shown. `auto` depends on the interface. */
 export const SHOW_REASONING = ["auto", "full", "title", "none"] as const;
 export type ShowReasoning = (typeof SHOW_REASONING)[number];
 
-/** What tools may do unasked, from the narrowest to the widest. */
+/** What tools may do without asking, from least to most. */
 export const PERMISSION_MODES = ["deny", "read-only", "ask", "auto"] as const;
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 

@@ -1,6 +1,6 @@
 /**
- * Everything the fold and the renderer read, as it stood when a step began. Nothing comes from options or tables at
- * fold time, so that any past request can be rebuilt from the log alone.
+ * Everything the fold and the renderer read, as it was when a step began. Nothing comes from options or tables at fold
+ * time, so that any past request can be rebuilt from the log alone.
  */
 
 import type { JsonObject } from "../support/index.ts";
@@ -10,18 +10,18 @@ import type { Dialect, Origin } from "./origin.ts";
 export interface Profile {
   readonly name: string;
   readonly dialect: Dialect;
-  /** How the items of one response stand together. Absent in logs of earlier versions: `responseFormOf` derives it. */
+  /** How the items of one response relate. Absent in logs of earlier versions; `responseFormOf` derives it then. */
   readonly responseForm?: ResponseForm | undefined;
-  /** `omit`: the endpoint takes reasoning without item ids, and none are ever sent (failures.md I09). */
+  /** `omit`: the endpoint accepts reasoning without item ids, and none are ever sent (failures.md I09). */
   readonly itemIds: "keep" | "omit";
-  /** Longest item id the endpoint takes back (failures.md I05). */
+  /** Longest item id the endpoint accepts back (failures.md I05). */
   readonly maxItemIdLength: number;
   readonly maxCallIdLength: number;
-  /** The characters a call id may hold, as a pattern; absent: any (failures.md C09). */
+  /** The characters a call id may hold, as a pattern. If absent, any (failures.md C09). */
   readonly callIdPattern?: string | undefined;
   /** The endpoint reuses call ids, so they are mapped at home too (failures.md T07). */
   readonly callIdsRepeat: boolean;
-  /** Whether reasoning `content` goes back (failures.md S04, V02). */
+  /** Whether reasoning `content` is sent back (failures.md S04, V02). */
   readonly reasoningContent: "empty" | "verbatim";
   /** `required`: reasoning without an opaque payload cannot be replayed statelessly (failures.md I01). */
   readonly reasoningPayload: "required" | "optional";
@@ -30,33 +30,35 @@ export interface Profile {
   readonly sendInclude: boolean;
   readonly sendStore: boolean;
   readonly sendPromptCacheKey: boolean;
-  /** What to do at home with hosted items that cannot be replayed without server state (failures.md T14). */
+  /**
+   * Hosted item types that are omitted at home, because they cannot be replayed without server state (failures.md T14).
+   */
   readonly hostedOmit: readonly string[];
   /**
-   * An item that is left out takes only those thoughts with it whose follower it was, where no id sent names them
-   * (failures.md §0, law 1). Absent, as in logs of earlier versions: all thoughts and ids of its response.
+   * Omitting an item also omits only the thoughts that it followed, if no id that is sent refers to them (failures.md
+   * §0, law 1). If absent, as in logs of earlier versions, all thoughts and ids of its response are omitted.
    */
   readonly omitsAlone?: boolean | undefined;
   /**
-   * What `parameters` say of `include` and `reasoning` is added to what is asked for anyway, so that ciphertext is always
-   * asked for. Absent, as in logs of earlier versions: it takes its place.
+   * What `parameters` say about `include` and `reasoning` is added to what is requested anyway, so that ciphertext is
+   * always requested. If absent, as in logs of earlier versions, it replaces that.
    */
   readonly unitesParameters?: boolean | undefined;
-  /** A custom call whose name is none of the declared tools was run by the provider: it is logged as a hosted item. */
+  /** A custom call to an undeclared tool was run by the provider and is logged as a hosted item. */
   readonly serverCustomCalls?: boolean | undefined;
-  /** Its item ids repeat inside a response, and go back as they came (failures.md I13). */
+  /** Its item ids repeat within a response and are sent back unchanged (failures.md I13). */
   readonly itemIdsRepeat?: boolean | undefined;
-  /** How long its first byte, and any next one, may take where the user sets no limit, in milliseconds. */
+  /** How long its first byte, and any next one, may take if the user sets no limit, in milliseconds. */
   readonly patienceMs?: number | undefined;
-  /** For the `openai-chat` dialect alone. */
+  /** Only for the `openai-chat` dialect. */
   readonly chat?: ChatProfile | undefined;
-  /** Per field: the failures.md id it rests on, or "assumed". */
+  /** For each field, the failures.md id it is based on, or "assumed". */
   readonly evidence: Readonly<Record<string, string>>;
 }
 
 /**
- * `items`: each has an id of its own, a hosted one cannot go without it, and what follows a thought is the next item.
- * `blocks`: pieces of one message in their order; one without words counts for nothing. `message`: one piece, no order.
+ * `items`: each item has its own id, a hosted item needs it, and a thought is followed by the next item. `blocks`:
+ * ordered parts of one message; an empty one does not count. `message`: a single message without an order.
  */
 export type ResponseForm = "items" | "blocks" | "message";
 
@@ -70,13 +72,13 @@ export function responseFormOf({ responseForm, dialect }: Profile): ResponseForm
   return responseForm ?? FORM_OF_DIALECT[dialect];
 }
 
-/** In which field an assistant message carries its reasoning (failures.md V06). */
+/** The field in which an assistant message carries its reasoning (failures.md V06). */
 export type ReasoningField =
   | "reasoning_content"
   | "reasoning"
   | "reasoning_details"
   | "content_thinking"
-  /** GitHub Copilot's words, and the payload that belongs to them. */
+  /** GitHub Copilot's text, and the payload that belongs to it. */
   | "reasoning_text"
   | "reasoning_opaque"
   /** LiteLLM: Claude's blocks with their signatures. */
@@ -84,64 +86,76 @@ export type ReasoningField =
 
 /** How one chat-completions endpoint departs from OpenAI's. */
 export interface ChatProfile {
-  /** Fields it takes its own reasoning back in; none: it takes none. */
+  /** Fields in which it accepts its own reasoning back. If empty, it accepts none. */
   readonly reasoningFields: readonly ReasoningField[];
-  /** A field it does not take is left out alone. Absent in logs of earlier versions: all thoughts of the answer went with it. */
+  /**
+   * Only the field it does not accept is omitted. If absent, as in logs of earlier versions, all thoughts of the answer
+   * are.
+   */
   readonly fieldsApart?: boolean | undefined;
   /**
    * Which assistant messages must carry it while thinking is on: those with calls (V01), all between two user messages
-   * where a tool was called (V02), all of a request that carries tools and those others (V02 as the guide says it today),
-   * none. Where one lacks it, thinking is switched off rather than anything invented.
+   * where a tool was called (V02), all of a request that carries tools and those others (V02 as the guide says it
+   * today), none. If one lacks it, thinking is switched off; nothing is invented.
    */
   readonly reasoningRequired: "calls" | "tool_rounds" | "with_tools" | "never";
-  /** What stands in the place of a required thought where there was none: an empty string invents nothing. Absent: nothing. */
+  /**
+   * What replaces a required thought that does not exist. An empty string invents nothing. If absent, nothing replaces
+   * it.
+   */
   readonly whenNone?: "omit" | "empty" | undefined;
-  /** The parameter that switches thinking; `none`: it cannot be switched. */
+  /** The parameter that switches thinking. `none`: it cannot be switched. */
   readonly thinkingSwitch: "none" | "thinking" | "enable_thinking" | "reasoning";
-  /** `never`: it thinks whatever the switch says (Kimi K2.7 and later). Absent: the switch holds. */
+  /** `never`: it thinks whatever the switch says (Kimi K2.7 and later). If absent, the switch works. */
   readonly thinkingOff?: "switch" | "never" | undefined;
-  /** Takes `reasoning_effort`. */
+  /** Whether it accepts `reasoning_effort`. */
   readonly sendEffort: boolean;
-  /** In its own words; an effort without one is not sent. Absent: ours are its words. */
+  /** Its own names for efforts; an effort without one is not sent. If absent, our names are used. */
   readonly effortWords?: Readonly<Record<string, string>> | undefined;
   readonly maxTokensField: "max_completion_tokens" | "max_tokens";
-  /** A user message may stand behind a tool message (Mistral, code 3230: not). */
+  /** Whether a user message may follow a tool message (Mistral, code 3230: no). */
   readonly userAfterTool: boolean;
-  /** Absent: it may. Logs of earlier versions do not say. */
+  /** Whether a user message may follow another. If absent, as in logs of earlier versions, it may. */
   readonly userAfterUser?: boolean | undefined;
-  /** Takes `stream_options.include_usage`. */
+  /** Whether it accepts `stream_options.include_usage`. */
   readonly sendUsageOption: boolean;
-  /** Takes `strict` in a tool's definition. */
+  /** Whether it accepts `strict` in a tool's definition. */
   readonly sendStrict: boolean;
-  /** Without it the thoughts come among the words of the answer. Sent always. */
+  /** Always sent: without it, thoughts are mixed into the text of the answer. */
   readonly showThoughts?: RequestField | undefined;
-  /** Without it the vendor forgets the thoughts of earlier turns, though they come back. Sent while thinking is on. */
+  /**
+   * Sent while thinking is on: without it, the vendor ignores the thoughts of earlier turns, even if they are sent
+   * back.
+   */
   readonly keepThoughts?: RequestField | undefined;
 }
 
-/** A parameter of the request; `field` is a path with dots: `thinking.keep`. */
+/** A parameter of the request. `field` is a path with dots: `thinking.keep`. */
 export interface RequestField {
   readonly field: string;
   readonly value: string | boolean;
 }
 
 export interface Capabilities {
-  /** Takes reasoning items as input. Unknown models are taken to (requirements Q5, Q6). */
+  /** Accepts reasoning items as input. Assumed for unknown models (requirements Q5, Q6). */
   readonly reasoning: boolean;
-  /** Takes temperature and top_p (failures.md S08). */
+  /** Accepts temperature and top_p (failures.md S08). */
   readonly sampling: boolean;
   readonly vision: boolean;
-  /** How many tokens a request and its answer may have together, where it is known. */
+  /** How many tokens a request and its answer may have together, if known. */
   readonly contextTokens?: number | undefined;
-  /** How Claude is told to think: by effort, by a budget of tokens, or not at all. Absent on other dialects. */
+  /** How Claude is told to think: by effort, by a token budget, or not at all. Absent on other dialects. */
   readonly thinking?: "adaptive" | "budget" | "none" | undefined;
-  /** How Claude is told not to think, where it takes `disabled` no more (failures.md C18). Absent: `disabled`. */
+  /** How Claude is told not to think, if it no longer accepts `disabled` (failures.md C18). If absent, `disabled`. */
   readonly thinkingOff?: "disabled" | "between_tools" | "never" | undefined;
-  /** A pattern of models whose thoughts this one reads on the same endpoint and account (failures.md C10). Absent: none. */
+  /**
+   * A pattern of models whose thoughts this one reads on the same endpoint and account (failures.md C10). If absent,
+   * none.
+   */
   readonly readsThoughtsOf?: string | undefined;
-  /** `false`: a tool cannot be forced (failures.md C20). Absent: it can. */
+  /** `false`: a tool cannot be forced (failures.md C20). If absent, it can. */
   readonly forcedTools?: boolean | undefined;
-  /** Sent where the dialect demands a limit and none is set. */
+  /** Sent if the dialect requires a limit and none is set. */
   readonly maxOutputTokens?: number | undefined;
 }
 
@@ -161,10 +175,10 @@ export interface Settings {
   readonly reasoningContext?: string | undefined;
   readonly system?: string | undefined;
   readonly tools: readonly ToolSpec[];
-  /** Provider-run tools, as the wire has them: `{"type":"web_search"}`. */
+  /** Tools the provider runs, in their wire form: `{"type":"web_search"}`. */
   readonly hosted: readonly JsonObject[];
   readonly replay: ReplayPolicy;
-  /** `note`: the readable summary of another model's reasoning goes along, marked as what it is. Default: left out. */
+  /** `note`: the readable summary of another model's reasoning is sent, marked as such. Default: omitted. */
   readonly foreign?: "omit" | "note" | undefined;
   readonly profile: Profile;
   readonly capabilities: Capabilities;
@@ -172,8 +186,8 @@ export interface Settings {
   readonly output?:
     | { readonly name: string; readonly schema: JsonObject; readonly strict: boolean }
     | undefined;
-  /** Sent as they are, where the capabilities allow: temperature, top_p, tool_choice, metadata, verbosity … */
+  /** Sent unchanged, if the capabilities allow: temperature, top_p, tool_choice, metadata, verbosity … */
   readonly parameters: JsonObject;
-  /** The renderer that made the bodies whose hashes stand in the log; a newer one may differ and says so. */
+  /** The version of the renderer whose body hashes are in the log. A newer one may render differently and says so. */
   readonly renderer: number;
 }

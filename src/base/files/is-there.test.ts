@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/contracts/file-fixture.ts";
 import { isThere } from "./is-there.ts";
 
-test("a file and a folder are there; what has no name, or lies below a file, is not", () => {
+test("a file and a folder exist; a missing name, or a path below a file, does not", () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "file"), "");
   mkdirSync(join(folder, "folder"));
@@ -18,7 +18,7 @@ test("a file and a folder are there; what has no name, or lies below a file, is 
   ]);
 });
 
-test("what cannot be looked at is not taken for absent", () => {
+test("a path that cannot be examined does not count as absent", () => {
   const loop = join(temporaryFolder(), "loop");
   symlinkSync(loop, loop);
   expect(() => isThere(loop)).toThrow(expect.objectContaining({ code: "file_failed" }) as Error);

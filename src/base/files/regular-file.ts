@@ -1,13 +1,13 @@
 /**
- * Files under a name that others may know: in a shared folder anybody can put something there first. A link is not
- * followed, a pipe or a device is not waited for, and what another user made is not written to.
+ * Files under predictable names: in a shared folder, another user may have put something there first. A link is not
+ * followed, a pipe or device is not waited for, and another user's file is not written to.
  */
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 
 import { codeOf, messageOf } from "../support/index.ts";
 
-/** Throws with the `code` of the system: ELOOP for a link, EINVAL for anything that is neither file nor folder. */
+/** Throws with the system's `code`: ELOOP for a link, EINVAL for anything that is neither a file nor a folder. */
 export function readRegularFile(path: string): Buffer {
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
@@ -20,7 +20,7 @@ export function readRegularFile(path: string): Buffer {
   }
 }
 
-/** For records that are added at the end. A file that another user made, or that has a second name, is refused (EPERM). */
+/** Opens a file for appending. Refuses one that another user made or that has a second name (EPERM). */
 export function openToAppend(path: string): number {
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
@@ -40,22 +40,22 @@ export function systemError(code: string): Error {
   return Object.assign(new Error(WHY[code] ?? code), { code });
 }
 
-/** What happened, and what a person can do about it. */
+/** Says what happened and what to do about it. */
 export function fileProblem(error: unknown): string {
   const code = codeOf(error) ?? "";
-  // A pipe without a reader, a socket and some devices fail when they are opened.
+  // A pipe without a reader, a socket and some devices fail to open.
   const known = code === "ENXIO" || code === "ENODEV" ? "EINVAL" : code;
   const why = WHY[known] ?? messageOf(error);
-  return `${why}. ${TODO[known] ?? "Look at the disk and at the permissions of the folder"}`;
+  return `${why}. ${TODO[known] ?? "Check the disk and the permissions of the folder"}`;
 }
 
 const WHY: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "it belongs to another user, or has a second name",
-  EISDIR: "a folder stands in its place",
-  ENOTDIR: "a file or a link stands where its folder should be",
-  ELOOP: "a symbolic link stands in its place",
-  EINVAL: "a pipe or a device stands in its place",
+  EISDIR: "a folder is in its place",
+  ENOTDIR: "a file or a link is where its folder should be",
+  ELOOP: "a symbolic link is in its place",
+  EINVAL: "a pipe or a device is in its place",
   ENOSPC: "the disk is full",
   EDQUOT: "the disk quota is used up",
   EROFS: "the file system is read-only",
@@ -64,15 +64,15 @@ const WHY: Readonly<Record<string, string>> = {
   EIO: "the disk failed",
 };
 
-const REMOVE = "Move away what stands there, and try again";
+const REMOVE = "Move it away and try again";
 const PERMIT = "Give this user permission to read and write the folder of sessions";
-const ROOM = "Make room, and try again";
-const OPEN_FILES = "Close other programs or raise the limit of open files (ulimit -n), and try again";
+const ROOM = "Free some space and try again";
+const OPEN_FILES = "Close other programs or raise the limit of open files (ulimit -n) and try again";
 
 const TODO: Readonly<Record<string, string>> = {
   EACCES: PERMIT,
   EPERM: PERMIT,
-  EROFS: "Choose a folder of sessions that can be written",
+  EROFS: "Choose a writable folder for sessions",
   EISDIR: REMOVE,
   ENOTDIR: REMOVE,
   ELOOP: REMOVE,

@@ -7,10 +7,10 @@ import { temporaryFolder } from "../../../test/contracts/file-fixture.ts";
 import { replaceFile, writeFilePieces } from "./replace-file.ts";
 
 const UUID = "00000000-0000-4000-8000-000000000000";
-/** No process has this number: it is above what the kernel gives out. */
+/** No process has this number: it is above the kernel's maximum. */
 const DEAD = 4_194_305;
 
-test("a file that is replaced keeps its mode, and nothing is left beside it", () => {
+test("a replaced file keeps its mode, and nothing is left next to it", () => {
   const folder = temporaryFolder();
   const path = join(folder, "a");
   writeFileSync(path, "old", { mode: 0o640 });
@@ -20,7 +20,7 @@ test("a file that is replaced keeps its mode, and nothing is left beside it", ()
   expect(readdirSync(folder)).toEqual(["a"]);
 });
 
-test("what a process that is gone left is taken away, what a living or an unknown one writes is not", () => {
+test("files left by a dead process are removed, those of a living or unknown one are not", () => {
   const folder = temporaryFolder();
   const left = (pid: number): string => join(folder, `.throughline-${pid}-${UUID}.tmp`);
   const longAgo = new Date(Date.now() - 3_600_000);
@@ -30,7 +30,7 @@ test("what a process that is gone left is taken away, what a living or an unknow
   expect([DEAD, DEAD + 1, process.pid].map((pid) => existsSync(left(pid)))).toEqual([false, true, true]);
 });
 
-test("a new file is never put over another, and a stop between two pieces leaves nothing", async () => {
+test("a new file never overwrites another, and a stop between two chunks leaves nothing", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "a");
   const pieces = [Buffer.from("one "), Buffer.from("two")];

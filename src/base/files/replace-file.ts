@@ -1,7 +1,7 @@
 /**
- * Writes a file of a person's as a whole: a reader sees the old content or the new, never a part; whatever goes wrong
- * leaves the old one. Nobody holds a lock here, so that the temporary name says which process writes it: what a killed
- * one left is taken away by the next that writes into the same folder.
+ * Writes a user's file as a whole: a reader sees the old content or the new, never a part, and any failure leaves the
+ * old one. There is no lock, so the temporary name says which process writes it. The next process that writes to the
+ * same folder removes what a killed one left.
  */
 
 import { randomUUID } from "node:crypto";
@@ -13,9 +13,9 @@ import { codeOf, codedError } from "../support/index.ts";
 import { syncFolder, UnfinishedFile } from "./unfinished-file.ts";
 
 export interface ReplaceOptions {
-  /** Of a file that was not there; one that was keeps its own. Default 0o600. */
+  /** The mode of a new file; an existing one keeps its own. Default: 0o600. */
   readonly mode?: number;
-  /** Makes the folder (0700) when it is not there. */
+  /** Creates the folder (0700) if it does not exist. */
   readonly makeFolder?: boolean;
 }
 
@@ -26,20 +26,20 @@ export function replaceFile(path: string, content: string | Uint8Array, options:
   file.place("over");
 }
 
-/** Permissions do not tell everything: only making a file shows that one can be made. */
+/** Permissions do not tell everything: only creating a file proves that one can be created. */
 export function assertFileCanBeMade(folder: string): void {
   new UnfinishedFile(temporaryIn(folder)).discard();
 }
 
 export interface PiecesOptions {
-  /** `new`: EEXIST where there is one already. */
+  /** `new` fails with EEXIST if the file exists. */
   readonly how: "over" | "new";
-  /** Heard between two pieces; then nothing is written (`stopped`). */
+  /** Checked between two chunks; if it aborts, nothing is written (`stopped`). */
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number) => void;
 }
 
-/** A large file, piece by piece. */
+/** Writes a large file in chunks. */
 export async function writeFilePieces(
   path: string,
   pieces: Iterable<Uint8Array>,
@@ -64,7 +64,7 @@ export async function writeFilePieces(
 
 const PIECE_BYTES = 4 * 1024 * 1024;
 
-/** What stands under the name keeps its mode. */
+/** An existing file keeps its mode. */
 class Replacement {
   readonly #path: string;
   readonly #file: UnfinishedFile;
@@ -76,7 +76,7 @@ class Replacement {
     const folder = dirname(path);
     sweep(folder);
     this.#path = path;
-    // What another user put there, a link or a second name says nothing about who may read the new file.
+    // Another user's file, a link or a second name says nothing about who may read the new file.
     const own = lstatSync(path, { throwIfNoEntry: false });
     const ours =
       own?.isFile() === true &&
@@ -86,7 +86,7 @@ class Replacement {
     this.#file = new UnfinishedFile(temporaryIn(folder), mode);
   }
 
-  /** How many bytes there are now. */
+  /** Returns the number of bytes written so far. */
   write(bytes: Uint8Array): number {
     return this.#file.write(bytes);
   }
@@ -97,7 +97,7 @@ class Replacement {
     try {
       syncFolder(dirname(this.#path));
     } catch {
-      // Some folders cannot be opened, only written into; the file itself is written and synced.
+      // Some folders can be written to but not opened; the file itself is written and synced.
     }
   }
 
@@ -111,10 +111,10 @@ function temporaryIn(folder: string): string {
 }
 
 const TEMPORARY = /^\.throughline-(\d+)-[0-9a-f-]{36}\.tmp$/;
-/** A process of another machine or container may look dead from here: what it writes is not left alone for so long. */
+/** A process on another machine or in another container may look dead from here, so its recent files are left alone. */
 const LEFT_ALONE_MS = 60_000;
 
-/** Temporary files of processes that are gone. Never a reason to fail. */
+/** Removes temporary files of processes that are gone. Never a reason to fail. */
 function sweep(folder: string): void {
   try {
     for (const name of readdirSync(folder)) {
@@ -125,7 +125,7 @@ function sweep(folder: string): void {
         rmSync(join(folder, name), { force: true });
     }
   } catch {
-    // Not to be listed, or not ours to remove.
+    // It cannot be listed, or we may not remove it.
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * A file on its way: written beside its place under another name, synced, then put there at once. A reader sees what was
- * there before or the whole; whatever fails takes the unfinished one away again, and the first error is the one that is told. What a killed process leaves of it has
- * the temporary name, and whoever chose that name knows who cleans it up.
+ * A file being written: under another name next to its destination, synced, then moved there at once. A reader sees the
+ * old content or all of the new. Any failure removes the unfinished file again, and the first error is the one
+ * reported. A killed process leaves it under the temporary name; whoever chose that name knows who cleans it up.
  */
 
 import {
@@ -22,18 +22,18 @@ export class UnfinishedFile {
   #size = 0;
   #open = true;
 
-  /** `temporary` must lie in the folder of the place, and must not be there. */
+  /** `temporary` must be in the folder of the destination and must not exist. */
   constructor(temporary: string, mode = 0o600) {
     this.#temporary = temporary;
     this.#file = openSync(temporary, "wx", mode);
   }
 
-  /** How many bytes there are now. */
+  /** Returns the number of bytes written so far. */
   write(bytes: Uint8Array): number {
     this.#try(() => {
       for (let at = 0; at < bytes.length;) {
         const written = writeSync(this.#file, bytes, at, bytes.length - at, this.#size);
-        if (written === 0) throw new Error("the disk took no bytes");
+        if (written === 0) throw new Error("the disk accepted no bytes");
         at += written;
         this.#size += written;
       }
@@ -41,7 +41,7 @@ export class UnfinishedFile {
     return this.#size;
   }
 
-  /** In place of whatever has the name. */
+  /** Replaces any file of that name. */
   rename(path: string, mode?: number): void {
     this.#try(() => {
       this.#finish();
@@ -50,7 +50,7 @@ export class UnfinishedFile {
     });
   }
 
-  /** Under a name that no file has yet: EEXIST otherwise. */
+  /** Fails with EEXIST if the name is taken. */
   link(path: string): void {
     this.#try(() => {
       this.#finish();
@@ -59,12 +59,12 @@ export class UnfinishedFile {
     this.discard();
   }
 
-  /** Never fails: what the disk does not let go has the temporary name, and is cleaned up by that. */
+  /** Never fails: what cannot be removed keeps the temporary name, by which it is cleaned up later. */
   discard(): void {
     try {
       this.#close();
     } catch {
-      // The bytes are not wanted any more.
+      // The bytes are no longer needed.
     }
     try {
       rmSync(this.#temporary, { force: true });
@@ -94,7 +94,7 @@ export class UnfinishedFile {
   }
 }
 
-/** So that the names in it are there after a loss of power too. */
+/** Makes the names in a folder survive a loss of power too. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {

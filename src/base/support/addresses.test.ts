@@ -4,7 +4,7 @@ import { addressProblem, publicAddress, secretsInAddress } from "./addresses.ts"
 
 const SECRET = "sk-secret-0123456789";
 
-/** Every place of an address that a key fits into, and spellings that parsers take for one of them. */
+/** Every part of an address that can hold a key, and spellings that parsers read as one of them. */
 const PRIVATE: readonly string[] = [
   `https://h.test/v1?api_key=${SECRET}`,
   `https://h.test/v1?${SECRET}`,
@@ -51,7 +51,7 @@ describe("addressProblem", () => {
 });
 
 describe("publicAddress", () => {
-  test.for(PRIVATE)("%j loses its secret and stays different from others", (text) => {
+  test.for(PRIVATE)("removes the secret from %j and keeps it different from others", (text) => {
     const shown = publicAddress(text);
     expect(shown).not.toContain(SECRET);
     expect(shown).not.toBe(publicAddress(text.replaceAll(SECRET, "another")));
@@ -61,7 +61,7 @@ describe("publicAddress", () => {
     expect(secretsInAddress(text).join(" ")).toContain(SECRET);
   });
 
-  test("anything else stays as it is", () => {
+  test("leaves anything else unchanged", () => {
     for (const text of ["https://h.test/v1", "built-in", "e", "", "http://[::1]:1/@x"])
       expect(publicAddress(text)).toBe(text);
   });

@@ -1,14 +1,14 @@
 /**
- * Base URLs hold no secrets: they stand in every log as a part of the origin. A key goes into a header, from an option or
- * a variable; so whatever could hold one in an address is refused, and never repeated in a message.
+ * Base URLs hold no secrets: every log contains them as part of the origin. A key belongs in a header, from an option
+ * or a variable. So an address that could hold one is refused and never repeated in a message.
  */
 
 import { hexHash } from "./short-hash.ts";
 
-/** A user name or a password before the host. What a parser leaves out (`http://@host`) counts too. */
+/** A user name or a password before the host. One that a parser drops (`http://@host`) counts too. */
 const USER = /^[a-z][a-z\d+.-]*:[/\\]*[^/\\?#]*@/i;
 
-/** What is wrong with a base URL, as the end of a sentence about it; undefined: nothing. */
+/** What is wrong with a base URL, as the end of a sentence. Undefined if nothing is. */
 export function addressProblem(text: string): string | undefined {
   const url = parsed(text);
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:"))
@@ -20,9 +20,9 @@ export function addressProblem(text: string): string | undefined {
 }
 
 /**
- * An address without what may be a secret. Earlier versions took a key in a base URL and wrote it into the log. Two
- * addresses that differed still differ: what was made at the one never goes to the other. The mark tells them apart and is
- * too short to find a key by.
+ * An address without possible secrets. Earlier versions accepted a key in a base URL and wrote it into the log.
+ * Addresses that differed still differ, so items made at one are never sent to the other. The mark tells them apart and
+ * is too short to recover a key from.
  */
 export function publicAddress(text: string): string {
   const query = text.search(/[?#]/);
@@ -47,6 +47,6 @@ function parsed(text: string): URL | undefined {
   try {
     return new URL(text);
   } catch {
-    return undefined; // No URL.canParse: not every browser has it.
+    return undefined; // URL.canParse is missing in some browsers.
   }
 }

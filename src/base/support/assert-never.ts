@@ -1,4 +1,4 @@
-/** Closes an exhaustive `switch`: the compiler refuses a forgotten case, and at run time it is a loud bug. */
+/** Closes an exhaustive `switch`: a forgotten case does not compile, and throws at run time. */
 export function assertNever(value: never, what: string): never {
   throw new Error(`unexpected ${what}: ${JSON.stringify(value)}`);
 }

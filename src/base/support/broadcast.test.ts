@@ -9,7 +9,7 @@ async function drain<T>(events: AsyncIterable<T>): Promise<readonly T[]> {
 }
 
 describe("Broadcast that keeps all", () => {
-  test("every reader sees everything from the start, before, during and after", async () => {
+  test("shows every reader everything from the start, before, during and after", async () => {
     const bus = new Broadcast<number>({ keepAll: true });
     const early = drain(bus);
     bus.push([1, 2]);
@@ -23,7 +23,7 @@ describe("Broadcast that keeps all", () => {
     ]);
   });
 
-  test("a reader that leaves early changes nothing for the others", async () => {
+  test("is not affected by a reader that leaves early", async () => {
     const bus = new Broadcast<number>({ keepAll: true });
     bus.push([1, 2, 3]);
     for await (const event of bus) {
@@ -33,7 +33,7 @@ describe("Broadcast that keeps all", () => {
     expect(await drain(bus)).toEqual([1, 2, 3]);
   });
 
-  test("a reader may ask for what comes from now on only", async () => {
+  test("lets a reader see only what arrives from now on", async () => {
     const bus = new Broadcast<number>({ keepAll: true });
     bus.push([1]);
     const later = drain(bus.fromNow());
@@ -42,7 +42,7 @@ describe("Broadcast that keeps all", () => {
     expect(await later).toEqual([2]);
   });
 
-  test("a writer never waits for a reader that does not read", () => {
+  test("never makes a writer wait for a reader that does not read", () => {
     const bus = new Broadcast<number>({ keepAll: true });
     const reader = bus[Symbol.asyncIterator]();
     for (let n = 0; n < 10_000; n += 1) bus.push([n]);
@@ -52,7 +52,7 @@ describe("Broadcast that keeps all", () => {
 });
 
 describe("Broadcast that keeps nothing", () => {
-  test("a reader sees what comes after it began to listen, though it reads later", async () => {
+  test("shows a reader what arrives after it began to listen, even if it reads later", async () => {
     const bus = new Broadcast<string>({ keepAll: false });
     bus.push(["before"]);
     const live = bus.fromNow(); // listening starts here, not at the first read
@@ -61,7 +61,7 @@ describe("Broadcast that keeps nothing", () => {
     expect(await drain(live)).toEqual(["after"]);
   });
 
-  test("an abort wakes a reader that waits, and only that one", async () => {
+  test("wakes only the waiting reader that an abort is for", async () => {
     const bus = new Broadcast<string>({ keepAll: false });
     const controller = new AbortController();
     const stopped = drain(bus.fromNow(controller.signal));
@@ -73,7 +73,7 @@ describe("Broadcast that keeps nothing", () => {
     expect(await other).toEqual(["late"]);
   });
 
-  test("a reader whose signal was aborted before sees nothing", async () => {
+  test("shows nothing to a reader whose signal was aborted before", async () => {
     const bus = new Broadcast<string>({ keepAll: false });
     const reader = bus.fromNow(AbortSignal.abort());
     bus.push(["x"]);
@@ -81,7 +81,7 @@ describe("Broadcast that keeps nothing", () => {
   });
 });
 
-test("after the end nothing is added, and an empty batch wakes nobody", async () => {
+test("after the end nothing is added, and an empty batch wakes no reader", async () => {
   const bus = new Broadcast<number>({ keepAll: true });
   const next = bus[Symbol.asyncIterator]().next();
   bus.push([]);

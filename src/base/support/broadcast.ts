@@ -1,6 +1,6 @@
 /**
- * A list of batches that any number of readers walk at their own pace, live or after the end.
- * A slow or absent reader never blocks the writer; what nobody can reach any more is collected.
+ * A list of batches that any number of readers walk at their own pace, live or after the end. A slow or absent reader
+ * never blocks the writer; batches that no reader can reach are garbage-collected.
  */
 
 import { onAbort } from "./on-abort.ts";
@@ -15,10 +15,10 @@ export class Broadcast<T> implements AsyncIterable<T> {
   #tail: Node<T> = this.#head;
   readonly #keepAll: boolean;
   #ended = false;
-  /** Readers that have nothing to read; told as soon as there is. */
+  /** Readers with nothing to read, notified as soon as there is something. */
   #waiting: (() => void)[] = [];
 
-  /** `keepAll`: a later reader still sees everything from the start; otherwise only what comes. */
+  /** With `keepAll`, a later reader still sees everything from the start; otherwise only what follows. */
   constructor(options: { readonly keepAll: boolean }) {
     this.#keepAll = options.keepAll;
   }
@@ -42,7 +42,7 @@ export class Broadcast<T> implements AsyncIterable<T> {
     return new Walk(this.#head, this, undefined);
   }
 
-  /** Walks what comes from now on; starts listening at the call, not at the first `next`. */
+  /** Walks what arrives from now on. Starts listening at the call, not at the first `next`. */
   fromNow(signal?: AbortSignal): AsyncIterableIterator<T> {
     return new Walk(this.#tail, this, signal);
   }
@@ -51,7 +51,7 @@ export class Broadcast<T> implements AsyncIterable<T> {
     return this.#ended;
   }
 
-  /** Calls back when something was added, or when everybody is to look again. */
+  /** Calls back when something was added, or when every reader should check again. */
   whenChanged(look: () => void): void {
     this.#waiting.push(look);
   }
@@ -66,7 +66,7 @@ export class Broadcast<T> implements AsyncIterable<T> {
 
 type Result<T> = IteratorResult<T, undefined>;
 
-/** By hand and not as an async generator, which would wait several times over for each of 20,000 events that are there. */
+/** Written by hand: an async generator would await several times for each of 20,000 available events. */
 class Walk<T> implements AsyncIterableIterator<T> {
   readonly #list: Broadcast<T>;
   readonly #signal: AbortSignal | undefined;
@@ -76,12 +76,12 @@ class Walk<T> implements AsyncIterableIterator<T> {
   #node: Node<T>;
   #at: number;
   #left = false;
-  /** Who asked before there was an answer. */
+  /** Pending `next` calls. */
   #asked: ((result: Result<T>) => void)[] = [];
 
   constructor(start: Node<T>, list: Broadcast<T>, signal: AbortSignal | undefined) {
     this.#node = start;
-    this.#at = start.batch.length; // what stands in the first node was there before
+    this.#at = start.batch.length; // the batch of the first node is already in the past
     this.#list = list;
     this.#signal = signal;
     this.#forget = signal && onAbort(signal, this.#wake);
@@ -105,7 +105,7 @@ class Walk<T> implements AsyncIterableIterator<T> {
     return this;
   }
 
-  /** The next event, or the end; undefined when it is not known yet. */
+  /** The next event or the end, or undefined if neither is known yet. */
   #take(): Result<T> | undefined {
     while (!this.#left && this.#signal?.aborted !== true) {
       const { batch, next } = this.#node;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { isoTime, systemClock } from "./clock.ts";
 
 describe("systemClock.sleep", () => {
-  test("resolves after the time", async () => {
+  test("resolves when the time has passed", async () => {
     const before = systemClock.monotonic();
     await systemClock.sleep(5);
     expect(systemClock.monotonic() - before).toBeGreaterThanOrEqual(4);
@@ -17,7 +17,7 @@ describe("systemClock.sleep", () => {
     await expect(sleeping).rejects.toThrow("enough");
   });
 
-  test("rejects at once when it was aborted before", async () => {
+  test("rejects at once if it was aborted before", async () => {
     await expect(systemClock.sleep(60_000, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
   });
 });
@@ -30,7 +30,7 @@ describe("isoTime", () => {
   const FIRST = Date.parse("0000-01-01T00:00:00.000Z");
   const LAST = Date.parse("9999-12-31T23:59:59.999Z");
 
-  test("says of any moment with a year of four digits what Date says, whatever was asked before", () => {
+  test("agrees with Date for any time with a four-digit year, whatever was formatted before", () => {
     const moment = fc.double({ min: FIRST, max: LAST, noNaN: true });
     fc.assert(
       fc.property(moment, fc.array(fc.integer({ min: -3000, max: 3000 })), (start, steps) => {

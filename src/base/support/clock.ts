@@ -1,6 +1,6 @@
 /**
- * Time comes in as an argument, so that tests own it. `now` is wall time for stamps, `monotonic` for durations:
- * a wall clock set back by hours must not make a thought last a negative time.
+ * Time is passed in as an argument, so that tests control it. `now` is wall time for timestamps, `monotonic` is for
+ * durations: a wall clock set back by hours must not make a thought last a negative time.
  */
 
 import { onAbort } from "./on-abort.ts";
@@ -10,7 +10,7 @@ export interface Clock {
   now(): number;
   /** Milliseconds on a clock that never goes back. */
   monotonic(): number;
-  /** Resolves after `ms`, rejects with the signal's reason when aborted. */
+  /** Resolves after `ms`, or rejects with the signal's reason when it aborts. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
@@ -39,12 +39,12 @@ export const systemClock: Clock = {
 let lastSecond = Number.NaN;
 let lastText = "";
 
-const FIRST_MS = -62_167_219_200_000; // the year 0; Date.UTC would take it for 1900
+const FIRST_MS = -62_167_219_200_000; // the year 0; Date.UTC would read it as 1900
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * Every event has one, and most stand in the second of the one before: of that only the thousandths are made anew. A
- * clock that is set to nonsense must not cost an event: the nearest moment with a year of four digits stands for it.
+ * Every event has a timestamp, and most fall in the same second as the one before, so only the milliseconds are
+ * formatted again. An invalid clock must not cost an event: the nearest time with a four-digit year is used.
  */
 export function isoTime(ms: number): string {
   const whole = Math.trunc(Math.min(Math.max(Number.isNaN(ms) ? 0 : ms, FIRST_MS), LAST_MS));

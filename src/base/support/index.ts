@@ -1,4 +1,4 @@
-/** What knows nothing of the domain. Runs in a browser too: no `node:` import here. */
+/** Helpers that know nothing of the domain. They run in a browser too: no `node:` import here. */
 
 export { addAll } from "./add-all.ts";
 export { addressProblem, publicAddress, secretsInAddress } from "./addresses.ts";

@@ -20,7 +20,7 @@ const UNSEEN: readonly RegExp[] = [
   /\p{Variation_Selector}/u,
   /[\u115F\u1160\u2800\u3164\uFFA0]/u,
 ];
-/** Signs around numbers, which have a glyph, and what is reserved for emoji. */
+/** Signs around numbers, which have a glyph, and characters reserved for emoji. */
 const SEEN = /[\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}\n\t]|\p{Extended_Pictographic}/u;
 
 /** Every plane, with the low code points, where the controls are, as likely as all the others. */
@@ -65,7 +65,7 @@ describe("inert", () => {
     expect(inert(text)).toBe(text);
   });
 
-  test("every code point that nobody sees is shown as an escape, and no other", () => {
+  test("shows every invisible code point as an escape, and no other", () => {
     const wrong: string[] = [];
     for (let code = 0; code <= 0x10_ffff; code += 1) {
       const char = String.fromCodePoint(code);
@@ -77,16 +77,16 @@ describe("inert", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("what stands before a piece decides about its first characters", () => {
+  test("treats the first characters of a chunk by what precedes it", () => {
     expect(inertFrom("👩\u200D🔬", 2)).toBe("\u200D🔬");
     expect(inertFrom("x\u200D🔬", 1)).toBe(String.raw`\u{200D}🔬`);
   });
 
-  test("withoutActive leaves out what inert shows", () => {
+  test("shows what withoutActive removes", () => {
     expect(withoutActive("a\u001B[2J\u202Eb\n\tc\u3164 👩‍🔬")).toBe("a[2Jb\n\tc 👩‍🔬");
   });
 
-  test("whatever comes in, nothing that moves the cursor comes out", () => {
+  test("never outputs anything that moves the cursor, whatever the input", () => {
     fc.assert(
       fc.property(anyText, (text) => {
         expect(inert(text)).not.toMatch(ACTIVE);
@@ -111,7 +111,7 @@ describe("inertJson", () => {
 });
 
 describe("inertLine", () => {
-  test("puts everything on one line and cuts it with a sign", () => {
+  test("puts everything on one line and marks a cut", () => {
     expect(inertLine("  a\n\n b\t c  ", 10)).toBe("a b c");
     expect(inertLine("abcdef", 4)).toBe("abc…");
     expect(inertLine("abcd", 4)).toBe("abcd");

@@ -15,13 +15,13 @@ import { tryParseJson } from "./json-types.ts";
 const spaces = fc.constantFrom("", " ", "\n", "\t", "\r\n  ");
 
 /**
- * V8 13.6 (Node 24) misreads any escaped one-character key as a backslash, once it has seen an object with that key in the
- * same place: JSON.parse('{"k":1,"\\\\":3}') makes the next '{"k":1,"\\u0041":3}' come out with the key "\\". What these
- * tests compare with must not be wrong itself; our own slices read each key by itself and are right.
+ * V8 13.6 (Node 24) misreads any escaped one-character key as a backslash, once it has seen an object with that key in
+ * the same place: JSON.parse('{"k":1,"\\\\":3}') makes the next '{"k":1,"\\u0041":3}' come out with the key "\\". The
+ * reference for these tests must not be wrong itself; our own slices read each key separately and are right.
  */
 const isFairKey = (key: string): boolean => key !== '"\\\\"';
 
-/** JSON text written in ways JSON.stringify never would: odd spaces, escapes, big numbers, -0, repeated keys. */
+/** JSON text that JSON.stringify would never write: odd spaces, escapes, big numbers, -0, repeated keys. */
 const jsonText = fc.letrec<{ value: string; array: string; object: string; scalar: string; string: string }>(
   (tie) => ({
     value: fc.oneof({ maxDepth: 4, withCrossShrink: true }, tie("scalar"), tie("array"), tie("object")),
@@ -46,7 +46,7 @@ const jsonText = fc.letrec<{ value: string; array: string; object: string; scala
 );
 
 describe("sliceObject", () => {
-  test("gives every member in order, with the value's exact text", () => {
+  test("returns every member in order, with the value's exact text", () => {
     expect(sliceObject(' { "a" : 1.0 , "b":[ 1, {"c":"]}"} ],"d":-0,"big":12345678901234567890 }')).toEqual([
       { key: "a", value: "1.0" },
       { key: "b", value: '[ 1, {"c":"]}"} ]' },
@@ -66,7 +66,7 @@ describe("sliceObject", () => {
     expect(sliceObject(text)).toEqual([]);
   });
 
-  test("joined again, the slices parse to the same value", () => {
+  test("returns slices that parse to the same value when joined again", () => {
     fc.assert(
       fc.property(jsonText.object, (text) => {
         const joined = sliceObject(text).map(({ key, value }) => `${JSON.stringify(key)}:${value}`);
@@ -75,7 +75,7 @@ describe("sliceObject", () => {
     );
   });
 
-  test("each value is a piece of the text and is JSON by itself", () => {
+  test("returns values that are substrings of the text and JSON by themselves", () => {
     fc.assert(
       fc.property(jsonText.object, (text) => {
         const parsed = JSON.parse(text) as Record<string, unknown>;
@@ -90,7 +90,7 @@ describe("sliceObject", () => {
 });
 
 describe("sliceArray", () => {
-  test("gives the elements as they are written", () => {
+  test("returns the elements as they are written", () => {
     expect(sliceArray('[ 1e400,"a,b" , [ ] ,{"x":[1,2]},-0]')).toEqual([
       "1e400",
       '"a,b"',
@@ -104,7 +104,7 @@ describe("sliceArray", () => {
     expect(sliceArray(text)).toEqual([]);
   });
 
-  test("joined again, the slices parse to the same value", () => {
+  test("returns slices that parse to the same value when joined again", () => {
     fc.assert(
       fc.property(jsonText.array, (text) => {
         expect(JSON.parse(`[${sliceArray(text).join(",")}]`)).toEqual(JSON.parse(text));
@@ -114,7 +114,7 @@ describe("sliceArray", () => {
 });
 
 describe("sliceMember", () => {
-  test("gives the last of several members with one name, as JSON.parse does", () => {
+  test("returns the last of several members with one name, as JSON.parse does", () => {
     expect(sliceMember('{"a":1,"b":2,"a":{"x":1}}', "a")).toBe('{"x":1}');
   });
 
@@ -135,17 +135,17 @@ describe("sliceMember", () => {
 });
 
 describe("toRawJson", () => {
-  test("puts JSON on one line without changing what it means or how its numbers are written", () => {
+  test("puts JSON on one line without changing its meaning or how its numbers are written", () => {
     const text = '{\n  "a": 12345678901234567890,\r\n  "b": "x\u2028y\u2029z",\n"c":-0 }';
     expect(toRawJson(text)).toBe('{   "a": 12345678901234567890,   "b": "x\\u2028y\\u2029z", "c":-0 }');
     expect(JSON.parse(toRawJson(text))).toEqual(JSON.parse(text));
   });
 
-  test("leaves text on one line as it is", () => {
+  test("leaves text on one line unchanged", () => {
     expect(toRawJson('{"a":"b\\n"}')).toBe('{"a":"b\\n"}');
   });
 
-  test("means the same for any JSON, and never breaks the line", () => {
+  test("keeps the meaning of any JSON, and never has a line break", () => {
     fc.assert(
       fc.property(jsonText.value, (text) => {
         const raw = toRawJson(text);
@@ -171,7 +171,7 @@ describe("jsonDepth", () => {
     expect(jsonDepth(text)).toBe(depth);
   });
 
-  test("does not recurse: a hundred thousand levels are counted", () => {
+  test("does not recurse: it counts a hundred thousand levels", () => {
     const depth = 100_000;
     expect(jsonDepth("[".repeat(depth) + "]".repeat(depth))).toBe(depth);
   });
@@ -188,13 +188,13 @@ describe("withoutLongStrings", () => {
     expect(withoutLongStrings('{"a":"short"}')).toBe('{"a":"short"}');
   });
 
-  test("what is escaped, and what makes the JSON invalid, stays", () => {
+  test("keeps strings with escapes, and those that make the JSON invalid", () => {
     for (const inner of [`\\"${long}`, `${long}\\u0041`, `${long}\t`, `${long}\\q`]) {
       expect(withoutLongStrings(`{"a":"${inner}"}`)).toBe(`{"a":"${inner}"}`);
     }
   });
 
-  test("any text is valid JSON after it if and only if it was before", () => {
+  test("keeps valid text valid and invalid text invalid", () => {
     fc.assert(
       fc.property(
         jsonText.value,

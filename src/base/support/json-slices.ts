@@ -1,10 +1,10 @@
 /**
- * Cutting JSON text without parsing it. Provider items are kept and sent back as the exact text they came in:
- * JSON.parse + JSON.stringify would lose big integers, -0 and key order, and costs 69 copies of a 4 MB payload.
- * Input must be valid JSON (callers have parsed it, or read it from a checksummed line).
+ * Cuts JSON text without parsing it. Provider items are kept and sent back as the exact text received: JSON.parse +
+ * JSON.stringify would lose big integers, -0 and key order, and costs 69 copies of a 4 MB payload. Input must be valid
+ * JSON (callers have parsed it, or read it from a checksummed line).
  */
 
-/** JSON text that is handed on exactly as it came. On one line, with U+2028/2029 escaped: see `toRawJson`. */
+/** JSON text that is passed on exactly as received. On one line, with U+2028/2029 escaped: see `toRawJson`. */
 export type RawJson = string & { readonly __rawJson: true };
 
 export interface Member {
@@ -14,19 +14,19 @@ export interface Member {
 }
 
 /**
- * Makes JSON text fit for a line of a log. Raw line breaks can only stand between tokens, so a space replaces them;
- * U+2028/2029 can only stand inside a string, where the escape means the same character. Everything else is untouched.
+ * Makes JSON text fit a line of a log. Raw line breaks can only occur between tokens, so a space replaces them.
+ * U+2028/2029 can only occur inside a string, where the escape means the same character. Everything else is untouched.
  */
 export function toRawJson(text: string): RawJson {
-  // Looked for one by one: a regular expression takes ten times as long over a payload of megabytes.
+  // Searched one by one: a regular expression takes ten times as long on a payload of megabytes.
   const broken = text.includes("\n") || text.includes("\r");
   const oneLine = broken ? text.replaceAll(/[\n\r]+/g, " ") : text;
   return detached(escapeLineSeparators(oneLine)) as RawJson;
 }
 
 /**
- * The same text without the one it was cut from, which V8 keeps alive as long as the piece: an item of 1 KB would hold all
- * 30 KB of its response for the life of the session. Long pieces are most of what they were cut from, and stay.
+ * Copies the text, because V8 keeps the string it was cut from alive as long as the slice: an item of 1 KB would hold
+ * all 30 KB of its response for the life of the session. Long slices are most of what they were cut from and stay.
  */
 function detached(text: string): string {
   return text.length < DETACHED_BELOW ? ` ${text}`.slice(1) : text;
@@ -40,7 +40,7 @@ export function escapeLineSeparators(text: string): string {
     : text;
 }
 
-/** The members of a JSON object in order, values as text. Anything but an object has none. */
+/** The members of a JSON object in order, values as text. Empty for anything but an object. */
 export function sliceObject(text: string): readonly Member[] {
   const members: Member[] = [];
   let at = skipSpace(text, 0);
@@ -63,13 +63,13 @@ export function stringValue(text: string): string | undefined {
   return text.charCodeAt(0) === QUOTE ? stringIn(text, 0, text.length) : undefined;
 }
 
-/** What stands in quotes, read without a parser unless something in it is escaped. */
+/** The content of the quotes, read without a parser unless something in it is escaped. */
 function stringIn(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
   return inner.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : inner;
 }
 
-/** The elements of a JSON array in order, as text. Anything but an array has none. */
+/** The elements of a JSON array in order, as text. Empty for anything but an array. */
 export function sliceArray(text: string): readonly string[] {
   const elements: string[] = [];
   let at = skipSpace(text, 0);
@@ -90,10 +90,10 @@ export function sliceMember(text: string, key: string): string | undefined {
 }
 
 /**
- * The same JSON with its long strings emptied, to be parsed by whoever wants everything else: an opaque payload of
- * megabytes costs a copy and a pass over it, and nobody looks inside. A string with anything escaped, or with a character
- * that JSON does not allow there, stays, so that what was valid or not is so still. What is said again, as the end of a
- * response says every item again, is known from `seen` and not looked through a second time.
+ * The same JSON with its long strings emptied, for callers that parse everything else: an opaque payload of megabytes
+ * costs a copy and a scan, and is never looked into. A string with an escape, or with a character that JSON does not
+ * allow there, stays, so validity does not change. Repeated strings (the end of a response repeats every item) are
+ * recognized by `seen` and not scanned a second time.
  */
 export function withoutLongStrings(text: string, seen: string[] = []): string {
   const pieces: string[] = [];
@@ -121,12 +121,12 @@ function isPlain(inner: string, seen: string[]): boolean {
   return true;
 }
 
-/** Whether the text is one value and nothing behind it, as far as brackets and quotes tell. */
+/** Whether the text is exactly one value, as far as brackets and quotes show. */
 export function isOneValue(text: string): boolean {
   return text !== "" && endOfValue(text, 0) === text.length;
 }
 
-/** The same text with some of its strings, keys included, said differently; every other byte stays. */
+/** The same text with some of its strings, including keys, changed. Every other byte stays. */
 export function mapStrings(text: string, change: (value: string) => string): string {
   const pieces: string[] = [];
   let done = 0;
@@ -143,7 +143,7 @@ export function mapStrings(text: string, change: (value: string) => string): str
   return pieces.length === 0 ? text : pieces.join("") + text.slice(done);
 }
 
-/** How deep arrays and objects nest. JSON.parse takes a million levels, JSON.stringify and any recursion do not. */
+/** How deep arrays and objects nest. JSON.parse handles a million levels; JSON.stringify and recursion do not. */
 export function jsonDepth(text: string): number {
   let depth = 0;
   let deepest = 0;

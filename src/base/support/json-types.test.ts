@@ -13,7 +13,7 @@ test.each([
   expect(isObject(value)).toBe(expected);
 });
 
-test("readers give the value of the right kind, or nothing", () => {
+test("readers return a value of the right kind, or nothing", () => {
   expect([stringOf("x"), stringOf(""), stringOf(7)]).toEqual(["x", "", undefined]);
   expect([numberOf(0), numberOf(Number.NaN), numberOf(Infinity), numberOf("7")]).toEqual([
     0,
@@ -25,7 +25,7 @@ test("readers give the value of the right kind, or nothing", () => {
   expect([arrayOf([1]), arrayOf({}), arrayOf("ab")]).toEqual([[1], [], []]);
 });
 
-test("tryParseJson gives undefined for what is no JSON, and null for null", () => {
+test("tryParseJson returns undefined for invalid JSON, and null for null", () => {
   expect([tryParseJson("{"), tryParseJson(""), tryParseJson("null"), tryParseJson("[1]")]).toEqual([
     undefined,
     undefined,

@@ -1,4 +1,4 @@
-/** Small guards for `unknown` that came out of JSON.parse. */
+/** Small guards for `unknown` values from JSON.parse. */
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -22,7 +22,7 @@ export function arrayOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** JSON.parse for text from outside: `undefined` instead of a throw. */
+/** JSON.parse for untrusted text: returns undefined instead of throwing. */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createIdSource } from "./new-id.ts";
 
 describe("createIdSource", () => {
-  test("makes ids of a prefix and 25 characters that are safe in files and addresses", () => {
+  test("makes ids of a prefix and 25 characters that are safe in file names and URLs", () => {
     expect(createIdSource().next("ev")).toMatch(/^ev_[0-9a-hjkmnp-tv-z]{25}$/);
   });
 
@@ -24,20 +24,20 @@ describe("createIdSource", () => {
     },
   );
 
-  test("sorts by creation though the clock jumps back", () => {
+  test("sorts by creation even if the clock jumps back", () => {
     const times = [Date.UTC(2026, 0, 1), Date.UTC(2100, 0, 1), 0, -5, Number.NaN, Date.UTC(2025, 5, 1)];
     const ids = createIdSource(() => times.shift() ?? 7);
     const stems = Array.from({ length: 8 }, () => ids.next("x").slice(0, 11));
     expect(stems.toSorted()).toEqual(stems);
   });
 
-  test("never makes the same id twice, though the clock stands still", () => {
+  test("never makes the same id twice, even if the clock stands still", () => {
     const ids = createIdSource(() => 1_700_000_000_000);
     const made = new Set(Array.from({ length: 20_000 }, () => ids.next("x")));
     expect(made.size).toBe(20_000);
   });
 
-  test("two sources share nothing but the time", () => {
+  test("shares nothing but the time between two sources", () => {
     const [a, b] = [createIdSource(() => 0), createIdSource(() => 0)];
     expect(a.next("x").slice(0, 11)).toBe("x_000000000");
     expect(a.next("x")).not.toBe(b.next("x"));

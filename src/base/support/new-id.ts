@@ -1,6 +1,6 @@
 /**
- * Ids: prefix, time, randomness. Sortable by creation, unguessable (80 random bits), safe in file names and URLs. A clock
- * that goes back, or is set to nonsense, changes none of this: the time in an id never goes back.
+ * Ids: prefix, time, randomness. Sortable by creation, unguessable (80 random bits), safe in file names and URLs. A
+ * clock that goes back or is invalid does not affect this: the time in an id never goes back.
  */
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // Crockford's base 32, lower case: no i, l, o, u
@@ -11,7 +11,7 @@ export interface IdSource {
 
 const TIME_LENGTH = 9;
 const RANDOM_LENGTH = 16;
-/** What nine digits hold: the year 3084. */
+/** The largest time that nine digits hold: the year 3084. */
 const LAST_TIME = 32 ** TIME_LENGTH - 1;
 
 /** Drawn in one call for many ids of all sources: every event has one, and the call costs more than its bytes. */
@@ -36,7 +36,8 @@ export function createIdSource(now: () => number = Date.now): IdSource {
       for (let index = 0; index < RANDOM_LENGTH; index += 1)
         random[index] = ALPHABET.charCodeAt((pool[used + index] as number) & 31);
       used += RANDOM_LENGTH;
-      // In one piece: letter by letter V8 keeps every step, and a long session has thousands of ids.
+      // Built in one go: character by character, V8 keeps every intermediate string, and a long session has thousands
+      // of ids.
       return `${prefix}_${timeText}${String.fromCharCode(...random)}`;
     },
   };

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import { onAbort } from "./on-abort.ts";
 
-test("any number listen through one listener of the signal, and all are called once, in order", () => {
+test("any number of callbacks share one listener on the signal, and each is called once, in order", () => {
   const { signal, abort } = controlled();
   const called: number[] = [];
   for (let n = 0; n < 200; n += 1) onAbort(signal, () => called.push(n));
@@ -15,7 +15,7 @@ test("any number listen through one listener of the signal, and all are called o
   expect(getEventListeners(signal, "abort").length).toBe(0);
 });
 
-test("whoever stops listening is not called, and the last one leaves nothing on the signal", () => {
+test("a removed callback is not called, and the last one leaves nothing on the signal", () => {
   const { signal, abort } = controlled();
   const called: string[] = [];
   const listen = (name: string): (() => void) => onAbort(signal, () => called.push(name));
@@ -30,7 +30,7 @@ test("whoever stops listening is not called, and the last one leaves nothing on 
   expect(called).toEqual(["third"]);
 });
 
-test("one that is stopped by another while all are called is not called", () => {
+test("a callback that another removes during the abort is not called", () => {
   const { signal, abort } = controlled();
   const called: string[] = [];
   const stops: (() => void)[] = [];

@@ -1,7 +1,7 @@
 /**
- * Listens for the end of a signal, any number of times, with one listener on the signal itself. A signal that many share
- * (all followers of a session, all tools of a step) would otherwise collect a listener for each, and Node takes more than
- * ten for a leak and warns (`MaxListenersExceededWarning`).
+ * Registers any number of abort callbacks with one listener on the signal itself. A shared signal (for all followers of
+ * a session, all tools of a step) would otherwise collect a listener for each, and Node reports more than ten as a leak
+ * (`MaxListenersExceededWarning`).
  */
 
 interface Shared {
@@ -11,7 +11,7 @@ interface Shared {
 
 const shared = new WeakMap<AbortSignal, Shared>();
 
-/** Calls back once when the signal aborts, not if it has already; what is returned stops listening. */
+/** Calls back once when the signal aborts, but not if it already has. The returned function stops listening. */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   const { listeners, tell } = shared.get(signal) ?? share(signal);
   const own = (): void => listener();

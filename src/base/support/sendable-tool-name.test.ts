@@ -31,11 +31,11 @@ test.each([
   expect(sendableToolName(name, none)).toMatch(expected);
 });
 
-test("the same name is sent the same way in every version: logs rest on it", () => {
+test("the same name is sent the same way in every version, because logs depend on it", () => {
   expect(sendableToolName("functions.bump", none)).toBe("functions_bump_k6qvimnopolm");
 });
 
-test("whatever the name, every API takes what becomes of it, and it stays the same", () => {
+test("every API accepts the result for any name, and it stays the same", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 300 }), (name) => {
       const sent = sendableToolName(name, none);
@@ -46,7 +46,7 @@ test("whatever the name, every API takes what becomes of it, and it stays the sa
   );
 });
 
-test("it is never the name of a tool that may be called, however many there are", () => {
+test("the result is never the name of a declared tool, however many there are", () => {
   const declared = new Set<string>();
   for (let round = 0; round < 20; round += 1) {
     const sent = sendableToolName("functions.bump", (one) => declared.has(one));
@@ -55,7 +55,7 @@ test("it is never the name of a tool that may be called, however many there are"
   }
 });
 
-test("100,000 neighbouring names with one stem do not meet", () => {
+test("100,000 similar names with one stem do not collide", () => {
   const marks = ".:/<>|()[]{} $#@!?*+=~".split("");
   const names = Array.from({ length: 100_000 }, (_, index) => {
     const tail = index

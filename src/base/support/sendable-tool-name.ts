@@ -1,16 +1,16 @@
 /**
- * The name of a tool as every API takes it. Models call tools nobody offered, by names like `functions.bump`,
- * `bump<|channel|>commentary` or a whole shell command, and an API that finds one in a history refuses every later request
- * (failures.md T15). Names of tools from elsewhere are mapped the same way.
+ * Tool names that every API accepts. Models call tools that were never offered, by names like `functions.bump`,
+ * `bump<|channel|>commentary` or a whole shell command, and an API that finds one in a history refuses every later
+ * request (failures.md T15). Names of foreign tools are mapped the same way.
  */
 
 import { shortHash } from "./short-hash.ts";
 
-/** What the strictest take: Claude's own API allows 128 characters of a declared tool, OpenAI's 128 in a history. */
+/** What the strictest accept: Claude's own API allows 128 characters for a declared tool, OpenAI's 128 in a history. */
 const SENDABLE = /^[a-zA-Z0-9_-]{1,64}$/;
 const HASH_LENGTH = 12;
 const STEM_LENGTH = 64 - 1 - HASH_LENGTH;
-/** Of a name that goes on and on only the beginning is read for its stem. */
+/** Only the start of a very long name is used for its stem. */
 const READ_LENGTH = 200;
 
 export function isSendableToolName(name: string): boolean {
@@ -18,8 +18,8 @@ export function isSendableToolName(name: string): boolean {
 }
 
 /**
- * A name that can be sent stays; of any other what can be read of it stays, with a hash of the whole: the same every time,
- * another for every name, and never that of a tool that may be called.
+ * Returns a sendable name unchanged. Any other keeps its readable part plus a hash of the whole name: always the same,
+ * different for every name, and never the name of a declared tool.
  */
 export function sendableToolName(name: string, isDeclared: (name: string) => boolean): string {
   if (isSendableToolName(name)) return name;
@@ -30,7 +30,7 @@ export function sendableToolName(name: string, isDeclared: (name: string) => boo
   }
 }
 
-/** Google wants a letter or an underscore in front. */
+/** Google requires a leading letter or underscore. */
 function stemOf(name: string): string {
   const words = name
     .slice(0, READ_LENGTH)

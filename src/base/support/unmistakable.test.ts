@@ -61,7 +61,7 @@ describe("unmistakable", () => {
     expect(unmistakable(text)).toBe(text);
   });
 
-  test("no code point passes that takes no room, alone or behind a letter", () => {
+  test("shows every code point that takes no room by its number, alone or after a letter", () => {
     const passed: string[] = [];
     for (let plane = 0; plane <= 0x10_ffff; plane += 0x1000) {
       const chars = Array.from({ length: 0x1000 }, (_, at) => String.fromCodePoint(plane + at));
@@ -76,7 +76,7 @@ describe("unmistakable", () => {
     expect(passed).toEqual([]);
   });
 
-  test("on one line, line feeds and tabs are escapes", () => {
+  test("shows line feeds and tabs as escapes on one line", () => {
     expect(unmistakableLine("a\n\tb  c\u202E")).toBe(String.raw`a\n\tb  c\u{202E}`);
   });
 });

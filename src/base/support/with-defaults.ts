@@ -1,7 +1,7 @@
-/** Some of the fields of `T`; one that is undefined counts as not given. */
+/** Some fields of `T`. An undefined one counts as not given. */
 export type Given<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-/** What was given, and the defaults for the rest. */
+/** The given values, with defaults for the rest. */
 export function withDefaults<T extends object>(defaults: T, ...given: readonly (Given<T> | undefined)[]): T {
   const merged = { ...defaults };
   for (const one of given) {

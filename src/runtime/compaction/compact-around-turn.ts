@@ -1,7 +1,7 @@
 /**
- * A turn, and what follows when the context runs full in it: the turn has ended `incomplete: context`, the front is
- * compacted at the edge of a group, and a new turn goes on by itself. Never for ever: a turn that got nothing done is
- * followed by a shorter summary, then by the end, and all turns together keep to one limit of steps.
+ * Runs a turn, and continues it if the context fills up: the turn ends as `incomplete: context`, the front is compacted
+ * at the edge of a group, and a new turn continues automatically. This cannot loop forever: a turn that got nothing
+ * done is followed by a shorter summary and then by the end, and all turns together share one limit of steps.
  */
 
 import { addUsage, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
@@ -17,18 +17,18 @@ import {
 import { type CompactionOutcome, type CompactionPlan, isPersons, runCompaction } from "./run-compaction.ts";
 
 export interface CompactingOptions {
-  /** A context for a new turn; each turn has its own. Its limits are those below, unless others are given. */
+  /** Creates the context of a new turn; each turn has its own. Its limits are those below unless others are given. */
   readonly contextFor: (turn: string, kind: "turn" | "compaction", limits?: TurnLimits) => TurnContext;
-  /** Of whoever began it: what follows is not stopped by the deadline of the turn before. */
+  /** The signal of the caller that began the turn. The deadline of one turn does not stop those that follow. */
   readonly signal: AbortSignal;
   readonly newTurn: () => string;
   readonly limits: TurnLimits;
-  /** From this share on; undefined: never of itself. */
+  /** The share of the context from which on to compact. If undefined, never automatically. */
   readonly compactAt: number | undefined;
   readonly contextTokens: number | undefined;
 }
 
-/** How the front is cut when a turn ran full, from the gentlest on. */
+/** How the front is cut when a turn ran full, gentlest first. */
 type Stage = "gentle" | "keep_message" | "short" | "shortest";
 
 export async function runTurnCompacting(
@@ -44,7 +44,7 @@ export async function runTurnCompacting(
     let next = nextStage(stage, { didWork: outcome.responses > 0, byPerson });
     let made = await compactAfter(context, next, options);
     if (made === "nothing") {
-      // Nothing stands before the message: it is too long by itself. Or all that is left to cut is an earlier summary.
+      // Nothing precedes the message, so it alone is too long. Or only an earlier summary is left to cut.
       next = next === "keep_message" ? "shortest" : "short";
       made = await compactAfter(context, next, options);
     }
@@ -63,7 +63,9 @@ export async function runTurnCompacting(
   return outcome;
 }
 
-/** A turn ran full, and the process died over its compaction: that is made again, and the turn goes on as it would have. */
+/**
+ * A turn ran full and the process died during its compaction. Compacts again, and continues the turn as it would have.
+ */
 export async function compactAgainAndGoOn(
   turn: string,
   opening: readonly EventDraft[],
@@ -82,8 +84,9 @@ function ranFull(outcome: TurnOutcome): boolean {
 }
 
 /**
- * A turn that got something done is cut gently. One whose very first request was too long keeps the person's message
- * and nothing before it; if even that is too long, the message itself is. What the runtime began is cut short.
+ * A turn that got something done is cut gently. If its very first request was too long, only the person's message is
+ * kept and nothing before it; if even that does not fit, the message itself is too long. A turn that the runtime began
+ * is cut short.
  */
 function nextStage(stage: Stage, turn: { readonly didWork: boolean; readonly byPerson: boolean }): Stage {
   if (turn.didWork) return "gentle";
@@ -98,7 +101,7 @@ async function compactAfter(
 ): Promise<CompactionOutcome["status"]> {
   const own = options.contextFor(options.newTurn(), "compaction");
   const message = context.live.fold.entries.findLast(isPersons);
-  // What did not fit says how much is too much, where nobody knows what the model takes.
+  // If the model's context size is unknown, what did not fit shows how much is too much.
   const whole = context.live.fold.entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
   const maxLength = Math.min(summaryLength(options.contextTokens), Math.max(SHORTEST, whole * SUMMARY_SHARE));
   const plans: Readonly<Record<Stage, CompactionPlan>> = {
@@ -115,7 +118,9 @@ const SUMMARY_SHARE = 0.15;
 const SHORT = 2000;
 const SHORTEST = 600;
 
-/** A part of what the model takes, four characters to the token; where nobody knows, what any model takes. */
+/**
+ * A share of the model's context, at four characters per token. If that is unknown, a length that any model accepts.
+ */
 export function summaryLength(contextTokens: number | undefined): number {
   if (contextTokens === undefined) return 16_000;
   return Math.round(Math.min(40_000, Math.max(SHORTEST, contextTokens * 4 * SUMMARY_SHARE)));
@@ -135,8 +140,8 @@ async function endTooLong(
   message: boolean,
 ): Promise<TurnOutcome> {
   const what = message
-    ? "the message alone is longer than the model's context. Later requests carry its beginning only: send it in parts, or as a file that a tool can read"
-    : "what is left after compaction is still longer than the model's context: its instructions and tools may be too long for this model";
+    ? "the message alone is longer than the model's context. Later requests carry only its beginning. Send it in parts, or as a file that a tool can read"
+    : "the conversation is still longer than the model's context after compaction. The instructions and tools may be too long for this model";
   const error = { ...(outcome.error ?? { code: "context", class: "LIMIT" as const }), message: what };
   try {
     await context.live.append(
@@ -144,12 +149,12 @@ async function endTooLong(
       { durable: true },
     );
   } catch {
-    // The log has said so already, and the outcome says it too.
+    // The log has already reported it, and the outcome does too.
   }
   return { ...outcome, error };
 }
 
-/** Before a turn: the front goes while there is still room to write the summary in. */
+/** Called before a turn: compacts while there is still room to write the summary. */
 export async function compactBeforeTurn(
   options: CompactingOptions,
   opening: readonly EventDraft[],

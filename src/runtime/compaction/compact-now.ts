@@ -1,4 +1,4 @@
-/** A compaction that a person asked for. */
+/** A compaction that a person requested. */
 
 import type { CompactOptions, TurnResult } from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
@@ -12,7 +12,7 @@ export function assertKeepTurns(keepTurns: number | undefined): void {
   throw codedError("keep_turns_invalid", "keepTurns must be a whole number, 0 or more");
 }
 
-/** The last turn stays word for word unless told otherwise; where there is only one, it is summarised. */
+/** Keeps the last turn verbatim by default. If there is only one turn, it is summarised. */
 export async function compactNow(
   context: TurnContext,
   opening: readonly EventDraft[],
@@ -20,7 +20,7 @@ export async function compactNow(
 ): Promise<TurnResult> {
   const { instructions, keepTurns } = options;
   try {
-    // Before the turns are counted: a crash may have left the session aside of its own path.
+    // Before the turns are counted: a crash may have left the session off its own path.
     if (opening.length > 0) await context.live.append(opening);
   } catch (error) {
     return { text: "", steps: 0, usage: NO_USAGE, status: "failed", error: errorInfoOf(error) };
@@ -41,7 +41,7 @@ export async function compactNow(
       status: "failed",
       error: {
         code: "nothing_to_compact",
-        message: `${turns === 0 ? "nothing was said that is not in a summary already" : `nothing stands before the last ${turns === 1 ? "turn" : `${turns} turns`}`}: there is nothing to compact`,
+        message: `there is nothing to compact: ${turns === 0 ? "every message is already in a summary" : `nothing comes before the last ${turns === 1 ? "turn" : `${turns} turns`}`}`,
       },
     };
   return { ...base, status, error };

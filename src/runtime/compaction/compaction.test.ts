@@ -40,8 +40,8 @@ const three = [
   { output: [think("C"), say("answer c")] },
 ];
 
-describe("a compaction that was asked for", () => {
-  test("asks the model aside, keeps the last turn word for word and everything in the log", async () => {
+describe("a requested compaction", () => {
+  test("asks the model off the path, and keeps the last turn verbatim and everything in the log", async () => {
     const { session, emulator } = await scriptedSession(three);
     await session.send("one").result();
     await session.send("two").result();
@@ -63,7 +63,7 @@ describe("a compaction that was asked for", () => {
     ]);
     expect(ofType(after, "turn_end").at(-1)).toMatchObject({ status: "completed", turn: asked?.turn });
     expect((await pathOf(session)).slice(-3)).toEqual(["branch", "compaction", "turn_end"]);
-    // It reads what it will stand for, by the very input that was sent before: the prompt cache is not lost.
+    // It reads what it will replace, with the same input as before, so the prompt cache is not lost.
     const read = inputOf(emulator, 2).slice(0, -1);
     expect(textsOf(read)).toEqual(["one", "answer a"]);
     expect(inputOf(emulator, 1).slice(0, read.length)).toEqual(read);
@@ -76,7 +76,7 @@ describe("a compaction that was asked for", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("with keepTurns 0 keeps nothing word for word but the last message, and a single turn can be compacted", async () => {
+  test("with keepTurns 0 keeps only the last message verbatim, and a single turn can be compacted", async () => {
     for (const options of [{ keepTurns: 0 }, {}]) {
       const { session, emulator } = await scriptedSession([
         { output: [say("answer a")] },
@@ -93,7 +93,7 @@ describe("a compaction that was asked for", () => {
     }
   });
 
-  test("again folds the summary before it in", async () => {
+  test("includes the previous summary the next time", async () => {
     const { session, emulator } = await scriptedSession([
       { output: [say("answer a")] },
       { output: [say("First summary.")] },
@@ -112,7 +112,7 @@ describe("a compaction that was asked for", () => {
     expect(sent).not.toContain("First summary.");
   });
 
-  test("of nothing is refused, and so is a senseless number", async () => {
+  test("is refused if there is nothing to compact, or the number is invalid", async () => {
     const { session } = await scriptedSession([{ output: [say("answer a")] }]);
     await expect(session.compact()).rejects.toMatchObject({ code: "nothing_to_compact" });
     await session.send("one").result();
@@ -122,7 +122,7 @@ describe("a compaction that was asked for", () => {
     expect(await history(session)).toEqual(before);
   });
 
-  test("that is cancelled leaves the conversation as it was", async () => {
+  test("leaves the conversation unchanged if it is cancelled", async () => {
     const { session, emulator } = await scriptedSession([
       { output: [say("answer a")] },
       { output: [say("never read")] },
@@ -144,7 +144,7 @@ describe("a compaction that was asked for", () => {
     expect(textsOf(inputOf(emulator, -1 + emulator.exchanges.length))).toEqual(["one", "answer a", "two"]);
   });
 
-  test("with no model that answers uses a digest of the log, and says so", async () => {
+  test("uses a digest of the log if no model answers, and says so", async () => {
     const { session, emulator } = await scriptedSession([{ output: [say("answer a")] }], {
       limits: { maxRetries: 0 },
     });
@@ -161,7 +161,7 @@ describe("a compaction that was asked for", () => {
     expect(await session.send("hello").result()).toMatchObject({ status: "completed" });
   });
 
-  test("of a model that only calls tools runs none of them", async () => {
+  test("runs no tools if the model only calls tools", async () => {
     let ran = 0;
     const { session } = await scriptedSession(
       [{ output: [say("answer a")] }, { output: [call("look")] }, { output: [say("answer b")] }],
@@ -175,8 +175,8 @@ describe("a compaction that was asked for", () => {
   });
 });
 
-describe("a compaction and the other ways through history", () => {
-  test("an undo across it brings back what it stood for", async () => {
+describe("a compaction and other changes of history", () => {
+  test("an undo across it restores what it replaced", async () => {
     const { session, emulator } = await scriptedSession(three);
     await session.send("one").result();
     await session.send("two").result();
@@ -212,7 +212,7 @@ describe("a compaction and the other ways through history", () => {
     expect(textsOf(inputOf(emulator, 3)).slice(1)).toEqual(["two", "answer b", "three"]);
   });
 
-  test("on a branch it is of that branch alone", async () => {
+  test("a compaction on a branch applies to that branch only", async () => {
     const { session } = await scriptedSession(three);
     await session.send("one").result();
     const first = (await history(session)).at(-1)?.seq ?? -1;
@@ -222,7 +222,7 @@ describe("a compaction and the other ways through history", () => {
     expect((await session.preview()).items.map(({ head }) => head)).toEqual(["one", "", "answer a"]);
   });
 
-  test("one that the process did not survive is left by whatever comes next", async () => {
+  test("a compaction interrupted by a crash is left by whatever comes next", async () => {
     const { session, agent, emulator } = await scriptedSession(three);
     await session.send("one").result();
     await session.send("two").result();
@@ -247,7 +247,7 @@ describe("a compaction and the other ways through history", () => {
   });
 });
 
-/** The log as it stood after each event of the exchange that asks for the summary, and what a session makes of it. */
+/** Opens the log as it was after each event of the exchange that requests the summary. */
 async function afterEachCrash(
   session: Session,
   agent: Agent,
@@ -270,7 +270,7 @@ async function afterEachCrash(
 }
 
 describe("resume", () => {
-  test("finishes a compaction that the process did not survive", async () => {
+  test("finishes a compaction that a crash interrupted", async () => {
     const answers = Array.from({ length: 20 }, () => ({ output: [say("They greeted each other.")] }));
     const { session, agent, emulator } = await scriptedSession([...three.slice(0, 2), ...answers]);
     await session.send("one").result();
@@ -288,7 +288,7 @@ describe("resume", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("goes on with the turn that had run full when the process died over its compaction", async () => {
+  test("continues the turn that had run full when the process died during its compaction", async () => {
     const answers = Array.from({ length: 40 }, () => ({ output: [say("done")] }));
     const { session, agent } = await scriptedSession(
       [...["A", "B", "C"].map((text) => ({ output: [think(text), call("look")] })), ...answers],
@@ -306,7 +306,7 @@ describe("resume", () => {
 });
 
 describe("a context that fills", () => {
-  test("is told once when it passes 70 %, and shown to interfaces", async () => {
+  test("is announced once when it passes 70 %, and shown to interfaces", async () => {
     const { session } = await scriptedSession(
       [1, 2, 3, 4].map(() => ({ output: [say("ok")] })),
       { limits: { contextTokens: 400 }, compaction: { automatic: false } },
@@ -324,7 +324,7 @@ describe("a context that fills", () => {
     expect(ofType(await history(session), "compaction")).toEqual([]);
   });
 
-  test("is compacted before the next turn from 85 % on, seen in that turn", async () => {
+  test("is compacted before the next turn from 85 % on, visibly in that turn", async () => {
     const { session, emulator } = await scriptedSession(
       [
         { output: [say("a")] },
@@ -346,7 +346,7 @@ describe("a context that fills", () => {
 });
 
 describe("a request that is too long", () => {
-  test("inside a turn ends it incomplete, compacts at the edge of a group and goes on by itself", async () => {
+  test("inside a turn ends it as incomplete, compacts at the edge of a group, and continues automatically", async () => {
     let looks = 0;
     const { session, emulator } = await scriptedSession(
       [
@@ -378,7 +378,7 @@ describe("a request that is too long", () => {
     expect(await session.send("and now?").result()).toMatchObject({ status: "completed" });
   });
 
-  test("at its first step keeps the message and summarises what stands before it", async () => {
+  test("at its first step keeps the message and summarises everything before it", async () => {
     const { session, emulator } = await scriptedSession(
       [
         { output: [say(`a ${words(500)}`)] },
@@ -394,7 +394,7 @@ describe("a request that is too long", () => {
     expect(textsOf(sent)).toContain(question);
   });
 
-  test("by a single message ends clearly, and the next turn works", async () => {
+  test("because of a single message ends with a clear error, and the next turn works", async () => {
     for (const turnsBefore of [0, 2]) {
       const { session } = await scriptedSession(undefined, { emulator: small(1500) });
       for (let index = 0; index < turnsBefore; index += 1) await session.send("hello").result();
@@ -408,7 +408,7 @@ describe("a request that is too long", () => {
     }
   });
 
-  test("for ever, because the instructions alone do not fit, ends after a bounded number of requests", async () => {
+  test("because the instructions alone do not fit ends after a bounded number of requests", async () => {
     const { session, emulator } = await scriptedSession(undefined, {
       emulator: small(300),
       system: words(2000),
@@ -419,7 +419,7 @@ describe("a request that is too long", () => {
     expect(await session.send("hello").result()).toMatchObject({ status: "incomplete", reason: "context" });
   });
 
-  test("with compaction switched off stays as it is", async () => {
+  test("stays incomplete if compaction is switched off", async () => {
     const { session, emulator } = await scriptedSession(undefined, {
       emulator: small(300),
       compaction: { automatic: false },

@@ -1,6 +1,6 @@
 /**
- * A compaction that a crash left open (turn/recover.ts): what it had asked for is left aside, and it is made again. Where it was to
- * make room in a turn that ran full, that turn goes on afterwards, as it would have.
+ * Finishes a compaction that a crash left open (turn/recover.ts): its open exchange is abandoned, and the compaction
+ * runs again. If it was meant to make room for a turn that ran full, that turn then continues.
  */
 
 import type { TurnResult } from "../../base/api/index.ts";
@@ -20,7 +20,7 @@ export async function finishCompaction(
   return outcome;
 }
 
-/** The last thing before it is a turn that ended because its context was full. */
+/** Whether the last event before it is the end of a turn whose context was full. */
 function madeRoomInATurn(events: readonly LoggedEvent[]): boolean {
   const last = walkPath(events).aside?.path.findLast(
     (event) => event.turn !== undefined && event.type !== "notice",

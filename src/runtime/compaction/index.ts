@@ -1,5 +1,6 @@
 /**
- * A summary in the place of the front: when a person asks for it, when a context runs full, and after a crash over one.
+ * Replaces the front of a conversation by a summary: on request, when a context fills up, and after a crash during a
+ * compaction.
  */
 
 export { compactBeforeTurn, type CompactingOptions, runTurnCompacting } from "./compact-around-turn.ts";

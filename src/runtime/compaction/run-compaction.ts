@@ -1,9 +1,9 @@
 /**
  * Compaction: the front of the conversation becomes a summary, at the edge of a group. Nothing is removed from the log.
  *
- * The summary is asked of the model in force, by a request folded from the log like any other, in a turn that
- * stands aside and is left by a `branch`. Too long even for that: the oldest entries are left out, by halves. No model
- * that answers: a digest made from the log. So there is always one, and no session is stuck (law 6).
+ * The current model writes the summary, in answer to a request folded from the log like any other, in a separate turn
+ * that a `branch` leaves again. If that request is too long, the oldest entries are omitted, half at a time. If no
+ * model answers, a digest made from the log is used. So there is always a summary, and no session gets stuck (law 6).
  */
 
 import {
@@ -29,14 +29,16 @@ import { remedyFor } from "../providers/index.ts";
 import { factsOfTurn, runStep, type TurnContext, TurnDeadline } from "../turn/index.ts";
 
 export interface CompactionPlan {
-  /** What has to be written first: the end of a turn that a crash left open. */
+  /** Events to write first: the end of a turn that a crash left open. */
   readonly opening?: readonly EventDraft[] | undefined;
-  /** What stays word for word: whole turns, the newest entries up to a share of the whole, or from an event on. */
+  /**
+   * What stays verbatim: whole turns, the newest entries up to a share of the whole, or everything from an event on.
+   */
   readonly keep:
     | { readonly turns: number }
     | { readonly share: number; readonly wholeTurns: boolean }
     | { readonly from: number };
-  /** False: a digest at once. */
+  /** If false, a digest is made without asking a model. */
   readonly ask: boolean;
   readonly instructions?: string | undefined;
   /** The longest summary, in characters. */
@@ -44,7 +46,7 @@ export interface CompactionPlan {
 }
 
 export interface CompactionOutcome {
-  /** `nothing`: there was nothing to fold into a summary, and nothing was written. */
+  /** `nothing` means that there was nothing to summarise, and nothing was written. */
   readonly status: "completed" | "nothing" | "cancelled" | "failed";
   readonly usage: Usage;
   readonly error?: ErrorInfo;
@@ -59,7 +61,7 @@ export async function runCompaction(context: TurnContext, plan: CompactionPlan):
       return { status: "nothing", usage: NO_USAGE };
     return await new CompactionRun(context, plan, entries, first).run();
   } catch (error) {
-    // Only our own ground can fail here: the log.
+    // Only the log can fail here.
     return { status: "failed", usage: NO_USAGE, error: errorInfoOf(error) };
   }
 }
@@ -73,7 +75,7 @@ function firstKept(entries: readonly Entry[], keep: CompactionPlan["keep"]): num
     const whole = entries.reduce((sum, entry) => sum + sizeOf(entry), 0);
     const first = keepNewest(entries, whole * keep.share);
     if (!keep.wholeTurns) return first;
-    // An answer without its question says little.
+    // An answer without its question is of little use.
     const message = entries.findIndex((entry, index) => index >= first && isPersons(entry));
     return message === -1 ? entries.length : message;
   }
@@ -81,7 +83,7 @@ function firstKept(entries: readonly Entry[], keep: CompactionPlan["keep"]): num
   return keep.turns === 0 ? entries.length : (messages.at(-keep.turns) ?? 0);
 }
 
-/** What the model wrote, and from which entry on it had read the conversation. */
+/** What the model wrote, and the first entry it had read. */
 interface Answer {
   readonly text: string;
   readonly from: number;
@@ -93,7 +95,7 @@ class CompactionRun {
   readonly #entries: readonly Entry[];
   readonly #first: number;
   readonly #path: readonly LoggedEvent[];
-  /** The last event before the turn that stands aside. */
+  /** The last event before the separate turn. */
   readonly #base: number;
   #steps = 0;
   #usage = NO_USAGE;
@@ -117,7 +119,7 @@ class CompactionRun {
     const summary = this.#summary(answer);
     const compaction = { type: "compaction", before: this.#before(), summary, by } as const;
     if (!this.#plan.ask) {
-      await this.#context.live.append([compaction], { durable: true }); // nobody was asked: no turn to end
+      await this.#context.live.append([compaction], { durable: true }); // no model was asked, so there is no turn to end
       return { status: "completed", usage: NO_USAGE };
     }
     const { turn } = this.#context;
@@ -136,7 +138,7 @@ class CompactionRun {
     return { status, usage: this.#usage };
   }
 
-  /** Undefined: no model could, or none in the time of a turn. */
+  /** Undefined if no model could write the summary, or not within the time limit of a turn. */
   async #ask(): Promise<Answer | "cancelled" | undefined> {
     const deadline = new TurnDeadline(this.#context.limits.turnTimeoutMs, this.#context.signal);
     try {
@@ -168,7 +170,7 @@ class CompactionRun {
     return undefined;
   }
 
-  /** What stays is not shown. Shorter with each attempt: a cut of its own, on the side that is left afterwards. */
+  /** Hides what stays. Each attempt is shorter: it makes its own cut, on the side path that is left afterwards. */
   #question(from: number): readonly EventDraft[] {
     const { turn } = this.#context;
     const kept = this.#before();
@@ -192,7 +194,7 @@ class CompactionRun {
     ];
   }
 
-  /** The entry from which on about half of what was read is left; always a later one. */
+  /** The first entry of about the newer half of what was read. Always advances. */
   #halfOf(from: number): number {
     const rest = this.#entries.slice(from, this.#first);
     const half = rest.reduce((sum, entry) => sum + sizeOf(entry), 0) / 2;
@@ -221,7 +223,7 @@ class CompactionRun {
     return `\n\n[The oldest part was too long to be read for this summary.]\n${digest}`;
   }
 
-  /** A task that goes on must not be known by hearsay only. */
+  /** A task in progress must not be known only from a summary, so the last message is quoted. */
   #lastMessage(folded: readonly Entry[]): string | undefined {
     if (this.#entries.slice(this.#first).some(isPersons)) return undefined;
     const last = folded.findLast(isPersons);
@@ -233,7 +235,7 @@ class CompactionRun {
       type: "notice",
       turn: this.#context.turn,
       code: "compaction_digest",
-      message: `no model could write the summary (${error.message}): a digest from the log stands in for it`,
+      message: `no model could write the summary (${error.message}), so a digest from the log replaces it`,
     };
   }
 }
@@ -250,7 +252,7 @@ function textOf(group: Group | undefined): string {
     .trim();
 }
 
-/** The request and not the answer was too long. */
+/** Whether the request, not the answer, was too long. */
 function isTooLong(error: ErrorInfo | undefined): boolean {
   return remedyFor(error).remedy === "compact" && error?.code !== "max_output_tokens";
 }

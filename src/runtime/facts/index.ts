@@ -1,6 +1,4 @@
-/**
- * log → facts: title, folder, settings, usage, cost, turns and requests of a session, counted in one place. Pure.
- */
+/** log → facts: title, folder, settings, usage, cost, turns and requests of a session, counted in one place. Pure. */
 
 export { leftBehind } from "./left-behind.ts";
 export type { RequestFacts } from "./request-facts.ts";

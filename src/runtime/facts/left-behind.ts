@@ -1,4 +1,4 @@
-/** Events that lie on no path in use: what an edit, a retry or an undo has left. */
+/** Events that are on no active path: what an edit, a retry or an undo left behind. */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
 import { activePath } from "../fold/index.ts";

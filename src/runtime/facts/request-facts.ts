@@ -1,4 +1,4 @@
-/** One request of a session and what came of it. */
+/** One request of a session and its outcome. */
 
 import type {
   AssistantMessage,
@@ -12,24 +12,24 @@ import type {
 
 export interface ToolFacts {
   readonly call: ToolCall;
-  /** The first one: it is what the model reads. */
+  /** The first result, which is the one the model reads. */
   readonly result: ToolResult | undefined;
 }
 
 export class RequestFacts {
-  /** From 1, over the whole log: what `rebuildRequest` takes. */
+  /** Counted from 1 over the whole log, as `rebuildRequest` expects. */
   readonly request: number;
   readonly start: ResponseStart;
-  /** What it did not carry, by reason, also where the event only names an earlier one. */
+  /** What the request omitted, by reason, even if the event only refers to an earlier one. */
   readonly leftOut: readonly LeftOut[];
   readonly #messages: AssistantMessage[] = [];
   readonly #thoughts: Reasoning[] = [];
   readonly #tools: { call: ToolCall; result: ToolResult | undefined }[] = [];
-  /** Where a call of that id stands first. */
+  /** The index of the first call with that id. */
   readonly #toolAt = new Map<string, number>();
   readonly #slots = new Set<number>();
   end: ResponseEnd | undefined;
-  /** Zero for a response without usage; undefined where the price is not known. */
+  /** Zero for a response without usage, undefined if the price is not known. */
   costUsd: number | undefined = 0;
 
   constructor(request: number, start: ResponseStart, leftOut: readonly LeftOut[]) {
@@ -54,7 +54,7 @@ export class RequestFacts {
     return this.#tools;
   }
 
-  /** The answer, or how it was refused; what a response said that failed is for people and no answer. */
+  /** The answer, or its refusal. Empty for a failed response, whose text is only for people. */
   get text(): string {
     if (this.end?.status !== "completed" && this.end?.status !== "incomplete") return "";
     return this.#messages
@@ -73,7 +73,7 @@ export class RequestFacts {
       const tool = this.#tools[this.#toolAt.get(event.callId) ?? -1];
       if (tool !== undefined) tool.result ??= event;
     } else if (!this.#slots.has(event.outputIndex)) {
-      // The same slot twice is a repeated event of the stream: the first one counts, as in the fold.
+      // The same slot twice is a repeated stream event: the first one counts, as in the fold.
       this.#slots.add(event.outputIndex);
       this.#messages.push(event);
     }

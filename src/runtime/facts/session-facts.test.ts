@@ -10,7 +10,7 @@ const start = { type: "session_start", session: "s", root: "s", writer: "test" }
 const costOf = ({ model }: { readonly model: string }): number | undefined =>
   model === HOME.model ? 0.1 : undefined;
 
-test("title, folder, settings, model and usage are those of the last event that says them", () => {
+test("title, folder, settings, model and usage come from the last event that has them", () => {
   const log = new LogBuilder()
     .add({ ...start, cwd: "/project" })
     .settings({ effort: "low" })
@@ -32,7 +32,7 @@ test("title, folder, settings, model and usage are those of the last event that 
 });
 
 describe("the cost", () => {
-  test("is summed without the noise of floating point", () => {
+  test("is summed without floating-point noise", () => {
     const log = new LogBuilder().user("hello").respond({ usage }).respond({ usage }).respond({ usage });
     expect(factsOf(log.events, costOf).costUsd).toBe(0.3);
   });
@@ -68,7 +68,7 @@ describe("a turn", () => {
     expect(facts.lastMessage).toEqual({ seq: 0, text: "what is it?" });
   });
 
-  test("gives the refusal where a message has no text, by output index, and of a slot the first", () => {
+  test("has the refusal as its text if a message has none, by output index, with the first of each slot", () => {
     const log = new LogBuilder().user("do it").respond({
       items: [
         { type: "message", text: "second", outputIndex: 1 },
@@ -80,7 +80,7 @@ describe("a turn", () => {
   });
 });
 
-test("a request has its tools with their first result, and what it left out, also by reference", () => {
+test("a request has its tools with their first result, and what it omitted, even by reference", () => {
   const log = new LogBuilder().user("look");
   log
     .respond({ items: [{ type: "call", callId: "c1" }] })
@@ -117,7 +117,7 @@ test("a question is open until it is answered, its call has a result, or the tur
   expect(factsOf(log.events).question).toBeUndefined();
 });
 
-test("event by event gives what all at once gives, and an event that comes twice counts once", () => {
+test("adding events one by one equals adding all at once, and a repeated event counts once", () => {
   const log = new LogBuilder().user("a").respond({ usage }).endTurn().user("b").respond({ usage });
   const facts = new SessionFacts(() => 1);
   for (const event of log.events) facts.add([event, event]);
@@ -125,7 +125,7 @@ test("event by event gives what all at once gives, and an event that comes twice
   expect(facts).toEqual(factsOf(log.events, () => 1));
 });
 
-test("what a branch left is left behind, the branch itself is not", () => {
+test("what a branch abandoned is left behind, the branch itself is not", () => {
   const log = new LogBuilder().user("a").respond().endTurn().user("b").respond().endTurn();
   const kept = log.events.findIndex(({ type }) => type === "turn_end");
   log.branch(kept).user("c");

@@ -1,6 +1,6 @@
 /**
- * The third fold: log → facts. What lists, status lines, prices, statistics and routes tell of a session, counted once
- * and taken further by what is new. Every event counts, also one on a branch that was left: it was paid for.
+ * The third fold: log → facts. What lists, status lines, prices, statistics and routes show of a session, counted once
+ * and extended by new events. Every event counts, even one on an abandoned branch: it was paid for.
  */
 
 import {
@@ -41,10 +41,10 @@ export class SessionFacts {
   lastSeq = -1;
   start: SessionStart | undefined;
   title: string | undefined;
-  /** Of the last step. */
+  /** The settings of the last step. */
   settings: Settings | undefined;
   usage: Usage = NO_USAGE;
-  /** The turn under way; undefined when the last one has ended. */
+  /** The running turn, or undefined if the last one has ended. */
   openTurn: string | undefined;
   turnsEnded = 0;
 
@@ -61,12 +61,12 @@ export class SessionFacts {
     return this.#requests.at(-1)?.model;
   }
 
-  /** Of all requests so far; undefined as soon as one has no known price. */
+  /** The cost of all requests so far, or undefined as soon as one price is not known. */
   get costUsd(): number | undefined {
     return inMicroDollars(this.#costUsd);
   }
 
-  /** What each response used that said so, in the order they ended. */
+  /** The usage of each response that reported it, in the order they ended. */
   get spent(): readonly Spent[] {
     return this.#spent;
   }
@@ -81,12 +81,12 @@ export class SessionFacts {
     return this.#turns;
   }
 
-  /** The oldest question that nobody has answered. */
+  /** The oldest unanswered question. */
   get question(): PermissionRequest | undefined {
     return this.#questions.values().next().value;
   }
 
-  /** The last message of a person, and where it stands. */
+  /** The last message of a person, and its seq. */
   get lastMessage(): { readonly seq: number; readonly text: string } | undefined {
     const message = this.#lastMessage;
     if (message === undefined) return undefined;
@@ -94,7 +94,7 @@ export class SessionFacts {
     return { seq: message.seq, text: parts.join("\n") };
   }
 
-  /** Events that were counted before are passed over, so that a follower may hand over some of them twice. */
+  /** Skips events that were already counted, so a follower may pass some of them twice. */
   add(events: Iterable<SessionEvent>): void {
     for (const event of events) {
       if (!("seq" in event) || event.seq <= this.lastSeq) continue;
@@ -134,7 +134,7 @@ export class SessionFacts {
         return;
       case "turn_end":
         this.turnsEnded += 1;
-        // One that was cancelled before it began ends nothing but itself.
+        // A turn that was cancelled before it began ends nothing but itself.
         if (event.turn !== this.openTurn) return;
         this.openTurn = undefined;
         this.#questions.clear();
@@ -148,7 +148,7 @@ export class SessionFacts {
       case "tool_call":
         this.#byResponse.get(event.response)?.add(event);
         return;
-      // They tell nothing that is counted here.
+      // These do not affect the facts.
       case "branch":
       case "compaction":
       case "hosted_item":

@@ -11,7 +11,7 @@ const usageOf = (inputTokens: number): Usage => ({
   reasoningTokens: 0,
 });
 
-/** Like real prices: a long request costs more for each of its tokens. */
+/** Like real prices: a long request costs more per token. */
 const costOf = (origin: { readonly model: string }, { inputTokens }: Usage): number | undefined => {
   if (origin.model === "unpriced") return undefined;
   return (inputTokens * (inputTokens > 100 ? 0.7 : 0.1)) / 3;
@@ -34,7 +34,7 @@ test.each([
   expect(costOfSummary(summaryOf(factsOf(events)), costOf)).toBe(factsOf(events, costOf).costUsd);
 });
 
-test("an end whose request the log does not have has no known price, as for the facts", () => {
+test("an end whose request is not in the log has no known price, as in the facts", () => {
   const log = logOf([60]).add({
     type: "response_end",
     response: "nowhere",
@@ -46,7 +46,7 @@ test("an end whose request the log does not have has no known price, as for the 
   expect(costOfSummary(summaryOf(factsOf(log.events)), costOf)).toBeUndefined();
 });
 
-test("a summary stays as it is while its facts grow", () => {
+test("a summary does not change while its facts grow", () => {
   const log = logOf([60]);
   const facts = factsOf(log.events);
   const summary = summaryOf(facts);

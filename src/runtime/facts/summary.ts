@@ -1,7 +1,7 @@
 /**
- * A session's summary: those of its facts that lists show, small enough to be kept beside the log. It is taken from the
- * facts and counts nothing by itself. Prices are the caller's, and one may depend on the size of a single request, so it
- * says what each request used and not what it cost.
+ * A session's summary: the facts that lists show, small enough to keep next to the log. It is taken from the facts and
+ * counts nothing itself. Prices are up to the caller and may depend on the size of a single request, so the summary
+ * holds what each request used, not what it cost.
  */
 
 import type { Usage } from "../../base/events/index.ts";
@@ -9,19 +9,19 @@ import type { SessionFacts } from "./session-facts.ts";
 import { type CostOf, costOfSpent, inMicroDollars, plusCost, type Spent } from "./spent.ts";
 
 export interface StoredSummary {
-  /** How many the log has; none where a crash left it empty. */
+  /** The number of events in the log; 0 if a crash left it empty. */
   readonly events: number;
   readonly title?: string | undefined;
   readonly cwd?: string | undefined;
   /** `provider/model` of the last request. */
   readonly model?: string | undefined;
   readonly usage: Usage;
-  /** Those that were begun. */
+  /** The number of turns that began. */
   readonly turns: number;
   readonly turnsEnded: number;
-  /** The turn under way, or the one that a crash left open. */
+  /** The running turn, or the one that a crash left open. */
   readonly openTurn?: string | undefined;
-  /** In the order of the log: what `costOfSummary` prices. */
+  /** In log order; `costOfSummary` prices it. */
   readonly spent: readonly Spent[];
 }
 
@@ -40,7 +40,7 @@ export function summaryOf(facts: SessionFacts): StoredSummary {
   };
 }
 
-/** What `SessionFacts.costUsd` says of the same log. */
+/** The same value as `SessionFacts.costUsd` of the same log. */
 export function costOfSummary({ spent }: Pick<StoredSummary, "spent">, costOf: CostOf): number | undefined {
   let sum: number | undefined = 0;
   for (const one of spent) sum = plusCost(sum, costOfSpent(one, costOf));

@@ -1,4 +1,4 @@
-/** One turn of a session: where it stands, what it was asked and what came of it. */
+/** One turn of a session: its position, its request and its outcome. */
 
 import {
   addUsage,
@@ -16,9 +16,9 @@ export class TurnFacts {
   readonly firstSeq: number;
   readonly requests: RequestFacts[] = [];
   lastSeq: number;
-  /** The first message; a retried turn has none of its own. */
+  /** The first message. A retried turn has none of its own. */
   message: UserMessage | undefined;
-  /** How a retried or edited turn left the path before it. */
+  /** The branch with which a retried or edited turn left the previous path. */
   branch: Branch | undefined;
   end: TurnEnd | undefined;
 
@@ -28,7 +28,7 @@ export class TurnFacts {
     this.lastSeq = firstSeq;
   }
 
-  /** The text of the last response that had any. */
+  /** The text of the last response that has any. */
   get text(): string {
     return this.requests.findLast(({ text }) => text !== "")?.text ?? "";
   }
@@ -41,7 +41,7 @@ export class TurnFacts {
     );
   }
 
-  /** Of its last request; an attempt that took the place of another counts with it. */
+  /** The step of its last request; attempts of the same step count once. */
   get steps(): number {
     return this.requests.at(-1)?.start.step ?? 0;
   }

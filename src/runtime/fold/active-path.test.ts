@@ -30,7 +30,7 @@ describe("the active path", () => {
     expect(activePath([])).toEqual([]);
   });
 
-  test("goes back with a branch and on from there; the branch itself is on it", () => {
+  test("goes back with a branch and continues from there; the branch itself is on it", () => {
     const log = two().branch(4).user("c");
     expect(seqs(log)).toEqual([0, 1, 2, 3, 4, 9, 10]);
     expect(texts(log)).toEqual(["a", "rsp_1", "c"]);
@@ -42,22 +42,22 @@ describe("the active path", () => {
     expect(texts(log)).toEqual(["a", "d"]);
   });
 
-  test("can enter a branch again that was left: the path is what it was when that event was written", () => {
+  test("can return to an abandoned branch: the path is what it was when that event was written", () => {
     const log = two().branch(4).user("c").branch(8).user("e");
     expect(seqs(log)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12]);
     expect(texts(log)).toEqual(["a", "rsp_1", "b", "rsp_2", "e"]);
-    log.branch(10).user("f"); // and the other one: its own branch event included
+    log.branch(10).user("f"); // and the other one, including its own branch event
     expect(seqs(log)).toEqual([0, 1, 2, 3, 4, 9, 10, 13, 14]);
     expect(texts(log)).toEqual(["a", "rsp_1", "c", "f"]);
   });
 
-  test("keeps the first event, which says whose log it is, however far back a branch goes", () => {
+  test("keeps the first event, which names the session, however far back a branch goes", () => {
     const log = two().branch(-1).user("again");
     expect(seqs(log)).toEqual([0, 9, 10]);
     expect(texts(log)).toEqual(["again"]);
   });
 
-  test("settings of a left branch are not in force on the other; what an origin refused is", () => {
+  test("has no settings of an abandoned branch, but keeps what an origin refused", () => {
     const log = two().settings({ system: "of b" }).override({ kind: "all" }, "omit_reasoning").branch(4);
     const plan = planOf(log.events);
     expect([plan?.settings.system, plan?.overrides.map(({ action }) => action)]).toEqual([
@@ -66,7 +66,7 @@ describe("the active path", () => {
     ]);
   });
 
-  test("a result that comes for a call on a left branch stays there", () => {
+  test("does not gain a result for a call on an abandoned branch", () => {
     const log = new LogBuilder()
       .settings()
       .user("a")

@@ -1,10 +1,10 @@
 /**
- * The active path: the events that count. A `branch` leads back to an earlier point, and the path goes on from there;
- * what was left stays in the log and can be branched to again.
+ * The active path: the events that count. A `branch` leads back to an earlier point, and the path continues from there;
+ * the abandoned events stay in the log and can be branched to again.
  *
- * The turn of a compaction stands aside: it begins with a `branch` or a message of that purpose, and ends
- * with a `branch` back to where it began. One that never ended (a crash) is left by the next message, as if that branch
- * were there; recovery writes it down.
+ * The turn of a compaction stays off the path: it begins with a `branch` or a message of that purpose, and ends with a
+ * `branch` back to where it began. If it never ended (a crash), the next message leaves it as if that branch were
+ * there; recovery writes it down.
  */
 
 import type { LoggedEvent } from "../../base/events/index.ts";
@@ -15,7 +15,7 @@ export function activePath(events: readonly LoggedEvent[]): readonly LoggedEvent
 
 export interface Walked {
   readonly path: readonly LoggedEvent[];
-  /** A turn that stands aside and has not ended: its id, and the path it will lead back to. */
+  /** A turn off the path that has not ended: its id, and the path it will lead back to. */
   readonly aside: { readonly turn: string; readonly path: readonly LoggedEvent[] } | undefined;
 }
 
@@ -25,7 +25,7 @@ export function walkPath(events: readonly LoggedEvent[]): Walked {
   return { path, aside: aside && { turn: aside.turn, path: chainTo(events, before, aside.last) } };
 }
 
-/** For each event the place of the one before it on its path; -1 for the first. */
+/** For each event, the index of its predecessor on its path; -1 for the first. */
 export function eventsBefore(events: readonly LoggedEvent[]): readonly number[] {
   return walk(events).before;
 }
@@ -36,7 +36,7 @@ interface Links {
 }
 
 /**
- * Each event knows the event before it on its path, so a path is the chain that leads back from its last event. A branch
+ * Each event knows its predecessor on its path, so a path is the chain that leads back from its last event. A branch
  * then costs one link, however long the path it leaves and however often a session goes back and forth.
  */
 function walk(events: readonly LoggedEvent[]): Links {
@@ -56,7 +56,7 @@ function walk(events: readonly LoggedEvent[]): Links {
   return { before, aside };
 }
 
-/** Undefined for a branch to itself or to what comes later, which no writer makes: the path goes on as it is. */
+/** Undefined for a branch to itself or to a later event, which no writer makes; the path then continues unchanged. */
 function branchPoint(to: number, index: number): number | undefined {
   return to < index ? Math.max(0, to) : undefined;
 }
@@ -67,7 +67,7 @@ function chainTo(events: readonly LoggedEvent[], before: readonly number[], last
   return path.toReversed();
 }
 
-/** The first event of a turn of the runtime's own. */
+/** Whether this is the first event of a turn that the runtime itself starts. */
 export function startsAside(event: LoggedEvent): event is LoggedEvent & { readonly turn: string } {
   if (event.turn === undefined) return false;
   return event.type === "branch"
@@ -75,7 +75,7 @@ export function startsAside(event: LoggedEvent): event is LoggedEvent & { readon
     : event.type === "user_message" && event.purpose !== undefined;
 }
 
-/** Its end, or something of another turn. */
+/** Whether this is the end of that turn, or an event of another one. */
 export function leavesAside(event: LoggedEvent, turn: string): boolean {
   if (event.type === "turn_end") return event.turn === turn;
   return (event.type === "user_message" || event.type === "branch") && event.turn !== turn;

@@ -1,13 +1,13 @@
 /**
- * Where the provider runs the code of this conversation: a request that goes on with it has to say so (failures.md C17).
- * As of the newest event the request is made of, never of a clock: the same log gives the same request.
+ * Where the provider runs the code of this conversation: a request that continues it has to say so (failures.md C17).
+ * Judged by the newest event in the request, never by a clock, so the same log gives the same request.
  */
 
 import type { Settings } from "../../base/events/index.ts";
 import type { Entry, Group } from "./entries.ts";
 import type { GroupForm } from "./server-pairs.ts";
 
-/** Undefined where no answer of this origin told one, or it has expired. */
+/** Undefined if no answer of this origin named one, or if it has expired. */
 export function containerOf(
   entries: readonly Entry[],
   formOf: (group: Group) => GroupForm,
@@ -20,13 +20,14 @@ export function containerOf(
     if (entry.kind !== "group" || formOf(entry) !== "home") continue;
     answered = true;
     const { id, expiresAt } = entry.end?.container ?? {};
-    // An answer that waits for a tool of ours may leave it out (anthropic-sdk-python#1801): then it is where the loop was.
+    // An answer that waits for one of our tools may omit it (anthropic-sdk-python#1801); then the loop's container
+    // applies.
     if (id !== undefined) return expiresAt === undefined || expiresAt > now ? id : undefined;
   }
   return undefined;
 }
 
-/** A user may name one for all requests. */
+/** Whether the user's parameters name one for all requests. */
 export function givesContainer({ parameters }: Settings): boolean {
   const { container } = parameters;
   if (typeof container === "object" && container !== null) return "id" in container;

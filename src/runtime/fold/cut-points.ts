@@ -1,11 +1,11 @@
 /**
  * Where the front of a conversation may be cut: before a message or before a whole group, so never between a call and
- * its result and never between a thought and what follows it (failures.md H01). Pure.
+ * its result or between a thought and what follows it (failures.md H01). Pure.
  */
 
 import type { Entry } from "./entries.ts";
 
-/** The seq at which an entry begins: what `compaction.before` names. */
+/** The seq at which an entry begins, as in `compaction.before`. */
 export function startOf(entry: Entry): number {
   return entry.kind === "group" ? entry.start.seq : entry.event.seq;
 }
@@ -27,10 +27,12 @@ export function sizeOf(entry: Entry): number {
   }, 0);
 }
 
-/** What a picture costs is not told by its bytes. */
+/** The size of a picture in bytes says nothing about its cost. */
 const BLOB_SIZE = 6000;
 
-/** The first entry to keep, so that what is kept is at most `size`; the length of the list when not even the last fits. */
+/**
+ * The first entry to keep, so that those kept have at most `size`. The length of the list if not even the last fits.
+ */
 export function keepNewest(entries: readonly Entry[], size: number): number {
   let sum = 0;
   let first = entries.length;

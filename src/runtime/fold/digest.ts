@@ -1,6 +1,6 @@
 /**
- * What happened, told from the log alone: the user's messages, the heads of answers, the names of tools. For a session
- * whose summary no model could write; bounded, so that it always fits. Pure.
+ * A digest made from the log alone: the user's messages, the heads of answers, the names of tools. For a session whose
+ * summary no model could write; bounded, so that it always fits. Pure.
  */
 
 import type { InputPart } from "../../base/events/index.ts";
@@ -9,7 +9,7 @@ import type { Entry, Group } from "./entries.ts";
 
 export const DIGEST_HEADING = "[Digest made from the log: no model could write a summary.]";
 
-/** The newest words count most: what does not fit is left out from the front, and said to be. */
+/** Keeps the newest lines. Older ones that do not fit are omitted, and a line says how many. */
 export function digestOf(entries: readonly Entry[], maxLength: number): string {
   const lines = entries.flatMap(linesOf);
   const perLine = Math.max(MIN_LINE, Math.floor(maxLength / 8));
@@ -42,7 +42,7 @@ function linesOf(entry: Entry): readonly string[] {
   }
 }
 
-/** Only what ended: the rest was for people. */
+/** Only ended responses count; the rest was for people. */
 function groupLines(group: Group): readonly string[] {
   if (group.end?.status !== "completed" && group.end?.status !== "incomplete") return [];
   return group.items.flatMap((item): readonly string[] => {
@@ -59,7 +59,7 @@ export function contentText(content: readonly InputPart[]): string {
   return content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ");
 }
 
-/** On one line; what is cut is said with its length, because a cut is information too. */
+/** On one line. A cut names the full length, because a cut is information too. */
 function shorten(text: string, maxLength: number): string {
   const line = text
     .slice(0, maxLength * 4)

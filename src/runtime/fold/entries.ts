@@ -1,5 +1,6 @@
 /**
- * The conversation as the log tells it, before anybody decides what to send: user messages and response groups, in order.
+ * The conversation as the log has it, before any decision about what to send: user messages and response groups, in
+ * order.
  */
 
 import type {
@@ -24,12 +25,12 @@ export interface SummaryEntry {
   readonly event: Compaction;
 }
 
-/** All items of one response. Kept, cut, forked and dropped whole. */
+/** All items of one response. Kept, cut, forked and dropped as a whole. */
 export class Group {
   readonly kind = "group";
   readonly start: ResponseStart;
   readonly #items: ItemEvent[] = [];
-  /** Made when there is something to keep: a long session has many responses without a call. */
+  /** Created on demand: a long session has many responses without a call. */
   #startedCalls: Set<string> | undefined;
   #results: Map<string, ToolResult> | undefined;
   #answered: Set<string> | undefined;
@@ -46,12 +47,12 @@ export class Group {
     return this.start.origin;
   }
 
-  /** By output index: events interleave and indexes have gaps (failures.md R14). */
+  /** Ordered by output index: events interleave and indexes have gaps (failures.md R14). */
   get items(): readonly ItemEvent[] {
     return this.#items;
   }
 
-  /** Those that are to be run and answered. */
+  /** The calls that we have to run and answer. */
   get calls(): readonly ToolCall[] {
     return this.#items.filter(
       (item): item is ToolCall =>
@@ -60,8 +61,8 @@ export class Group {
   }
 
   /**
-   * A call that nobody waits for. Where Claude declined in mid-answer and another model went on, a `fallback` block says
-   * so, and what was called before it is void (code-yeongyu/senpi#113).
+   * Whether the call no longer counts. If Claude declined in mid-answer and another model continued, a `fallback` block
+   * says so, and all calls before it are void (code-yeongyu/senpi#113).
    */
   isVoid(item: ItemEvent): boolean {
     return item.type === "tool_call" && item.outputIndex < this.#fallbackAt;
@@ -72,7 +73,7 @@ export class Group {
   }
 
   addItem(item: ItemEvent): void {
-    // The same slot twice is a repeated event of the stream: the first one counts (failures.md I04, H09).
+    // The same slot twice is a repeated stream event: the first one counts (failures.md I04, H09).
     let at = this.#items.length;
     while (at > 0 && (this.#items[at - 1] as ItemEvent).outputIndex > item.outputIndex) at -= 1;
     if (this.#items[at - 1]?.outputIndex === item.outputIndex) return;
@@ -83,7 +84,7 @@ export class Group {
     }
   }
 
-  /** Hosted items, and a call whose output came in the same response: it is not ours to run or to answer. */
+  /** Hosted items, and calls whose output arrived in the same response: we must neither run nor answer them. */
   ranByProvider(item: ItemEvent): boolean {
     if (item.type === "hosted_item") return true;
     return item.type === "tool_call" && this.#answered?.has(item.callId) === true;
@@ -99,7 +100,7 @@ export class Group {
     if (!this.#results.has(result.callId)) this.#results.set(result.callId, result);
   }
 
-  /** When the last thing came that a request is made of. */
+  /** The time of the newest event of this group that a request is made of. */
   get newestAt(): string {
     const times = [...(this.#results?.values() ?? [])].map(({ at }) => at);
     return [this.end?.at ?? this.start.at, ...times].reduce((a, b) => (b > a ? b : a));
@@ -113,10 +114,10 @@ export class Group {
     return this.#results?.get(callId);
   }
 
-  /** Nothing that is still to come can change how this group is sent. */
+  /** Whether no later event can change how this group is sent. */
   get settled(): boolean {
     if (this.end === undefined) return false;
-    // Calls of an incomplete response are answered too: with the constant result that recovery records.
+    // Calls of an incomplete response are answered too, with the constant result that recovery records.
     if (this.end.status !== "completed" && this.end.status !== "incomplete") return true;
     return this.calls.every(({ callId }) => this.resultOf(callId) !== undefined);
   }

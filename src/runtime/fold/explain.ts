@@ -1,4 +1,4 @@
-/** The plan as a table: one decision per event that could be in a request. */
+/** The plan as a table: one decision for each event that could be in a request. */
 
 import {
   type Decision,
@@ -10,7 +10,7 @@ import {
 import { activePath } from "./active-path.ts";
 import type { PlanEntry } from "./plan.ts";
 
-/** Decisions for every event of the log, the ones left on another branch or before a cut included. */
+/** Decisions for every event of the log, including those on another branch or before a cut. */
 export function explain(events: readonly LoggedEvent[], entries: readonly PlanEntry[]): readonly Decision[] {
   const decisions = new Map<number, Decision>();
   for (const entry of entries) {
@@ -37,7 +37,7 @@ function decisionsOf(entry: PlanEntry): readonly Decision[] {
     ];
   }
   if (entry.kind === "summary") {
-    return [decision(entry.event, "translate", "compacted", "stands for what was compacted")];
+    return [decision(entry.event, "translate", "compacted", "replaces what was compacted")];
   }
   const items = entry.items.map(({ event, action, reason, why }) => decision(event, action, reason, why));
   const results = entry.results.flatMap((result) =>
@@ -57,11 +57,11 @@ function decisionsOf(entry: PlanEntry): readonly Decision[] {
 
 function leftBehind(event: LoggedEvent, onPath: boolean): Decision | undefined {
   if (event.type === "partial")
-    return decision(event, "omit", "for_people", "what was shown of an unfinished item");
+    return decision(event, "omit", "for_people", "the visible part of an unfinished item");
   if (!isItemEvent(event) && event.type !== "user_message" && event.type !== "tool_result") return undefined;
-  if (!onPath) return decision(event, "omit", "left_branch", "on a branch that was left");
+  if (!onPath) return decision(event, "omit", "left_branch", "on an abandoned branch");
   if (event.type === "tool_result")
-    return decision(event, "omit", "superseded", "its call is not sent, or had a result before");
+    return decision(event, "omit", "superseded", "its call is not sent, or already had a result");
   return decision(event, "omit", "compacted", "before the last compaction");
 }
 
@@ -74,7 +74,7 @@ function decision(
   return { seq: event.seq, type: event.type, action, reason, why };
 }
 
-/** The item events a request does not carry, as ranges: what `response_start` records. Grows with the request. */
+/** The item events a request does not carry, as ranges, as `response_start` records them. Grows with the request. */
 export class LeftOutRanges {
   readonly #byReason = new Map<Reason, [number, number][]>();
 
@@ -90,7 +90,7 @@ export class LeftOutRanges {
     }
   }
 
-  /** As it stands now; what comes later does not change it. */
+  /** The current ranges, as a copy that later entries do not change. */
   list(): readonly LeftOut[] {
     return [...this.#byReason].map(([reason, ranges]) => ({
       reason,

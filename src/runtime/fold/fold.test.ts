@@ -17,7 +17,7 @@ const groupAt = (log: LogBuilder, index = 0): PlannedGroup | undefined =>
 const start = (): LogBuilder => new LogBuilder().settings().user("hi");
 
 describe("groups", () => {
-  test("items stand by output index, gaps and interleaving allowed, and a slot counts once", () => {
+  test("have their items ordered by output index, despite gaps and interleaving, and a slot counts once", () => {
     const log = start().respond({
       items: [
         { type: "message", text: "last", outputIndex: 7 },
@@ -34,7 +34,7 @@ describe("groups", () => {
     expect(groupAt(log)?.items.at(-1)?.event).toMatchObject({ text: "last" });
   });
 
-  test("results stand in the order of the calls, however the tools finished, and the first one counts", () => {
+  test("have their results in call order, however the tools finished, and the first one counts", () => {
     const log = start()
       .respond({
         items: [
@@ -51,18 +51,18 @@ describe("groups", () => {
     ]);
   });
 
-  test("the first end of a response counts", () => {
+  test("keep the first end of a response", () => {
     const log = start().respond({ items: [{ type: "message", text: "A" }] });
     log.add({ type: "response_end", turn: log.turn, response: "rsp_1", status: "failed", durationMs: 0 });
     expect(groupAt(log)?.items[0]?.reason).toBe("same_origin");
   });
 
-  test("items, results and ends of a response nobody started are passed over", () => {
+  test("ignore items, results and ends of a response that never started", () => {
     const log = start().item({ type: "message", text: "stray" }, 0).result("call_x");
     expect(planOf(log.events)?.entries).toHaveLength(1);
   });
 
-  test("an unknown event changes nothing", () => {
+  test("ignore an unknown event", () => {
     const log = start().respond({ items: [{ type: "message", text: "A" }] });
     const before = planOf(log.events)?.entries;
     log.events.push({
@@ -75,7 +75,7 @@ describe("groups", () => {
 });
 
 describe("open ends: a call without a result gets a constant one", () => {
-  test("never started, started, and cut off", () => {
+  test("for never started, started, and cut off", () => {
     const open = start().respond({
       items: [
         { type: "call", callId: "call_a" },
@@ -91,7 +91,7 @@ describe("open ends: a call without a result gets a constant one", () => {
     expect(groupAt(cut)?.results.map(({ text }) => text)).toEqual([CUT_OFF.text]);
   });
 
-  test("recording the same text changes nothing in the request", () => {
+  test("and recording the same text does not change the request", () => {
     const log = start().respond({ items: [{ type: "call", callId: "call_a" }] });
     const before = groupAt(log)?.results.map(({ callId, text }) => [callId, text]);
     const group = groupAt(log)?.group;
@@ -118,11 +118,11 @@ const repeated = (): LogBuilder =>
     .result("call_1");
 
 describe("call ids", () => {
-  test("that repeat are left as they are at home; one that no request takes is mapped there too", () => {
+  test("that repeat stay unchanged at home; one that no request accepts is mapped there too", () => {
     expect(groupAt(repeated(), 1)?.items.map(({ callId }) => callId)).toEqual(["call_1", "call_ev_9"]);
   });
 
-  test("are mapped abroad when they repeat, are empty or too long, the same for call and result", () => {
+  test("are mapped abroad if they repeat, are empty or are too long, alike for call and result", () => {
     const settings = settingsWith({ target: { ...HOME, model: "other" } });
     const [, second] = groupsOf(planOf(repeated().events, settings)?.entries);
     const ids = second?.items.map(({ callId }) => callId);
@@ -132,7 +132,7 @@ describe("call ids", () => {
     expect(groupsOf(planOf(long.events, settings)?.entries)[0]?.items[0]?.callId).toBe("call_ev_3");
   });
 
-  test("are mapped at home where the profile says that they repeat", () => {
+  test("are mapped at home if the profile says that they repeat", () => {
     const settings = settingsWith({}, { callIdsRepeat: true });
     const [first, second] = groupsOf(planOf(repeated().events, settings)?.entries);
     expect([first?.items[0]?.callId, second?.items[0]?.callId]).toEqual(["call_1", "call_ev_8"]);
@@ -148,7 +148,7 @@ const compacted = (summary: string): LogBuilder => {
 };
 
 describe("a compaction cut", () => {
-  test("replaces all before it by the summary; settings and overrides stay in force", () => {
+  test("replaces everything before it by the summary; settings and overrides stay in force", () => {
     const plan = planOf(compacted("what was said").events);
     expect(plan?.entries.map(({ kind }) => kind)).toEqual(["summary", "user", "group"]);
     expect([plan?.settings.system, plan?.strip.length]).toEqual(["early", 1]);
@@ -158,14 +158,14 @@ describe("a compaction cut", () => {
     expect(planOf(compacted("").events)?.entries.map(({ kind }) => kind)).toEqual(["user", "group"]);
   });
 
-  test("the last one counts, and leaving its branch undoes it", () => {
+  test("is superseded by the last one, and leaving its branch undoes it", () => {
     const twice = compacted("first").add({ type: "compaction", before: 100, summary: "second" });
     const entries = planOf(twice.events)?.entries;
     expect(entries).toMatchObject([{ kind: "summary", event: { summary: "second" } }]);
     expect(planOf(twice.branch(9).events)?.entries).toHaveLength(4);
   });
 
-  test("explain says what was compacted", () => {
+  test("is named by explain for what was compacted", () => {
     const built = compacted("sum");
     const decisions = explain(built.events, planOf(built.events)?.entries ?? []);
     expect(decisions.map(({ seq, action, reason }) => [seq, action, reason])).toEqual([
@@ -179,7 +179,7 @@ describe("a compaction cut", () => {
 });
 
 describe("explain", () => {
-  test("has one decision for every event that could be in a request, in order, each with its reason in words", () => {
+  test("has one decision for every event that could be in a request, in order, each with a readable reason", () => {
     const log = start()
       .respond({ items: [{ type: "reasoning" }, { type: "call", callId: "call_1" }] })
       .result("call_1")
@@ -210,7 +210,7 @@ describe("explain", () => {
     expect(decisions.every(({ why }) => why.length > 3)).toBe(true);
   });
 
-  test("what a request left out is given as ranges by reason", () => {
+  test("lists what a request omitted as ranges by reason", () => {
     const log = start()
       .respond({ items: [{ type: "reasoning" }, { type: "message", text: "x" }], status: "cut" })
       .respond({ items: [{ type: "reasoning" }, { type: "message", text: "x" }], status: "failed", step: 2 })
@@ -231,7 +231,7 @@ describe("explain", () => {
   });
 });
 
-/** A log in which everything happens that may change an earlier decision. */
+/** A log with everything that may change an earlier decision. */
 const eventful = (): LogBuilder => {
   const log = start();
   log.respond({ items: [{ type: "reasoning" }], status: "cut", step: 1 });
@@ -259,7 +259,7 @@ const eventful = (): LogBuilder => {
 };
 
 describe("the incremental plan", () => {
-  test("is at every event the same as the one made from scratch, reasons included", () => {
+  test("equals the one made from scratch at every event, reasons included", () => {
     const log = eventful();
     const fold = new Fold();
     for (const [index, event] of log.events.entries()) {
@@ -271,7 +271,7 @@ describe("the incremental plan", () => {
     }
   });
 
-  test("keeps the planned entries of settled groups: a step costs what is new", () => {
+  test("keeps the planned entries of settled groups, so a step costs only what is new", () => {
     const log = start().respond({ items: [{ type: "message", text: "A" }] });
     const fold = new Fold();
     fold.add(log.events);
@@ -293,7 +293,7 @@ describe("the incremental plan", () => {
     expect(fold.plan()?.revision).not.toBe(first);
   });
 
-  test("has no plan without settings", () => {
+  test("does not exist without settings", () => {
     expect(planOf(new LogBuilder().user("a").events)).toBeUndefined();
   });
 });
@@ -303,7 +303,7 @@ const thought = { type: "reasoning" } as const;
 const answered = (...items: Parameters<LogBuilder["item"]>[0][]): LogBuilder => start().respond({ items });
 const ended = (status: ResponseStatus | "open"): LogBuilder => start().respond({ items: [answer], status });
 
-/** A log in which each reason occurs. Kept complete by the compiler: a new reason without one does not build. */
+/** A log for each reason. The compiler keeps it complete: a new reason without a log does not build. */
 const REACHED: Readonly<Record<Reason, readonly [log: LogBuilder, settings?: Settings]>> = {
   user_input: [start()],
   same_origin: [answered(answer)],
@@ -339,7 +339,7 @@ const REACHED: Readonly<Record<Reason, readonly [log: LogBuilder, settings?: Set
 test.each(Object.entries(REACHED))("the reason %s is given", (reason, [log, settings]) => {
   const plan = planOf(log.events, settings);
   if (plan === undefined) throw new Error("no plan");
-  // The prefix is known only to the renderer, so what it did is what is explained.
+  // Only the renderer knows the prefix, so its result is explained.
   const { entries } = openai("gpt-test", { apiKey: "k" })
     .createRenderer()
     .render(plan, { cacheKey: "s", blob: () => undefined });

@@ -1,9 +1,9 @@
 /**
- * The fold: log → plan. Pure and deterministic: time, ids, options and tables play no part.
+ * The fold: log → plan. Pure and deterministic: it does not depend on time, ids, options or tables.
  *
- * Incremental: events are taken one by one, and what was planned for settled entries is kept, so a step costs what is
- * new. Whatever can change an earlier decision (settings, override, branch, compaction, a second attempt) starts a new
- * revision. `planOf(events)` from scratch and the incremental plan are the same; a property test holds them together.
+ * It is incremental: events are added one by one, and plans of settled entries are kept, so a step costs only what is
+ * new. Anything that can change an earlier decision (settings, override, branch, compaction, a second attempt) starts a
+ * new revision. `planOf(events)` from scratch and the incremental plan are equal; a property test ensures that.
  */
 
 import {
@@ -38,9 +38,9 @@ export class Fold {
   #overrides: ReplayOverride[] = [];
   #settings: Settings | undefined;
   #compaction: Compaction | undefined;
-  /** The turn that stands aside, while it is open. */
+  /** The turn that is off the path, while it is open. */
   #aside: string | undefined;
-  /** Bumped by whatever may change what was planned before. */
+  /** Incremented by anything that may change earlier plans. */
   #generation = 0;
   #cache: PlanCache | undefined;
 
@@ -61,7 +61,7 @@ export class Fold {
     return this.#groups.get(response);
   }
 
-  /** Whatever turns back starts anew once, at the end: a log with many branches costs what a log without any does. */
+  /** Events that turn back cause one rebuild at the end, so a log with many branches costs no more than one without. */
   add(events: readonly LoggedEvent[]): void {
     let turnsBack = false;
     for (const event of events) {
@@ -76,13 +76,13 @@ export class Fold {
     if (turnsBack) this.#rebuild();
   }
 
-  /** The plan for the settings in force, or for others (a preview). Undefined while the log has none. */
+  /** The plan for the current settings, or for others (a preview). Undefined while the log has no settings. */
   plan(settings: Settings | undefined = this.#settings): Plan | undefined {
     if (settings === undefined) return undefined;
     const cache = this.#cacheFor(settings);
     const overrides = this.#overrides.filter((one) => sameOrigin(one.target, settings.target));
     const allowed = allowedGroups(this.#entries, settings);
-    // A cap looks back from the end, so every new message may change what was planned before it.
+    // A cap counts back from the end, so every new message may change earlier plans.
     if (allowed !== undefined) cache.reset();
     let taken = cache.taken;
     let settled = true;
@@ -105,7 +105,7 @@ export class Fold {
       }
       const planned = planEntry(entry, { settings, overrides, allowed, taken, stay: calls?.stay });
       takeIds(planned, taken);
-      // Once an open group stands in between, the rest is planned anew next time.
+      // Everything after an open group is planned again next time.
       (settled ? cache.entries : open).push(planned);
     }
     const strip = overrides.flatMap((one) => (one.what.kind === "field" ? [one.what] : []));
@@ -123,7 +123,7 @@ export class Fold {
   #rebuild(): void {
     this.#entries = [];
     this.#groups = new Map();
-    // What an origin has refused stays true on every branch and across every cut.
+    // Refusals of an origin stay valid on every branch and across every cut.
     this.#overrides = this.#events.filter((event) => event.type === "replay_override");
     this.#settings = undefined;
     this.#generation += 1;
@@ -198,7 +198,7 @@ export class Fold {
       if (entry?.kind !== "group" || entry.start.turn !== turn || entry.start.step !== step) break;
       if (entry.superseded) break; // so are all attempts before it
       entry.superseded = true;
-      // Only these were sent, whole or in part; the others were omitted and stay so.
+      // Only these were sent, in full or in part; the others were already omitted.
       if (entry.end?.status === "incomplete" || entry.end?.status === "completed") this.#generation += 1;
     }
   }
@@ -227,8 +227,8 @@ function planEntry(entry: Entry, context: PlanContext): PlanEntry {
 }
 
 /**
- * The id of a call is mapped where the profile says that it is too long, and for ids that repeat abroad or where the
- * profile says that they do; its name, where no API would take it. The same way every time (failures.md T05–T07, T15).
+ * Maps the id of a call if the profile says that it is too long, or if it repeats abroad or in a profile whose ids
+ * repeat. Maps its name if no API would accept it. The result is always the same (failures.md T05–T07, T15).
  */
 function asSent(item: PlannedItem, settings: Settings, sent: ReadonlySet<string>): PlannedItem {
   if (item.event.type !== "tool_call" || item.action === "omit") return item;
@@ -241,7 +241,7 @@ function asSent(item: PlannedItem, settings: Settings, sent: ReadonlySet<string>
     (item.action === "replay" || isPlainId(callId)) &&
     (mayRepeat || !sent.has(callId));
   const { event, item: text, action, reason } = item; // by name: a spread costs several times as much
-  const why = name === event.name ? item.why : `${item.why}; its tool's name goes as ${name}`;
+  const why = name === event.name ? item.why : `${item.why}; its tool name is sent as ${name}`;
   return {
     event,
     item: text,
@@ -257,12 +257,12 @@ function isDeclared(name: string, { tools, hosted }: Settings): boolean {
   return tools.some((tool) => tool.name === name) || hosted.some((tool) => tool["name"] === name);
 }
 
-/** An id that goes abroad: LiteLLM puts Gemini's signature into its own (BerriAI/litellm#16895). */
+/** Whether an id may go abroad. LiteLLM puts Gemini's signature into its ids (BerriAI/litellm#16895). */
 function isPlainId(callId: string): boolean {
   return callId.length <= 64 && !callId.includes("__thought__");
 }
 
-/** All calls first, then all results in call order: nothing stands between (failures.md T03, T04). */
+/** All calls first, then all results in call order, with nothing in between (failures.md T03, T04). */
 function resultsOf(group: Group, items: readonly PlannedItem[]): readonly PlannedResult[] {
   return items.flatMap((item): readonly PlannedResult[] => {
     if (item.callId === undefined || item.action === "omit") return [];
@@ -281,11 +281,11 @@ function resultsOf(group: Group, items: readonly PlannedItem[]): readonly Planne
   });
 }
 
-/** Ids that stand in the request already. */
+/** Ids that are already in the request. */
 interface TakenIds {
   readonly itemIds: Set<string>;
   readonly callIds: Set<string>;
-  /** Of calls that the provider runs, since somebody last spoke. */
+  /** Ids of calls that the provider runs, since the last message or summary. */
   readonly serverCalls: Set<string>;
 }
 
@@ -317,7 +317,7 @@ function takeIds(planned: PlanEntry, taken: TakenIds): void {
   }
 }
 
-/** What was planned for the settled entries at the front. */
+/** The plans of the settled entries at the front. */
 class PlanCache {
   static #revisions = 0;
   readonly settings: Settings;

@@ -26,7 +26,7 @@ function groups(log: LogBuilder, settings?: Settings): readonly PlannedGroup[] {
 const start = (): LogBuilder => new LogBuilder().settings().user("hi");
 
 describe("the close table", () => {
-  test("completed: the whole group, verbatim, with its ids", () => {
+  test("replays a completed group whole, verbatim, with its ids", () => {
     const log = start().respond({ items: FULL }).result("call_1");
     expect(decisions(log)).toEqual([
       "reasoning: replay same_origin",
@@ -36,7 +36,7 @@ describe("the close table", () => {
     expect(groups(log)[0]).toMatchObject({ withIds: true, results: [{ callId: "call_1", text: "done" }] });
   });
 
-  test("incomplete: finished text and calls as plain meaning, no reasoning, no ids, calls said to be cut off", () => {
+  test("sends finished text and calls of an incomplete group as plain meaning, without reasoning or ids; its calls are cut off", () => {
     const log = start().respond({ items: FULL, status: "incomplete" });
     expect(decisions(log)).toEqual([
       "reasoning: omit response_incomplete",
@@ -49,7 +49,7 @@ describe("the close table", () => {
     });
   });
 
-  test("incomplete with nothing but reasoning: the whole group goes", () => {
+  test("omits an incomplete group that has only reasoning", () => {
     expect(decisions(start().respond({ items: [{ type: "reasoning" }], status: "incomplete" }))).toEqual([
       "reasoning: omit response_incomplete",
     ]);
@@ -60,7 +60,7 @@ describe("the close table", () => {
     ["cancelled", "response_cancelled"],
     ["cut", "response_cut"],
     ["open", "response_open"],
-  ])("%s: the whole group is omitted, its calls and results with it", (status, reason) => {
+  ])("omits a group that is %s as a whole, including its calls and results", (status, reason) => {
     const log = start().respond({ items: FULL, status }).result("call_1");
     expect(decisions(log)).toEqual([
       `reasoning: omit ${reason}`,
@@ -70,7 +70,7 @@ describe("the close table", () => {
     expect(groups(log)[0]?.results).toEqual([]);
   });
 
-  test("a later attempt of the same step takes the place of one that could have been sent", () => {
+  test("lets a later attempt of the same step supersede one that could have been sent", () => {
     const log = start()
       .respond({ items: FULL, step: 1 })
       .respond({ items: [{ type: "message", text: "again" }], step: 1, attempt: 2 });
@@ -82,7 +82,7 @@ describe("the close table", () => {
     expect(decisions(log, undefined, 1)).toEqual(["assistant_message: replay same_origin"]);
   });
 
-  test("the same step number of another turn supersedes nothing", () => {
+  test("does not let the same step number of another turn supersede anything", () => {
     const log = start()
       .respond({ items: FULL, step: 1 })
       .user("next")
@@ -91,7 +91,7 @@ describe("the close table", () => {
   });
 });
 
-describe("origins: what another made goes as plain meaning, its payloads never", () => {
+describe("items of another origin are sent as plain meaning, never with their payloads", () => {
   const others: readonly (readonly [string, Partial<Origin>, string])[] = [
     ["provider", { provider: "azure" }, "made by openai"],
     ["dialect", { dialect: "openai-chat" }, "made on openai-responses"],
@@ -99,7 +99,7 @@ describe("origins: what another made goes as plain meaning, its payloads never",
     ["endpoint", { endpoint: "https://other.test/v1" }, "made at https://example.test/v1"],
     ["account", { credential: "def" }, "made under another account"],
   ];
-  test.each(others)("another %s", (_what, change, why) => {
+  test.each(others)("if the %s differs", (_what, change, why) => {
     const log = start().respond({ items: FULL }).result("call_1");
     const target = settingsWith({ target: { ...HOME, ...change } });
     expect(decisions(log, target)).toEqual([
@@ -112,7 +112,7 @@ describe("origins: what another made goes as plain meaning, its payloads never",
     expect(new Set(group?.items.map((item) => item.why))).toEqual(new Set([why]));
   });
 
-  test("hosted and unknown items stay at home", () => {
+  test("and hosted and unknown items are not sent at all", () => {
     const log = start().respond({
       items: [{ type: "hosted" }, { type: "other" }, { type: "message", text: "x" }],
     });
@@ -123,7 +123,7 @@ describe("origins: what another made goes as plain meaning, its payloads never",
     ]);
   });
 
-  test("an empty message is sent nowhere", () => {
+  test("and an empty message is sent nowhere", () => {
     const log = start().respond({ items: [{ type: "message", text: "" }] });
     expect(decisions(log)).toEqual(["assistant_message: omit empty"]);
     expect(decisions(log, settingsWith({ target: { ...HOME, model: "other" } }))).toEqual([
@@ -139,10 +139,10 @@ const dropped = (reason: string): readonly string[] => [
   "assistant_message: replay same_origin",
 ];
 
-describe("all ids of a group or none, and without ids no reasoning", () => {
+describe("a group keeps all of its ids or none, and without ids no reasoning", () => {
   const answer = { type: "message", text: "hello" } as const;
 
-  test("an item without an id beside one that has it", () => {
+  test("if an item lacks an id and another has one", () => {
     const log = start().respond({ items: [{ type: "reasoning" }, { ...answer, id: undefined }] });
     expect(decisions(log)).toEqual(dropped("id_invalid"));
     expect(groups(log)[0]?.withIds).toBe(false);
@@ -151,19 +151,19 @@ describe("all ids of a group or none, and without ids no reasoning", () => {
   test.each([
     ["too long", `msg_${"x".repeat(61)}`],
     ["with a character no id has", "msg_a.b"],
-  ])("an id %s", (_what, id) => {
+  ])("if an id is %s", (_what, id) => {
     const log = start().respond({ items: [{ type: "reasoning" }, { ...answer, id }] });
     expect(decisions(log)).toEqual(dropped("id_invalid"));
   });
 
-  test("64 characters still fit", () => {
+  test("but 64 characters still fit", () => {
     const log = start().respond({
       items: [{ type: "reasoning" }, { ...answer, id: `msg_${"x".repeat(60)}` }],
     });
     expect(groups(log)[0]?.withIds).toBe(true);
   });
 
-  test("an id twice in one response, or in two", () => {
+  test("if an id occurs twice in one response or in two", () => {
     const once = start().respond({
       items: [
         { type: "reasoning", id: "rs_1" },
@@ -192,7 +192,7 @@ describe("all ids of a group or none, and without ids no reasoning", () => {
     ]);
   });
 
-  test("an endpoint that gives no ids at all keeps its reasoning, without ids", () => {
+  test("but an endpoint that gives no ids at all keeps its reasoning, without ids", () => {
     const log = start().respond({
       items: [
         { type: "reasoning", id: undefined },
@@ -206,23 +206,23 @@ describe("all ids of a group or none, and without ids no reasoning", () => {
     expect(groups(log)[0]?.withIds).toBe(false);
   });
 
-  test("a profile that takes reasoning without ids: none are sent and the reasoning stays", () => {
+  test("but a profile that accepts reasoning without ids gets the reasoning and no ids", () => {
     const log = start().respond({ items: [{ type: "reasoning" }, { ...answer, id: "msg_a.b" }] });
     const settings = settingsWith({}, { itemIds: "omit" });
     expect(decisions(log, settings)[0]).toBe("reasoning: replay same_origin");
     expect(groups(log, settings)[0]?.withIds).toBe(false);
   });
 
-  test("reasoning that nothing follows", () => {
+  test("while reasoning that nothing follows is omitted alone", () => {
     const log = start().respond({ items: [answer, { type: "reasoning" }] });
     expect(decisions(log)).toEqual(["assistant_message: replay same_origin", "reasoning: omit no_follower"]);
-    expect(groups(log)[0]?.withIds).toBe(true); // no id that is sent names it
+    expect(groups(log)[0]?.withIds).toBe(true); // no id that is sent refers to it
     const before = settingsWith({}, { omitsAlone: undefined });
     expect(decisions(log, before)).toEqual(decisions(log));
     expect(groups(log, before)[0]?.withIds).toBe(false);
   });
 
-  test("reasoning without a payload, unless the profile takes it", () => {
+  test("if reasoning lacks a payload, unless the profile accepts that", () => {
     const log = start().respond({ items: [{ type: "reasoning", payload: null }, answer] });
     expect(decisions(log)).toEqual(dropped("no_payload"));
     expect(decisions(log, settingsWith({}, { reasoningPayload: "optional" }))[0]).toBe(
@@ -230,7 +230,7 @@ describe("all ids of a group or none, and without ids no reasoning", () => {
     );
   });
 
-  test("a payload that came late counts, and is the text that is sent", () => {
+  test("and a late payload counts and is the text that is sent", () => {
     const late = '{"id":"rs_1","type":"reasoning","summary":[],"encrypted_content":"late"}' as RawJson;
     const log = start().respond({
       items: [{ type: "reasoning", payload: null, id: "rs_1" }, answer],
@@ -240,7 +240,7 @@ describe("all ids of a group or none, and without ids no reasoning", () => {
     expect(groups(log)[0]?.items[0]?.item).toBe(late);
   });
 
-  test("a hosted type that cannot go back takes the reasoning and the ids of its group along", () => {
+  test("if a hosted item after a thought cannot be sent back", () => {
     const log = start().respond({
       items: [{ type: "reasoning" }, { type: "hosted", itemType: "image_generation_call" }, answer],
     });
@@ -252,7 +252,7 @@ describe("all ids of a group or none, and without ids no reasoning", () => {
     expect(groups(log)[0]?.withIds).toBe(false);
   });
 
-  test("so does a type nobody knows, and an empty message", () => {
+  test("if an item after a thought has an unknown type or is an empty message", () => {
     const unknown = start().respond({ items: [{ type: "reasoning" }, { type: "other" }, answer] });
     expect(decisions(unknown)).toEqual([
       "reasoning: omit unknown_type",
@@ -269,7 +269,7 @@ describe("all ids of a group or none, and without ids no reasoning", () => {
     ]);
   });
 
-  test("a hosted type that can go back goes with its ids", () => {
+  test("and a hosted item that can be sent back goes with its ids", () => {
     const log = start().respond({ items: [{ type: "reasoning" }, { type: "hosted" }, answer] });
     expect(decisions(log)).toEqual([
       "reasoning: replay same_origin",
@@ -278,7 +278,7 @@ describe("all ids of a group or none, and without ids no reasoning", () => {
     ]);
   });
 
-  test("hosted items need their ids: where the ids go, they go too", () => {
+  test("and hosted items that need their ids are omitted with them", () => {
     const log = start().respond({
       items: [{ type: "reasoning" }, { type: "hosted" }, { ...answer, id: undefined }],
     });
@@ -296,7 +296,7 @@ describe("all ids of a group or none, and without ids no reasoning", () => {
     expect(decisions(idless)[0]).toBe("hosted_item: omit item_not_replayable");
   });
 
-  test("a model that takes no reasoning gets none, and no ids where there was some", () => {
+  test("and a model that accepts no reasoning gets none, and no ids of groups that had some", () => {
     const log = start()
       .respond({ items: [{ type: "reasoning" }, answer] })
       .user("b")
@@ -316,32 +316,32 @@ const three = (): LogBuilder =>
 const reasoning = (log: LogBuilder, settings?: Settings): readonly string[] =>
   groups(log, settings).map((group) => group.items[0]?.reason ?? "");
 
-describe("overrides: what an origin refused is left out for it, and for it alone", () => {
-  test.each(["omit_reasoning", "omit_ids"] as const)("%s of one group", (action) => {
+describe("an override omits what an origin refused, only for that origin", () => {
+  test.each(["omit_reasoning", "omit_ids"] as const)("with %s of one group", (action) => {
     const log = three().override({ kind: "group", response: "rsp_1" }, action);
     expect(reasoning(log)).toEqual(["override", "same_origin"]);
     expect(groups(log).map((group) => group.withIds)).toEqual([false, true]);
   });
 
-  test("all that was there when it was refused; what comes after is under the new state of affairs", () => {
+  test("for all groups that existed when it was refused, not for later ones", () => {
     const log = three().override({ kind: "all" }, "omit_reasoning");
     log.user("b").respond({ items: [{ type: "reasoning" }, { type: "message", text: "B" }] });
     expect(reasoning(log)).toEqual(["override", "override", "same_origin"]);
   });
 
-  test("an override for another origin changes nothing here", () => {
+  test("and changes nothing for another origin", () => {
     const log = three().override({ kind: "all" }, "omit_reasoning", { ...HOME, credential: "other" });
     expect(reasoning(log)).toEqual(["same_origin", "same_origin"]);
     expect(planOf(log.events)?.overrides).toEqual([]);
   });
 
-  test("a closed call goes with its result, and its group without reasoning", () => {
+  test("with the result of a closed call and the reasoning of its group", () => {
     const log = three().override({ kind: "call", callId: "call_1" }, "close_call");
     expect(decisions(log)).toEqual(["reasoning: omit override", "tool_call: omit override"]);
     expect(groups(log)[0]?.results).toEqual([]);
   });
 
-  test("a stripped field is passed on to the renderer", () => {
+  test("and a stripped field is passed on to the renderer", () => {
     const log = three()
       .override({ kind: "field", itemType: "message", field: "phase" }, "strip_field")
       .override({ kind: "field", field: "include" }, "strip_field");
@@ -381,7 +381,7 @@ describe("replay policies keep whole groups, newest first", () => {
     expect(kept(policy)).toEqual(expected);
   });
 
-  test("what is left out is said to be, and its group goes without ids", () => {
+  test("and give the reason for omitted reasoning, whose group has no ids", () => {
     const settings = settingsWith({ replay: "none" });
     expect(decisions(four(), settings)).toEqual([
       "reasoning: omit replay_policy",
@@ -390,7 +390,7 @@ describe("replay policies keep whole groups, newest first", () => {
     expect(groups(four(), settings).map((group) => group.withIds)).toEqual([false, false, false]);
   });
 
-  test("groups that cannot be sent anyway use up nothing", () => {
+  test("and groups that cannot be sent anyway do not use up the limit", () => {
     const log = four();
     log.user("c").respond({ items: [{ type: "reasoning" }], status: "cut" });
     log.user("d").respond({

@@ -1,4 +1,4 @@
-/** The guard: per group and target `replay`, `translate` or `omit`, always with a reason. Pure. */
+/** The guard decides for each group and target: `replay`, `translate` or `omit`, always with a reason. Pure. */
 
 import {
   type AssistantMessage,
@@ -20,7 +20,7 @@ import { type Loss, omitsAlone, withoutFollowers } from "./omissions.ts";
 import { needsIds, type PlannedItem } from "./plan.ts";
 import { type GroupForm, type PairContext, serverBlockOf, withWholePairs } from "./server-pairs.ts";
 
-/** Whom a group is guarded for. */
+/** The target a group is guarded for. */
 export interface GuardTarget {
   readonly settings: Settings;
   /** Overrides for this target. */
@@ -28,9 +28,9 @@ export interface GuardTarget {
 }
 
 export interface GuardContext extends GuardTarget, PairContext {
-  /** The replay policy lets this group's reasoning through. */
+  /** Whether the replay policy allows this group's reasoning. */
   readonly policyAllows: boolean;
-  /** Item ids that stand in the request already. */
+  /** Item ids that are already in the request. */
   readonly sentIds: ReadonlySet<string>;
 }
 
@@ -46,7 +46,7 @@ export function guardGroup(group: Group, context: GuardContext): GuardedGroup {
   return omit ? { items: omitAll(group, reason, why), withIds: false } : plain(group, context, reason, why);
 }
 
-/** In which form a group goes, before anybody looks at its items. */
+/** The form in which a group is sent, before its items are considered. */
 export function groupForm(group: Group, target: GuardTarget): GroupForm {
   const away = reasonToStayAway(group, target);
   return away === undefined ? "home" : away.omit ? "none" : "plain";
@@ -58,7 +58,7 @@ interface CloseReason {
   readonly why: string;
 }
 
-/** Why a group does not go as it came. */
+/** Why a group is not sent unchanged. */
 function reasonToStayAway(group: Group, { settings, overrides }: GuardTarget): CloseReason | undefined {
   const closed = closeReason(group);
   if (closed !== undefined) return closed;
@@ -71,12 +71,12 @@ function reasonToStayAway(group: Group, { settings, overrides }: GuardTarget): C
   return { omit: false, reason: "override", why: `refused: ${refused.cause.message}` };
 }
 
-/** The close table: only a completed response is replayed whole (law 3). */
+/** The close table: only a completed response is replayed as a whole (law 3). */
 function closeReason(group: Group): CloseReason | undefined {
   const closed = group.end === undefined ? undefined : CLOSE_TABLE[group.end.status];
-  // How it ended comes first: that is settled, and a plan that was made before the later attempt stays true.
+  // The status comes first: it is final, so a plan made before the later attempt stays valid.
   if (closed?.omit === true) return closed;
-  if (group.superseded) return { omit: true, reason: "superseded", why: "a later attempt took its place" };
+  if (group.superseded) return { omit: true, reason: "superseded", why: "superseded by a later attempt" };
   if (group.end === undefined)
     return { omit: true, reason: "response_open", why: "the response never ended" };
   return closed;
@@ -104,7 +104,7 @@ function atHome(group: Group, context: GuardContext): GuardedGroup {
   };
 }
 
-/** Some endpoints give no ids at all: then there is nothing to keep together. */
+/** Some endpoints give no ids at all; then there is nothing to keep together. */
 function hasIds(items: readonly PlannedItem[]): boolean {
   return items.every((item) => item.action === "omit" || item.event.itemId !== undefined);
 }
@@ -115,7 +115,7 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
   const { profile } = context.settings;
   const form = responseFormOf(profile);
   const server = form === "blocks" ? serverBlockOf(event) : undefined;
-  // A result goes with its call whatever it is called: without it the call is refused.
+  // A result goes with its call, whatever its type: without it the call is refused.
   if (event.type === "other_item" && server?.part !== "result")
     return omit("unknown_type", `"${event.itemType}" is not a known item type`);
   const hosted = event.type === "hosted_item" || event.type === "other_item";
@@ -138,9 +138,9 @@ function homeItem(event: ItemEvent, group: Group, context: GuardContext): Planne
   return { event, item, action: "replay", reason: "same_origin", why: "its own origin" };
 }
 
-const VOID = "the model that called it declined, and another one went on";
+const VOID = "the model that called it declined, and another model continued";
 
-/** Of a log that another program wrote: here an answer with such a call counts as cut. */
+/** Only in a log that another program wrote; here an answer with such a call counts as cut. */
 function isNameless(event: ItemEvent): boolean {
   return event.type === "tool_call" && event.name === "";
 }
@@ -156,19 +156,19 @@ function isBlank(event: AssistantMessage): boolean {
   return event.text.trim() === "" && (event.refusal ?? "").trim() === "";
 }
 
-/** Of a message's blocks, one of white space is taken beside one with words and refused without (LibreChat-AI/agents#124). */
+/** A whitespace block of a message is accepted next to one with text and refused without (LibreChat-AI/agents#124). */
 function saysNothing(event: AssistantMessage, group: Group, form: ResponseForm): boolean {
   if (isEmpty(event)) return true;
   if (form !== "blocks" || !isBlank(event)) return false;
   return group.items.every((item) => item.type !== "assistant_message" || isBlank(item));
 }
 
-/** Laid over only where the finished item lacked what came late; equality of payloads means nothing (failures.md E08). */
+/** Applied only if the finished item lacked what came late; equality of payloads means nothing (failures.md E08). */
 function lateItem(event: ItemEvent, group: Group): RawJson | undefined {
   return group.late.find((late) => late.outputIndex === event.outputIndex)?.item;
 }
 
-/** Law 2: if any part of a group cannot go, its ids and its reasoning cannot either. */
+/** Law 2: if any part of a group cannot be sent, neither can its ids and its reasoning. */
 function reasonToDropReasoning(
   group: Group,
   items: readonly PlannedItem[],
@@ -177,11 +177,11 @@ function reasonToDropReasoning(
   const { profile, capabilities } = context.settings;
   const reasoning = items.filter((item) => item.event.type === "reasoning");
   if (!capabilities.reasoning && reasoning.length > 0) {
-    return { reason: "not_a_reasoning_model", why: "the model takes no reasoning" };
+    return { reason: "not_a_reasoning_model", why: "the model accepts no reasoning" };
   }
   const override = context.overrides.find((one) => coversGroup(one, group));
   if (override !== undefined) return { reason: "override", why: `refused: ${override.cause.message}` };
-  if (!context.policyAllows) return { reason: "replay_policy", why: "the replay policy leaves it out" };
+  if (!context.policyAllows) return { reason: "replay_policy", why: "the replay policy excludes it" };
   const form = responseFormOf(profile);
   if (!omitsAlone(profile)) {
     const counted = form === "items" ? items : items.filter((item) => !isNobodysLoss(item, form));
@@ -204,8 +204,8 @@ function reasonToDropReasoning(
 }
 
 /**
- * Where items have ids they belong together. A piece of a message without words is nobody's follower, and neither is a
- * block of it that only its maker could read: thoughts are checked by themselves (failures.md C01).
+ * Items with ids belong together. But no thought depends on an empty part of a message, nor on a block that only its
+ * maker could read: thoughts are checked by themselves (failures.md C01).
  */
 function isNobodysLoss({ event, action, reason }: PlannedItem, form: ResponseForm): boolean {
   if (reason === "empty" || reason === "superseded") return true;
@@ -213,7 +213,9 @@ function isNobodysLoss({ event, action, reason }: PlannedItem, form: ResponseFor
   return form === "blocks" && block && action === "omit";
 }
 
-/** A block that is left out before a thought of its message: the thought is then bound to other words (failures.md C04). */
+/**
+ * A block omitted before a thought of its message: the thought would then be bound to other content (failures.md C04).
+ */
 function leftOutBefore(items: readonly PlannedItem[]): PlannedItem | undefined {
   const last = items.findLastIndex(({ event }) => event.type === "reasoning");
   return items
@@ -221,18 +223,18 @@ function leftOutBefore(items: readonly PlannedItem[]): PlannedItem | undefined {
     .find(({ action, reason }) => action === "omit" && reason !== "empty");
 }
 
-/** One message has no order that means anything, and thoughts alone make none. */
+/** The order within one message has no meaning, and thoughts alone are not a message. */
 function lacksFollower(items: readonly PlannedItem[], form: ResponseForm): boolean {
   if (form === "message") return items.every((item) => item.event.type === "reasoning");
   return items.at(-1)?.event.type === "reasoning";
 }
 
-/** An item is laid over by a late one only when that brought the payload (`response_end.late`). */
+/** A late item replaces the first one only if it brought the payload (`response_end.late`). */
 function hasPayload(item: PlannedItem): boolean {
   return (item.event.type === "reasoning" && item.event.opaque) || item.item !== item.event.item;
 }
 
-/** An id the endpoint would refuse; ids are never hashed or rewritten (failures.md I04–I07, E03). */
+/** Finds an id the endpoint would refuse. Ids are never hashed or rewritten (failures.md I04–I07, E03). */
 function idProblem(items: readonly PlannedItem[], context: GuardContext): Loss | undefined {
   const { maxItemIdLength, itemIdsRepeat } = context.settings.profile;
   const seen = new Set<string>();
@@ -250,7 +252,7 @@ function idProblem(items: readonly PlannedItem[], context: GuardContext): Loss |
       };
     }
     if ((seen.has(id) && itemIdsRepeat !== true) || context.sentIds.has(id)) {
-      return { reason: "id_repeated", why: `the id ${id} stands in the request already` };
+      return { reason: "id_repeated", why: `the id ${id} is already in the request` };
     }
     seen.add(id);
   }
@@ -263,7 +265,7 @@ function coversGroup(override: ReplayOverride, group: Group): boolean {
 
 function covers(override: ReplayOverride, group: Group): boolean {
   return (
-    // "all" means all that was there when it was refused: what came later was made under the new state of affairs.
+    // "all" means everything that existed when it was refused; later groups were made under the corrected conditions.
     (override.what.kind === "all" && group.start.seq < override.seq) ||
     (override.what.kind === "group" && override.what.response === group.start.response)
   );
@@ -272,7 +274,7 @@ function covers(override: ReplayOverride, group: Group): boolean {
 const CALL_REFUSED = "the provider refused this call";
 
 function isClosedByOverride(call: ToolCall, context: GuardContext): boolean {
-  if (context.overrides.length === 0) return false; // nearly always; what follows is asked of every call there is
+  if (context.overrides.length === 0) return false; // nearly always; the rest would run for every call there is
   return isClosedCall([call.callId, mappedCallId(call, context.settings.profile)], context);
 }
 
@@ -282,7 +284,9 @@ function isClosedCall(sentAs: readonly string[], { overrides }: GuardTarget): bo
   );
 }
 
-/** What stands for a call id that cannot be sent: made from our own id, so it never changes (T05; Mistral: nine characters). */
+/**
+ * Replaces a call id that cannot be sent. Derived from our own id, so it never changes (T05; Mistral: nine characters).
+ */
 export function mappedCallId(call: ToolCall, profile: Profile): string {
   const mapped = `call_${call.id}`;
   return isCallId(mapped, profile) ? mapped : shortHash(call.id, Math.min(profile.maxCallIdLength, 12));
@@ -293,7 +297,7 @@ export function isCallId(id: string, { maxCallIdLength, callIdPattern }: Profile
   return callIdPattern === undefined || new RegExp(callIdPattern).test(id);
 }
 
-/** As plain meaning: text and calls, no ids, no reasoning, nothing opaque. */
+/** As plain meaning: text and calls, without ids, reasoning or anything opaque. */
 function plain(group: Group, context: GuardContext, reason: Reason, why: string): GuardedGroup {
   const items = group.items.map((event): PlannedItem => {
     const base = { event, item: event.item, why };
@@ -315,7 +319,7 @@ function plain(group: Group, context: GuardContext, reason: Reason, why: string)
       context.settings.foreign === "note" &&
       event.parts.some((part) => part.text !== "");
     return noted
-      ? { ...base, action: "translate", reason, why: `${why}; its summary goes along as a note` }
+      ? { ...base, action: "translate", reason, why: `${why}; its summary is sent as a note` }
       : { ...base, action: "omit", reason };
   });
   return { items, withIds: false };

@@ -1,4 +1,6 @@
-/** Whose answers go back as they came: those of an equal origin (law 1), and of models whose thoughts this one reads. */
+/**
+ * Whose answers are sent back unchanged: those of an equal origin (law 1), and of models whose thoughts this one reads.
+ */
 
 import { type Origin, sameOrigin, type Settings } from "../../base/events/index.ts";
 

@@ -1,14 +1,14 @@
 /**
- * What it costs to leave an item out of a response that goes home item by item.
+ * What it costs to omit an item of a response that is sent home item by item.
  *
- * Two checks bind the items of a response (failures.md §0, law 1). A thought needs the item that followed it, next after
- * it: that is by position. An item that is sent with its id needs the thoughts before it, sent with theirs: that is by id,
- * and nobody names anything but thoughts. So an item that is left out costs nothing but the thoughts that stood directly
- * before it, and those only:
- * - nothing stood before it but other items: nothing is lost;
- * - thoughts stood before it, and what is sent behind it has no id, or nothing is: they go, alone. No id names them;
- * - thoughts stood before it, and items with ids come later: those name the thoughts, which cannot be sent. Then the whole
- *   response goes without ids and without reasoning (law 2).
+ * Two checks bind the items of a response (failures.md §0, law 1). A thought needs the item that followed it, directly
+ * after it: that is by position. An item sent with its id needs the thoughts before it, sent with theirs: that is by
+ * id, and ids refer only to thoughts. So omitting an item costs only the thoughts directly before it:
+ * - If only other items precede it, nothing is lost.
+ * - If thoughts precede it, and what is sent after it has no id or nothing is sent after it, only those thoughts are
+ *   omitted. No id refers to them.
+ * - If thoughts precede it and items with ids follow, those refer to the thoughts, which cannot be sent. The whole
+ *   response is then sent without ids and without reasoning (law 2).
  */
 
 import { type Profile, type Reason, responseFormOf } from "../../base/events/index.ts";
@@ -21,11 +21,11 @@ export interface Loss {
 
 export interface WithoutFollowers {
   readonly items: readonly PlannedItem[];
-  /** All reasoning and ids of the response are lost, and why. */
+  /** Set if all reasoning and ids of the response are lost, with the reason. */
   readonly lost?: Loss;
 }
 
-/** The items without the thoughts that would stand there without what followed them. */
+/** Omits the thoughts whose follower is not sent. */
 export function withoutFollowers(items: readonly PlannedItem[], profile: Profile): WithoutFollowers {
   if (!omitsAlone(profile)) return { items };
   const losses = lossesOf(items);
@@ -36,7 +36,7 @@ export function withoutFollowers(items: readonly PlannedItem[], profile: Profile
     profile.itemIds === "keep" && behind.some((item) => item.action !== "omit" && !losses.has(item));
   if (named) {
     const { reason, why } = losses.get(first as PlannedItem) as Loss;
-    return { items, lost: { reason, why: `${why}; that costs all reasoning of the response` } };
+    return { items, lost: { reason, why: `${why}; so all reasoning of the response is omitted` } };
   }
   return {
     items: items.map((item): PlannedItem => {
@@ -50,7 +50,7 @@ export function omitsAlone(profile: Profile): boolean {
   return profile.omitsAlone === true && responseFormOf(profile) === "items";
 }
 
-/** The thoughts whose follower is not sent, in their order. */
+/** The thoughts whose follower is not sent, in order. */
 function lossesOf(items: readonly PlannedItem[]): ReadonlyMap<PlannedItem, Loss> {
   const losses: [PlannedItem, Loss][] = [];
   let follower: PlannedItem | undefined;

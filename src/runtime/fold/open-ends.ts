@@ -1,6 +1,6 @@
 /**
- * What the model is told about a call that has no result. Constant texts: the fold renders them and recovery records the
- * very same ones, so a request is the same before and after (architecture: open ends; failures.md T01).
+ * What the model reads about a call without a result. The texts are constant: the fold renders them and recovery
+ * records the very same ones, so a request is the same before and after (architecture: open ends; failures.md T01).
  */
 
 import type { ToolCall, ToolStatus } from "../../base/events/index.ts";

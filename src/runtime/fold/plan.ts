@@ -1,6 +1,6 @@
 /**
- * The plan: every event that could be sent, with what happens to it and why. Requests are rendered from it, `explain`
- * prints it.
+ * The plan: every event that could be sent, with what happens to it and why. Requests are rendered from it, and
+ * `explain` prints it.
  */
 
 import type {
@@ -17,30 +17,30 @@ import type { Group } from "./entries.ts";
 
 export interface PlannedItem {
   readonly event: ItemEvent;
-  /** The item's text, with what came late laid over it. */
+  /** The item's text, with late content applied. */
   readonly item: RawJson;
   readonly action: Action;
   readonly reason: Reason;
   readonly why: string;
-  /** The call id as sent; differs from the vendor's only abroad or where ids repeat. */
+  /** The call id as sent. Differs from the vendor's only abroad or where ids repeat. */
   readonly callId?: string;
-  /** The name of a call's tool as sent; differs from the model's only where no API would take that. */
+  /** The tool name as sent. Differs from the model's only if no API would accept that. */
   readonly name?: string;
 }
 
 export interface PlannedResult {
   readonly callId: string;
   readonly text: string;
-  /** It did not do what was asked: told where the dialect can tell it. */
+  /** The call did not do what was requested. Sent if the dialect can express it. */
   readonly failed: boolean;
-  /** The tool_result event, or none for a call that never got one. */
+  /** The seq of the tool_result event. Undefined for a call that never got one. */
   readonly seq: number | undefined;
 }
 
 export interface PlannedGroup {
   readonly kind: "group";
   readonly group: Group;
-  /** Item ids are sent: all of the group's or none (law 2). */
+  /** Whether item ids are sent: all of the group's or none (law 2). */
   readonly withIds: boolean;
   readonly items: readonly PlannedItem[];
   readonly results: readonly PlannedResult[];
@@ -61,18 +61,18 @@ export type PlanEntry = PlannedUser | PlannedSummary | PlannedGroup;
 export interface Plan {
   readonly settings: Settings;
   readonly entries: readonly PlanEntry[];
-  /** Entries of equal revision and index are the same objects: what was rendered from them stays valid. */
+  /** Entries of equal revision and index are the same objects, so what was rendered from them stays valid. */
   readonly revision: number;
-  /** Fields this origin has refused; `itemType` absent means a field of the request itself. */
+  /** Fields this origin has refused. Without `itemType`, a field of the request itself. */
   readonly strip: readonly { readonly itemType?: string | undefined; readonly field: string }[];
   readonly overrides: readonly ReplayOverride[];
   /** Where the provider runs the code of this conversation (failures.md C17). */
   readonly container?: string | undefined;
-  /** Code waits at the provider and no answer said where: it is left out. */
+  /** Code is pending at the provider, but no answer said where, so it is omitted. */
   readonly codeLost?: boolean | undefined;
 }
 
-/** The group with its reasoning and ids left out, because of something only the renderer can see. */
+/** The group without its reasoning and ids, for a reason only the renderer can see. */
 export function withoutReasoning(entry: PlannedGroup, reason: Reason, why: string): PlannedGroup {
   return {
     ...entry,
@@ -83,7 +83,10 @@ export function withoutReasoning(entry: PlannedGroup, reason: Reason, why: strin
   };
 }
 
-/** What cannot stay in a group that goes without ids: thoughts (law 2), and hosted items whose dialect gives them one. */
+/**
+ * Whether an item must be omitted if its group is sent without ids: thoughts (law 2), and hosted items whose dialect
+ * gives them an id.
+ */
 export function needsIds({ event }: PlannedItem, group: Group): boolean {
   return event.type === "reasoning" || (event.itemId !== undefined && group.ranByProvider(event));
 }

@@ -1,5 +1,5 @@
 /**
- * The cap on replayed reasoning (requirements F6, R20): whole groups, newest kept. Off by default, because every dropped
+ * Caps replayed reasoning (requirements F6, R20): whole groups, newest kept. Off by default, because every dropped
  * thought also breaks the prompt cache from there on (failures.md K01).
  */
 
@@ -7,7 +7,7 @@ import type { Settings } from "../../base/events/index.ts";
 import type { Entry, Group } from "./entries.ts";
 import { isHome } from "./home.ts";
 
-/** The groups whose reasoning may be sent; undefined when all may. */
+/** The groups whose reasoning may be sent, or undefined if all may. */
 export function allowedGroups(entries: readonly Entry[], settings: Settings): ReadonlySet<Group> | undefined {
   const policy = settings.replay;
   if (policy === "all") return undefined;

@@ -1,7 +1,8 @@
 /**
- * Calls that the provider runs itself, where items are blocks of one message: a call and its result go together or not at
- * all, whatever they are called (rule M24). The result may stand in a later response of the same loop, because a provider
- * pauses, or waits for a tool of ours. Until then the call stays as long as the request ends there: the API resumes it.
+ * Calls that the provider runs itself, in dialects where items are blocks of one message. A call and its result are
+ * sent together or not at all, whatever their types (rule M24). The result may be in a later response of the same loop,
+ * because a provider pauses or waits for one of our tools. Until then the call stays as long as the request ends there:
+ * the API resumes it.
  */
 
 import type { ItemEvent } from "../../base/events/index.ts";
@@ -11,11 +12,11 @@ import type { PlannedItem } from "./plan.ts";
 
 export interface ServerBlock {
   readonly part: "call" | "result";
-  /** Of the call. */
+  /** The id of the call. */
   readonly id: string;
 }
 
-/** Read from the item's own text: logs of earlier versions hold nothing else. */
+/** Read from the item's own text, because logs of earlier versions hold nothing else. */
 export function serverBlockOf(event: ItemEvent): ServerBlock | undefined {
   if (event.type !== "hosted_item" && event.type !== "other_item") return undefined;
   if (blocks.has(event)) return blocks.get(event);
@@ -26,7 +27,7 @@ export function serverBlockOf(event: ItemEvent): ServerBlock | undefined {
   return block;
 }
 
-/** Results are long, and every plan asks. */
+/** Cached: results are long, and every plan needs this. */
 const blocks = new WeakMap<ItemEvent, ServerBlock | undefined>();
 
 function textMember(text: string, key: string): string | undefined {
@@ -34,33 +35,33 @@ function textMember(text: string, key: string): string | undefined {
   return value?.startsWith('"') === true ? stringValue(value) : undefined;
 }
 
-/** Through which server call a block was called, if through one. */
+/** The server call through which a block was called, if any. */
 function callerOf(item: RawJson): string | undefined {
   return item.includes('"caller"') ? textMember(sliceMember(item, "caller") ?? "", "tool_id") : undefined;
 }
 
 export interface OpenCalls {
-  /** Those that are sent although their response did not answer them. */
+  /** Calls that are sent although their response did not answer them. */
   readonly stay: ReadonlySet<string>;
-  /** Nothing that is still to come can change that. */
+  /** Whether no later event can change that. */
   readonly settled: boolean;
-  /** Code waits, and nobody knows where: it cannot go on, and its calls are left out. */
+  /** Code is pending, but its container is unknown: it cannot continue, and its calls are omitted. */
   readonly lost?: boolean | undefined;
 }
 
 const NONE: OpenCalls = { stay: new Set(), settled: true };
 
-/** What is known of the rest of the request. */
+/** What is known about the rest of the request. */
 export interface Surroundings {
   readonly formOf: (group: Group) => GroupForm;
-  /** The request names the container that code runs in (failures.md C17). */
+  /** Whether the request names the container that code runs in (failures.md C17). */
   readonly hasContainer: boolean;
 }
 
-/** `home`: goes as it came; `plain`: as plain meaning; `none`: not at all. */
+/** `home`: sent unchanged; `plain`: as plain meaning; `none`: not sent. */
 export type GroupForm = "home" | "plain" | "none";
 
-/** What becomes of the calls that a group leaves unanswered, by what stands behind it: `entries` from `next` on. */
+/** Decides about the calls that a group leaves unanswered, by what follows it: `entries` from `next` on. */
 export function openCallsOf(
   group: Group,
   entries: readonly Entry[],
@@ -76,7 +77,7 @@ export function openCallsOf(
     const form = formOf(entry);
     if (form === "none") continue;
     last = entry;
-    // Code that calls our tools is answered when it is through, many responses later.
+    // Code that calls our tools is answered when it has finished, many responses later.
     for (const id of open) {
       const answered = form === "home" && entry.items.some((item) => answers(item, id));
       if (answered) stay.add(id);
@@ -84,12 +85,12 @@ export function openCallsOf(
     }
     if (open.size === 0) return { stay, settled: true };
   }
-  // What only paused stays: without it the request would end with the model's own words (failures.md C08).
+  // A merely paused call stays: without it the request would end with the model's own text (failures.md C08).
   const waiting = [...open].filter((id) => hasContainer || last.calls.length === 0 || !isCode(group, id));
   return { stay: new Set([...stay, ...waiting]), settled: false, lost: waiting.length < open.size };
 }
 
-/** Code, or what code has called: it lives in a container. */
+/** Whether it is code, or was called by code: either depends on a container. */
 function isCode(group: Group, id: string): boolean {
   const call = group.items.find((item) => serverBlockOf(item)?.id === id);
   if (call === undefined) return false;
@@ -113,13 +114,15 @@ function answers(event: ItemEvent, id: string): boolean {
 }
 
 export interface PairContext {
-  /** Unanswered calls of this group that are sent all the same. */
+  /** Unanswered calls of this group that are still sent. */
   readonly stay: ReadonlySet<string>;
-  /** Server calls that stand in the request already, since somebody last spoke. */
+  /** Server calls that are already in the request, since the last message or summary. */
   readonly sentCalls: ReadonlySet<string>;
 }
 
-/** Calls without a result are left out, results without a call, and of what was called through such a call its caller. */
+/**
+ * Omits calls without a result and results without a call. Blocks called through an omitted call lose their `caller`.
+ */
 export function withWholePairs(
   items: readonly PlannedItem[],
   { stay, sentCalls }: PairContext,

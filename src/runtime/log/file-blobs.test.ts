@@ -69,7 +69,7 @@ describe("a blob that cannot be read", () => {
       await expect(log.getBlob(NAME)).rejects.toMatchObject({
         name: "ThroughlineError",
         code: "blob_unreadable",
-        message: expect.stringMatching(/stands in its place\. Move away/),
+        message: expect.stringMatching(/is in its place\. Move it away/),
         details: { blob: NAME, errno },
       });
     },
@@ -104,7 +104,7 @@ describe("a blob that cannot be written", () => {
       await expect(log.putBlob(BYTES)).rejects.toMatchObject({
         name: "ThroughlineError",
         code: "blob_write_failed",
-        message: expect.stringContaining("Move away what stands there"),
+        message: expect.stringContaining("Move it away"),
         details: { blob: NAME, errno: "ENOTDIR" },
       });
       expect(existsSync(join(folder, "elsewhere")) ? readdirSync(join(folder, "elsewhere")) : []).toEqual(

@@ -1,6 +1,6 @@
 /**
- * `emulator()`: the built-in stand-in for the providers, in this process, with no key. A drop-in that says what it is.
- * The model's name says which dialect it speaks (docs/emulator.md).
+ * `emulator()`: the built-in stand-in for the providers, in this process and without a key. The model's name decides
+ * which dialect it speaks (docs/emulator.md).
  */
 
 import type { Emulator, EmulatorOptions } from "../../emulator/index.ts";
@@ -11,16 +11,16 @@ export interface EmulatorModelOptions extends EmulatorOptions {
   readonly model?: string;
   readonly effort?: string | undefined;
   readonly providerTools?: readonly ProviderTool[] | undefined;
-  /** Told of the server once it runs: for its report, and to close it before the process ends. */
+  /** Called with the server once it runs, for its report and to close it before the process ends. */
   readonly onStart?: ((emulator: Emulator) => void) | undefined;
 }
 
 const DEFAULT_MODEL = "emu-reasoner";
 
-/** What is offered of it: one of each kind. More are in docs/emulator.md, and any other id answers too. */
+/** The models to offer: one of each kind. docs/emulator.md lists more, and any other id works too. */
 export const EMULATED_MODELS: readonly string[] = [DEFAULT_MODEL, "emu-plain", "emu-claude", "emu-deepseek"];
 
-/** Which profile an emulated model answers to; all others speak Responses. The longest name that fits counts. */
+/** The profile of an emulated model; all others speak Responses. The longest matching name counts. */
 const PROFILES: Readonly<Record<string, string>> = {
   "emu-claude": "anthropic",
   "emu-chat": "openai-chat",
@@ -54,7 +54,7 @@ export function emulator(options: EmulatorModelOptions = {}): Model {
       provider: "emulator",
       model,
       profile,
-      // The port differs from run to run; the emulator's key does not, so its sessions go on after a restart.
+      // The port differs from run to run, but the emulator's key does not, so its sessions continue after a restart.
       endpointName: "built-in",
       baseUrl: async () => {
         started ??= import("../../emulator/index.ts").then(async ({ startEmulator }) => {
@@ -63,10 +63,10 @@ export function emulator(options: EmulatorModelOptions = {}): Model {
           return server;
         });
         const { baseUrl } = await started;
-        // As each ecosystem writes it: Anthropic's base URL stands without the version.
+        // Each ecosystem has its convention: Anthropic's base URL omits the version.
         return profile === "anthropic" ? baseUrl.replace(/\/v1$/, "") : baseUrl;
       },
-      // Not an ordinary word: loaded keys are redacted from tool output.
+      // Not an ordinary word, because loaded keys are redacted from tool output.
       apiKey: "throughline-built-in-emulator-key",
       keyName: "no key",
       effort,

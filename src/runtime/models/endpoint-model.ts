@@ -1,6 +1,4 @@
-/**
- * A model on a named endpoint. What a caller gives wins over the environment, the environment over the table.
- */
+/** A model on a named endpoint. Options override the environment, and the environment overrides the table. */
 
 import { addressProblem, codedError, type JsonObject } from "../../base/support/index.ts";
 import {
@@ -15,18 +13,18 @@ import { priced } from "./prices.ts";
 import { type Provider, urlFromEnvironment } from "./providers.ts";
 
 export interface ModelOptions {
-  /** A string, or a function that fetches one. Default: the provider's variable in the environment. */
+  /** A string, or a function that fetches one. Default: the provider's environment variable. */
   readonly apiKey?: ApiKey;
-  /** As the ecosystem writes it: with `/v1` for the OpenAI dialects, without for Anthropic's. */
+  /** In the ecosystem's convention: with `/v1` for the OpenAI dialects, without for Anthropic's. */
   readonly baseUrl?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly effort?: string | undefined;
-  /** How the endpoint departs from its dialect: a name of `PROFILES`, or a profile of one's own. */
+  /** How the endpoint departs from its dialect: a name in `PROFILES`, or a custom profile. */
   readonly profile?: string | Profile;
-  /** What is known better than the table knows it: context size, vision … */
+  /** Overrides the table of models: context size, vision … */
   readonly capabilities?: Partial<Capabilities>;
   readonly maxOutputTokens?: number;
-  /** Sent as they are: temperature, top_p, tool_choice, metadata … */
+  /** Sent unchanged: temperature, top_p, tool_choice, metadata … */
   readonly parameters?: JsonObject;
 }
 
@@ -62,7 +60,7 @@ function baseUrlOf(provider: Provider, given: string | undefined): string {
   if (text === undefined) {
     throw codedError(
       "base_url_missing",
-      `${provider.name} has no address of its own: set ${baseUrlVariable ?? "baseUrl"} to the base URL of your endpoint`,
+      `${provider.name} has no default address. Set ${baseUrlVariable ?? "baseUrl"} to the base URL of your endpoint`,
     );
   }
   const source =
@@ -74,13 +72,13 @@ function baseUrlOf(provider: Provider, given: string | undefined): string {
   return checkedUrl(text, source, provider);
 }
 
-/** The message names where the address came from, never the address: it may hold a key. */
+/** The message names the source of the address, never the address itself, which may hold a key. */
 function checkedUrl(text: string, source: string, { name, keyVariable }: Provider): string {
   const problem = addressProblem(text);
   if (problem === undefined) return text.replace(/\/+$/, "");
   const key = keyVariable === undefined ? "apiKey" : `${keyVariable} or apiKey`;
   throw codedError(
     "base_url_invalid",
-    `the base URL of ${name} (${source}) ${problem}: it should look like https://api.openai.com/v1. It is kept in the log, so a key does not belong there: give the key as ${key}, and anything else as headers`,
+    `the base URL of ${name} (${source}) ${problem}. It should look like https://api.openai.com/v1. It is stored in the log, so it must not contain a key. Give the key as ${key}, and anything else as headers`,
   );
 }

@@ -1,4 +1,4 @@
-/** `modelFrom("openai/gpt-5.6:high")`: a model by its name, as `-m` takes it. */
+/** `modelFrom("openai/gpt-5.6:high")`: a model by its name, as `-m` accepts it. */
 
 import { isEffort } from "../../base/events/index.ts";
 import { codedError } from "../../base/support/index.ts";
@@ -8,13 +8,13 @@ import { endpointModel } from "./endpoint-model.ts";
 import { type Provider, PROVIDERS } from "./providers.ts";
 
 export interface ModelFromOptions {
-  /** Providers of one's own, by name; one that bears a known name stands in its place. */
+  /** Custom providers, by name. They override built-in ones of the same name. */
   readonly providers?: Readonly<Record<string, Provider>>;
-  /** Tools that a provider runs, by its name. */
+  /** Tools that a provider runs, by provider name. */
   readonly providerTools?: Readonly<Record<string, readonly ProviderTool[]>> | undefined;
 }
 
-/** On a person's screen the emulator streams at a pace that can be followed. */
+/** On a person's screen the emulator streams at a readable pace. */
 const HUMAN_PACE_MS = 12;
 
 export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
@@ -27,7 +27,7 @@ export function modelFrom(name: string, options: ModelFromOptions = {}): Model {
     const names = [EMULATOR, ...Object.keys(providers)].join(", ");
     throw codedError(
       "model_invalid",
-      `"${name}" is not a model: write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${names}`,
+      `"${name}" is not a model. Write provider/model[:effort], for example openai/gpt-5.6:high or emulator/emu-reasoner. Providers: ${names}`,
     );
   }
   const { model, effort } = splitEffort(name.slice(slash + 1));

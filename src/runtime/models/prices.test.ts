@@ -24,7 +24,7 @@ test.for([
   expect(priceOf(provider, model)?.input).toBe(expected);
 });
 
-test("another endpoint may charge otherwise: its price is not known", () => {
+test("the price on another endpoint is not known, since it may charge differently", () => {
   expect(priceOf("openai", "gpt-5.6", "https://api.openai.com/v1")?.input).toBe(4);
   expect(priceOf("openai", "gpt-5.6", "http://127.0.0.1:4320/v1")).toBeUndefined();
 });
@@ -39,7 +39,7 @@ test("cached tokens are part of the input and cost less; a long request costs mo
   expect(costOf(price, usage(300_000, 0, 0))).toBeCloseTo(2.4, 10);
 });
 
-test("every row has a day, a source and figures that fit each other", () => {
+test("every row has a date, a source and consistent figures", () => {
   for (const provider of ["openai", "anthropic"]) {
     for (const model of pricedModels(provider)) {
       const price = priceOf(provider, model);

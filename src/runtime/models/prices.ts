@@ -1,6 +1,6 @@
 /**
- * Prices by provider and model: dated data, each row with the day it was read and where. A model that is not here has no
- * price, and nothing is guessed. Prices are those of the provider's own public endpoint, standard tier.
+ * Prices by provider and model: dated data, each row with its source and the day it was read. A model that is not
+ * listed has no price, and nothing is guessed. Prices are those of the provider's own public endpoint, standard tier.
  */
 
 import type { Model, Price } from "../providers/index.ts";
@@ -9,7 +9,7 @@ type Row = readonly [model: string, input: number, cachedInput: number, output: 
 
 interface Table {
   readonly providers: readonly string[];
-  /** The endpoint these prices are of. */
+  /** The endpoint these prices apply to. */
   readonly host: string;
   readonly asOf: string;
   readonly source: string;
@@ -79,10 +79,10 @@ const FREE: Price = {
   source: "the built-in emulator costs nothing",
 };
 
-/** A dated snapshot costs what its model costs: `-2026-08-22`, `-20260822`. */
+/** A dated snapshot costs the same as its model: `-2026-08-22`, `-20260822`. */
 const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8})$/;
 
-/** Undefined: not known. With an endpoint that is not the provider's own, a price is never known. */
+/** Returns undefined if the price is not known. On an endpoint other than the provider's own, it never is. */
 export function priceOf(provider: string, model: string, endpoint?: string): Price | undefined {
   if (provider === "emulator") return FREE;
   const name = model.replace(SNAPSHOT, "");
@@ -103,14 +103,14 @@ function hostOf(endpoint: string): string {
   return URL.canParse(endpoint) ? new URL(endpoint).hostname : "";
 }
 
-/** The models of a provider whose price is known. */
+/** The models of a provider whose prices are known. */
 export function pricedModels(provider: string): readonly string[] {
   return TABLES.filter(({ providers }) => providers.includes(provider)).flatMap(({ rows }) =>
     rows.map(([name]) => name),
   );
 }
 
-/** The same model, with its price where one is known. */
+/** The same model with its price, if known. */
 export function priced(model: Model, price?: Price): Model {
   const { provider, model: name, endpoint } = model.settings.target;
   const known = price ?? priceOf(provider, name, endpoint);

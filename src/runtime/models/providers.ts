@@ -1,26 +1,26 @@
 /**
- * The endpoints a model can be asked for by name: where each is, which variable holds its key, how it departs from its
- * dialect. Data, not code; a user's own stand beside them (`providers` in the config file).
+ * The endpoints that models can be named for: their address, the variable with their key, and how they depart from
+ * their dialect. Data, not code; users add their own (`providers` in the config file).
  */
 
 import type { Profile } from "../providers/index.ts";
 
 export interface Provider {
   readonly name: string;
-  /** A known profile's name, or one of the user's own; it names the dialect. */
+  /** The name of a known profile, or a custom one. It determines the dialect. */
   readonly profile: string | Profile;
-  /** With `/v1` for the OpenAI dialects, without for Anthropic's. Absent: it must be given. */
+  /** With `/v1` for the OpenAI dialects, without for Anthropic's. If absent, the user must supply it. */
   readonly baseUrl?: string | undefined;
   /** The environment variable that overrides the base URL. */
   readonly baseUrlVariable?: string | undefined;
   readonly keyVariable?: string | undefined;
-  /** A server of one's own needs none. */
+  /** For a local server, which needs no key. */
   readonly keyOptional?: boolean | undefined;
   readonly keyHeader?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** As the profile of the same name: the address, its key, and the variable that overrides the address. */
+/** The profile has the same name. Address, key variable, and the variable that overrides the address. */
 const HOSTED: readonly (readonly [name: string, url: string, key: string, urlVariable?: string])[] = [
   ["openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
   ["openai-chat", "https://api.openai.com/v1", "OPENAI_API_KEY", "OPENAI_BASE_URL"],
@@ -42,7 +42,7 @@ const HOSTED: readonly (readonly [name: string, url: string, key: string, urlVar
   ["fireworks", "https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"],
 ];
 
-/** Servers of one's own: they want no key. */
+/** Local servers, which need no key. */
 const LOCAL: readonly (readonly [name: string, profile: string, port: number, urlVariable: string])[] = [
   ["ollama", "local", 11_434, "OLLAMA_BASE_URL"],
   ["llamacpp", "local", 8080, "LLAMACPP_BASE_URL"],
@@ -58,7 +58,7 @@ const AZURE: Provider = {
   keyHeader: "api-key",
 };
 
-/** A proxy of one's own, which may want a key. */
+/** A local proxy, which may need a key. */
 const LITELLM: Provider = {
   name: "litellm",
   profile: "litellm",
@@ -84,7 +84,7 @@ const local = LOCAL.map(([name, profile, port, baseUrlVariable]): Provider => ({
   keyOptional: true,
 }));
 
-/** In the order of the documents: Azure behind those it is like. */
+/** In the order of the documents: Azure follows those it resembles. */
 export const PROVIDERS: Readonly<Record<string, Provider>> = Object.fromEntries(
   [...hosted.slice(0, 3), AZURE, ...hosted.slice(3), ...local, LITELLM].map((provider) => [
     provider.name,
@@ -92,12 +92,12 @@ export const PROVIDERS: Readonly<Record<string, Provider>> = Object.fromEntries(
   ]),
 );
 
-/** Its key is in the environment. */
+/** Whether its key is in the environment. */
 export function hasKey({ keyVariable }: Provider): boolean {
   return keyVariable !== undefined && (process.env[keyVariable] ?? "") !== "";
 }
 
-/** The base URL that the environment sets instead; an empty variable is as good as none. */
+/** The base URL from the environment; an empty variable counts as unset. */
 export function urlFromEnvironment({ baseUrlVariable }: Provider): string | undefined {
   return (baseUrlVariable === undefined ? undefined : process.env[baseUrlVariable]) || undefined;
 }

@@ -18,7 +18,7 @@ test.each([
   expect(() => createAgent(options as never)).toThrow(expect.objectContaining({ code: "options_invalid" }));
 });
 
-test("a model's name is answered with what to write instead", () => {
+test("a model's name is rejected with what to write instead", () => {
   expect(() => createAgent({ model: "openai/gpt-5.6" } as never)).toThrow('modelFrom("openai/gpt-5.6")');
 });
 
@@ -43,7 +43,7 @@ test.each([
   expect(await store.exists("s")).toBe(false);
 });
 
-test("pictures by url and data, and files, are taken", async () => {
+test("pictures by url and data, and files, are accepted", async () => {
   const session = await createAgent({ model }).open({ store: memoryStore() });
   const { status } = await session
     .send([

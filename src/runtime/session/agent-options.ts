@@ -1,4 +1,4 @@
-/** Programmer errors throw at once, with a code and what to do: not as a failed turn later. */
+/** Programmer errors throw at once, with a code and advice, instead of failing a turn later. */
 
 import type { Input } from "../../base/api/index.ts";
 import { isPermissionMode, PERMISSION_MODES } from "../../base/events/index.ts";
@@ -7,11 +7,11 @@ import type { AgentOptions } from "./types.ts";
 
 export function assertAgentOptions(options: AgentOptions): void {
   const given: unknown = options;
-  if (!isObject(given)) throw invalid("createAgent takes an options object with a model");
+  if (!isObject(given)) throw invalid("createAgent needs an options object with a model");
   const { model, permissions, limits, tools } = given;
   if (typeof model === "string") throw invalid(`model is a string: use modelFrom(${JSON.stringify(model)})`);
   if (!isObject(model) || typeof model["send"] !== "function" || !isObject(model["settings"])) {
-    throw invalid("model is missing or no model: use openai(…), emulator() or modelFrom(…)");
+    throw invalid("model is missing or is not a model: use openai(…), emulator() or modelFrom(…)");
   }
   if (permissions !== undefined && typeof permissions !== "function" && !isPermissionMode(permissions)) {
     throw invalid(
@@ -34,7 +34,7 @@ export function assertAgentOptions(options: AgentOptions): void {
     );
   }
   if (tools !== undefined && !(Array.isArray(tools) && tools.every(isTool))) {
-    throw invalid("tools must be an array of what tool(…) returns");
+    throw invalid("tools must be an array of tools made with tool(…)");
   }
 }
 

@@ -1,4 +1,4 @@
-/** The wall clock jumps between any two events: to 1970, to 2100, back by hours, to what is no moment at all. */
+/** The wall clock jumps between any two events: to 1970, to 2100, back by hours, to an invalid time. */
 
 import { expect, test } from "vitest";
 
@@ -16,7 +16,7 @@ const JUMPS: Readonly<Record<string, readonly number[]>> = {
   "to what is no moment": [Number.NaN, NOW, Number.POSITIVE_INFINITY, -Number.MAX_VALUE, 8.64e15 + 1],
 };
 
-/** Another time with each look at it. */
+/** A clock that returns another time at each call. */
 function jumpingClock(times: readonly number[]): Clock {
   let looks = 0;
   return { ...instantClock(), now: () => times[(looks += 1) % times.length] ?? NOW };

@@ -1,4 +1,4 @@
-/** A stored session as handles tell of it. */
+/** A stored session as handles describe it. */
 
 import type { SessionSummary } from "../../base/api/index.ts";
 import type { StoredSession } from "../log/index.ts";

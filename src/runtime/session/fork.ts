@@ -1,6 +1,6 @@
 /**
- * A fork: the active path up to a point, copied with its ids into a new log. The parent is not touched.
- * References by seq are moved along; what was open in the parent is closed in the child.
+ * A fork copies the active path up to a point, with its ids, into a new log. The parent is not touched. References by
+ * seq are adjusted, and what was open in the parent is closed in the child.
  */
 
 import {
@@ -17,12 +17,12 @@ import { closeTurn, findOpenTurn } from "../turn/index.ts";
 
 interface ForkOptions {
   readonly id: string;
-  /** The last event to take along; default: all. */
+  /** The last event to copy. Default: all. */
   readonly at?: number | undefined;
   readonly compacted?: boolean | undefined;
 }
 
-/** Writes the child, whole or not at all: its log, and the blobs its events name. */
+/** Writes the child as a whole or not at all: its log, and the blobs its events name. */
 export async function forkInto(store: Store, parent: Log, options: ForkOptions): Promise<void> {
   const drafts = forkDrafts(parent, options);
   await store.create(options.id, { events: drafts, blobs: await blobsOf(parent, blobsIn(drafts)) });
@@ -39,14 +39,14 @@ async function blobsOf(log: Log, names: readonly string[]): Promise<ReadonlyMap<
 
 function forkDrafts({ events, session }: Log, { id, at, compacted }: ForkOptions): readonly AppendDraft[] {
   const { path: current, aside } = walkPath(events);
-  const whole = aside?.path ?? current; // a compaction under way belongs to the parent
+  const whole = aside?.path ?? current; // a running compaction belongs to the parent
   const last = at ?? whole.at(-1)?.seq ?? -1;
   const onPath = new Set(whole);
   const front = compacted === true ? frontEnd(whole, last) : 0;
   const path = events.filter(
     (event) =>
       (event.seq >= front || STAYS.has(event.type)) &&
-      // What an origin has refused holds on every branch, and in the child too.
+      // Refusals of an origin hold on every branch, and in the child too.
       (onPath.has(event) || event.type === "replay_override") &&
       event.seq <= last &&
       event.type !== "branch" &&
@@ -75,7 +75,7 @@ function forkDrafts({ events, session }: Log, { id, at, compacted }: ForkOptions
   ];
 }
 
-/** What is in force across a cut. */
+/** Types of events that stay in force across a cut. */
 const STAYS: ReadonlySet<LoggedEvent["type"]> = new Set([
   "session_start",
   "settings",
@@ -83,21 +83,21 @@ const STAYS: ReadonlySet<LoggedEvent["type"]> = new Set([
   "replay_override",
 ]);
 
-/** Requests before it were made with what is not in this log: `check` does not call that a fault. */
+/** Requests before it were made with events that are not in this log; `check` does not report that as a fault. */
 const FRONT_LEFT: EventDraft = {
   type: "notice",
   code: "front_left",
-  message: "this copy begins with the summary: what was said before it is in the session it was forked from",
+  message: "this copy begins with the summary; earlier messages are in the session it was forked from",
 };
 
-/** The first event behind what the last summary stands for. */
+/** The first event that the last summary does not cover. */
 function frontEnd(path: readonly LoggedEvent[], last: number): number {
   const cut = path.findLast((event) => event.type === "compaction" && event.seq <= last);
   if (cut?.type === "compaction") return Math.min(cut.before, cut.seq);
-  throw codedError("not_compacted", "there is no summary to begin from: compact the session first");
+  throw codedError("not_compacted", "there is no summary to start from. Compact the session first");
 }
 
-/** A title belongs to the session, not to the branch it was given on. */
+/** A title belongs to the session, not to the branch on which it was set. */
 function titleLeftBehind(
   path: readonly LoggedEvent[],
   events: readonly LoggedEvent[],
@@ -126,7 +126,7 @@ function copy(
 ): AppendDraft {
   const { v: _v, seq: _seq, epoch: _epoch, ...draft } = event;
   if (event.type === "compaction") {
-    // Counted, because the event it names may be one that is not copied.
+    // Counted, because the event it refers to may not be copied.
     const before = [...newSeq.keys()].filter((seq) => seq < event.before).length;
     return { ...draft, before } as AppendDraft;
   }
@@ -137,7 +137,7 @@ function copy(
   return draft as AppendDraft;
 }
 
-/** What it refers to may be on a branch that is not copied: then it is said here. */
+/** If the event it refers to is on a branch that is not copied, its list is copied instead. */
 function movedLeftOut(
   event: ResponseStart,
   newSeq: ReadonlyMap<number, number>,

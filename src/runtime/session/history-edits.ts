@@ -11,7 +11,7 @@ import {
 import { codedError } from "../../base/support/index.ts";
 import { activePath } from "../fold/index.ts";
 
-/** What a person said last on the path. */
+/** The last message of a person on the path. */
 export function lastMessageOf(path: readonly LoggedEvent[]): UserMessage | undefined {
   return path.findLast(
     (event): event is UserMessage => event.type === "user_message" && event.by === "person",
@@ -23,17 +23,17 @@ export function previousOnPath(path: readonly LoggedEvent[], seq: number): numbe
   return path[path.findIndex((event) => event.seq === seq) - 1]?.seq ?? -1;
 }
 
-/** Taking back a message leads to what came before it; taking back an edit leads to what was there before the edit. */
+/** Undoing a message leads to what came before it; undoing an edit leads to what was there before the edit. */
 export function undoTo(path: readonly LoggedEvent[]): number {
   const last = lastMessageOf(path);
-  if (last === undefined) throw codedError("nothing_to_undo", "there is no message to take back");
+  if (last === undefined) throw codedError("nothing_to_undo", "there is no message to undo");
   const edit = path.find(
     (event) => event.type === "branch" && event.why === "edit" && event.turn === last.turn,
   );
   return edit === undefined ? previousOnPath(path, last.seq) : edit.seq - 1;
 }
 
-/** The event that makes a cut; undefined when there is nothing to cut. */
+/** The event that makes a cut, or undefined if there is nothing to cut. */
 export function cutDraft(path: readonly LoggedEvent[], cut: Cut): EventDraft | undefined {
   if ("from" in cut) {
     const to = cutBefore(path, cut.from);
@@ -41,12 +41,15 @@ export function cutDraft(path: readonly LoggedEvent[], cut: Cut): EventDraft | u
   }
   const before = lastTurnsFrom(path, cut.keepTurns);
   const earlier = path.findLast((event): event is Compaction => event.type === "compaction");
-  // What an earlier cut left behind does not come back by keeping more than is left.
+  // Keeping more turns than are left must not bring back what an earlier cut removed.
   if (path.length === 0 || (earlier !== undefined && earlier.before >= before)) return undefined;
   return { type: "compaction", before, summary: "" };
 }
 
-/** A branch ends with a whole turn: the last event of the turn that `seq` belongs to, as its branch went on. */
+/**
+ * A branch ends with a whole turn: returns the last event of the turn that `seq` belongs to, if `seq` is on that turn's
+ * path.
+ */
 export function endOfTurnAt(events: readonly LoggedEvent[], seq: number): number {
   const event = events[seq];
   if (event === undefined) throw codedError("seq_unknown", `there is no event ${seq} in the log`);
@@ -56,7 +59,9 @@ export function endOfTurnAt(events: readonly LoggedEvent[], seq: number): number
   return onItsPath ? end.seq : seq;
 }
 
-/** The last event to keep when everything from `from` on goes: moved back to the edge of the group it falls into. */
+/**
+ * The last event to keep if everything from `from` on is cut. Moved back to the edge of the group that `from` is in.
+ */
 export function cutBefore(path: readonly LoggedEvent[], from: number): number {
   const event = path.find((one) => one.seq >= from);
   if (event === undefined) throw codedError("seq_unknown", `there is no event ${from} on the active path`);

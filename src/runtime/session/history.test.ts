@@ -34,7 +34,7 @@ const three = [
 ];
 
 describe("retry", () => {
-  test("answers the last message again, on a new branch; what was there stays in the log", async () => {
+  test("answers the last message again on a new branch; the old answer stays in the log", async () => {
     const { session, emulator } = await scriptedSession(three);
     await session.send("one").result();
     const before = await history(session);
@@ -52,7 +52,7 @@ describe("retry", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("of a failed turn sends the very request that the preview showed", async () => {
+  test("of a failed turn sends exactly the request that the preview showed", async () => {
     const { session, emulator } = await scriptedSession(undefined, {
       limits: { maxRetries: 0 },
       emulator: { faults: [{ type: "none" }, { type: "http", status: 500 }] },
@@ -71,7 +71,7 @@ describe("retry", () => {
 });
 
 describe("edit", () => {
-  test("replaces a message and all after it, on a new branch", async () => {
+  test("replaces a message and everything after it, on a new branch", async () => {
     const { session, emulator } = await scriptedSession(three);
     await session.send("one").result();
     await session.send("two").result();
@@ -83,11 +83,11 @@ describe("edit", () => {
     for await (const event of session.events({ path: "active" })) path.push(event.type);
     expect(path.filter((type) => type === "user_message")).toHaveLength(2);
     expect(emulator.report().totals.refused).toBe(0);
-    // The message that was replaced is no longer on the path, so it cannot be edited again.
+    // The replaced message is no longer on the path, so it cannot be edited again.
     expect(() => session.edit(second, "x")).toThrow(expect.objectContaining({ code: "not_a_message" }));
   });
 
-  test("of the first message starts over, and the session is still itself", async () => {
+  test("of the first message starts over in the same session", async () => {
     const { session, emulator } = await scriptedSession(three);
     await session.send("one").result();
     const first = ofType(await history(session), "user_message")[0]?.seq ?? -1;
@@ -100,7 +100,7 @@ describe("edit", () => {
 });
 
 describe("truncate", () => {
-  test("keeping the last turns forgets the front in requests, not in the log", async () => {
+  test("keeping the last turns removes the front from requests, not from the log", async () => {
     const { session, emulator } = await scriptedSession(three);
     await session.send("one").result();
     await session.send("two").result();
@@ -139,7 +139,7 @@ describe("truncate", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("an empty session has nothing to truncate, and is a whole session afterwards", async () => {
+  test("of an empty session does nothing and leaves it intact", async () => {
     const { session } = await scriptedSession(three);
     await session.truncate({ keepTurns: 1 });
     await session.send("one").result();
@@ -148,7 +148,7 @@ describe("truncate", () => {
 });
 
 describe("fork", () => {
-  test("copies the path with its ids into a new session that goes on by itself; the parent is not touched", async () => {
+  test("copies the path with its ids into a new session that continues independently; the parent is not touched", async () => {
     const { session, emulator } = await scriptedSession(three);
     await session.send("one").result();
     const parent = await history(session);
@@ -165,7 +165,7 @@ describe("fork", () => {
     );
     await fork.send("in the child").result();
     expect(await history(session)).toEqual(parent);
-    // The same prefix, the same cache: the family's first ancestor is the key.
+    // The same prefix shares the cache: the family's first ancestor is the key.
     const bodies = emulator.exchanges.map(
       ({ requestText }) => JSON.parse(requestText) as { prompt_cache_key: string },
     );
@@ -175,7 +175,7 @@ describe("fork", () => {
     await fork.close();
   });
 
-  test("at an earlier point, and the errors of a bad point or a name that is taken", async () => {
+  test("works at an earlier point, and fails for an invalid point or a name that is taken", async () => {
     const { session, emulator } = await scriptedSession(three);
     await session.send("one").result();
     const at = (await history(session)).at(-1)?.seq ?? -1;
@@ -220,12 +220,12 @@ describe("fork", () => {
     await fork.close();
   });
 
-  test("moves what refers to events by number: what a request left out means the same in the child", async () => {
+  test("adjusts references to events: what a request omitted means the same in the child", async () => {
     const { session, model } = await scriptedSession(undefined);
     await session.send("one").result();
     await session.setModel(model("emu-other"));
     await session.send("two").result();
-    await session.retry().result(); // refers to what was left out by a request on the branch it leaves
+    await session.retry().result(); // refers to what a request omitted on the branch it leaves
     await session.send("three").result();
     const fork = await session.fork();
     const events = await history(fork);
@@ -240,7 +240,7 @@ describe("fork", () => {
     await fork.close();
   });
 
-  test("takes spilled tool output along", async () => {
+  test("copies tool output that was stored as a blob", async () => {
     const store = memoryStore();
     const { session } = await scriptedSession([{ output: [call("big")] }, { output: [say("done")] }], {
       tools: [anyTool("big", () => "z".repeat(100_000))],
@@ -256,7 +256,7 @@ describe("fork", () => {
 });
 
 describe("switching the model", () => {
-  test("previewSwitch says what will not travel, and the switch does just that", async () => {
+  test("previewSwitch says what will be dropped, and the switch does exactly that", async () => {
     const { session, emulator, model } = await scriptedSession(three);
     await session.send("one").result();
     await session.send("two").result();
@@ -279,7 +279,7 @@ describe("switching the model", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("another key is another account: its thoughts stay where they were made", async () => {
+  test("another key is another account: thoughts stay with the account that made them", async () => {
     const { session, model } = await scriptedSession(three);
     await session.send("one").result();
     const other = model("emu-reasoner", { apiKey: "sk-another-account" });
@@ -292,7 +292,7 @@ describe("switching the model", () => {
 });
 
 describe("explain", () => {
-  test("of a past request is what that request left out, and of the next one what will be", async () => {
+  test("of a past request lists what that request omitted, and of the next one what it will omit", async () => {
     const { session, model } = await scriptedSession(three);
     await session.send("one").result();
     await session.setModel(model("emu-other"));
@@ -309,7 +309,7 @@ describe("explain", () => {
     await expect(session.explain({ request: 3 })).rejects.toMatchObject({ code: "request_unknown" });
   });
 
-  test("on a prefix-bound target names the prefix that changed", async () => {
+  test("on a prefix-bound target names the changed prefix", async () => {
     const { session, model } = await scriptedSession(undefined);
     const bound = model("emu-prefix-bound", { profile: "prefix-bound" });
     await session.setModel(bound);
@@ -336,7 +336,7 @@ const until = async (events: AsyncIterable<SessionEvent>, type: string): Promise
 };
 
 describe("follow", () => {
-  test("gives history, then a snapshot of what is open, then live: nothing twice, nothing missing", async () => {
+  test("gives history, then a snapshot of items in progress, then live events: nothing twice, nothing missing", async () => {
     const parts = [`**One**\n\n${"first words ".repeat(5)}`, `**Two**\n\n${"second words ".repeat(10)}`];
     const stall: Fault = { type: "stall", at: { where: "after", unit: "event", index: 30 } };
     const { session } = await scriptedSession(
@@ -362,7 +362,7 @@ describe("follow", () => {
     await finished;
     const logged = seen.filter((event) => "seq" in event);
     expect(logged).toEqual(await history(session));
-    // What a late viewer was given adds up to what the log says was seen.
+    // What a late viewer received adds up to what the log says was seen.
     const response = ofType(seen, "response_start").at(-1)?.response;
     const shown = ofType(seen, "reasoning_delta").filter((event) => event.response === response);
     const partial = ofType(seen, "partial").find((event) => event.response === response);
@@ -372,7 +372,7 @@ describe("follow", () => {
     expect(partial?.parts).toHaveLength(2);
   });
 
-  test("after a number leaves out what was before it; its signal ends it", async () => {
+  test("with `after` omits earlier events, and its signal ends it", async () => {
     const { session } = await scriptedSession(undefined);
     await session.send("Hello").result();
     const all = await history(session);
@@ -434,7 +434,7 @@ describe("follow", () => {
         { type: "reset" },
         ...all,
       ]);
-      // The last one itself is no more than there is, and what a reader has not read yet is.
+      // The last event itself is not ahead of the log, but events that a reader has not read yet are.
       await session.send("Hello again").result();
       const more = (await history(session)).slice(all.length);
       const seen = await until(followed.follow({ after: last + 1 }), "turn_end");
@@ -443,7 +443,7 @@ describe("follow", () => {
     },
   );
 
-  test("by a reader that nobody follows is never behind: events reads on, refresh also asks for the writer", async () => {
+  test("is not needed for a reader to be up to date: events reads on, and refresh also checks for the writer", async () => {
     const folder = temporaryFolder();
     const { session, agent } = await scriptedSession(undefined, { store: fileStore(folder) });
     await session.send("Hello").result();

@@ -1,4 +1,4 @@
-/** The local handle on a session. */
+/** Local session handles. */
 
 export type { RebuiltRequest, RequestPreview, Turn, TurnResult } from "../../base/api/index.ts";
 export { createAgent } from "./agent.ts";

@@ -1,5 +1,5 @@
 /**
- * What a person sends → the content of a user message. Large images and files become blobs beside the log.
+ * Turns what a person sends into the content of a user message. Large images and files become blobs next to the log.
  */
 
 import type { Input } from "../../base/api/index.ts";

@@ -1,6 +1,6 @@
 /**
- * What a retry keeps of a turn that failed or ran into a limit: the steps whose tools have run. The new turn goes on from
- * there, on the same model or another, so that no tool runs twice.
+ * What a retry keeps of a turn that failed or ran into a limit: the steps whose tools have run. The new turn continues
+ * from there, on the same model or another, so that no tool runs twice.
  */
 
 import type { LoggedEvent, ToolCall, TurnEnd } from "../../base/events/index.ts";
@@ -10,13 +10,16 @@ import { previousOnPath } from "./history-edits.ts";
 export interface KeptSteps {
   /** The last event that stays on the path. */
   readonly to: number;
-  /** Calls of the last step that have no result: they get the constant one. */
+  /** Calls of the last step without a result. They get the constant one. */
   readonly owed: readonly { readonly group: Group; readonly call: ToolCall }[];
 }
 
-/** Undefined: the last turn ended well or by a person, or finished no step. Then its message is answered anew. */
+/**
+ * Undefined if the last turn completed, was stopped by a person, or finished no step. Its message is then answered
+ * again.
+ */
 export function keptSteps(path: readonly LoggedEvent[], entries: readonly Entry[]): KeptSteps | undefined {
-  // A turn that was cancelled before it began has nothing but its end: what failed stands before it.
+  // A turn that was cancelled before it began has only its end; the turn that failed comes before it.
   const begun = path.findLast(
     ({ turn, type }) => turn !== undefined && type !== "turn_end" && type !== "notice",
   )?.turn;
@@ -33,7 +36,7 @@ export function keptSteps(path: readonly LoggedEvent[], entries: readonly Entry[
   return { to, owed: owed.map((call) => ({ group: last, call })) };
 }
 
-/** A completed response whose tools have run, or had begun to: not one that a limit stopped before. */
+/** A completed response whose tools have run or had started. Not one that a limit stopped before. */
 function isFinished(group: Group): boolean {
   return (
     group.end?.status === "completed" &&
@@ -44,7 +47,7 @@ function isFinished(group: Group): boolean {
   );
 }
 
-/** The step that did not come to its end, from its first attempt on: all that stands before it stays. */
+/** The first attempt of the unfinished step: everything before it stays. */
 function firstAttempt(groups: readonly Group[], { start: { turn, step } }: Group): Group {
   return groups.find(({ start }) => start.turn === turn && start.step === step) as Group;
 }

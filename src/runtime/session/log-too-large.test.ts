@@ -1,4 +1,4 @@
-/** A session whose log runs full: every turn ends, the log opens, and the way on that the message names works. */
+/** A session whose log becomes full: every turn ends, the log still opens, and the remedy in the message works. */
 
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ async function limited(
   return { ...parts, folder, store, size, reopened };
 }
 
-/** A message that leaves so many bytes until nothing new is begun. */
+/** A message that leaves this many bytes before nothing new can begin. */
 const leaving = (bytes: number): string => words(SOFT - bytes);
 
 const answers = (...sizes: readonly number[]): readonly ScriptStep[] =>
@@ -47,7 +47,7 @@ const answers = (...sizes: readonly number[]): readonly ScriptStep[] =>
 const TOO_LARGE = { code: "log_too_large" };
 
 describe("a log that is full", () => {
-  test("takes no new turn: whoever sends is told at once, and nothing is written", async () => {
+  test("accepts no new turn: the caller gets an error at once, and nothing is written", async () => {
     const { session, size } = await limited(answers(5000));
     await session.send(leaving(6000)).result();
     const before = size();
@@ -59,7 +59,7 @@ describe("a log that is full", () => {
     expect(size()).toBe(before);
   });
 
-  test("refuses a turn that was waiting when it ran full, and writes no end without a beginning", async () => {
+  test("refuses a turn that was waiting when it became full, and writes no end without a beginning", async () => {
     const { session, size } = await limited(answers(5000));
     const turns = [session.send(leaving(6000)), session.send("two")];
     expect(await turns[0]?.result()).toMatchObject({ status: "completed" });
@@ -69,7 +69,7 @@ describe("a log that is full", () => {
     expect(ofType(await history(session), "turn_end")).toHaveLength(1);
   });
 
-  test("goes on in a compacted fork: smaller, with the same next request, and the old log opens", async () => {
+  test("continues in a compacted fork: smaller, with the same next request, and the old log still opens", async () => {
     const script = [...answers(10, 5000), { output: [say("the summary")] }, ...answers(10, 10)];
     const { session, store, size, reopened } = await limited(script);
     await session.send("one").result();
@@ -92,8 +92,8 @@ describe("a log that is full", () => {
   });
 });
 
-describe("a turn under way when the log runs full", () => {
-  test("whose answer does not fit fails, with its response closed and one end", async () => {
+describe("a turn that is running when the log becomes full", () => {
+  test("fails if its answer does not fit, with its response closed and one end", async () => {
     const { session, reopened } = await limited(answers(LARGEST / 8));
     const result = await session.send(leaving(6000)).result();
     expect(result).toMatchObject({ status: "failed", error: TOO_LARGE });
@@ -104,7 +104,7 @@ describe("a turn under way when the log runs full", () => {
     expect(ofType(events, "turn_end")).toMatchObject([{ status: "failed", error: TOO_LARGE }]);
   });
 
-  test("that needs another step ends after its tools: every call has its result", async () => {
+  test("ends after its tools if it needs another step, and every call has its result", async () => {
     const script = [{ output: [think("A"), say(words(5000)), call("look")] }, ...answers(10)];
     const { session, emulator, reopened } = await limited(script);
     const { status, error } = await session.send(leaving(6000)).result();
@@ -116,7 +116,7 @@ describe("a turn under way when the log runs full", () => {
     expect(emulator.exchanges).toHaveLength(1);
   });
 
-  test("whose tool cannot be started any more runs none, and says so to the model", async () => {
+  test("runs no tool that can no longer be logged as started, and says so to the model", async () => {
     let ran = 0;
     const tools = [anyTool("look", () => (ran += 1))];
     const script = [{ output: [call("look", { at: words(90_000) })] }, { output: [say("seen")] }];
@@ -126,7 +126,7 @@ describe("a turn under way when the log runs full", () => {
     const ended = whole.findIndex(({ type }) => type === "response_end");
     const bytes = whole.slice(0, ended + 1).reduce((sum, event) => sum + frameLine(event).length, 0);
     expect(ran).toBe(1);
-    // The answer fits, that its tool begins does not.
+    // The answer fits, but the start of its tool does not.
     const { session, reopened } = await limited(script, tools, Math.ceil((bytes + 60) * (128 / 127)));
     const { status, error } = await session.send("one").result();
     expect({ status, error }).toMatchObject({ status: "failed", error: TOO_LARGE });
@@ -138,7 +138,7 @@ describe("a turn under way when the log runs full", () => {
     expect(ofType(events, "turn_end")).toHaveLength(1);
   });
 
-  test("that a person stops still has its end", async () => {
+  test("still has its end if a person stops it", async () => {
     const began = gate();
     const tools = [
       anyTool("look", (_input, { signal }) => {
@@ -157,7 +157,7 @@ describe("a turn under way when the log runs full", () => {
   });
 });
 
-test("a fork that is to begin with a summary needs one", async () => {
+test("a compacted fork needs a summary", async () => {
   const { session } = await limited(answers(10));
   await session.send("one").result();
   await expect(session.fork({ compacted: true })).rejects.toMatchObject({ code: "not_compacted" });

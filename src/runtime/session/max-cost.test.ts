@@ -14,9 +14,9 @@ const price = (input: number): Price => ({
 });
 const PROMPT = "What is the weather in Paris and in Rome?";
 
-test("a turn that has cost its limit makes no further request, and its calls are not run", async () => {
+test("a turn that has reached its cost limit sends no further request, and its calls are not run", async () => {
   const agent = createAgent({
-    model: priced(emulator(), price(1_000_000)), // a dollar a token
+    model: priced(emulator(), price(1_000_000)), // a dollar per token
     tools: [weatherTool],
     limits: { maxCostUsd: 1 },
   });
@@ -39,7 +39,7 @@ test("below the limit nothing changes", async () => {
   expect(await session.send(PROMPT).result()).toMatchObject({ status: "completed", steps: 2 });
 });
 
-test("a limit of cost needs a price: refused at once, and when a model without one is switched to", async () => {
+test("a cost limit needs a price: refused at once, and after a switch to a model without one", async () => {
   const unpriced = openai("some-model", { apiKey: "sk-unused-0000", baseUrl: "http://127.0.0.1:1/v1" });
   expect(() => createAgent({ model: unpriced, limits: { maxCostUsd: 1 } })).toThrow(
     expect.objectContaining({ code: "price_unknown" }),

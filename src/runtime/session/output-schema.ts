@@ -1,4 +1,4 @@
-/** Structured output: the schema as the provider takes it, and a judge of the answer. */
+/** Structured output: the schema in the provider's form, and a check of the answer. */
 
 import type { Settings } from "../../base/events/index.ts";
 import { isObject, messageOf, tryParseJson } from "../../base/support/index.ts";
@@ -7,13 +7,13 @@ import type { OutputSchema } from "./types.ts";
 
 export interface OutputFormat {
   readonly format: NonNullable<Settings["output"]>;
-  /** What is wrong with the answer, in words for the model. */
+  /** What is wrong with the answer, as a message for the model. */
   judge(text: string): string | undefined;
   read(text: string): unknown;
 }
 
 export function createOutputFormat(schema: OutputSchema): OutputFormat {
-  // A tool's input is described in the same ways; it knows how to read each of them.
+  // A tool's input is described in the same ways, so `tool` can read each of them.
   const { parameters } = tool({
     name: "output",
     description: "the answer",

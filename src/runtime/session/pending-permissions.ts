@@ -1,4 +1,4 @@
-/** Questions that wait for a person. */
+/** Questions that wait for a person's answer. */
 
 import { codedError, onAbort } from "../../base/support/index.ts";
 import type { PermissionAsk, PermissionDecision, PersonsAnswer } from "../turn/index.ts";
@@ -30,19 +30,22 @@ export class PendingPermissions {
     });
   }
 
-  /** Resolves when the log has the answer. `argumentsHash`: of what the person was shown, where the caller knows it. */
+  /**
+   * Resolves once the log has the answer. `argumentsHash` is the hash of what the person was shown, if the caller knows
+   * it.
+   */
   async answer(requestId: string, decision: PermissionDecision, argumentsHash?: string): Promise<void> {
     const question = this.#pending.get(requestId);
     if (question === undefined) {
       throw codedError(
         "permission_not_pending",
-        `no permission request "${requestId}" is waiting: it was answered, or its turn has ended`,
+        `no permission request "${requestId}" is waiting: it was already answered, or its turn has ended`,
       );
     }
     if (argumentsHash !== undefined && argumentsHash !== question.argumentsHash) {
       throw codedError(
         "permission_mismatch",
-        `permission request "${requestId}" is about other arguments than those you approved: read the request again`,
+        `permission request "${requestId}" has different arguments from those you approved. Read the request again`,
       );
     }
     this.#pending.delete(requestId);

@@ -5,7 +5,7 @@ import { emulator } from "../models/index.ts";
 import { createAgent } from "./agent.ts";
 
 test.each(["emu-reasoner", "emu-claude", "emu-deepseek"])(
-  "the preview of %s lists every piece, and never a payload",
+  "the preview of %s lists every part, and never a payload",
   async (model) => {
     const agent = createAgent({ model: emulator({ model }), tools: [weatherTool] });
     const session = await agent.open();
@@ -21,7 +21,7 @@ test.each(["emu-reasoner", "emu-claude", "emu-deepseek"])(
   },
 );
 
-test("a switch to an endpoint that takes no thoughts back says so beforehand", async () => {
+test("a switch to an endpoint that accepts no thoughts back says so beforehand", async () => {
   const agent = createAgent({ model: emulator() });
   const session = await agent.open();
   await session.setModel(emulator({ model: "emu-deepseek-old" }));

@@ -1,4 +1,4 @@
-/** Looking before sending: the exact next request, and what a switch of model would leave behind. */
+/** Previews: the exact next request, and what a switch of model would drop. */
 
 import type { PreviewItem, RequestPreview, SwitchPreview } from "../../base/api/index.ts";
 import type { LoggedEvent, Settings, SettingsEvent } from "../../base/events/index.ts";
@@ -23,7 +23,7 @@ export function previewRequest({ events, model, settings, cacheKey, blob }: Prev
     bodyHash: rendered.bodyHash,
     items: itemsOf(body),
     decisions: explain(events, rendered.entries),
-    // Before a person has spoken the request ends with the model's own words: not a fault of the history (C08).
+    // Before a person has written, the request ends with the model's own text: not a fault of the history (C08).
     violations: rendered.violations.filter(({ rule }) => rule !== ENDS_WITH_A_USER),
   };
 }
@@ -32,12 +32,12 @@ function isSettings(event: LoggedEvent): event is SettingsEvent {
   return event.type === "settings";
 }
 
-/** The next request from the log alone: the settings in force, with another model's where one is given. */
+/** The next request from the log alone, with the current settings or those of another model. */
 export async function previewFromLog(log: Log, model?: Model): Promise<RequestPreview> {
-  // An emptied path has no settings of its own: the next turn would write them anew, like those of before.
+  // An emptied path has no settings of its own; the next turn would log the previous ones again.
   const last = (activePath(log.events).findLast(isSettings) ?? log.events.findLast(isSettings))?.settings;
   if (last === undefined) throw codedError("no_settings", "the log has no settings yet");
-  // What the former model decided and this one may leave open must not be carried over.
+  // Choices of the previous model that this one may leave open must not be carried over.
   const {
     effort: _effort,
     summary: _summary,
@@ -58,7 +58,7 @@ export async function previewFromLog(log: Log, model?: Model): Promise<RequestPr
   });
 }
 
-/** The rule that a request to Claude ends with a user's message. */
+/** The rule that a request to Claude ends with a user message. */
 const ENDS_WITH_A_USER = "M10";
 
 const HEAD_LENGTH = 60;
@@ -75,7 +75,7 @@ function itemsOf(body: string): readonly PreviewItem[] {
     }));
 }
 
-/** A message of Claude's is its blocks; one of a chat is its text and its calls. */
+/** A Claude message consists of its blocks, a chat message of its text and its calls. */
 function piecesOf(message: unknown): readonly unknown[] {
   const { role, content, tool_calls: calls, ...rest } = objectOf(message);
   const blocks = arrayOf(content).filter(isObject);
@@ -87,7 +87,7 @@ function piecesOf(message: unknown): readonly unknown[] {
   return [...said, ...called];
 }
 
-/** The beginning of what can be read in an item; never of a payload. */
+/** The start of an item's readable text; never of a payload. */
 function headOf(item: Readonly<Record<string, unknown>>): string {
   const content = item["content"];
   const first: unknown = Array.isArray(content) ? content[0] : content;
@@ -103,7 +103,7 @@ function headOf(item: Readonly<Record<string, unknown>>): string {
   return text.replaceAll(/\s+/g, " ").slice(0, HEAD_LENGTH);
 }
 
-/** As it would be rendered: an endpoint may take no thoughts back, and only its dialect knows. */
+/** As it would be rendered: an endpoint may accept no thoughts back, and only its dialect knows. */
 export function switchPreview(events: readonly LoggedEvent[], settings: Settings): SwitchPreview {
   const plan = planOf(events, settings);
   const renderer = createRenderer(settings.profile.dialect);
@@ -125,5 +125,5 @@ export function switchPreview(events: readonly LoggedEvent[], settings: Settings
   return { kept, dropped, reasons };
 }
 
-/** What a message shows plays no part in which thoughts travel. */
+/** The blobs of messages do not affect which thoughts are kept. */
 const NO_BLOBS = { cacheKey: "", blob: () => undefined } as const;

@@ -1,4 +1,4 @@
-/** What is known of a stored session without opening it for anybody: its log is read once and let go. */
+/** Reads the facts of a stored session: its log is read once and released. */
 
 import { type CostOf, factsOf, type SessionFacts } from "../facts/index.ts";
 import type { Store } from "../log/index.ts";

@@ -34,7 +34,7 @@ test("every past request is rebuilt from the log alone, byte for byte", async ()
   await emulator.close();
 });
 
-test("a log that does not give the bytes that were sent says so", async () => {
+test("a log that does not yield the bytes that were sent says so", async () => {
   const emulator = await startEmulator();
   const store = memoryStore();
   const agent = createAgent({
@@ -53,7 +53,7 @@ test("a log that does not give the bytes that were sent says so", async () => {
   await emulator.close();
 });
 
-test("a request of an earlier version, with a name as the model wrote it, is rebuilt as it was sent", async () => {
+test("a request of an earlier version, with a tool name as the model wrote it, is rebuilt as it was sent", async () => {
   const name = "functions.look";
   const steps = [
     { output: [{ function_call: { name, arguments: {} } }] },

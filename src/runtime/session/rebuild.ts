@@ -1,6 +1,6 @@
 /**
- * Any past request, rebuilt from the log alone and proven by the hash that was recorded when it was sent.
- * All that the fold and the renderer read is in the log, so nothing else is needed: no key, no model, no options.
+ * Rebuilds any past request from the log alone, proven by the hash recorded when it was sent. Everything the fold and
+ * the renderer read is in the log, so no key, model or options are needed.
  */
 
 import type { RebuiltRequest } from "../../base/api/index.ts";
@@ -17,7 +17,7 @@ export async function rebuildRequest(log: Log, request: number): Promise<Rebuilt
   if (start === undefined) {
     throw codedError(
       "request_unknown",
-      `there is no request ${request}: the session has made ${requests.length}`,
+      `there is no request ${request}: the session has sent ${requests.length}`,
     );
   }
   const before = log.events.slice(0, start.seq);
@@ -54,7 +54,7 @@ function mapsNames({ entries }: Plan): boolean {
   );
 }
 
-/** Earlier versions sent every name of a tool as the model wrote it. */
+/** Earlier versions sent tool names exactly as the model wrote them. */
 function namesAsWritten(plan: Plan): Plan {
   return {
     ...plan,

@@ -1,4 +1,4 @@
-/** A log that refuses an event ends the turn, and everything the turn has under way. */
+/** If the log refuses an event, the turn and all its work in progress end. */
 
 import { appendFileSync, readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import {
 } from "../../../test/contracts/session-fixture.ts";
 import { fileStore, systemFileIo, type FileIo } from "../log/index.ts";
 
-/** One tool that ends when it is told to, and one that only ever ends by its signal. */
+/** One tool that ends on demand, and one that ends only by its signal. */
 function twoTools() {
   const [bothRun, finish] = [gate(), gate()];
   const aborted: unknown[] = [];
@@ -47,7 +47,7 @@ function twoTools() {
 
 const SCRIPT = [{ output: [call("quick"), call("slow")] }, { output: [say("The end.")] }];
 
-test("a full disk: the other tools are stopped, the turn waits for them and fails, and the next one works", async () => {
+test("on a full disk the other tools are stopped, the turn waits for them and fails, and the next one works", async () => {
   const io = countedIo();
   const { tools, aborted, bothRun, finish } = twoTools();
   const store = fileStore(temporaryFolder(), { io });
@@ -68,7 +68,7 @@ test("a full disk: the other tools are stopped, the turn waits for them and fail
   ]);
 });
 
-test("another writer: the turn ends interrupted, its tools are stopped, and nothing more is written", async () => {
+test("if another process writes, the turn ends as interrupted, its tools are stopped, and nothing more is written", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "s1.jsonl");
   const { tools, aborted, bothRun, finish } = twoTools();
@@ -86,7 +86,7 @@ test("another writer: the turn ends interrupted, its tools are stopped, and noth
   expect(emulator.report().totals.requests).toBe(1);
 });
 
-/** Acts right after the sync that covers what `when` finds at the end of the log. */
+/** Acts right after the sync that covers a last line matching `when`. */
 function afterSync(path: string, when: string, act: () => void): FileIo {
   return {
     ...systemFileIo,
@@ -100,21 +100,24 @@ function afterSync(path: string, when: string, act: () => void): FileIo {
 test.each([
   ["a request", '"type":"response_start"', { requests: 0, ran: 0 }],
   ["a tool", '"type":"tool_start"', { requests: 1, ran: 0 }],
-])("overtaken just before %s: it is asked once more, and does not happen", async (_what, when, expected) => {
-  const folder = temporaryFolder();
-  const path = join(folder, "s1.jsonl");
-  const io = afterSync(path, when, () => appendFileSync(path, "what another writer wrote"));
-  let ran = 0;
-  const tools = [anyTool("quick", () => (ran += 1)), anyTool("slow", () => (ran += 1))];
-  const { session, emulator } = await scriptedSession(SCRIPT, { tools, store: fileStore(folder, { io }) });
-  expect(await session.send("go").result()).toMatchObject({
-    status: "interrupted",
-    error: { code: "session_fenced" },
-  });
-  expect({ requests: emulator.report().totals.requests, ran }).toEqual(expected);
-});
+])(
+  "a writer overtaken just before %s checks once more, and does not go through with it",
+  async (_what, when, expected) => {
+    const folder = temporaryFolder();
+    const path = join(folder, "s1.jsonl");
+    const io = afterSync(path, when, () => appendFileSync(path, "what another writer wrote"));
+    let ran = 0;
+    const tools = [anyTool("quick", () => (ran += 1)), anyTool("slow", () => (ran += 1))];
+    const { session, emulator } = await scriptedSession(SCRIPT, { tools, store: fileStore(folder, { io }) });
+    expect(await session.send("go").result()).toMatchObject({
+      status: "interrupted",
+      error: { code: "session_fenced" },
+    });
+    expect({ requests: emulator.report().totals.requests, ran }).toEqual(expected);
+  },
+);
 
-test("a log that was moved away is final: `lost` says why, and a turn under way fails with it", async () => {
+test("a log that was moved away is lost permanently: `lost` says why, and a running turn fails with it", async () => {
   const folder = temporaryFolder();
   const { tools, aborted, bothRun, finish } = twoTools();
   const { session } = await scriptedSession(SCRIPT, { tools, store: fileStore(folder) });

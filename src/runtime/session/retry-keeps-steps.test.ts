@@ -21,7 +21,7 @@ import { buildTree } from "./session-tree.ts";
 
 const REFUSED = "http=400,code:odd_thing,message:Something odd.";
 
-/** Two steps with a tool each, then one that the provider refuses, then whatever is asked next is answered. */
+/** Two steps with a tool each, then one that the provider refuses; every later request is answered. */
 const SCRIPT: readonly ScriptStep[] = [
   { output: [think("A"), call("look", { at: 1 })] },
   { output: [think("B"), call("look", { at: 2 })] },
@@ -69,7 +69,7 @@ const BOTH = [
 ];
 
 describe("a retry of a turn that failed in a tool loop", () => {
-  test("goes on from the finished steps: no tool runs twice, nothing said before is lost", async () => {
+  test("continues from the finished steps: no tool runs twice, and nothing said before is lost", async () => {
     const { session, emulator, runs } = await failedInALoop();
     const before = await history(session);
     const turn = session.retry();
@@ -88,7 +88,7 @@ describe("a retry of a turn that failed in a tool loop", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("on another model keeps them too, as plain meaning", async () => {
+  test("keeps them on another model too, as plain meaning", async () => {
     const { session, runs, emulator } = await failedInALoop(SCRIPT.slice(0, 3));
     const baseUrl = emulator.baseUrl.replace(/\/v1$/, "");
     await session.setModel(anthropic("emu-claude", { baseUrl, apiKey: "k" }));
@@ -101,14 +101,14 @@ describe("a retry of a turn that failed in a tool loop", () => {
     expect(ofType(path, "turn_end")).toMatchObject([{ status: "completed" }]);
   });
 
-  test("from the message on, where that is asked for", async () => {
+  test("starts from the message if requested", async () => {
     const { session, emulator, runs } = await failedInALoop();
     expect(await session.retry({ from: "message" }).result()).toMatchObject({ status: "completed" });
     expect(typesOf(inputOf(emulator, 3))).toEqual(["message"]);
     expect(runs).toHaveLength(2);
   });
 
-  test("that fails again keeps what was finished, as often as it is tried", async () => {
+  test("keeps what was finished if it fails again, however often", async () => {
     const again = { output: [say("never seen")], faults: [REFUSED] };
     const script = [
       ...SCRIPT.slice(0, 3),
@@ -140,8 +140,8 @@ describe("a retry of a turn that failed in a tool loop", () => {
   });
 });
 
-describe("a limit", () => {
-  test("of steps: the calls that were not run are asked for again, those that were stay", async () => {
+describe("after a limit, a retry", () => {
+  test("of steps requests the calls again that were not run, and keeps those that were", async () => {
     const { session, runs, emulator } = await failedInALoop([...SCRIPT.slice(0, 2), ...SCRIPT.slice(3)], {
       limits: { maxSteps: 2 },
     });
@@ -150,7 +150,7 @@ describe("a limit", () => {
     expect(typesOf(inputOf(emulator, 2))).toEqual(BOTH.slice(0, 4));
   });
 
-  test("of the answer's length: the step that was cut is asked for again", async () => {
+  test("of the answer's length repeats the step that was cut", async () => {
     const cut = { status: "incomplete", reason: "max_output_tokens", output: [think("B"), say("Half")] };
     const { session, runs, emulator } = await failedInALoop([
       SCRIPT[0] as ScriptStep,
@@ -181,13 +181,13 @@ test("a turn that a person stopped is answered from its message", async () => {
 });
 
 test.each(["resume", "send", "retry"] as const)(
-  "a process that dies between the branch and the first request loses nothing: %s",
+  "a process that dies between the branch and the first request loses nothing on %s",
   async (next) => {
     const store = fileStore(temporaryFolder());
     const { session, agent, runs } = await failedInALoop(SCRIPT, { store });
     const path = await active(session);
     await session.close();
-    // What the retry writes first, and no more.
+    // Only what the retry writes first.
     const log = await store.open("s1", { mode: "write" });
     const to = path.findLast(({ type }) => type === "tool_result")?.seq ?? -1;
     await log.append([{ type: "branch", turn: "tn_died", to, why: "retry" }]);
@@ -196,7 +196,7 @@ test.each(["resume", "send", "retry"] as const)(
     expect(opened.interrupted).toBe(true);
     const turn = next === "send" ? opened.send("Go on.") : opened[next]();
     expect(await turn.result()).toMatchObject({ status: "completed", text: "done" });
-    // From the message on after an interruption: nobody said that the turn had failed.
+    // From the message on after an interruption: the turn did not fail.
     expect(runs).toHaveLength(2);
     const kept = ofType(await active(opened), "tool_result");
     expect(kept).toHaveLength(next === "retry" ? 0 : 2);

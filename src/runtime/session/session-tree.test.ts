@@ -32,7 +32,7 @@ const messagesOf = async (session: Session): Promise<readonly string[]> =>
   (await session.preview()).items.filter(({ role }) => role === "user").map(({ head }) => head);
 
 describe("the tree of a session", () => {
-  test("has one line without branches, and parts where an edit, a retry or an undo did", async () => {
+  test("has one line without branches, and forks at an edit, a retry or an undo", async () => {
     const { session } = await scriptedSession(answers(5));
     await session.send("one").result();
     await session.send("two").result();
@@ -60,7 +60,7 @@ describe("the tree of a session", () => {
 });
 
 describe("checkout", () => {
-  test("goes to another branch by an event, and the next message goes on from there", async () => {
+  test("moves to another branch by an event, and the next message continues from there", async () => {
     const { session, emulator } = await scriptedSession(answers(5));
     await session.send("one").result();
     await session.send("two").result();
@@ -75,7 +75,7 @@ describe("checkout", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("to an event that does not exist is refused", async () => {
+  test("is refused for an event that does not exist", async () => {
     const { session } = await scriptedSession(answers(1));
     await session.send("one").result();
     await expect(session.checkout({ to: 999 })).rejects.toMatchObject({ code: "seq_unknown" });
@@ -83,7 +83,7 @@ describe("checkout", () => {
 });
 
 describe("undo", () => {
-  test("after an edit of the first message brings back what was there before it", async () => {
+  test("after an edit of the first message restores what was there before it", async () => {
     const { session } = await scriptedSession(answers(3));
     await session.send("one").result();
     const first = ofType(await history(session), "user_message")[0]?.seq ?? -1;
@@ -94,7 +94,7 @@ describe("undo", () => {
     expect(await messagesOf(session)).toEqual(["one", "two"]);
   });
 
-  test("of the only message leaves a session that can begin again", async () => {
+  test("of the only message leaves a session that can start again", async () => {
     const { session } = await scriptedSession(answers(2));
     await session.send("one").result();
     await session.undo();
@@ -104,7 +104,7 @@ describe("undo", () => {
   });
 });
 
-test("a fork in an open turn closes what runs in the parent, and both go on", async () => {
+test("a fork in an open turn closes what runs in the parent, and both continue", async () => {
   const held = gate();
   const started = gate();
   const { session, emulator } = await scriptedSession(

@@ -1,4 +1,4 @@
-/** The half of a local session that only looks: what it is, its events, its requests. Nothing here writes. */
+/** The read-only half of a local session: its properties, its events, its requests. Nothing here writes. */
 
 import type {
   Decision,
@@ -66,7 +66,7 @@ export abstract class SessionView {
   }
 
   get connection(): "open" | "lost" {
-    return "open"; // there is none to lose
+    return "open"; // there is no connection to lose
   }
 
   onChange(listener: () => void): () => void {
@@ -85,7 +85,7 @@ export abstract class SessionView {
     return this.#live.follow(options.after ?? -1, options.signal);
   }
 
-  /** As `follow`, in the batches in which they came: all followers are given the same ones, so work on them is shared. */
+  /** Like `follow`, in batches as they arrived. All followers get the same arrays, so work on them can be shared. */
   followBatches(options: FollowOptions = {}): AsyncIterable<readonly SessionEvent[]> {
     return this.#live.followBatches(options.after ?? -1, options.signal);
   }
@@ -107,7 +107,7 @@ export abstract class SessionView {
     });
   }
 
-  /** As rendered: what only the renderer can see (a changed prefix) is told too. */
+  /** As rendered, so it includes what only the renderer can see (a changed prefix). */
   async explain(options: ExplainOptions = {}): Promise<readonly Decision[]> {
     if (options.request === undefined) return (await this.preview()).decisions;
     return (await this.rebuild(options.request)).decisions;
@@ -123,7 +123,7 @@ export abstract class SessionView {
     if (modelFrom !== undefined) return modelFrom(model);
     throw codedError(
       "model_by_name",
-      `this agent takes no models by name: give createAgent a modelFrom, or a model instead of ${JSON.stringify(model)}`,
+      `this agent does not accept models by name. Give createAgent a modelFrom, or pass a model instead of ${JSON.stringify(model)}`,
     );
   }
 

@@ -16,7 +16,7 @@ import {
 import { type AppendDraft, memoryStore } from "../log/index.ts";
 import type { Session } from "./index.ts";
 
-/** A session whose first turn waits in a tool until told to go on. */
+/** A session whose first turn waits in a tool until released. */
 async function busySession(more: Parameters<typeof scriptedSession>[1] = {}) {
   const [started, finish] = [gate(), gate()];
   const scripted = await scriptedSession(
@@ -74,7 +74,7 @@ describe("send", () => {
     ]);
   });
 
-  test("rejects when told to, while a turn is under way, and takes the next one after it", async () => {
+  test("rejects during a running turn if requested, and accepts the next one after it", async () => {
     const { session, turn, finish } = await busySession();
     expect(codeOf(() => session.send("two", { whenBusy: "reject" }))).toBe("session_busy");
     finish();
@@ -91,7 +91,7 @@ describe("send", () => {
     ["retry without a message", (session) => session.retry(), "nothing_to_retry"],
     ["edit of what is no message", (session) => session.edit(0, "x"), "not_a_message"],
     ["an empty edit", (session) => session.edit(0, ""), "input_empty"],
-  ])("bad input has a code: %s", async (_what, work, code) => {
+  ])("rejects invalid input at once, with a code: %s", async (_what, work, code) => {
     const { session } = await scriptedSession(undefined);
     expect(codeOf(() => work(session))).toBe(code);
     expect(await history(session)).toEqual([]);
@@ -108,13 +108,13 @@ describe("send", () => {
     ["a cut before nothing", (session) => session.truncate({ from: 7 }), "seq_unknown"],
     ["keeping no turns", (session) => session.truncate({ keepTurns: 0 }), "keep_turns_invalid"],
     ["keeping half a turn", (session) => session.truncate({ keepTurns: 1.5 }), "keep_turns_invalid"],
-  ])("bad input has a code, later: %s", async (_what, work, code) => {
+  ])("rejects invalid input asynchronously, with a code: %s", async (_what, work, code) => {
     const { session } = await scriptedSession(undefined);
     await expect(work(session)).rejects.toMatchObject({ code });
     expect(await history(session)).toEqual([]);
   });
 
-  test("a closed session, and one opened to read, take nothing", async () => {
+  test("throws for a closed session, and for one opened to read", async () => {
     const store = memoryStore();
     const { session, agent } = await scriptedSession(undefined, { store });
     await session.send("Hello").result();
@@ -127,7 +127,7 @@ describe("send", () => {
     expect(codeOf(() => session.send("x"))).toBe("log_closed");
   });
 
-  test("the first message gives the session its title, without control characters and secrets", async () => {
+  test("takes the session's title from the first message, without control characters and secrets", async () => {
     const { session } = await scriptedSession(undefined, { secrets: ["hunter2hunter2"] });
     await session.send("  Tell me\n\u001b[31m about hunter2hunter2  ").result();
     expect(session.title).toBe("Tell me [31m about [redacted]");
@@ -135,7 +135,7 @@ describe("send", () => {
     expect(session.title).toBe("Tell me [31m about [redacted]");
   });
 
-  test("a model or an effort for one turn only", async () => {
+  test("can use a model or an effort for one turn only", async () => {
     const { session, emulator, model } = await scriptedSession(undefined);
     await session.send("a", { model: model("emu-other"), effort: "low" }).result();
     await session.send("b", { effort: "high" }).result();
@@ -150,13 +150,13 @@ describe("send", () => {
     ]);
   });
 
-  test("lone surrogates are mended, everything else goes as it was written", async () => {
+  test("repairs lone surrogates and leaves everything else unchanged", async () => {
     const { session, emulator } = await scriptedSession(undefined);
     await session.send("a\ud800b \u2028 \u0000 😀").result();
     expect(inputOf(emulator, 0)).toMatchObject([{ content: [{ text: "a\ufffdb \u2028 \u0000 😀" }] }]);
   });
 
-  test("a large picture is kept beside the log and sent as it was; a fork has it too", async () => {
+  test("stores a large picture next to the log and sends it unchanged; a fork has it too", async () => {
     const store = memoryStore();
     const { session, emulator } = await scriptedSession(undefined, { store });
     const data = Buffer.alloc(90_000, 7).toString("base64");
@@ -177,7 +177,7 @@ describe("send", () => {
 });
 
 describe("cancel", () => {
-  test("in the middle of a tool ends the turn as cancelled; the next one goes on from there", async () => {
+  test("in the middle of a tool ends the turn as cancelled, and the next one continues from there", async () => {
     const { session, turn, emulator } = await busySession();
     turn.cancel();
     expect(await turn.result()).toMatchObject({ status: "cancelled" });
@@ -186,7 +186,7 @@ describe("cancel", () => {
     expect(emulator.report().totals.refused).toBe(0);
   });
 
-  test("by a signal, also one that was aborted before", async () => {
+  test("works by a signal, even one that was aborted before", async () => {
     const { session } = await scriptedSession(undefined);
     expect(await session.send("x", { signal: AbortSignal.abort() }).result()).toMatchObject({
       status: "cancelled",
@@ -201,7 +201,7 @@ describe("cancel", () => {
     expect(ofType(events, "turn_end")).toMatchObject([{ status: "cancelled" }]);
   });
 
-  test("of a turn that waits in the queue leaves its end alone and disturbs nobody", async () => {
+  test("of a waiting turn logs only its end and disturbs no other turn", async () => {
     const { session, turn, finish } = await busySession();
     const second = session.send("two");
     const third = session.send("three");
@@ -222,7 +222,7 @@ describe("cancel", () => {
     ]);
   });
 
-  test("an interrupted turn cannot be resumed behind a message that closes it", async () => {
+  test("an interrupted turn cannot be resumed after a message that closes it", async () => {
     const store = memoryStore();
     const log = new LogBuilder()
       .add({ type: "session_start", session: "s1", root: "s1", writer: "test" })
@@ -239,13 +239,13 @@ describe("cancel", () => {
     ]);
   });
 
-  test("a title that comes before the first message stands behind the start of the session", async () => {
+  test("a title set before the first message follows the start of the session", async () => {
     const { session } = await scriptedSession(undefined);
     await session.rename("A title");
     expect((await history(session)).map(({ type }) => type)).toEqual(["session_start", "title"]);
   });
 
-  test("closing cancels the turn under way and those that wait", async () => {
+  test("closing cancels the running turn and the waiting ones", async () => {
     const { session, turn, emulator } = await busySession();
     const second = session.send("two");
     const requests = emulator.report().totals.requests;
@@ -257,7 +257,7 @@ describe("cancel", () => {
 });
 
 describe("a turn in the caller's hands", () => {
-  test("leaving its loop early changes nothing about it", async () => {
+  test("continues if its loop is left early", async () => {
     const { session } = await scriptedSession(undefined);
     const turn = session.send("Hello");
     for await (const event of turn) if (event.type === "response_start") break;
@@ -265,7 +265,7 @@ describe("a turn in the caller's hands", () => {
     expect((await history(session)).at(-1)?.type).toBe("turn_end");
   });
 
-  test("iterating twice, at the same time or after the end, gives the same events", async () => {
+  test("gives the same events when iterated twice, at the same time or after the end", async () => {
     const { session } = await scriptedSession(undefined);
     const turn = session.send("Hello");
     const [first, second] = await Promise.all([eventsOf(turn), eventsOf(turn)]);
@@ -274,7 +274,7 @@ describe("a turn in the caller's hands", () => {
     expect([second, third]).toEqual([first, first]);
   });
 
-  test("everything that was shown is in the log when the result is there, also if nobody listens", async () => {
+  test("has everything that was shown in the log when its result resolves, even without listeners", async () => {
     const { session } = await scriptedSession(undefined);
     const turn = session.send("Hello");
     const { text } = await turn.result();
@@ -289,7 +289,7 @@ describe("a turn in the caller's hands", () => {
     expect(thoughts.join("")).toBe(reasoning?.parts.map((part) => part.text).join(""));
   });
 
-  test("text() is the answer, and rejects with the turn's error", async () => {
+  test("gives the answer by text(), which rejects with the turn's error", async () => {
     const { session } = await scriptedSession([{ output: [say("fine")] }], {
       emulator: { faults: [{ type: "none" }, { type: "http", status: 401, message: "Wrong key." }] },
     });
@@ -300,7 +300,7 @@ describe("a turn in the caller's hands", () => {
     });
   });
 
-  test("a title of thinking comes before its text", async () => {
+  test("gives a title of reasoning before its text", async () => {
     const { session } = await scriptedSession([{ output: [think("A title"), say("x")] }]);
     const events = await eventsOf(session.send("go"));
     const kinds = events.flatMap((event) => (event.type.startsWith("reasoning_") ? [event] : []));
@@ -326,7 +326,7 @@ const asking = async (): Promise<
   return { ...scripted, ran };
 };
 
-/** Another task that watches the session and answers its questions. */
+/** Another task that follows the session and answers its questions. */
 const answerer = async (session: Session, answer: (requestId: string) => Promise<void>): Promise<void> => {
   for await (const event of session.follow()) {
     if (event.type !== "permission_request") continue;
@@ -336,7 +336,7 @@ const answerer = async (session: Session, answer: (requestId: string) => Promise
 };
 
 describe("permissions from elsewhere", () => {
-  test("another task approves: the tool runs", async () => {
+  test("another task approves, and the tool runs", async () => {
     const { session, ran } = await asking();
     const watching = answerer(session, (id) => session.approve(id));
     expect(await session.send("go").result()).toMatchObject({ status: "completed" });
@@ -347,7 +347,7 @@ describe("permissions from elsewhere", () => {
     ]);
   });
 
-  test("another task denies, with a reason the model reads", async () => {
+  test("another task denies, with a reason that the model reads", async () => {
     const { session, ran, emulator } = await asking();
     const watching = answerer(session, (id) => session.deny(id, "not today"));
     expect(await session.send("go").result()).toMatchObject({ status: "completed" });
@@ -358,7 +358,7 @@ describe("permissions from elsewhere", () => {
     ]);
   });
 
-  test("a question is answered once", async () => {
+  test("a question is answered only once", async () => {
     const { session } = await asking();
     let id = "";
     const notPending = { code: "permission_not_pending" };
@@ -374,7 +374,7 @@ describe("permissions from elsewhere", () => {
 });
 
 describe("secrets", () => {
-  test("keys in tool output never reach the log or the model: as they are, encoded, or cut by the size limit", async () => {
+  test("in tool output never reach the log or the model: verbatim, encoded, or cut by the size limit", async () => {
     const key = "sk-fixture-0123456789";
     const spilled = `${"x".repeat(40_000)}${key}${"y".repeat(40_000)}`;
     const { session, emulator } = await scriptedSession(
@@ -399,7 +399,7 @@ describe("secrets", () => {
     expect(emulator.exchanges.every(({ requestText }) => !requestText.includes(key))).toBe(true);
   });
 
-  test("a thrown error is redacted like any result", async () => {
+  test("are redacted from a thrown error as from any result", async () => {
     const { session } = await scriptedSession([{ output: [call("leak")] }, { output: [say("done")] }], {
       tools: [
         anyTool("leak", () => {

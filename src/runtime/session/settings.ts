@@ -1,6 +1,4 @@
-/**
- * The settings of a step, from the model and the agent's options. What the fold reads is this, from the log.
- */
+/** The settings of a step, from the model and the agent's options. The fold reads these from the log. */
 
 import type { Settings } from "../../base/events/index.ts";
 import { withDefaults } from "../../base/support/index.ts";

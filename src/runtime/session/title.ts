@@ -1,4 +1,4 @@
-/** Until somebody gives it a better one, a session is called by its first words. */
+/** Until it gets a better one, a session's title is the start of its first message. */
 
 import type { Input } from "../../base/api/index.ts";
 import { codedError } from "../../base/support/index.ts";
@@ -16,12 +16,12 @@ export function titleOf(input: Input): string {
     .toWellFormed();
 }
 
-/** What was put behind a person's words, in a tag of its own (piped input): it is not what the session is about. */
+/** Text appended to a person's message in its own tag (piped input). It is not what the session is about. */
 const ENCLOSED = /\n\n<[a-z][a-z_-]*>\n/;
 
 const MAX_GIVEN_TITLE = 200;
 
-/** A title somebody gave: one line of bounded length that moves no cursor. */
+/** Cleans a given title: one line of bounded length without control characters. */
 export function cleanTitle(title: string): string {
   const clean = oneLine(title).slice(0, MAX_GIVEN_TITLE).toWellFormed();
   if (clean === "") throw codedError("title_empty", "the title is empty");

@@ -1,6 +1,4 @@
-/**
- * What the turns of a session work with, and the compactions around them: put together here and nowhere else.
- */
+/** Builds the contexts of a session's turns and of the compactions around them. The only place that does. */
 
 import { type IdSource, systemClock, withDefaults } from "../../base/support/index.ts";
 import type { CompactingOptions } from "../compaction/index.ts";
@@ -21,7 +19,7 @@ export interface TurnContextParts {
   readonly live: LiveLog;
   readonly options: AgentOptions;
   readonly ids: IdSource;
-  /** The session's, as it is when a step begins. */
+  /** The session's model at the time a step begins. */
   readonly model: () => Model;
   readonly redact: (text: string) => string;
 }
@@ -30,7 +28,7 @@ export class TurnContexts {
   readonly permissions = new PendingPermissions();
   readonly #parts: TurnContextParts;
   readonly #setup: SetupCache;
-  /** What the user set of them. */
+  /** The limits the user set. */
   readonly #limits: AgentOptions["limits"];
   readonly #compactAt: number | undefined;
 
@@ -42,7 +40,7 @@ export class TurnContexts {
     this.#compactAt = compaction?.automatic === false ? undefined : (compaction?.at ?? COMPACT_AT);
   }
 
-  /** For what one call of a person's begins, until `signal` stops it. */
+  /** The options for everything one call of the user starts, until `signal` stops it. */
   around(signal: AbortSignal, overrides: TurnOverrides): CompactingOptions {
     const { ids, model } = this.#parts;
     const { capabilities, profile } = this.#setup.get(model(), overrides).settings;
@@ -53,7 +51,7 @@ export class TurnContexts {
       contextFor: (turn, kind, limits = usual) =>
         kind === "turn"
           ? this.#conversation(this.#base(turn, signal, overrides), limits)
-          : // A summary is prose, whatever the turn has to deliver.
+          : // A summary is prose, whatever output the turn requires.
             { ...this.#base(turn, signal, { model: overrides.model }), limits, purpose: "compaction" },
       signal,
       newTurn: () => ids.next("tn"),

@@ -1,5 +1,5 @@
 /**
- * The turns of a session: one after the other, each known by its id, none begun after the session was closed.
+ * The turns of a session: they run one after the other, have unique ids, and none begins after the session was closed.
  */
 
 import type { Turn, TurnOptions, TurnResult } from "../../base/api/index.ts";
@@ -28,12 +28,12 @@ export class TurnQueue {
     return this.#closed;
   }
 
-  /** A turn is under way or waits. */
+  /** Whether a turn is running or waiting. */
   get busy(): boolean {
     return this.#waiting > 0;
   }
 
-  /** `again`: the turn is in the log already, and goes on. */
+  /** With `again`, the turn is already in the log and continues. */
   add(options: TurnOptions, work: TurnWork, which?: "again"): Turn {
     const { turn = this.#ids.next("tn") } = options;
     if (which !== "again" && options.turn !== undefined) this.#assertNew(options.turn);
@@ -42,7 +42,7 @@ export class TurnQueue {
     this.#waiting += 1;
     this.#turns.add(turn);
     const ready = options.ready?.();
-    ready?.catch(() => this.#turns.delete(turn)); // its id is free again at once
+    ready?.catch(() => this.#turns.delete(turn)); // frees its id at once
     const handle = new TurnHandle(turn, options, async (own) => {
       await before;
       try {
@@ -54,7 +54,7 @@ export class TurnQueue {
       }
       this.#current = own;
       this.#live.listener = (events) => own.push(events);
-      // What the log refuses ends the turn, and what it has under way: nothing of it would be recorded.
+      // If the log refuses an event, the turn and its work in progress end: nothing of it would be recorded.
       this.#live.refused = (reason) => own.stop(reason);
       const { lost } = this.#live.log;
       const forget = onAbort(lost, () => own.stop(lost.reason));
@@ -66,7 +66,7 @@ export class TurnQueue {
         this.#live.listener = undefined;
         this.#live.refused = undefined;
         this.#waiting -= 1;
-        this.#turns.delete(turn); // the log has it, or it never began
+        this.#turns.delete(turn); // it is in the log, or never began
         this.#live.changed();
       }
     });
@@ -74,12 +74,12 @@ export class TurnQueue {
     return handle;
   }
 
-  /** Resolves when all that was added so far has ended. */
+  /** Resolves when everything added so far has ended. */
   async settled(): Promise<void> {
     await this.#last;
   }
 
-  /** Resolves when what was under way has ended: whether it was cancelled. */
+  /** Resolves when the running turn has ended, with whether it was cancelled. */
   async cancel(): Promise<boolean> {
     const current = this.#current;
     current?.cancel();

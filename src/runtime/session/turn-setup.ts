@@ -1,6 +1,6 @@
 /**
- * What each step of a turn is sent with: the model of the session or of this turn, its renderer, its settings.
- * Renderer and settings are kept while nothing changed, so that a step costs what is new.
+ * What each step of a turn is sent with: the model of the session or of this turn, its renderer, its settings. Renderer
+ * and settings are kept while nothing changes, so that a step costs only what is new.
  */
 
 import type { Settings } from "../../base/events/index.ts";

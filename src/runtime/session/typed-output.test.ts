@@ -8,7 +8,7 @@ import { createAgent } from "./agent.ts";
 const steps = [{ output: [{ message: '{"city":"Paris","degrees":21}' }] }];
 const scenario = loadScenario(JSON.stringify({ steps }), "test.json");
 
-test("the value of an answer has the type of its Standard Schema; a plain JSON Schema says nothing of it", async () => {
+test("the value of an answer has the type of its Standard Schema; a plain JSON Schema gives no type", async () => {
   const session = await createAgent({ model: emulator({ scenario }) }).open();
   const schema = z.object({ city: z.string(), degrees: z.number() });
   const { output } = await session.send("Weather?", { output: schema }).result();

@@ -54,5 +54,5 @@ test("explain says which name a call is sent under", () => {
     ending: "calls",
   });
   const why = explain(log.events, log.plan(settings).entries).map((one) => one.why);
-  expect(why).toContain(`its own origin; its tool's name goes as ${SENT}`);
+  expect(why).toContain(`its own origin; its tool name is sent as ${SENT}`);
 });

@@ -528,7 +528,7 @@ describe("leaving out an item", () => {
       { type: "message", status: "completed", role: "assistant", content: msg()["content"] },
     ]);
     expect(told.why("reasoning")).toBe(
-      "the image_generation_call that followed it is not sent: image_generation_call cannot be sent back without server state; that costs all reasoning of the response",
+      "the image_generation_call that followed it is not sent: image_generation_call cannot be sent back without server state; so all reasoning of the response is omitted",
     );
   });
 
