@@ -7,6 +7,8 @@ import { join } from "node:path";
 
 import { build } from "esbuild";
 
+import { versionOnly } from "./version-only.mjs";
+
 /** @param {string} outdir @returns {Promise<{ inputs: Record<string, unknown> }>} what went into the bundle */
 export async function bundleCli(outdir) {
   rmSync(outdir, { recursive: true, force: true });
@@ -22,6 +24,7 @@ export async function bundleCli(outdir) {
     minifyWhitespace: true,
     minifySyntax: true,
     metafile: true,
+    plugins: [versionOnly],
     logLevel: "warning",
     chunkNames: "chunks/[name]-[hash]",
     // commander is CommonJS and asks for node's own modules by require.

@@ -7,6 +7,8 @@
  */
 import { build } from "esbuild";
 
+import { versionOnly } from "./version-only.mjs";
+
 const ENTRIES = [
   "index",
   "diagnostics/check/index",
@@ -28,6 +30,7 @@ export async function bundleLibrary(outdir, dependencies) {
     target: "node20",
     external: [...dependencies],
     metafile: true,
+    plugins: [versionOnly],
     logLevel: "warning",
     chunkNames: "shared/[name]-[hash]",
   });

@@ -5,8 +5,8 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
+import { VERSION } from "../../src/base/support/index.ts";
 import type { Emulator } from "../../src/emulator/index.ts";
-import { VERSION } from "../../src/interface/cli/version.ts";
 import {
   emulatorOf,
   eventsOf,

@@ -3,7 +3,6 @@ import { dirname, join, resolve } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { VERSION } from "../../src/interface/cli/version.ts";
 import { FOLDERS, WINGS } from "../support/import-tables.ts";
 import { read, root, rows, section } from "./documents.ts";
 
@@ -13,10 +12,6 @@ const documents = [
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),
 ];
-
-test("the version is the same in package.json and in the program", () => {
-  expect((JSON.parse(read("package.json")) as { version: string }).version).toBe(VERSION);
-});
 
 test("one command runs everything: format, lint, types, architecture and every test", () => {
   const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };

@@ -42,4 +42,5 @@ export { onAbort } from "./on-abort.ts";
 export { isSendableToolName, sendableToolName } from "./sendable-tool-name.ts";
 export { hexHash, shortHash } from "./short-hash.ts";
 export { unmistakable, unmistakableLine } from "./unmistakable.ts";
+export { VERSION } from "./version.ts";
 export { type Given, withDefaults } from "./with-defaults.ts";

@@ -9,6 +9,7 @@ import {
   stringOf,
   tryParseJson,
   codedError,
+  VERSION,
 } from "../../base/support/index.ts";
 import { type HttpResponse, postStream, readText, SseDecoder } from "../../runtime/wire/index.ts";
 
@@ -93,7 +94,7 @@ async function postOnce(endpoint: EndpointOptions, body: string, options: PostOp
         "content-type": "application/json",
         accept: "application/json, text/event-stream",
         "accept-encoding": "identity",
-        "user-agent": "throughline-conform/0.1",
+        "user-agent": `throughline-conform/${VERSION}`,
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
       },
       body: [Buffer.from(body)],

@@ -5,7 +5,7 @@
 
 import { Command } from "commander";
 
-import { codedError } from "../../base/support/index.ts";
+import { codedError, VERSION } from "../../base/support/index.ts";
 import { runOrChat } from "./choose-front-end.ts";
 import { asFlags, flagsBehind, meantCommand, type ScannedLine, scanLine } from "./command-line.ts";
 import { COMMAND_NAMES, COMMANDS, type Finish } from "./command-table.ts";
@@ -13,7 +13,6 @@ import type { RunFlags } from "./open-session.ts";
 import { runOptions } from "./run-options.ts";
 import type { Terminal } from "./terminal.ts";
 import { topHelp } from "./top-help.ts";
-import { VERSION } from "./version.ts";
 import { wrappedTerminal } from "./wrapped-output.ts";
 
 const DESCRIPTION = "an agent whose reasoning is never lost and never breaks a request.";

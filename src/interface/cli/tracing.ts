@@ -5,7 +5,7 @@
 
 import { extname } from "node:path";
 
-import { codedError, systemClock } from "../../base/support/index.ts";
+import { codedError, systemClock, VERSION } from "../../base/support/index.ts";
 import {
   createPrivateFile,
   type LogSink,
@@ -18,7 +18,6 @@ import {
 import { secretsOf, type Store } from "../../runtime/log/index.ts";
 import type { Tool } from "../../runtime/tools/index.ts";
 import { say, type Terminal } from "./terminal.ts";
-import { VERSION } from "./version.ts";
 
 export interface TraceFlags {
   readonly trace?: string;

@@ -1,6 +1,6 @@
 /** Sends one request and yields its stream events, in any dialect. Never rejects: a failure becomes the `end` event. */
 
-import { codedError } from "../../base/support/index.ts";
+import { codedError, VERSION } from "../../base/support/index.ts";
 import { type BodyChunks, type HttpResponse, postStream, readText, SseDecoder } from "../wire/index.ts";
 import { connectionError, httpError } from "./errors.ts";
 import type { SendOptions, StreamDecoder, StreamEvent } from "./provider.ts";
@@ -126,7 +126,7 @@ async function post(
       "content-type": "application/json",
       accept: "text/event-stream",
       "accept-encoding": "identity",
-      "user-agent": "throughline/0.1",
+      "user-agent": `throughline/${VERSION}`,
       ...endpoint.headers(key),
     },
     body,

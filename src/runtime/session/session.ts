@@ -12,7 +12,14 @@ import type {
   TurnResult,
 } from "../../base/api/index.ts";
 import { errorInfoOf, type EventDraft, NO_USAGE } from "../../base/events/index.ts";
-import { codedError, codeOf, createIdSource, type IdSource, systemClock } from "../../base/support/index.ts";
+import {
+  codedError,
+  codeOf,
+  createIdSource,
+  type IdSource,
+  systemClock,
+  VERSION,
+} from "../../base/support/index.ts";
 import {
   assertKeepTurns,
   compactBeforeTurn,
@@ -361,4 +368,4 @@ export class LocalSession extends SessionView implements Session {
 
 const NOTHING = { text: "", steps: 0, usage: NO_USAGE };
 
-const WRITER = "throughline/0.1.0";
+const WRITER = `throughline/${VERSION}`;

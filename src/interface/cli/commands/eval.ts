@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { Command, Option } from "commander";
 
 import { replaceFile } from "../../../base/files/index.ts";
-import { messageOf, codedError, isoTime } from "../../../base/support/index.ts";
+import { messageOf, codedError, isoTime, VERSION } from "../../../base/support/index.ts";
 import { createRedactor, secretsOf } from "../../../runtime/log/index.ts";
 import type { Finish } from "../command-table.ts";
 import { costsWith } from "../cost.ts";
@@ -29,7 +29,6 @@ import { stopOnSignals } from "../signals.ts";
 import { clearLine } from "../terminal-gate.ts";
 import { printJson, type Terminal } from "../terminal.ts";
 import { modelsOf } from "../user-providers.ts";
-import { VERSION } from "../version.ts";
 import { writeProblem } from "../write-problem.ts";
 
 interface EvalFlags {

@@ -4,7 +4,7 @@
 
 import { statSync } from "node:fs";
 
-import { codeOf, messageOf } from "../../../base/support/index.ts";
+import { codeOf, messageOf, VERSION } from "../../../base/support/index.ts";
 import { hasKey, type Provider, PROVIDERS } from "../../../runtime/models/index.ts";
 import {
   type ConfigValues,
@@ -15,7 +15,6 @@ import {
 } from "../../config/index.ts";
 import { changesText, placesOf } from "../trust-words.ts";
 import { profileNamed, userProviders } from "../user-providers.ts";
-import { VERSION } from "../version.ts";
 import { bad, type Finding, note, ok } from "./finding.ts";
 
 const OLDEST_NODE = [20, 19];
