@@ -1,7 +1,7 @@
 /**
- * Builds the package: the types by tsc, the library and the command line by esbuild (so that they start fast, and the
- * router and the parser are no dependencies of library users), the page by Vite (static files), and the notices of what
- * was bundled.
+ * Builds the package into `dist`: tsc writes the types, esbuild bundles the library and the command line, Vite builds the
+ * page, and `THIRD_PARTY_NOTICES` lists the bundled packages. Bundles start faster, and library users do not install the
+ * router and the argument parser. The notices are written last: their presence marks a finished build (prepare.mjs).
  */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,12 +9,14 @@ import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { bundleCli } from "./bundle-cli.mjs";
-import { bundleLibrary } from "./bundle-library.mjs";
+import { bundleLibrary, ENTRIES } from "./bundle-library.mjs";
+import { pruneTypes } from "./prune-types.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
 rmSync("dist", { recursive: true, force: true });
 execFileSync("node_modules/.bin/tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
+pruneTypes("dist", ENTRIES);
 
 execFileSync("node_modules/.bin/vite", ["build", "src/interface/web", "--logLevel", "warn"], {
   stdio: "inherit",
@@ -24,9 +26,9 @@ const { dependencies } = JSON.parse(readFileSync("package.json", "utf8"));
 const bundles = [await bundleCli("dist/cli"), await bundleLibrary("dist", Object.keys(dependencies))];
 writeFileSync("dist/THIRD_PARTY_NOTICES", notices(bundles));
 
-/** The licence of every package that is inside a bundle. */
+/** The licences of all packages inside the bundles. */
 function notices(metas) {
-  // The page's packages: Vite tells no list of what it took.
+  // Vite does not list what it bundled, so the page's packages are named here.
   const packages = new Set(["dompurify", "marked", "preact", "yaml"]);
   for (const input of metas.flatMap(({ inputs }) => Object.keys(inputs))) {
     const parts = input.split(sep);

@@ -1,6 +1,6 @@
 /**
- * Bundles the command line with esbuild: one start-up file and chunks that are loaded when a command needs them.
- * Used by the build and by the tests, so that what is tested is what is shipped.
+ * Bundles the command line with esbuild: one start-up file, and chunks that load when a command needs them. The build and
+ * the tests both use it, so the tests run what is shipped.
  */
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { build } from "esbuild";
 
 import { versionOnly } from "./version-only.mjs";
 
-/** @param {string} outdir @returns {Promise<{ inputs: Record<string, unknown> }>} what went into the bundle */
+/** @param {string} outdir @returns {Promise<{ inputs: Record<string, unknown> }>} the metafile, whose inputs are the bundled files */
 export async function bundleCli(outdir) {
   rmSync(outdir, { recursive: true, force: true });
   const { metafile } = await build({
@@ -20,14 +20,14 @@ export async function bundleCli(outdir) {
     format: "esm",
     platform: "node",
     target: "node20",
-    // Half the size to install and to read at every start; nobody is shown its stack traces.
+    // Halves the size on disk and the bytes read at each start. Users never see its stack traces.
     minifyWhitespace: true,
     minifySyntax: true,
     metafile: true,
     plugins: [versionOnly],
     logLevel: "warning",
     chunkNames: "chunks/[name]-[hash]",
-    // commander is CommonJS and asks for node's own modules by require.
+    // commander is CommonJS and loads Node's modules with `require`.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
     },

@@ -1,15 +1,16 @@
 /**
- * Bundles the library: one file per way in (`throughline`, `throughline/check` …) and the parts they share. Two hundred
- * small modules cost more to find and load than to run (docs/performance.md). Not minified, and each part says which file
- * it came from: that is what a stack trace leads to. What two ways in have in common is one
- * chunk, so that an error or a session is the same thing to both of them. The server's router goes in too, so that
- * whoever serves nothing installs nothing for it (docs/adr/0010).
+ * Bundles the library: one file per entry (`throughline`, `throughline/check` …) and the chunks they share. Two hundred
+ * small modules take longer to find and load than to run (docs/performance.md). The code is not minified, and comments
+ * name each source file, so that stack traces are readable. Code that two entries use is in one shared chunk: an error or a
+ * session has the same class in both. The server's router is bundled, so that programs without a server do not install it
+ * (docs/adr/0010).
  */
 import { build } from "esbuild";
 
 import { versionOnly } from "./version-only.mjs";
 
-const ENTRIES = [
+/** Modules that package.json exports, relative to `src` and without extension. */
+export const ENTRIES = [
   "index",
   "diagnostics/check/index",
   "access/client/index",
@@ -18,7 +19,7 @@ const ENTRIES = [
   "access/server/index",
 ];
 
-/** @param {string} outdir @param {readonly string[]} dependencies packages that stay outside: users install them */
+/** @param {string} outdir @param {readonly string[]} dependencies packages that are not bundled; npm installs them */
 export async function bundleLibrary(outdir, dependencies) {
   const { metafile } = await build({
     entryPoints: ENTRIES.map((name) => ({ in: `src/${name}.ts`, out: name })),
