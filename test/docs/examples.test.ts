@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
-import { type Ran, root, runNode, runProgram } from "./documents.ts";
+import { type Ran, read, root, runNode, runProgram, section } from "./documents.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "throughline-examples-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -19,13 +19,25 @@ function outputOf({ status, stdout, stderr }: Ran): string {
   return stdout;
 }
 
-test("a test in this file runs every example", () => {
+/** What examples/README.md says that an example prints. */
+function documented(name: string): readonly string[] {
+  const printed = section(read("examples/README.md"), name).split("```\n")[2] ?? "";
+  return printed.split("\n").filter((line) => line !== "");
+}
+
+test("every example is in examples/README.md with its command, and a test of this file runs it", () => {
   const files = readdirSync(join(root, "examples")).filter((name) => name.endsWith(".ts"));
   expect(files.toSorted()).toEqual(["structured-output.ts", "switch-models.ts", "tool.ts"]);
+  for (const name of files) {
+    const command = `npx tsx --tsconfig examples/tsconfig.json examples/${name}`;
+    expect(section(read("examples/README.md"), name)).toContain(command);
+    expect(read(`examples/${name}`)).toContain(command);
+  }
 });
 
-test("tool.ts calls its tool in parallel, answers, and continues when it is run again", () => {
+test("tool.ts prints what its README says, calls its tool in parallel, and continues the session in a second run", () => {
   const first = example("tool.ts");
+  expect(first.split("\n")).toEqual(expect.arrayContaining([...documented("tool.ts")]));
   expect(first).toContain('→ get_weather({"city":"Rome"})');
   expect(first).toContain("ok: 21 °C and sunny in Rome");
   expect(first.match(/ {2}completed: /g)?.length).toBe(2);
@@ -34,6 +46,8 @@ test("tool.ts calls its tool in parallel, answers, and continues when it is run 
 
 test("switch-models.ts loses the number abroad, recalls it at home, and no request is refused", () => {
   const out = example("switch-models.ts");
+  const fixed = documented("switch-models.ts").filter((line) => !/…|I thought of/.test(line));
+  expect(out.split("\n")).toEqual(expect.arrayContaining(fixed));
   expect(out).toContain("Switching: 0 thoughts travel, 1 stay (foreign_origin)");
   expect(out).toContain("reasoning: omit (made by emu-reasoner)");
   expect(out).toMatch(/And back:\nI thought of \d+\./);
@@ -50,6 +64,7 @@ test("structured-output.ts prints an object that matches its schema", () => {
     file,
   ];
   const [status, json] = outputOf(runNode(command, folder)).split("\n");
+  expect([status, json]).toEqual(documented("structured-output.ts"));
   expect(status).toBe("completed");
   expect(JSON.parse(json ?? "")).toEqual({
     name: expect.any(String),
