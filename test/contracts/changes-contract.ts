@@ -14,7 +14,7 @@ export interface Heard {
   untilAll(fits: (changes: readonly LogChange[]) => boolean): Promise<void>;
 }
 
-export function hear(changes: AsyncIterable<LogChange>): Heard {
+function hear(changes: AsyncIterable<LogChange>): Heard {
   const all: LogChange[] = [];
   let looked = 0;
   let over = false;

@@ -11,7 +11,7 @@ import type { Case } from "./command-cases.ts";
 import { command, type Home, SECRET, withCopy } from "./command-fixture.ts";
 
 /** No earlier byte has changed, except for what the command is meant to change. */
-export function expectUntouched(home: Home, before: Home, { changes = [], rewrites = [] }: Case): void {
+function expectUntouched(home: Home, before: Home, { changes = [], rewrites = [] }: Case): void {
   for (const name of readdirSync(before.folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
     entry.isFile() ? [join(entry.parentPath, entry.name).slice(before.folder.length + 1)] : [],
   )) {
@@ -33,7 +33,7 @@ export const leftIn = ({ folder }: Home): readonly string[] =>
   );
 
 /** The next writer removes what was left. */
-export async function expectSwept(home: Home): Promise<void> {
+async function expectSwept(home: Home): Promise<void> {
   const notice = { type: "notice", code: "test", message: "next" } as const;
   const store = fileStore(home.sessions);
   await store.create("next", { events: [notice], blobs: new Map() });

@@ -298,7 +298,7 @@ export function requestsCanBeRebuilt({ sent, baseUrl }: Played): void {
   }
 }
 
-export function startOf(sent: Sent): ResponseStart {
+function startOf(sent: Sent): ResponseStart {
   const event = sent.events.at(-1);
   if (event?.type !== "response_start" || event.response !== sent.response)
     throw new Error("the request was sent before its response_start was in the log");

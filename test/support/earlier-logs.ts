@@ -29,7 +29,7 @@ import { practiceTools } from "./practice-tools.ts";
 
 /** A name that never resolves, so that a test that forgets `towards` reaches nothing. */
 const ENDPOINT = "http://emulator.invalid";
-export const KEY = "key-of-the-log-fixtures";
+const KEY = "key-of-the-log-fixtures";
 
 interface ModelChoice {
   readonly profile: string;
@@ -40,7 +40,7 @@ interface ModelChoice {
 }
 
 /** The emulated model of that name on the endpoint of the fixtures, according to the profile. */
-export function fixtureModel(name: string, dialect: string, choice: ModelChoice): Model {
+function fixtureModel(name: string, dialect: string, choice: ModelChoice): Model {
   const { providerTools, ...rest } = choice;
   const options = { ...rest, apiKey: KEY, ...(providerTools === undefined ? {} : { providerTools }) };
   if (dialect === "anthropic-messages") return anthropic(name, { ...options, baseUrl: ENDPOINT });

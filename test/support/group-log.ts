@@ -16,7 +16,7 @@ import { ResponsesDecoder } from "../../src/runtime/providers/openai-responses/i
 import { practiceSettings, stamped } from "./next-request.ts";
 import { practiceModel } from "./practice-models.ts";
 
-export const BASE_URL = "http://127.0.0.1:9/v1";
+const BASE_URL = "http://127.0.0.1:9/v1";
 
 export function settingsOf(name: Parameters<typeof practiceModel>[0]): Settings {
   return practiceSettings(practiceModel(name, BASE_URL), "all");

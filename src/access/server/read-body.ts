@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { codedError, isObject, jsonDepth, type JsonObject, tryParseJson } from "../../base/support/index.ts";
 
 /** Leaves room for images in a message (reliability.md §4). */
-export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_DEPTH = 128;
 
 /** Requests whose senders wait for "100 Continue", with the response to send it on. */

@@ -28,7 +28,7 @@ export type Acceptance =
 
 const OUTPUT_BEGINS = /^response\.(?:output_item\.|content_part\.|completed$|incomplete$)|\.delta$/;
 
-export const isDecisive = (frame: Frame): boolean =>
+const isDecisive = (frame: Frame): boolean =>
   frame.type === "error" || frame.type === "response.failed" || OUTPUT_BEGINS.test(frame.type);
 
 /** The rest of the answer is not read. */

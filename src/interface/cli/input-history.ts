@@ -15,7 +15,7 @@ const KEPT = 500;
 /** Rewritten when it has grown to this many lines. */
 const MOST = 2 * KEPT;
 
-export function inputHistoryFile(): string {
+function inputHistoryFile(): string {
   return join(dataFolder(), "input-history.jsonl");
 }
 

@@ -21,5 +21,5 @@ export {
   readProjectInstructions,
 } from "./project.ts";
 export type { ProviderConfig } from "./provider-kinds.ts";
-export { recordTrust, type TrustChange } from "./trust.ts";
+export { recordTrust } from "./trust.ts";
 export { namesIn } from "./value-kinds.ts";

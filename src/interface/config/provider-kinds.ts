@@ -32,7 +32,6 @@ const PRICE = objectKind(
 );
 
 /** USD per million tokens. */
-export type PriceConfig = ValueOf<typeof PRICE>;
 
 const BASE_URL: Kind<string> = {
   ...kind({ type: "string", pattern: "^https?://" }, "", () => true),

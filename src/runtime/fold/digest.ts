@@ -7,7 +7,7 @@ import type { InputPart } from "../../base/events/index.ts";
 import { assertNever } from "../../base/support/index.ts";
 import type { Entry, Group } from "./entries.ts";
 
-export const DIGEST_HEADING = "[Digest made from the log: no model could write a summary.]";
+const DIGEST_HEADING = "[Digest made from the log: no model could write a summary.]";
 
 /** Keeps the newest lines. Older ones that do not fit are omitted, and a line says how many. */
 export function digestOf(entries: readonly Entry[], maxLength: number): string {

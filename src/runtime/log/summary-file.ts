@@ -101,7 +101,7 @@ function discard(path: string): void {
   }
 }
 
-export function summaryPath(log: string): string {
+function summaryPath(log: string): string {
   return log.replace(/\.jsonl$/, SUMMARY);
 }
 

@@ -62,7 +62,7 @@ export function endOfTurnAt(events: readonly LoggedEvent[], seq: number): number
 /**
  * The last event to keep if everything from `from` on is cut. Moved back to the edge of the group that `from` is in.
  */
-export function cutBefore(path: readonly LoggedEvent[], from: number): number {
+function cutBefore(path: readonly LoggedEvent[], from: number): number {
   const event = path.find((one) => one.seq >= from);
   if (event === undefined) throw codedError("seq_unknown", `there is no event ${from} on the active path`);
   const inGroup = isItemEvent(event) || GROUP_TYPES.has(event.type);
@@ -82,7 +82,7 @@ const GROUP_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /** The seq of the message that opens the nth turn from the end. */
-export function lastTurnsFrom(path: readonly LoggedEvent[], keepTurns: number): number {
+function lastTurnsFrom(path: readonly LoggedEvent[], keepTurns: number): number {
   const messages = path.filter((event) => event.type === "user_message" && event.by === "person");
   if (!Number.isInteger(keepTurns) || keepTurns < 1) {
     throw codedError("keep_turns_invalid", "keepTurns must be a whole number, 1 or more");

@@ -7,7 +7,7 @@ import type { ContextUse, EventDraft, Usage } from "../../base/events/index.ts";
 import type { Entry, Fold, Group } from "../fold/index.ts";
 
 /** From this share on, the user gets a notice. */
-export const NOTICE_AT = 0.7;
+const NOTICE_AT = 0.7;
 /** From this share on, the front is compacted before the next turn. */
 export const COMPACT_AT = 0.85;
 

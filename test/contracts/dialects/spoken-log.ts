@@ -12,7 +12,7 @@ import { type Answer, SPEAKERS, type Speaker } from "./speakers.ts";
 
 type Dialect = Origin["dialect"];
 
-export function speakerOf(dialect: Dialect): Speaker {
+function speakerOf(dialect: Dialect): Speaker {
   return SPEAKERS.find((speaker) => speaker.dialect === dialect) as Speaker;
 }
 

@@ -65,12 +65,12 @@ function streamed(block: Block, index: number): readonly object[] {
   }
 }
 
-export const thinking = (n = 1): Block => ({
+const thinking = (n = 1): Block => ({
   type: "thinking",
   thinking: `Thought ${n}.`,
   signature: `${SIGNATURE}${n}`,
 });
-export const words = (text: string): Block => ({ type: "text", text });
+const words = (text: string): Block => ({ type: "text", text });
 const serverCall = (id: string, name = "web_search", input: object = { query: "odd" }): Block => ({
   type: "server_tool_use",
   id,

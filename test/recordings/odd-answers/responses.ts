@@ -22,13 +22,13 @@ export function response(items: readonly Item[], id = "resp_odd", status = "comp
   ].map((event) => JSON.stringify(event));
 }
 
-export const thought = (n = 1): Item => ({
+const thought = (n = 1): Item => ({
   id: `rs_odd${n}`,
   type: "reasoning",
   summary: [],
   encrypted_content: `gAAAAABoddpayload${n}==`,
 });
-export const said = (text: string, n = 1): Item => ({
+const said = (text: string, n = 1): Item => ({
   id: `msg_odd${n}`,
   type: "message",
   role: "assistant",
