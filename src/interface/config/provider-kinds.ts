@@ -31,8 +31,6 @@ const PRICE = objectKind(
   { why: "use { input, output, cachedInput } in USD per million tokens" },
 );
 
-/** USD per million tokens. */
-
 const BASE_URL: Kind<string> = {
   ...kind({ type: "string", pattern: "^https?://" }, "", () => true),
   complaint: complaintAboutUrl,
