@@ -1,7 +1,8 @@
 /**
- * Logs that earlier versions wrote (test/fixtures/logs, one folder per version) stay what they were: each one opens, every
- * request is rebuilt with the hashes it had, the next request and the display are the same, and the session goes on.
- * Made by scripts/make-log-fixtures.mjs; a folder is never made again, so a red test here means that the program changed.
+ * Logs of earlier versions (test/fixtures/logs, one folder per version) keep working: each one opens, every request is
+ * rebuilt with its original hashes, the next request and the display are the same, and the session can continue. Made
+ * by scripts/make-log-fixtures.mjs. A folder is never made again, so a failing test here means that the program
+ * changed.
  */
 
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -50,7 +51,7 @@ afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-test("every type of event and every dialect of today has a log of some version", () => {
+test("every current event type and dialect has a log of some version", () => {
   const known = versions.map((version) => answersOf(version).knew);
   const { types, dialects } = whatIsKnown();
   expect(types.filter((type) => !known.some((one) => one.types.includes(type)))).toEqual([]);
@@ -59,13 +60,13 @@ test("every type of event and every dialect of today has a log of some version",
 
 const bytesOf = (folder: string, id: string): Buffer => readFileSync(join(folder, `${id}.jsonl`));
 
-/** What a writer cut from the end and saved beside it. */
+/** What a writer cut from the end and saved next to it. */
 function tornFrom(folder: string, id: string): Buffer {
   const names = readdirSync(folder).filter((name) => name.startsWith(`${id}.torn-`));
   return Buffer.concat(names.map((name) => readFileSync(join(folder, name))));
 }
 
-/** Of the logs of a version that can be read. */
+/** For the logs of a version that can be read. */
 async function eventsOfAll(version: string): Promise<readonly LoggedEvent[]> {
   const all: LoggedEvent[] = [];
   for (const [id, expected] of Object.entries(answersOf(version).logs)) {
@@ -77,7 +78,7 @@ async function eventsOfAll(version: string): Promise<readonly LoggedEvent[]> {
   return all;
 }
 
-/** By an agent with the model that it went to last. */
+/** Opened by an agent with the log's last model. */
 async function reopened(id: string, folder: string): Promise<Session> {
   const store = fileStore(folder);
   const log = await store.open(id, { mode: "read" });
@@ -101,7 +102,7 @@ describe.each(versions)("logs of %s", (version) => {
   const ids = Object.keys(expected);
   const whole = ids.filter((id) => !("problem" in (expected[id] as Expected)));
 
-  /** The log with all that stands beside it, where it may be written to. */
+  /** Copies the log with everything next to it to a place where it may be written. */
   function copyOf(id: string): string {
     const folder = mkdtempSync(join(tmpdir(), "throughline-earlier-"));
     folders.push(folder);
@@ -119,17 +120,17 @@ describe.each(versions)("logs of %s", (version) => {
     }
   }
 
-  test("every log of the folder is held to something, and nothing is missing", () => {
+  test("have expectations for every log of the folder, and none is missing", () => {
     const logs = readdirSync(fixtures).filter((name) => name.endsWith(".jsonl"));
     expect(logs.map((name) => name.slice(0, -".jsonl".length)).toSorted()).toEqual(ids.toSorted());
   });
 
-  test("they know nothing of the machine that made them", () => {
+  test("reveal nothing about the machine that made them", () => {
     const places = /\/(?:tmp|root|home|Users|work)\/|127\.0\.0\.1|localhost/;
     expect(ids.filter((id) => places.test(bytesOf(fixtures, id).toString("utf8")))).toEqual([]);
   });
 
-  test("with those before, they hold every type of event and every dialect that the version knew, and an event it did not", async () => {
+  test("with earlier ones hold every event type and every dialect that the version knew, and an event it did not", async () => {
     const events: LoggedEvent[] = [];
     for (const one of versions.slice(0, versions.indexOf(version) + 1))
       events.push(...(await eventsOfAll(one)));
@@ -141,7 +142,7 @@ describe.each(versions)("logs of %s", (version) => {
     expect([...dialects].toSorted()).toEqual(knew.dialects);
   });
 
-  test("turns that a crash interrupted are resumed to their end", async () => {
+  test("have interrupted turns that can be resumed to their end", async () => {
     const resumed: string[] = [];
     for (const id of whole) {
       const session = await reopened(id, copyOf(id));
@@ -153,14 +154,14 @@ describe.each(versions)("logs of %s", (version) => {
   });
 
   describe.each(ids)("%s", (id) => {
-    test("reads as it did: requests with their hashes, the next one and the display", async () => {
+    test("reads as before: requests with their hashes, the next one and the display", async () => {
       const folder = copyOf(id);
       expect(await expectedOf(fileStore(folder), id, "read")).toEqual(expected[id]);
       expect(bytesOf(folder, id)).toEqual(bytesOf(fixtures, id));
       expect(tornFrom(folder, id)).toHaveLength(0);
     });
 
-    test("opens for a writer, who changes nothing but a torn tail, which is kept", async () => {
+    test("opens for a writer, which changes nothing but a torn tail, which is kept", async () => {
       const folder = copyOf(id);
       expect(await expectedOf(fileStore(folder), id, "write")).toEqual(expected[id]);
       expect(Buffer.concat([bytesOf(folder, id), tornFrom(folder, id)])).toEqual(bytesOf(fixtures, id));
@@ -168,13 +169,13 @@ describe.each(versions)("logs of %s", (version) => {
   });
 
   describe.each(whole)("%s", (id) => {
-    test("gives back every line exactly, those of events nobody knows too", async () => {
+    test("gives back every line exactly, even those of unknown events", async () => {
       const lines = bytesOf(fixtures, id).toString("utf8").split("\n").slice(0, -1);
       const written = await withLog(id, (log) => log.events.map((event) => toLine(event)));
       expect(written).toEqual(lines.map((line) => line.replace(/,"sum":"[0-9a-f]{8}"\}$/, "}")));
     });
 
-    test("goes on with another turn, behind what is there", async () => {
+    test("continues with another turn, after the existing ones", async () => {
       const folder = copyOf(id);
       const session = await reopened(id, folder);
       const { status, error } = await session.send("Thanks once more").result();
@@ -189,7 +190,7 @@ describe.each(versions)("logs of %s", (version) => {
       await log.close();
       expect(requests.slice(0, was.length)).toEqual(was);
       expect(requests.length).toBeGreaterThan(was.length);
-      // What was lost before is lost for the next request too: it is sent as it can be, and rebuilt as it was sent.
+      // Earlier losses affect the next request too: it is sent as far as possible, and rebuilt as it was sent.
       expect(requests.slice(was.length).map((one) => one.split(" ")[0])).toEqual(
         requests.slice(was.length).map(() => "same"),
       );

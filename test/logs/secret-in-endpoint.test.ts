@@ -1,6 +1,6 @@
 /**
- * Earlier versions took a base URL with a key in its query or before its host, and wrote it into every origin. Such logs
- * open, rebuild every request with its hash, and tell nobody the key; only the exact export still holds it.
+ * Earlier versions accepted a base URL with a key in its query or before its host, and wrote it into every origin. Such
+ * logs open, rebuild every request with its hash, and never show the key; only the exact export still holds it.
  */
 
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ const FORMS: Readonly<Record<string, (endpoint: string) => string>> = {
 };
 
 describe.each(Object.keys(FORMS))("a secret in the %s of an endpoint", (form) => {
-  test("every log of an earlier version opens and rebuilds what it did", async () => {
+  test("does not stop a log of an earlier version from opening and rebuilding its requests", async () => {
     for (const version of readdirSync(root)) {
       const answers = JSON.parse(readFileSync(join(root, version, "expected.json"), "utf8")) as {
         readonly logs: Readonly<Record<string, Expected>>;
@@ -63,7 +63,7 @@ describe.each(Object.keys(FORMS))("a secret in the %s of an endpoint", (form) =>
   });
 });
 
-describe("what people and programs read of it", () => {
+describe("a secret in the endpoint of an old log is hidden from", () => {
   let place: Place;
   const id = "chat-effort-words";
   beforeAll(() => {
@@ -98,7 +98,7 @@ describe("what people and programs read of it", () => {
     expect(out + err).not.toMatch(/hunter2|pass-word-99/);
   });
 
-  test("over HTTP", async () => {
+  test("clients over HTTP", async () => {
     const { remote, server } = await served({ store: fileStore(place.sessions) });
     const handle = await remote.open({ id, mode: "read" });
     const lines: string[] = [];
@@ -109,7 +109,7 @@ describe("what people and programs read of it", () => {
     expect(server.url).toContain("127.0.0.1");
   });
 
-  test("the exact export is still exact", async () => {
+  test("everything but the exact export, which is still exact", async () => {
     const { out } = await run(place, ["sessions", "export", id]);
     expect(out.startsWith(readFileSync(join(place.sessions, `${id}.jsonl`), "utf8"))).toBe(true);
   });
