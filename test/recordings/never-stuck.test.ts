@@ -1,4 +1,6 @@
-/** Law 6 with what providers really send: whatever an answer was, and wherever it broke off, the next message is taken. */
+/**
+ * Law 6 with real provider answers: whatever an answer was, and wherever it broke off, the next message is accepted.
+ */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +45,7 @@ const ODD: readonly Case[] = [
     speaker: GPT,
     answers,
   })),
-  // Where custom calls that nobody declared are the server's own.
+  // Where undeclared custom calls are the server's own.
   ...["a custom call by a very long name"].map((name) => ({
     name: `xAI: ${name}`,
     speaker: { ...GPT, model: "grok-odd", profile: "xai" },
@@ -122,12 +124,12 @@ async function expectAccepted(
 }
 
 describe.each([...ODD, ...RECORDED])("$name", ({ speaker, answers }) => {
-  test("whole, the next message is taken at home, on every other dialect, and at home again", async () => {
+  test("whole: the next message is accepted at home, in every other dialect, and at home again", async () => {
     await expectAccepted(speaker, answers, "whole");
   });
 
   test(
-    "cut behind any event, the next message is taken all the same",
+    "cut after any event: the next message is still accepted",
     { timeout: EXHAUSTIVE ? PATIENCE_MS : 180_000 },
     async () => {
       for (const [index, events] of answers.entries()) {
@@ -140,11 +142,11 @@ describe.each([...ODD, ...RECORDED])("$name", ({ speaker, answers }) => {
   );
 });
 
-/** What only its maker can read, wherever it stands in an answer. */
+/** Payloads that only their own model can read, wherever they are in an answer. */
 const PAYLOAD =
   /"(?:signature|encrypted_content|fingerprint|data|thought_signature|reasoning_content)":"([^"]+)"/g;
 
-/** Why a payload may stay behind, by the laws: docs/replay-rules.md says each. */
+/** Why a payload may be omitted, by the laws; docs/replay-rules.md explains each reason. */
 const STAYS_BEHIND: Readonly<Record<string, string>> = {
   "Claude: nothing but blank text": "nothing that can be sent follows the thought",
   "Claude: a search that paused twice and failed": "nothing that can be sent follows the last thought",
@@ -174,7 +176,7 @@ test.each(ODD.filter(({ name }) => STAYS_BEHIND[name] === undefined))(
 );
 
 test.each(["Claude", "Responses", "chat"])(
-  "%s: of two answers in one stream the second is the answer, with its thought, and nothing is asked again",
+  "%s: of two answers in one stream the second is the answer, with its thought, and no extra request is sent",
   async (dialect) => {
     const found = ODD.find(({ name }) => name === `${dialect}: another answer in the middle of the first`);
     if (found === undefined) throw new Error("no such case");
@@ -187,7 +189,7 @@ test.each(["Claude", "Responses", "chat"])(
   },
 );
 
-test("usage that a server summed over its own searches is not taken for the size of the context", async () => {
+test("usage that a server summed over its own searches is not mistaken for the size of the context", async () => {
   const answers = CLAUDE_ANSWERS["usage that was summed over many searches"] ?? [];
   const { compacted } = await oneMore(provider, CLAUDE, answers, [CLAUDE]);
   expect(compacted).toBe(false);

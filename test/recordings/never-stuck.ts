@@ -1,4 +1,7 @@
-/** One more message after an answer, whatever the answer was: asked of its own model, of every other dialect, and at home again. */
+/**
+ * Sends one more message after an answer, whatever the answer was: to its own model, to every other dialect, and home
+ * again.
+ */
 
 import { anthropic, createAgent, type Model, openai, openaiChat } from "../../src/index.ts";
 import { EXHAUSTIVE } from "../exhaustive/how-much.ts";
@@ -36,7 +39,7 @@ export interface Outcome {
   readonly compacted: boolean;
 }
 
-/** Plays the answers to a first message, then asks the targets one after the other. */
+/** Plays the answers to a first message, then sends a message to each target in turn. */
 export async function oneMore(
   provider: StrictProvider,
   speaker: Speaker,
@@ -79,8 +82,8 @@ export async function oneMore(
 }
 
 /**
- * Where an answer can be cut and leave something new: behind every event that is no mere piece of text, and some that are.
- * All of them with THROUGHLINE_EXHAUSTIVE=1.
+ * Where a cut of an answer leaves something new: after every event that is not a mere text delta, and after some
+ * deltas. All of them with THROUGHLINE_EXHAUSTIVE=1.
  */
 export function cuts(events: readonly string[]): readonly number[] {
   return events.flatMap((data, index) => {

@@ -100,7 +100,7 @@ describe.skipIf(!present)("recorded streams", () => {
     ? FOLDERS.flatMap((folder) => readdirSync(join(root, folder)).map((name) => ({ folder, name })))
     : [];
 
-  test("all that are there are expected", () => {
+  test("are all expected here", () => {
     expect(files.map(({ name }) => name.replace(".chunks.txt", "")).toSorted()).toEqual(
       Object.keys(EXPECTED).toSorted(),
     );

@@ -14,7 +14,7 @@ import {
   streamed,
 } from "./recordings.ts";
 
-/** The event types of the recordings. With the folder present this list is checked against it. */
+/** The event types of the recordings. If the folder is present, this list is checked against it. */
 const RECORDED = [
   "error",
   "response.completed",
@@ -42,7 +42,7 @@ const RECORDED = [
   "response.web_search_call.searching",
 ];
 
-/** Recorded, but not made by the emulator: none. */
+/** Recorded types that the emulator does not make: none. */
 const EXCEPTIONS: readonly string[] = [];
 
 const citation = {
@@ -123,7 +123,7 @@ test("every recorded event type is in the emulator's streams", () => {
   expect(RECORDED.filter((type) => !own.has(type))).toEqual(EXCEPTIONS);
 });
 
-test.skipIf(!present)("the list of recorded event types is that of the recordings", () => {
+test.skipIf(!present)("the list of recorded event types matches the recordings", () => {
   const types = new Set<string>();
   for (const name of recordingNames(".chunks.txt")) {
     for (const [, type = ""] of readRecording(name).matchAll(/"type":"((?:response\.)[a-z_.]+|error)"/g))
@@ -155,7 +155,7 @@ describe.each(Object.keys(ANSWERS).flatMap((name) => [name, `${name}, as reasoni
     );
   });
 
-  test("streams what the finished items say", () => {
+  test("has deltas that add up to the finished items", () => {
     const { events, items } = decode(framed(stream().lines));
     const texts = streamed(events);
     for (const item of items) {

@@ -1,6 +1,6 @@
 /**
- * Every recorded stream of the Responses dialect and every prefix of it, cut behind an event, plus one more message: the
- * request breaks no rule, carries every thought of the responses that were completed, and none of the one that was cut.
+ * Every recorded stream of the Responses dialect and every prefix of it, cut after an event, plus one more message: the
+ * request breaks no rule, carries every thought of the completed responses, and none of the cut one.
  */
 
 import { describe, expect, test } from "vitest";
@@ -38,7 +38,7 @@ async function expectSound(responses: readonly Decoded[], profile: string): Prom
     for (const payload of payloads(one)) expect(body.includes(payload)).toBe(one.end?.status === "completed");
 }
 
-describe.skipIf(!present)("every prefix of a recorded stream can go on", () => {
+describe.skipIf(!present)("every prefix of a recorded stream can continue", () => {
   test.each(names)("%s", async (name) => {
     const profile = name.startsWith("xai") ? "xai" : "openai";
     const responses = responsesOf(readRecording(name));

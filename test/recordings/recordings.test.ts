@@ -1,4 +1,4 @@
-/** Every recorded stream decodes to the items it holds, and what was decoded goes back in a form the rules accept. */
+/** Every recorded stream decodes to its items, and the decoded items go back in a form the rules accept. */
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -18,15 +18,15 @@ import {
 } from "./recordings.ts";
 
 interface Expected {
-  /** Per response: the items as "index type", and how it ended. */
+  /** Per response: the items as "index type", and its end status. */
   readonly items: readonly (readonly string[])[];
   readonly status: string;
   /** [input, cached, output, reasoning] per response. */
   readonly usage: readonly (readonly [number, number, number, number] | undefined)[];
-  /** What the next request holds at home: "+" for an id. */
+  /** The next request at home: "+" for an id. */
   readonly home: readonly string[];
   readonly error?: object;
-  /** Lines whose JSON lacks its last brace in the recording: mended before they are decoded. */
+  /** Lines whose JSON lacks its last brace in the recording: repaired before they are decoded. */
   readonly damagedLines?: readonly number[];
 }
 
@@ -37,7 +37,7 @@ const EXPECTED: Readonly<Record<string, Expected>> = {
     items: [["0 reasoning", "1 message"]],
     status: "completed",
     usage: [[19, 0, 105, 44]],
-    home: ["user", "assistant", "user"], // its payload is null, so its ids stay behind too
+    home: ["user", "assistant", "user"], // its payload is null, so its ids are omitted too
   },
   "lmstudio-tool-call.1": {
     items: [["0 reasoning", "1 message", "2 function_call"]],
@@ -134,14 +134,14 @@ if (!present) {
 }
 
 describe.skipIf(!present)("recorded streams", () => {
-  test("each file of the folder is expected here", () => {
+  test("are all expected here", () => {
     expect(recordingNames(ENDING).toSorted()).toEqual(Object.keys(EXPECTED).map((name) => name + ENDING));
   });
 
   describe.each(Object.keys(EXPECTED))("%s", (name) => {
     const expected = EXPECTED[name] as Expected;
 
-    test("decodes to its items, in order, with their ids and what they say", () => {
+    test("decodes to its items, in order, with their ids and text", () => {
       const { lines, decoded } = load(name);
       expect(decoded.map(({ items }) => items.map((item) => `${item.outputIndex} ${item.itemType}`))).toEqual(
         expected.items,
@@ -168,7 +168,7 @@ describe.skipIf(!present)("recorded streams", () => {
       }
     });
 
-    test("streams what the finished items say, no more and no less", () => {
+    test("has deltas that add up to the finished items, no more and no less", () => {
       for (const { events, items } of load(name).decoded) {
         const texts = streamed(events);
         for (const item of items) {
@@ -186,7 +186,7 @@ describe.skipIf(!present)("recorded streams", () => {
       }
     });
 
-    test("ends as recorded, with its usage, and knows every event", () => {
+    test("ends as recorded, with its usage, and has no unknown event", () => {
       const ends = load(name).decoded.map(({ end }) => end);
       expect(ends.map((end) => end?.status)).toEqual(expected.items.map(() => expected.status));
       expect(
@@ -240,7 +240,7 @@ describe.skipIf(!present)("recorded streams", () => {
       expect(inputTexts(abroad).filter((item) => "id" in item || "encrypted_content" in item)).toEqual([]);
     });
 
-    test("goes back verbatim: each field sent has the text it came with", async () => {
+    test("goes back verbatim: each field that is sent has its original text", async () => {
       const { lines, decoded } = load(name);
       const rendered = render(await logOf(decoded, settingsOf("openai")));
       const recorded = lines.flat().join("\n");

@@ -1,4 +1,4 @@
-/** Recorded streams, when the folder THROUGHLINE_FIXTURES names is there. They are data, not part of the product. */
+/** Recorded streams, if the folder that THROUGHLINE_FIXTURES names is there. They are data, not part of the product. */
 
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ export function responsesOf(text: string): readonly (readonly string[])[] {
   return responses;
 }
 
-/** The bytes a server sends for these events: the recorder took the framing off. */
+/** The bytes a server sends for these events: the recorder removed the framing. */
 export function framed(lines: readonly string[], newline = "\n"): Buffer {
   return Buffer.from(
     lines
@@ -67,7 +67,7 @@ export function decode(bytes: Buffer, sizes: readonly number[] = [bytes.length])
   };
 }
 
-/** What was streamed of each item, by channel and part. */
+/** The deltas of each item, by channel and part. */
 export function streamed(events: readonly StreamEvent[]): Readonly<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const event of events) {

@@ -107,7 +107,7 @@ const ran = (id: string): Block => ({
   content: { type: "code_execution_result", stdout: "4\n", stderr: "", return_code: 0, content: [] },
 });
 
-/** Each: the answers to one message, in order. */
+/** Each entry: the answers to one message, in order. */
 export const CLAUDE_ANSWERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "blank text beside a search": [
     message([
