@@ -1,6 +1,6 @@
 /**
  * Untrusted text never moves the cursor: every class of escape sequence, split at every byte over the deltas of a
- * stream, through every place a model, a tool, a server or a file can put text.
+ * stream, through every place where a model, a tool, a server or a file can put text.
  */
 
 import { expect, test } from "vitest";
@@ -119,7 +119,7 @@ function expectInert(rows: readonly string[], what: string): void {
 }
 
 function live(delta: (part: string, at: number) => SessionEvent, text: string): readonly SessionEvent[] {
-  // Each character in a delta of its own: every split there is.
+  // Each character in its own delta: every possible split.
   return Array.from(text.split(""), delta);
 }
 
@@ -140,7 +140,7 @@ const START = {
   origin: { provider: "p", dialect: "openai-responses", model: "m", endpoint: "e", credential: "c" },
 } as const satisfies CanonicalEvent;
 
-/** Everything the Markdown renderer treats in a way of its own. */
+/** Everything the Markdown renderer treats specially. */
 const MARKDOWN: readonly ((text: string) => string)[] = [
   (text) => `\`\`\`${text}\n${text}\n\`\`\``,
   (text) => `[${text}](http://x/${text})`,
@@ -236,7 +236,7 @@ test.for(SEQUENCES.map((sequence) => [JSON.stringify(sequence), sequence] as con
   },
 );
 
-test("a question shows every character that could be taken for another, and all of a long name", () => {
+test("a question shows every character that could be mistaken for another, and all of a long name", () => {
   const rows = argumentRows(
     JSON.stringify({ command: "rm\u3164-rf\u00A0p\u0430th 👩\u200D🔬", ["n".repeat(150)]: "x" }),
     60,
@@ -245,7 +245,7 @@ test("a question shows every character that could be taken for another, and all 
   expect(rows.slice(1).join("")).toBe(`${"n".repeat(150)}:│ x`);
 });
 
-test("on a real terminal: the cursor stays ours, the terminal is asked nothing, the title is not set", async () => {
+test("on a real terminal, the cursor stays ours, the terminal gets no query, and the title is not set", async () => {
   const evil = SEQUENCES.filter((sequence) => !/[\uD800]/.test(sequence)).join("|");
   const place = newPlace();
   place.write("evil.txt", evil);

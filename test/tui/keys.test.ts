@@ -1,4 +1,4 @@
-/** What keys do: nothing typed is ever lost, and nothing is allowed by accident. */
+/** What keys do: no typed text is ever lost, and nothing is allowed by accident. */
 
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ describe("while a turn runs", () => {
     expectAllAccepted(emulator);
   });
 
-  test("a second Ctrl+C leaves; what was not sent is said and comes back with Up in the next process", async () => {
+  test("a second Ctrl+C exits; unsent text is shown and comes back with Up in the next process", async () => {
     const place = newPlace();
     const { env } = await stalledAfter(SLOW, "One of");
     const run = onScreen(place, ["go"], { env });
@@ -93,7 +93,7 @@ function ask(command: string): readonly object[] {
 }
 
 describe("a tool that needs permission", () => {
-  test("is asked for in the place of the input; Enter alone denies, a message is no answer, y and Enter allow", async () => {
+  test("asks in place of the input; Enter alone denies, a message is not an answer, y and Enter allow", async () => {
     const place = newPlace();
     const { emulator, env } = await emulatorOf({
       steps: [...ask("touch a"), ...ask("touch b"), ...ask("touch c")],
@@ -109,7 +109,7 @@ describe("a tool that needs permission", () => {
     await run.ready();
     await run.say("two");
     await run.shows("command: touch b");
-    await run.say("why so many?"); // has a y in it, and is no answer
+    await run.say("why so many?"); // has a y in it, but is not an answer
     await run.shows("Tab answers; Enter queues your message");
     await run.shows("❯ why so many?");
     run.press(KEYS.enter);
@@ -135,7 +135,7 @@ describe("a tool that needs permission", () => {
     expectAllAccepted(emulator);
   });
 
-  test("long arguments must be seen to the end before they can be allowed; none of their bytes is obeyed", async () => {
+  test("shows long arguments to the end before they can be allowed, and the terminal obeys none of their bytes", async () => {
     const place = newPlace();
     const command = `echo ${"a ".repeat(2000)}\u001B[2J\u202Etxt.exe\r\ny\r\n? Allow nothing (read)?; touch made`;
     const { env } = await emulatorOf({ steps: ask(command) });
@@ -144,7 +144,7 @@ describe("a tool that needs permission", () => {
     expect(run.rows[0]).not.toBe("");
     run.press("y");
     await run.shows("❯ y");
-    run.press(KEYS.enter); // not all was seen: it shows the next page instead
+    run.press(KEYS.enter); // not everything was seen, so it shows the next page instead
     await run.until(
       "the next page",
       ({ screen }) => screen.includes("❯\n") || screen.includes("❯ \n") || /❯$/m.test(screen),
@@ -167,7 +167,7 @@ describe("a tool that needs permission", () => {
 });
 
 describe("the input", () => {
-  test("what is typed before it is there is sent too", async () => {
+  test("sends text that was typed before the input was there", async () => {
     const { env } = await emulatorOf();
     const run = onScreen(newPlace(), [], { env });
     run.press("typed ahead\r");
@@ -206,7 +206,7 @@ describe("the input", () => {
     expect(sent).toEqual([{ type: "text", text: `${"line\n".repeat(40)}end` }]);
   });
 
-  test("a paste with the line ends a terminal sends keeps its lines, also when it comes in two pieces", async () => {
+  test("keeps the lines of a paste with a terminal's line ends, even if it arrives in two chunks", async () => {
     const place = newPlace();
     const { env } = await emulatorOf();
     const run = onScreen(place, [], { env });
@@ -222,7 +222,7 @@ describe("the input", () => {
     expect(eventsOf(events, "user_message")[0]?.content).toEqual([{ type: "text", text: "one\ntwo\nthree" }]);
   });
 
-  test("Enter takes no completion for a text that is no longer there", async () => {
+  test("ignores on Enter a completion for a text that is no longer there", async () => {
     const { env } = await emulatorOf();
     const run = onScreen(newPlace(), [], { env });
     await run.ready();
@@ -259,7 +259,7 @@ describe("the input", () => {
   });
 });
 
-test("Ctrl+Z where no shell would wake it again changes nothing", async () => {
+test("Ctrl+Z changes nothing if no shell would wake the process again", async () => {
   const { env } = await emulatorOf();
   const run = onScreen(newPlace(), [], { env });
   await run.ready();

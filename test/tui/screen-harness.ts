@@ -1,6 +1,6 @@
 /**
- * The shipped command line on a real pseudo-terminal, its screen read back by a terminal emulator. The test is the
- * person: it looks at the screen and presses keys; it waits for what it sees, never for time.
+ * The shipped command line on a real pseudo-terminal, its screen read back by a terminal emulator. The test plays the
+ * user: it looks at the screen and presses keys; it waits for what it sees, never for time.
  */
 
 import type { Socket } from "node:net";
@@ -15,7 +15,7 @@ import { afterFile } from "../support/clean-up.ts";
 /** Only to fail with the screen instead of a bare time-out. */
 const DEADLINE_MS = 90_000;
 
-/** A person sees whole frames; one that is half drawn has the old input below the new rows. */
+/** A user sees whole frames; a half-drawn one has the old input below the new rows. */
 const FRAME_BEGINS = "\u001B[?2026h";
 const FRAME_ENDS = "\u001B[?2026l";
 
@@ -48,12 +48,12 @@ export class ScreenRun {
   readonly ended: Promise<number>;
   /** Every byte the command wrote. */
   bytes = "";
-  /** What the terminal answered of itself: a query got through to it. */
+  /** The terminal's replies about itself: a query got through to it. */
   replies = "";
   #exit: number | undefined;
-  /** The beginning of a frame that has not come whole: a pipe cuts anywhere. */
+  /** The beginning of a frame that has not arrived whole: a pipe cuts anywhere. */
   #unfinished = "";
-  /** How much came whole. */
+  /** How much arrived whole. */
   #drawn = 0;
   readonly #watchers = new Set<() => void>();
 
@@ -75,7 +75,7 @@ export class ScreenRun {
     this.ended = new Promise((resolve) => {
       pty.onExit(({ exitCode }) => {
         this.#exit = exitCode;
-        // What it wrote last is still on its way to the screen.
+        // Its last output is still on its way to the screen.
         this.terminal.write(this.#unfinished, () => {
           this.#look();
           resolve(exitCode);
@@ -87,7 +87,7 @@ export class ScreenRun {
     });
   }
 
-  /** The rows a person sees, without what is blank at their ends. */
+  /** The visible rows, without trailing blanks. */
   get rows(): readonly string[] {
     const { active } = this.terminal.buffer;
     return this.#lines(active.baseY, active.baseY + this.terminal.rows);
@@ -97,7 +97,7 @@ export class ScreenRun {
     return this.rows.join("\n").trimEnd();
   }
 
-  /** On one line: a text may be broken over rows. */
+  /** On one line, because a text may be broken over rows. */
   get flat(): string {
     return this.rows.map((row) => row.trim()).join(" ");
   }
@@ -115,7 +115,7 @@ export class ScreenRun {
     return { row: cursorY, column: cursorX };
   }
 
-  /** Resolves when the screen is as described. */
+  /** Resolves when the screen matches. */
   async until(what: string, seen: (run: ScreenRun) => boolean): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       const fail = (why: string): void => reject(new Error(`${why} without ${what}:\n${this.everything}`));
@@ -143,7 +143,7 @@ export class ScreenRun {
     return this.until(`${text} gone`, ({ screen }) => !screen.includes(text));
   }
 
-  /** The input is there and empty, nothing is under way, and nothing is asked. */
+  /** The input is there and empty, nothing is running, and no question is open. */
   ready(): Promise<void> {
     return this.until(
       "an empty input",
@@ -152,8 +152,8 @@ export class ScreenRun {
   }
 
   /**
-   * While a turn runs there is a frame each second: after one, nothing is on its way for a while. A frame that was drawn
-   * for the old size and arrives at the new one leaves rows behind, on every terminal.
+   * While a turn runs there is a frame each second: after one, nothing is on its way for a while. A frame that was
+   * drawn for the old size and arrives at the new one leaves rows behind, on every terminal.
    */
   nextFrame(): Promise<void> {
     const before = this.#drawn;
@@ -164,7 +164,7 @@ export class ScreenRun {
     this.pty.write(keys);
   }
 
-  /** Typed, seen, and sent. */
+  /** Types the text, waits until it is shown, and sends it. */
   async say(text: string): Promise<void> {
     this.press(text);
     await this.shows(text.slice(-Math.min(text.length, this.terminal.cols - 4)));
@@ -200,7 +200,7 @@ export class ScreenRun {
   }
 }
 
-/** How much of it is whole frames and what stands between them. */
+/** How much of it is whole frames and the text between them. */
 function wholeFrames(bytes: string): number {
   const begins = bytes.lastIndexOf(FRAME_BEGINS);
   if (begins > bytes.lastIndexOf(FRAME_ENDS)) return begins;
@@ -222,19 +222,19 @@ export function onScreen(place: Place, args: readonly string[], options: ScreenO
   return new ScreenRun(pty, columns, rows);
 }
 
-/** Longer than any reading of what is left takes. */
+/** Longer than reading the rest takes. */
 const READ_MS = 10_000;
 
 /**
- * node-pty closes a terminal 200 ms after its command has ended, read or not; on a busy machine the last rows were lost.
- * On Linux the reading ends by itself, with an error (EIO), when everything was read.
+ * node-pty closes a terminal 200 ms after its command has ended, read or not; on a busy machine the last rows were
+ * lost. On Linux the reading ends by itself, with an error (EIO), when everything was read.
  */
 function readToTheEnd(pty: IPty): void {
   const { _socket: socket } = pty as IPty & { readonly _socket: Socket };
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {
     if (error !== undefined) return destroy(error);
-    // Seldom the error never comes, and without the end of the reading there is no word of the end of the command.
+    // Rarely the error never arrives; then nothing signals the end of the reading or of the command.
     const late = setTimeout(() => destroy(), READ_MS);
     socket.once("close", () => clearTimeout(late));
     return socket;

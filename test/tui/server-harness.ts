@@ -1,4 +1,4 @@
-/** A server process with a home of its own, and the terminal interface on its sessions from another home. */
+/** A server process with its own home, and the terminal interface on its sessions from another home. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 
@@ -16,7 +16,7 @@ export interface Server {
   readonly link: string;
 }
 
-/** Without a port it is one on which the server can come back. */
+/** Without a port it uses one on which the server can restart. */
 export async function serve(
   place: Place,
   env: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** A server that goes away in the middle of a turn: nothing is counted, nothing is lost, everything goes on. */
+/** A server that goes away in the middle of a turn: no time is counted, nothing is lost, everything continues. */
 
 import { expect, test } from "vitest";
 
@@ -8,7 +8,7 @@ import { onServer, serve } from "./server-harness.ts";
 
 const STEPS = [{ output: [{ message: "Never the end." }] }, { output: [{ message: "Here again." }] }];
 
-test("a server that goes away is told, nothing is counted meanwhile, and what is sent then is sent when it is back", async () => {
+test("a lost server is reported, no time is counted meanwhile, and messages sent then arrive when it is back", async () => {
   const there = newPlace();
   const { env } = await stalledAfter(STEPS, "Never");
   const server = await serve(there, env);
@@ -36,7 +36,7 @@ test("a server that goes away is told, nothing is counted meanwhile, and what is
   expect(eventsOf(events, "user_message")).toHaveLength(2);
 });
 
-test("what was queued before the server went away is held: it was meant for the end of a turn that did not end", async () => {
+test("messages queued before the server was lost are held, because they were meant for the end of a turn that did not end", async () => {
   const there = newPlace();
   const { env } = await stalledAfter(STEPS, "Never");
   const server = await serve(there, env);
@@ -56,7 +56,7 @@ test("what was queued before the server went away is held: it was meant for the 
   expect(await screen.leave()).toBe(0);
 });
 
-test("who only watched the turn is told as well, and what is sent meanwhile is sent", async () => {
+test("a terminal that only watched the turn reports it too, and messages sent meanwhile arrive", async () => {
   const there = newPlace();
   const { env } = await stalledAfter(STEPS, "Never");
   const server = await serve(there, env);

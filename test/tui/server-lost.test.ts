@@ -1,4 +1,4 @@
-/** A server that goes away, and a person who leaves. */
+/** A server that goes away, and a user who leaves. */
 
 import { expect, test } from "vitest";
 
@@ -6,7 +6,7 @@ import { emulatorOf, eventsOf, newPlace, onlyLog } from "../cli/harness.ts";
 import { KEYS, stalledAfter } from "./screen-harness.ts";
 import { onServer, serve } from "./server-harness.ts";
 
-test("a server that goes away while nothing runs: what is sent waits and is sent when it is back, by itself", async () => {
+test("if the server goes away while nothing runs, a message waits and is sent automatically when it is back", async () => {
   const there = newPlace();
   const { env } = await emulatorOf();
   const server = await serve(there, env);
@@ -26,7 +26,7 @@ test("a server that goes away while nothing runs: what is sent waits and is sent
   expect(eventsOf(events, "user_message")).toHaveLength(2);
 });
 
-test("whoever leaves stops nothing: the turn goes on on the server, and says so", async () => {
+test("a user who leaves stops nothing: the turn continues on the server, and a message says so", async () => {
   const there = newPlace();
   const { env } = await stalledAfter([{ output: [{ message: "Never the end." }] }], "Never");
   const server = await serve(there, env);

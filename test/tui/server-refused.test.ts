@@ -1,4 +1,4 @@
-/** `--server` on a terminal: what is wrong is told before anything is drawn, and the link that lets in. */
+/** `--server` on a terminal: problems are reported before anything is drawn, and the link logs in. */
 
 import { expect, test } from "vitest";
 
@@ -7,7 +7,7 @@ import { ownPort } from "../support/own-port.ts";
 import { KEYS, onScreen } from "./screen-harness.ts";
 import { serve, TOKEN } from "./server-harness.ts";
 
-test("the token, the address, the flags", async () => {
+test("a wrong token, address or flag is refused", async () => {
   const there = newPlace();
   const server = await serve(there, {});
   const place = newPlace();
@@ -38,7 +38,7 @@ test("the token, the address, the flags", async () => {
   expect(flags.err).toContain("--server and --permissions cannot be used together");
 });
 
-test("the link instead of a token, and lines for a screen reader", async () => {
+test("a link works instead of a token, and so do lines for a screen reader", async () => {
   const there = newPlace();
   const { env } = await emulatorOf();
   const server = await serve(there, env);

@@ -9,7 +9,7 @@ import { emulatorOf, eventsOf, newPlace, onlyLog } from "../cli/harness.ts";
 import { KEYS } from "./screen-harness.ts";
 import { onServer, serve } from "./server-harness.ts";
 
-test("the whole conversation, every command and the way back", async () => {
+test("the whole conversation, every command and the way back work", async () => {
   const there = newPlace();
   const { env } = await emulatorOf();
   const server = await serve(there, env);
@@ -67,7 +67,7 @@ test("the whole conversation, every command and the way back", async () => {
   expect(existsSync(screen.place.sessions)).toBe(false); // nothing of it is kept here
 });
 
-test("/fork goes on in a copy on the server, /resume goes back, and a second terminal sees the same", async () => {
+test("/fork continues in a copy on the server, /resume goes back, and a second terminal sees the same", async () => {
   const there = newPlace();
   const { env } = await emulatorOf();
   const server = await serve(there, env);
@@ -97,7 +97,7 @@ test("/fork goes on in a copy on the server, /resume goes back, and a second ter
   expect(await other.leave()).toBe(0);
 });
 
-test("a question of the server's tools is answered here, and Esc stops the turn there", async () => {
+test("a question of the server's tools can be answered here, and Esc stops the turn there", async () => {
   const there = newPlace();
   const { env } = await emulatorOf({
     steps: [
@@ -111,7 +111,7 @@ test("a question of the server's tools is answered here, and Esc stops the turn 
   screen.press("y\r");
   await screen.shows("The end.");
   await screen.ready();
-  expect(readdirSync(there.work)).toContain("made"); // its tools work there
+  expect(readdirSync(there.work)).toContain("made"); // its tools run there
   screen.press("@");
   await screen.shows("The files are the server's");
   screen.press(KEYS.backspace);

@@ -1,4 +1,4 @@
-/** Commands that change where a session goes on, and two terminals on one session. */
+/** Commands that change where a session continues, and two terminals on one session. */
 
 import { readdirSync } from "node:fs";
 
@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { emulatorOf, eventsOf, logsOf, newPlace, onlyLog } from "../cli/harness.ts";
 import { KEYS, onScreen, stalledAfter } from "./screen-harness.ts";
 
-test("/retry, /edit, /undo, /effort, /inspect, /help and mistakes", async () => {
+test("/retry, /edit, /undo, /effort, /inspect, /help and mistakes work", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   const run = onScreen(place, ["Think of a number."], { env, rows: 60 });
@@ -44,7 +44,7 @@ test("/retry, /edit, /undo, /effort, /inspect, /help and mistakes", async () => 
   expect(eventsOf(events, "branch").map(({ why }) => why)).toEqual(["retry", "edit", "undo"]);
 });
 
-test("/fork goes on in a copy, /resume goes back to the first", async () => {
+test("/fork continues in a copy, /resume goes back to the first", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   const run = onScreen(place, ["Think of a number."], { env });

@@ -1,4 +1,4 @@
-/** What a person sees in each state of a turn. */
+/** What a user sees in each state of a turn. */
 
 import { describe, expect, test } from "vitest";
 
@@ -13,7 +13,7 @@ const THOUGHT = {
 };
 const STEPS = [{ output: [THOUGHT, { message: "The **exports** field lacks an entry.\n\nI can add it." }] }];
 
-test("generating, folded: one row with the title of the current part; unfolded: ticked titles and the text so far", async () => {
+test("a generating thought is one row with the current title when folded, and ticked titles with the text so far when unfolded", async () => {
   const { env } = await stalledAfter(STEPS, "missing export");
   const run = onScreen(newPlace(), ["why does the build fail?"], { env });
   await run.shows("▸ Reading the build log…");
@@ -37,11 +37,11 @@ test("generating, folded: one row with the title of the current part; unfolded: 
   expect(await run.leave()).toBe(0);
 });
 
-test("before the first title is known it is thinking", async () => {
+test('a thought shows "Thinking…" until its first title is known', async () => {
   const { env } = await stalledAfter(STEPS, "**Loc");
   const run = onScreen(newPlace(), ["go"], { env });
   await run.shows("▸ Thinking…");
-  // Stopped now, what there is of the title is a title: no marks of it are shown.
+  // Stopped now, the part of the title so far is shown without its marks.
   run.press(KEYS.escape);
   await run.shows("■ Stopped.");
   await run.ready();
@@ -51,7 +51,7 @@ test("before the first title is known it is thinking", async () => {
   expect(await run.leave()).toBe(0);
 });
 
-test("done: how long, how many parts, how many tokens; unfolded all parts; the answer as Markdown; the turn's facts", async () => {
+test("a finished turn shows durations, parts and tokens; unfolded all parts; the answer as Markdown; the turn's facts", async () => {
   const { env } = await emulatorOf({ steps: STEPS });
   const run = onScreen(newPlace(), ["go"], { env, columns: 100 });
   await run.shows("─ Worked for");
@@ -81,12 +81,12 @@ test("a thought without a summary says so and cannot be unfolded", async () => {
   await run.shows("─ Worked for");
   expect(run.screen).toMatch(/▸ Thought for (?:<1|\d+)s · no summary/);
   run.press(KEYS.controlT);
-  await run.say("x".repeat(3)); // the toggle has been drawn when this is seen
+  await run.say("x".repeat(3)); // once this is seen, the toggle has been drawn
   expect(run.screen).toMatch(/▸ Thought for (?:<1|\d+)s · no summary/);
   await run.leave();
 });
 
-test("failed: the code, the message, and what to do", async () => {
+test("a failed turn shows the code, the message, and what to do", async () => {
   const steps = [
     { output: [], status: "failed", error: { code: "invalid_prompt", message: "No such thing." } },
   ];
@@ -97,7 +97,7 @@ test("failed: the code, the message, and what to do", async () => {
   await run.leave();
 });
 
-test("an attempt that broke off folds away when it is made again", async () => {
+test("an attempt that broke off is folded away when it is repeated", async () => {
   const { env } = await emulatorOf({
     steps: [STEPS[0] ?? {}, STEPS[0] ?? {}],
     faults: [{ type: "cut", at: { where: "after", unit: "item", index: 0 } }],
@@ -109,7 +109,7 @@ test("an attempt that broke off folds away when it is made again", async () => {
   await run.leave();
 });
 
-test("a switch: the picker says what would stay behind, and the thought says for which model it is kept", async () => {
+test("the picker says what a model switch would leave behind, and the thought says which model it is kept for", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   const run = onScreen(place, ["Think of a number."], { env, rows: 40 });
@@ -133,7 +133,7 @@ test("a switch: the picker says what would stay behind, and the thought says for
 });
 
 describe("a tool", () => {
-  test("is one row folded, its arguments and result unfolded, and tells why it failed", async () => {
+  test("is one row when folded, shows its arguments and result when unfolded, and says why it failed", async () => {
     const place = newPlace();
     place.write("notes.txt", "first line\nsecond line\n");
     const { env } = await emulatorOf({
@@ -161,7 +161,7 @@ describe("a tool", () => {
   });
 });
 
-test("what was shown is what a reload shows, and no spinner is left turning by a killed process", async () => {
+test("a reload shows what was shown before, and a killed process leaves no spinner running", async () => {
   const place = newPlace();
   const { env } = await stalledAfter([...STEPS, ...STEPS], "missing export");
   const first = onScreen(place, ["go"], { env });

@@ -1,4 +1,4 @@
-/** Sizes, scrollback, terminals and people of all kinds. */
+/** Sizes, scrollback, terminals and users of all kinds. */
 
 import { describe, expect, test } from "vitest";
 
@@ -8,7 +8,7 @@ import { KEYS, onScreen, stalledAfter } from "./screen-harness.ts";
 const numbered = (from: number, to: number): string =>
   Array.from({ length: to - from + 1 }, (_, at) => `Paragraph ${from + at} of the answer.`).join("\n\n");
 
-test("a long answer goes into the scrollback once, whole and in order; what stood there before stays", async () => {
+test("a long answer goes into the scrollback once, whole and in order; earlier content stays", async () => {
   const { env } = await emulatorOf({ steps: [{ output: [{ message: numbered(1, 60) }] }] });
   const run = onScreen(newPlace(), ["go"], { env });
   run.terminal.write("$ a line of the shell\r\n");
@@ -21,13 +21,13 @@ test("a long answer goes into the scrollback once, whole and in order; what stoo
     Array.from({ length: 60 }, (_, at) => at + 1),
   );
   expect(all.match(/● Working/g)).toBeNull();
-  expect(all.match(/❯/g)).toBeNull(); // the input is taken away at the end
+  expect(all.match(/❯/g)).toBeNull(); // the input is removed at the end
   expect(run.bytes).not.toContain("\u001B[?1049h");
   expect(run.bytes).not.toContain("\u001B[3J");
   expect(run.bytes).not.toContain("\u001B[2J");
 });
 
-test("a thought that has scrolled away: Ctrl+T prints the last turn once more, unfolded, and says so", async () => {
+test("if the thought has scrolled away, Ctrl+T prints the last turn once more, unfolded, and says so", async () => {
   const output = [{ reasoning: ["**Looking around**\n\nA while."] }, { message: numbered(1, 20) }];
   const { env } = await emulatorOf({ steps: [{ output }] });
   const run = onScreen(newPlace(), ["go"], { env });
@@ -47,7 +47,7 @@ test("a thought that has scrolled away: Ctrl+T prints the last turn once more, u
   expect(await run.leave()).toBe(0);
 });
 
-test("every update is one synchronized write, and the terminal is given back as it was", async () => {
+test("every update is one synchronized write, and the terminal is restored at the end", async () => {
   const { env } = await emulatorOf();
   const run = onScreen(newPlace(), ["Think of a number."], { env });
   await run.shows("─ Worked for");
@@ -61,14 +61,14 @@ test("every update is one synchronized write, and the terminal is given back as 
   expect(run.terminal.modes.bracketedPasteMode).toBe(false);
 });
 
-describe("another size", () => {
+describe("a resized or narrow terminal", () => {
   test.for([
     [100, 40],
     [40, 24],
     [20, 20],
     [132, 50],
   ] as const)(
-    "%d columns and %d rows, while it thinks and after: one input, one status, nothing twice",
+    "at %d columns and %d rows, while it thinks and after, has one input, one status, nothing twice",
     async ([columns, rows]) => {
       const steps = [
         { output: [{ reasoning: ["**Looking around**\n\nA while."] }, { message: numbered(1, 3) }] },
@@ -85,7 +85,7 @@ describe("another size", () => {
         ({ rows: shown }) => shown.filter((row) => row === "─".repeat(columns)).length === 1,
       );
       expect(run.everything.match(/❯/g)).toHaveLength(1);
-      expect(run.bytes.slice(before)).not.toContain("›"); // what is finished is not drawn again
+      expect(run.bytes.slice(before)).not.toContain("›"); // finished output is not drawn again
       expect(run.everything.match(/Looking\s+around/g)).toHaveLength(1);
       run.press(KEYS.escape);
       await run.shows("■ Stopped.");
@@ -106,7 +106,7 @@ describe("another size", () => {
     },
   );
 
-  test("20 columns from the start: everything fits, the question included", async () => {
+  test("of 20 columns from the start fits everything, the question included", async () => {
     const { env } = await emulatorOf({
       steps: [
         {
@@ -117,7 +117,7 @@ describe("another size", () => {
             },
           ],
         },
-        // So long that the thought has scrolled away, however few frames of it were drawn.
+        // Long enough that the thought has scrolled away, however few frames of it were drawn.
         {
           output: [
             {
@@ -138,7 +138,7 @@ describe("another size", () => {
     await run.ready();
     expect(run.rows.every((row) => row.length <= 20)).toBe(true);
     expect(run.flat).toContain("openai/emu-reasoner");
-    run.press(KEYS.controlT); // shows the last turn once more, its end included
+    run.press(KEYS.controlT); // shows the last turn once more, including its end
     await turnsEnded(2);
     await run.say("ok");
     await turnsEnded(3);
@@ -146,7 +146,7 @@ describe("another size", () => {
     expect(await run.leave()).toBe(0);
   });
 
-  test("/help is on one screen of 80 columns and 24 rows, and whole at 40 columns", async () => {
+  test("shows /help on one screen of 80 columns and 24 rows, and whole at 40 columns", async () => {
     const { env } = await emulatorOf();
     const whole = onScreen(newPlace(), [], { env });
     await whole.ready();
@@ -165,7 +165,7 @@ describe("another size", () => {
     await narrow.leave();
   });
 
-  test("at 20 columns a turn that is stopped still says how to leave", async () => {
+  test("of 20 columns still shows how to exit when a turn is stopped", async () => {
     const { env } = await stalledAfter([{ output: [{ message: "Never the end." }] }], "Never");
     const run = onScreen(newPlace(), ["go on"], { env, columns: 20, rows: 24 });
     await run.shows("Never");
@@ -176,7 +176,7 @@ describe("another size", () => {
   });
 });
 
-test("NO_COLOR: no colours, and everything is still said", async () => {
+test("NO_COLOR removes colours, but no information", async () => {
   const { env } = await emulatorOf();
   const run = onScreen(newPlace(), ["Think of a number."], { env: { ...env, NO_COLOR: "1" } });
   await run.shows("─ Worked for");
@@ -191,7 +191,7 @@ describe.for([
   ["--screen-reader", ["--screen-reader"], {}],
   ["ACCESSIBLE", [], { ACCESSIBLE: "1" }],
 ] as const)("%s", ([, flags, variables]) => {
-  test("is lines and sentences: no cursor movement, choices by number, default no", async () => {
+  test("gives lines and sentences: no cursor movement, choices by number, default no", async () => {
     const place = newPlace();
     const steps = [
       {
@@ -225,11 +225,11 @@ describe.for([
   });
 });
 
-/** But for times and counts, which differ from run to run, and what is too long for a row. */
+/** Without times and counts, which differ from run to run, and words too long for a row. */
 const words = (text: string): readonly string[] =>
   text.split(/\s+/).filter((word) => word !== "" && word.length < 30 && !/^[\d.]+s$|^\d+$/.test(word));
 
-test("at 40 columns the other commands break lines between words; a pipe gets them as they are", async () => {
+test("at 40 columns the other commands break lines between words; a pipe gets them unchanged", async () => {
   const place = newPlace();
   const { env } = await emulatorOf();
   await runInPipe(place, ["-p", "Think of a number."], { env });
@@ -246,12 +246,12 @@ test("at 40 columns the other commands break lines between words; a pipe gets th
       const seen = new Set(words(run.everything));
       return words(piped).filter((word) => !seen.has(word));
     };
-    // The terminal may hand over the last bytes behind the news of the exit.
+    // The terminal may deliver the last bytes after the exit event.
     await expect.poll(missing, { message: args.join(" ") }).toEqual([]);
   }
 });
 
-test("TERM=dumb is lines, without a single escape", async () => {
+test("TERM=dumb gives lines, without a single escape", async () => {
   const { env } = await emulatorOf();
   const run = onScreen(newPlace(), ["Think of a number."], { env: { ...env, TERM: "dumb" } });
   await run.shows("─ 1 request");
