@@ -1,4 +1,6 @@
-/** A TCP port that leads to another, until the line is cut: the browser's own way to lose its network leaves open streams alone. */
+/**
+ * A TCP port that forwards to another until the line is cut: the browser's own offline mode leaves open streams alone.
+ */
 
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
@@ -7,7 +9,7 @@ import { afterTest } from "../contracts/file-fixture.ts";
 export interface BreakableLine {
   readonly port: number;
   leadTo(port: number): void;
-  /** What is open breaks, and what comes is turned away. */
+  /** Breaks open connections and refuses new ones. */
   cut(): void;
   mend(): void;
 }

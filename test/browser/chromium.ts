@@ -1,5 +1,5 @@
 /**
- * A real Chromium. When there is none and we are root, Debian's is installed; otherwise the tests say what to install and
+ * A real Chromium. If there is none and we are root, Debian's is installed; otherwise the tests say what to install and
  * are skipped.
  *
  * @module
@@ -42,8 +42,8 @@ export function findChromium(): { readonly path: string } | { readonly missing: 
 }
 
 /**
- * One at a time: the test files run side by side. The program is there before the libraries it needs, and a second
- * apt-get beside the first fails.
+ * One at a time: the test files run in parallel. The program is there before the libraries it needs, and a second
+ * apt-get fails while the first runs.
  */
 function alone(script: string): void {
   const lock = join(tmpdir(), "throughline-chromium.lock");
@@ -54,7 +54,7 @@ function waitForInstaller(): void {
   try {
     alone("true");
   } catch {
-    // Without flock nobody installs.
+    // Without flock, nothing is installed.
   }
 }
 

@@ -21,7 +21,7 @@ async function download(page: Page): Promise<{ readonly name: string; readonly t
 }
 
 describePage(real, "the page", () => {
-  test("a session is downloaded in each form, with and without thoughts", async () => {
+  test("a session can be downloaded in each format, with and without thoughts", async () => {
     const store = memoryStore();
     const { page, errors, remote } = await openPage(real, {
       store,
@@ -31,7 +31,7 @@ describePage(real, "the page", () => {
     await page.getByRole("button", { name: "New session" }).click();
     const open = page.getByRole("button", { name: "Export" });
     await open.waitFor();
-    expect(await open.isDisabled()).toBe(true); // nothing was said yet
+    expect(await open.isDisabled()).toBe(true); // no messages yet
     await say(page, "How many?");
     await page.locator(".turn-line").waitFor();
 
@@ -39,7 +39,7 @@ describePage(real, "the page", () => {
     const panel = page.getByRole("group", { name: "Export this session" });
     const format = panel.getByLabel("Format");
     await expect.poll(() => format.evaluate((box) => box.ownerDocument.activeElement === box)).toBe(true);
-    // Whoever has gone on to the next field stays there, whatever happens in the session.
+    // A user who has moved to the next field stays there, whatever happens in the session.
     await page.keyboard.press("Tab");
     const [session] = await remote.list();
     await (await remote.open({ id: session?.id ?? "" })).rename("Stars");
@@ -63,7 +63,7 @@ describePage(real, "the page", () => {
     await panel.getByLabel("Format").selectOption("jsonl");
     const whole = await download(page);
     expect(parseBundle(Buffer.from(whole.text)).events.at(-1)?.type).toBe("title");
-    await expect.poll(() => panel.count()).toBe(0); // it is out of the way again
+    await expect.poll(() => panel.count()).toBe(0); // the panel has closed again
     expect(errors).toEqual([]);
   });
 

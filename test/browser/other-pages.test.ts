@@ -1,6 +1,6 @@
 /**
- * Other pages in the browser of somebody who is logged in: on another port of the same machine, on another site, and
- * under a name that was pointed at this machine (DNS rebinding, CVE-2025-66414). None of them reads or changes anything.
+ * Other pages in a logged-in browser: on another port of the same machine, on another site, and under a name that was
+ * pointed at this machine (DNS rebinding, CVE-2025-66414). None of them reads or changes anything.
  */
 
 import { createServer } from "node:http";
@@ -15,7 +15,7 @@ import { findChromium } from "./chromium.ts";
 
 const found = findChromium();
 
-/** Everything a page can send without asking; resolves to what it could read of the answers. */
+/** Everything a page can send without a preflight; resolves to what it could read of the answers. */
 const ATTEMPTS = `async (target) => {
   const read = [];
   const attempt = async (name, work) => {
@@ -96,7 +96,7 @@ describe.skipIf("missing" in found)(`other pages${"missing" in found ? ` (${foun
     const own = await context.newPage();
     await own.goto(server.newLink());
     await expect.poll(() => own.evaluate("fetch('/api/server').then((answer) => answer.status)")).toBe(200);
-    // Whatever goes over the wire with the cookie of this browser counts.
+    // Every request that this browser sends with its cookie counts.
     const page: Page = await context.newPage();
     for (const address of [
       `http://127.0.0.1:${port}/`,

@@ -1,5 +1,5 @@
 /**
- * The built page in a real browser, before a server on a real port and a scripted emulator.
+ * The built page in a real browser, in front of a server on a real port and a scripted emulator.
  *
  * @module
  */
@@ -33,7 +33,7 @@ export interface Opened extends Served {
 
 let ready: Promise<string> | undefined;
 
-/** Built once in a worker, into a folder that goes with what the global set-up made. */
+/** Built once in a worker, into a folder that is removed with the output of the global set-up. */
 function builtPage(): Promise<string> {
   ready ??= buildPage();
   return ready;
@@ -50,7 +50,7 @@ async function buildPage(): Promise<string> {
 }
 
 export function launch(path: string): Promise<Browser> {
-  // As root Chromium has no sandbox of its own.
+  // Chromium has no sandbox when it runs as root.
   return chromium.launch({
     executablePath: path,
     args: ["--no-sandbox", "--disable-gpu"],
@@ -68,7 +68,7 @@ export interface RealPage {
 export function realPage(): RealPage {
   const found = findChromium();
   const missing = "missing" in found ? found.missing : undefined;
-  // Made before the first test, and asked for by none that is skipped.
+  // Made before the first test, and not used by any skipped one.
   const real = { missing } as { missing: string | undefined; browser: Browser; built: string };
   beforeAll(async () => {
     if ("missing" in found) return;
@@ -81,7 +81,7 @@ export function realPage(): RealPage {
   return real;
 }
 
-/** Skipped, with the reason in its name, where there is no browser. */
+/** Skipped, with the reason in its name, if there is no browser. */
 export function describePage(real: RealPage, name: string, tests: () => void): void {
   const why = real.missing === undefined ? "" : ` (${real.missing})`;
   describe.skipIf(real.missing !== undefined)(`${name}${why}`, tests);
@@ -142,7 +142,7 @@ export async function say(page: Page, words: string): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-/** What a person can read in the conversation, block by block; durations differ from run to run. */
+/** What a user can read in the conversation, block by block; durations differ from run to run. */
 export async function blocksOn(page: Page): Promise<readonly string[]> {
   const texts = await page.locator("ol.blocks > li").allInnerTexts();
   return texts.map((text) =>
@@ -158,7 +158,7 @@ export async function sameInAll(...pages: readonly Page[]): Promise<void> {
   const [first, ...others] = pages;
   if (first === undefined) return;
   for (const other of others) {
-    // Both may still change: the last word of the one is not yet that of the other.
+    // Both may still change: one may not have received the other's last text yet.
     const shown = async () => ({ first: await blocksOn(first), other: await blocksOn(other) });
     await expect
       .poll(shown)

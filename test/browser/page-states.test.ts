@@ -1,4 +1,7 @@
-/** The page in its rarer states: folded while it thinks, two tabs, no network, no summary, another model, other branches. */
+/**
+ * The page in its rarer states: folded while it thinks, two tabs, no network, no summary, another model, other
+ * branches.
+ */
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,7 +26,7 @@ const thought = { reasoning: ["**Reading the log**\n\nIt is long.", "**Deciding*
 const real = realPage();
 
 describePage(real, "the page", () => {
-  test("a damaged session says which line and what to do, also where there is one pane at a time", async () => {
+  test("a damaged session says which line and what to do, even with one pane at a time", async () => {
     const folder = temporaryFolder();
     const store = fileStore(folder);
     const { page, agent, errors } = await openPage(real, { store });
@@ -37,12 +40,12 @@ describePage(real, "the page", () => {
     await page.getByRole("button", { name: "sessions", exact: true }).click();
     await page.locator(".session", { hasText: "s1" }).click();
     const told = page.locator("main .problem");
-    await told.waitFor(); // seen, not only there
+    await told.waitFor(); // visible, not only in the document
     expect(await told.innerText()).toMatch(/^the log is damaged at line \d+, .*throughline repair s1$/);
     expect(errors).toEqual([]);
   });
 
-  test("a thought is folded again while it is being written, and the reader's choice outlives another session", async () => {
+  test("a thought can be folded again while it is generated, and the reader's choice outlives another session", async () => {
     const { page, remote } = await openPage(real, {
       script: [{ output: [thought, { message: "Never said." }], faults: ["stall=after-event:12"] }],
     });
@@ -54,7 +57,7 @@ describePage(real, "the page", () => {
     await expect.poll(() => block.getAttribute("open")).not.toBeNull();
     await block.locator("summary").click();
     await expect.poll(() => block.getAttribute("open")).toBeNull();
-    // Folding is the reader's; what is generated goes on.
+    // Folding is up to the reader; generation continues.
     expect(await page.locator("li.reasoning .dot").count()).toBe(1);
     const motion = (): Promise<unknown> =>
       page.evaluate('getComputedStyle(document.querySelector(".dot")).animationName');
@@ -70,12 +73,12 @@ describePage(real, "the page", () => {
     await expect.poll(() => block.getAttribute("open")).not.toBeNull();
     const composer = page.getByRole("textbox", { name: "Your message" });
     await expect.poll(() => composer.evaluate((box) => box.ownerDocument.activeElement === box)).toBe(true);
-    await page.keyboard.press("Escape"); // it has the focus, and Esc stops the turn
+    await page.keyboard.press("Escape"); // the input has the focus, and Esc stops the turn
     await page.locator(".turn-line.cancelled").waitFor();
     await expect.poll(() => page.title()).toMatch(/^Think/);
   });
 
-  test("what a tool asks in one tab is allowed in another", async () => {
+  test("a tool's question in one tab can be allowed in another", async () => {
     const opened = await openPage(real, {
       script: [{ output: [call("write", { path: "a" })] }, { output: [answer("written")] }],
       tools: [anyTool("write", () => "it is done", { access: "write" })],
@@ -92,7 +95,7 @@ describePage(real, "the page", () => {
     await sameInAll(page, other);
   });
 
-  test("when the connection breaks the page says so; what happened meanwhile is there when it is back", async () => {
+  test("when the connection breaks the page says so, and shows what happened meanwhile when it is back", async () => {
     const line = await breakableLine();
     const { page, remote, server } = await openPage(real, {
       script: [{ output: [answer("One")] }, { output: [answer("Two")] }, { output: [answer("Three")] }],
@@ -119,7 +122,7 @@ describePage(real, "the page", () => {
     await expect.poll(() => blocksOn(page)).toEqual(before);
   });
 
-  test("a thought without a summary, and one that is kept for another model; the cost where it is known", async () => {
+  test("the page shows a thought without a summary, one that is kept for another model, and the cost if it is known", async () => {
     const { page } = await openPage(real, {
       script: [{ output: [{ reasoning: [] }, answer("One")] }, { output: [answer("Two")] }],
       server: {
@@ -142,7 +145,7 @@ describePage(real, "the page", () => {
     await expect.poll(() => page.locator(".usage").innerText()).toContain("$0.750");
   });
 
-  test("an address leads to an event; a block is copied, forked after, edited and gone back to; a session is deleted", async () => {
+  test("an address leads to an event; a block can be copied, forked after, edited and gone back to; a session can be deleted", async () => {
     const opened = await openPage(real, {
       script: [{ output: [think("A"), answer("**One**")] }, { output: [answer("Two")] }],
     });

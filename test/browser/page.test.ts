@@ -1,4 +1,4 @@
-/** The page in a real browser: what a person does and sees. */
+/** The page in a real browser: what a user does and sees. */
 
 import { createRequire } from "node:module";
 
@@ -37,13 +37,13 @@ async function accessible(page: Page): Promise<void> {
   expect(serious).toEqual([]);
 }
 
-/** The page's policy lets no other script in by its address: it is evaluated by the debugger instead. */
+/** The page's policy allows no other script by its address, so the debugger evaluates it instead. */
 function readAxe(): string {
   return createRequire(import.meta.url)("node:fs").readFileSync(axe, "utf8") as string;
 }
 
 describePage(real, "the page", () => {
-  test("a message is sent, the thought is folded, unfolds to its parts and folds again, and a reload shows the same", async () => {
+  test("after sending a message, the thought is folded, unfolds to its parts and folds again, and a reload shows the same", async () => {
     const { page, elsewhere, errors } = await openPage(real, {
       script: [{ output: [thought, { message: "**Hello** from [here](https://example.test/x)." }] }],
     });
@@ -69,7 +69,7 @@ describePage(real, "the page", () => {
     await accessible(page);
   });
 
-  test("while it thinks: a title, unfolded on demand, the same after a reload and in a second tab; stopped, nothing turns", async () => {
+  test("thinking shows a title, unfolds on demand, looks the same after a reload and in a second tab, and stops when stopped", async () => {
     const opened = await openPage(real, {
       script: [{ output: [thought, { message: "Never said." }], faults: [stalled("after-event:12")] }],
     });
@@ -97,7 +97,7 @@ describePage(real, "the page", () => {
     await sameInAll(page, other);
   });
 
-  test("a tool asks, shows its exact arguments, and runs or does not", async () => {
+  test("a tool's question shows its exact arguments, and the tool runs or does not", async () => {
     const { page } = await openPage(real, {
       script: [
         { output: [call("write", { path: "<b>a</b>" })] },
@@ -123,7 +123,7 @@ describePage(real, "the page", () => {
     await expect.poll(() => page.locator("li.tool").last().innerText()).toMatch(/denied/);
   });
 
-  test("the inspector tells origin, decision and requests; plots have their figures; the model is switched with a warning", async () => {
+  test("the inspector shows origin, decision and requests; plots have their figures; a model switch comes with a warning", async () => {
     const { page } = await openPage(real, {
       script: [
         { output: [thought, answer("One")] },
@@ -166,7 +166,7 @@ describePage(real, "the page", () => {
     await expect.poll(() => page.locator(".usage").innerText()).toContain("emu-reasoner-mini");
   });
 
-  test("the server goes in the middle of a turn and comes back: the page says so and goes on", async () => {
+  test("when the server goes away in the middle of a turn and comes back, the page says so and continues", async () => {
     const store = fileStore(temporaryFolder());
     const token = "t".repeat(43);
     const opened = await openPage(real, {
@@ -193,7 +193,7 @@ describePage(real, "the page", () => {
     await page.locator("li.text").getByText("Here again").waitFor();
   });
 
-  test("at 400 pixels and by keyboard alone", async () => {
+  test("the page works at 400 pixels and by keyboard alone", async () => {
     const { page } = await openPage(real, { script: [{ output: [think("A"), answer("Done")] }] });
     await page.setViewportSize({ width: 400, height: 800 });
     await page.getByRole("button", { name: "New session" }).focus();

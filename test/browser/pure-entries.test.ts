@@ -1,6 +1,6 @@
 /**
- * `throughline/check`, `throughline/client` and `throughline/fragments` in a real browser: bundled without any module of
- * Node, and doing there what they do here.
+ * `throughline/check`, `throughline/client` and `throughline/fragments` in a real browser: bundled without any Node
+ * module, and with the same results as here.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ const ENTRIES = {
   fragments: "src/interface/fragments/index.ts",
 };
 
-/** As a bundler for web pages does it: a module of Node cannot be resolved, and the build fails. */
+/** As a bundler for web pages does it: a Node module cannot be resolved, and the build fails. */
 function bundle(entry: string, outfile: string): Promise<BuildResult> {
   return build({
     entryPoints: [entry],
@@ -40,13 +40,13 @@ function bundle(entry: string, outfile: string): Promise<BuildResult> {
   });
 }
 
-test.for(Object.entries(ENTRIES))("%s is bundled without anything of Node", async ([name, entry]) => {
+test.for(Object.entries(ENTRIES))("%s can be bundled without any Node module", async ([name, entry]) => {
   const outfile = join(temporaryFolder(), `${name}.js`);
   await bundle(join(root, entry), outfile);
   expect(readFileSync(outfile, "utf8")).not.toMatch(/\b(?:Buffer|process|require)\s*[.(]/);
 });
 
-test("a module of Node on the way of an entry fails the build", async () => {
+test("a Node module that an entry imports fails the build", async () => {
   const folder = temporaryFolder();
   const entry = join(folder, "entry.ts");
   writeFileSync(
@@ -56,7 +56,7 @@ test("a module of Node on the way of an entry fails the build", async () => {
   await expect(bundle(entry, join(folder, "out.js"))).rejects.toThrow('Could not resolve "node:fs"');
 });
 
-/** `work` is the source of a function of the entry and `given`: what a test imports is not what a browser loads. */
+/** `work` is the source of a function of the entry and `given`: a browser cannot load what a test imports. */
 function inPage(page: Page, name: keyof typeof ENTRIES, work: string, given: unknown): Promise<unknown> {
   return page.evaluate(`import("/${name}.js").then((entry) => (${work})(entry, ${JSON.stringify(given)}))`);
 }
@@ -75,7 +75,7 @@ describe.skipIf("missing" in found)(`the pure entries in a browser${why}`, () =>
   });
   afterAll(() => browser?.close());
 
-  /** The bundles are the server's page: what they ask comes from its own origin. */
+  /** The bundles are the server's page, so their requests go to its own origin. */
   async function open(): Promise<Opened> {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "index.html"), "<!doctype html><title>entries</title>");
@@ -96,7 +96,7 @@ describe.skipIf("missing" in found)(`the pure entries in a browser${why}`, () =>
     return { ...parts, page, errors };
   }
 
-  test("check finds and repairs there what it does here", async () => {
+  test("check finds and repairs the same as here", async () => {
     const { page, errors } = await open();
     const broken = JSON.stringify([
       { role: "user", content: "Weather?" },
@@ -116,7 +116,7 @@ describe.skipIf("missing" in found)(`the pure entries in a browser${why}`, () =>
     expect(errors).toEqual([]);
   });
 
-  test("the client sends a turn, and fragments makes the same blocks of its events", async () => {
+  test("the client sends a turn, and fragments makes the same blocks from its events", async () => {
     const { page, errors, remote } = await open();
     const there = (await inPage(
       page,

@@ -1,7 +1,7 @@
 /**
- * Hostile text that arrives in the open page one character at a time: every half of a tag, an attribute, a link, a fence
- * and an entity is drawn on its way. No script runs or is even tried, nothing is fetched, nothing outside of the message
- * changes, and no suspect node is in the document at any moment.
+ * Hostile text that arrives in the open page one character at a time: every half of a tag, an attribute, a link, a
+ * fence and an entity is drawn on its way. No script runs or is even tried, nothing is fetched, nothing outside of the
+ * message changes, and no suspect node is in the document at any moment.
  */
 
 import type { Page } from "playwright-core";
@@ -54,12 +54,12 @@ const PAYLOADS: readonly string[] = [
   `www.elsewhere.test/"onmouseover=${RUN} me@elsewhere.test`,
 ];
 
-/** After these a half of something stands in the page: it is drawn before the next character comes. */
+/** After these characters half of a construct is on the page: it is drawn before the next character arrives. */
 const AWKWARD = /[<>="'()[\]&;:/!`#|-]/;
 
 const real = realPage();
 
-/** Watches from before the first script of the page: what was tried, and what was in the document, even for a moment. */
+/** Watches from before the page's first script: what was tried, and what was in the document, even for a moment. */
 const WATCH = `(() => {
   window.__seen = [];
   document.addEventListener("securitypolicyviolation", (event) => {
@@ -85,7 +85,7 @@ const WATCH = `(() => {
 })()`;
 
 const FRAME = "new Promise((done) => requestAnimationFrame(() => done()))";
-/** What surrounds the conversation: a message has no business there. */
+/** The page around the conversation, which a message must not change. */
 const OUTSIDE = `[
   [...document.head.children].map((node) => node.tagName === "TITLE" ? "TITLE" : node.outerHTML),
   new URL(document.baseURI).origin,
@@ -94,7 +94,7 @@ const OUTSIDE = `[
   document.querySelectorAll("body > *").length,
 ]`;
 
-/** The stream of the emulator, its deltas cut into single characters; at awkward ones the page draws first. */
+/** The emulator's stream, its deltas cut into single characters; at awkward ones the page draws first. */
 function characterByCharacter(drawn: () => Promise<void>): typeof fetch {
   return async (input, init) => {
     const answer = await fetch(input, init);
@@ -127,7 +127,7 @@ function characterByCharacter(drawn: () => Promise<void>): typeof fetch {
 }
 
 describePage(real, "text that streams into the open page", () => {
-  test("no half of it runs, fetches or reaches out of its message", async () => {
+  test("no half of hostile text runs, fetches or reaches out of its message", async () => {
     let page: Page | undefined;
     const drawn = async (): Promise<void> => void (await page?.evaluate(FRAME));
     const opened = await openPage(real, {

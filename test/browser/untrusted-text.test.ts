@@ -1,4 +1,6 @@
-/** Two hundred ways to run a script, through every text the page shows: none runs, nothing is fetched from elsewhere. */
+/**
+ * Two hundred ways to run a script, through every text the page shows: none runs, nothing is fetched from elsewhere.
+ */
 
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
@@ -41,7 +43,9 @@ const ADDRESSES = [
   `\u0001javascript:${RUN}`,
 ];
 
-/** Tags with handlers, addresses in every place that takes one, remote things, broken markup, markdown of all kinds. */
+/**
+ * Tags with handlers, addresses in every place that takes one, remote resources, broken markup, markdown of all kinds.
+ */
 const PAYLOADS: readonly string[] = [
   ...TAGS.flatMap((tag) => HANDLERS.map((handler) => `<${tag} ${handler}="${RUN}">`)),
   ...TAGS.flatMap((tag) => [
@@ -105,7 +109,7 @@ const PAYLOADS: readonly string[] = [
 
 const real = realPage();
 
-/** What could run or fetch, if the page had let it in. */
+/** Nodes that could run or fetch, if the page had let them through. */
 const SUSPECTS = `[...document.querySelectorAll("*")].filter((node) =>
   /^(?:script|iframe|object|embed|form|link|meta|style|img|video|audio|svg|math|base|portal|template)$/i.test(node.tagName) &&
     node.closest(".blocks, .sessions-pane, .session-header, .inspector-pane") !== null &&
@@ -114,10 +118,10 @@ const SUSPECTS = `[...document.querySelectorAll("*")].filter((node) =>
   [...node.attributes].some(({ name, value }) => /^on/i.test(name) || /^\\s*(?:javascript|data|vbscript):/i.test(value) && name !== "title"),
 ).map((node) => node.outerHTML.slice(0, 200)).filter((html) => !html.startsWith('<link rel="icon"'))`;
 
-/** All at once: a click by the debugger waits for the whole of a long page each time. */
+/** All at once: each click by the debugger waits for the whole long page. */
 const UNFOLD = `for (const details of document.querySelectorAll("li details")) details.open = true`;
 
-/** Every block behind which something can be seen, one after the other, with what was suspect meanwhile. */
+/** Opens every block that hides something, one after the other; returns suspect nodes seen meanwhile. */
 const INSPECT_ALL = `(async () => {
   const seen = [];
   for (const button of document.querySelectorAll('button[aria-label^="Inspect this"]')) {
@@ -141,11 +145,11 @@ async function harmless(
 describePage(real, "untrusted text", () => {
   const all = PAYLOADS.join("\n\n");
 
-  test("there are two hundred ways", () => {
+  test("there are two hundred ways to run a script", () => {
     expect(new Set(PAYLOADS).size).toBeGreaterThanOrEqual(200);
   });
 
-  test("through the message, the title, the answer, the thought, the call, its result and the error", async () => {
+  test("none works through the message, the title, the answer, the thought, the call, its result and the error", async () => {
     const opened = await openPage(real, {
       script: [
         {
@@ -183,7 +187,7 @@ describePage(real, "untrusted text", () => {
     await harmless(page, opened);
   });
 
-  test("through an address and a search", async () => {
+  test("none works through an address and a search", async () => {
     const opened = await openPage(real);
     const { page } = opened;
     await page.getByRole("searchbox").fill(`<img src=x onerror=${RUN}>`);
